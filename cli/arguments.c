@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include "choice.h"
 #include "message.h"
 
 #include <errno.h>
@@ -66,6 +67,34 @@ static void list_family(const char *family, char *list, size_t size)
     }
 }
 
+/* The first words of all commands, each once, with a blank between two. */
+static void list_commands(char *list, size_t size)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    list[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        char word[32];
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(commands[i].name, " "), commands[i].name);
+        size_t used = strlen(list);
+        if (word[0] && choice_find(list, word) < 0)
+            snprintf(list + used, size - used, "%s%s", used ? " " : "", word);
+    }
+}
+
+static int unknown_command(const char *word, struct gput_error *error)
+{
+    char list[256], near[64], question[96] = ".";
+    list_commands(list, sizeof list);
+    choice_suggest(list, word, "", near, sizeof near);
+    if (near[0])
+        snprintf(question, sizeof question, ": did you mean %s?", near);
+    return fail(error, GPUT_ERROR_INVALID,
+        "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %.64s. "
+        "Commands: %s; see gpu-tracker help",
+        word, question, word, list);
+}
+
 /* Whether the command line asks for help, in whatever way. */
 static bool asks_for_help(int argc, char **argv)
 {
@@ -94,10 +123,7 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
     char family[256];
     list_family(first, family, sizeof family);
     if (!family[0])
-        return fail(error, GPUT_ERROR_INVALID,
-            "Unknown command \"%s\". To track a program of that name: gpu-tracker run -- %s; for "
-            "the commands: gpu-tracker -h",
-            first, first);
+        return unknown_command(first, error);
     words->second = next_word(argc, argv, words->first + 1);
     char name[256];
     snprintf(name, sizeof name, "%s %s", first, words->second ? argv[words->second] : "");
@@ -138,10 +164,19 @@ static const char *name_after_blank(const struct command *command, char buffer[6
 static int unknown_option(
     const struct arguments *arguments, const char *name, struct gput_error *error)
 {
-    char command[64];
+    char command[64], list[400] = "", near[80], question[112] = ".";
+    for (const enum option_id *id = arguments->command->options; *id != OPTION_END; id++) {
+        char buffer[64];
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", used ? " " : "",
+            option_name(option(*id), buffer));
+    }
+    choice_suggest(list, name, "", near, sizeof near);
+    if (near[0])
+        snprintf(question, sizeof question, ": did you mean %s?", near);
     name_after_blank(arguments->command, command);
-    return fail(error, GPUT_ERROR_INVALID, "Unknown option %s. For the options: gpu-tracker%s -h",
-        name, command);
+    return fail(error, GPUT_ERROR_INVALID, "Unknown option %s%s Options of gpu-tracker%s: %s", name,
+        question, command, list);
 }
 
 static int missing_value(const struct option *row, const char *name, struct gput_error *error)

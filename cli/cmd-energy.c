@@ -1,5 +1,6 @@
 /* gpu-tracker energy …: recording power, and reading recordings back. */
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "report.h"
 #include "track.h"
@@ -115,19 +116,15 @@ int cmd_energy_summary(const struct arguments *arguments)
 static int read_curve_format(const struct arguments *arguments, enum gput_format *format,
     bool *draws, struct gput_error *error)
 {
-    const char *word = arguments_value(arguments, OPTION_CURVE_FORMAT);
+    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_TEXT};
+    enum { CHOICE_SVG = 3 };
     const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
     const char *extension = output ? strrchr(output, '.') : NULL;
-    *format = GPUT_TEXT;
-    *draws = word ? strcmp(word, "svg") == 0 : extension && strcmp(extension, ".svg") == 0;
-    if (*draws || !word || strcmp(word, "text") == 0)
-        return GPUT_OK;
-    *format = strcmp(word, "json") == 0 ? GPUT_JSON : GPUT_CSV;
-    if (*format == GPUT_JSON || strcmp(word, "csv") == 0)
-        return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid format. Valid values are \"csv\", \"json\", \"svg\" or \"text\".",
-        word);
+    int choice = extension && strcmp(extension, ".svg") == 0 ? CHOICE_SVG : 0;
+    int code = choice_read(arguments, OPTION_CURVE_FORMAT, "format", &choice, error);
+    *draws = code == GPUT_OK && choice == CHOICE_SVG;
+    *format = code == GPUT_OK ? formats[choice] : GPUT_TEXT;
+    return code;
 }
 
 static int render_curves(const struct gput_energy_recording *recording,

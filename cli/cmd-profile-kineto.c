@@ -1,4 +1,4 @@
-/* gpu-tracker profile breakdown, kernels, idle, diff: traces of PyTorch's profiler. */
+/* gpu-tracker pytorch breakdown, kernels, idle, diff: traces of PyTorch's profiler. */
 #include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"

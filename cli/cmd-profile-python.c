@@ -1,6 +1,7 @@
 /* gpu-tracker profile python: what Python's profilers recorded. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "report.h"
 #include "tables.h"
@@ -14,18 +15,9 @@
 static int read_order(
     const struct arguments *arguments, enum gput_python_order *by, struct gput_error *error)
 {
-    static const char *const words[] = {"tottime", "cumtime", "pcalls", "ncalls"};
-    const char *word = arguments_value(arguments, OPTION_PYTHON_BY);
-    for (int i = 0; word && i < 4; i++)
-        if (strcmp(word, words[i]) == 0) {
-            *by = (enum gput_python_order)i;
-            return GPUT_OK;
-        }
-    return word ? fail(error, GPUT_ERROR_INVALID,
-                      "\"%s\" is not a valid order. Valid values are \"cumtime\", \"ncalls\", "
-                      "\"pcalls\" or \"tottime\".",
-                      word)
-                : GPUT_OK;
+    int choice = *by, code = choice_read(arguments, OPTION_PYTHON_BY, "order", &choice, error);
+    *by = (enum gput_python_order)choice;
+    return code;
 }
 
 static int read_number(const struct arguments *arguments, enum option_id id, const char *name,
@@ -54,8 +46,6 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
 static int read_options(const struct arguments *arguments, struct gput_python_options *options,
     enum gput_format *format, struct gput_error *error)
 {
-    const char *unit = arguments_value(arguments, OPTION_UNIT);
-    const char *profiler = arguments_value(arguments, OPTION_PROFILER);
     options->paths = (const char *const *)arguments->operands + 1;
     options->path_count = (size_t)arguments->n_operands - 1;
     options->start_phase = arguments_value(arguments, OPTION_START_PHASE);
@@ -63,16 +53,14 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     options->start_mode = arguments_value(arguments, OPTION_START_MODE);
     options->end_mode = arguments_value(arguments, OPTION_END_MODE);
     options->node = arguments_value(arguments, OPTION_NODE);
-    options->unit = unit && strcmp(unit, "step") == 0 ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
-    options->pyinstrument = profiler && strcmp(profiler, "pyinstrument") == 0;
-    if (unit && strcmp(unit, "step") != 0 && strcmp(unit, "time") != 0)
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a valid unit. Valid values are \"step\" or \"time\".", unit);
-    if (profiler && !options->pyinstrument && strcmp(profiler, "cprofile") != 0)
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a valid profiler. Valid values are \"cprofile\" or \"pyinstrument\".",
-            profiler);
-    int code = tables_read_format(arguments, format, error);
+    int unit = GPUT_MERGE_TIME, profiler = 0;
+    int code = choice_read(arguments, OPTION_UNIT, "unit", &unit, error);
+    if (code == GPUT_OK)
+        code = choice_read(arguments, OPTION_PROFILER, "profiler", &profiler, error);
+    options->unit = (enum gput_merge_unit)unit;
+    options->pyinstrument = profiler == 1;
+    if (code == GPUT_OK)
+        code = tables_read_format(arguments, format, error);
     if (code == GPUT_OK)
         code = read_order(arguments, &options->by, error);
     if (code == GPUT_OK)

@@ -1,6 +1,7 @@
 /* gpu-tracker profile …: what a training profile says. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "tables.h"
 
@@ -66,15 +67,10 @@ struct lists {
 static int read_unit(
     const struct arguments *arguments, enum gput_merge_unit *unit, struct gput_error *error)
 {
-    const char *word = arguments_value(arguments, OPTION_UNIT);
-    *unit = GPUT_MERGE_TIME;
-    if (!word || strcmp(word, "time") == 0)
-        return GPUT_OK;
-    *unit = GPUT_MERGE_STEP;
-    if (strcmp(word, "step") == 0)
-        return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid unit. Valid values are \"step\" or \"time\".", word);
+    int choice = GPUT_MERGE_TIME,
+        code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
+    *unit = (enum gput_merge_unit)choice;
+    return code;
 }
 
 /* "90-100" */
@@ -151,18 +147,10 @@ static int read_intervals(
 static int read_steps_by(const struct arguments *arguments, struct gput_profile_options *options,
     struct gput_error *error)
 {
-    static const char *const words[] = {"training_phase", "framework_metric", "process"};
-    const char *word = arguments_value(arguments, OPTION_STEPS_BY);
-    for (int i = 0; word && i < 3; i++)
-        if (strcmp(word, words[i]) == 0) {
-            options->by = (enum gput_stats_by)i;
-            return GPUT_OK;
-        }
-    return word ? fail(error, GPUT_ERROR_INVALID,
-                      "\"%s\" is not a valid grouping. Valid values are \"framework_metric\", "
-                      "\"process\" or \"training_phase\".",
-                      word)
-                : GPUT_OK;
+    int choice = options->by;
+    int code = choice_read(arguments, OPTION_STEPS_BY, "grouping", &choice, error);
+    options->by = (enum gput_stats_by)choice;
+    return code;
 }
 
 static int read_utilization_by(const struct arguments *arguments,
@@ -171,13 +159,11 @@ static int read_utilization_by(const struct arguments *arguments,
     size_t position = 0;
     const char *word;
     while ((word = arguments_next(arguments, OPTION_UTILIZATION_BY, &position)) != NULL) {
-        options->by_phase = options->by_phase || strcmp(word, "training_phase") == 0;
-        options->by_dimension = options->by_dimension || strcmp(word, "dimension") == 0;
-        if (strcmp(word, "training_phase") != 0 && strcmp(word, "dimension") != 0)
-            return fail(error, GPUT_ERROR_INVALID,
-                "\"%s\" is not a valid grouping. Valid values are \"dimension\" or "
-                "\"training_phase\".",
-                word);
+        int choice,
+            code = choice_read_word(OPTION_UTILIZATION_BY, word, "grouping", &choice, error);
+        if (code != GPUT_OK)
+            return code;
+        *(choice == 0 ? &options->by_phase : &options->by_dimension) = true;
     }
     return GPUT_OK;
 }

@@ -1,6 +1,7 @@
 /* gpu-tracker sub-track analyze: statistics of a session and its code blocks. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "report.h"
 
@@ -12,17 +13,10 @@
 static int read_split(
     const struct arguments *arguments, enum gput_split *split, struct gput_error *error)
 {
-    const char *word = arguments_value(arguments, OPTION_BY);
-    if (!word)
-        *split = GPUT_SPLIT_NONE;
-    else if (strcmp(word, "process") == 0)
-        *split = GPUT_SPLIT_PROCESS;
-    else if (strcmp(word, "thread") == 0)
-        *split = GPUT_SPLIT_THREAD;
-    else
-        return fail(error, GPUT_ERROR_INVALID,
-            "Code blocks cannot be split by \"%s\". Valid values are process, thread.", word);
-    return GPUT_OK;
+    static const enum gput_split splits[] = {GPUT_SPLIT_PROCESS, GPUT_SPLIT_THREAD};
+    int choice = -1, code = choice_read(arguments, OPTION_BY, "part", &choice, error);
+    *split = code == GPUT_OK && choice >= 0 ? splits[choice] : GPUT_SPLIT_NONE;
+    return code;
 }
 
 static int analyze(const struct arguments *arguments, struct gput_error *error)

@@ -1,6 +1,7 @@
 /* gpu-tracker timeline merge: many recordings on one timeline. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "report.h"
 
@@ -13,16 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static int read_unit(const char *word, enum gput_merge_unit *unit, struct gput_error *error)
+static int read_unit(
+    const struct arguments *arguments, enum gput_merge_unit *unit, struct gput_error *error)
 {
-    *unit = GPUT_MERGE_TIME;
-    if (!word || strcmp(word, "time") == 0)
-        return GPUT_OK;
-    *unit = GPUT_MERGE_STEP;
-    if (strcmp(word, "step") == 0)
-        return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid unit. Valid values are \"step\" or \"time\".", word);
+    int choice = GPUT_MERGE_TIME,
+        code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
+    *unit = (enum gput_merge_unit)choice;
+    return code;
 }
 
 /* "GPUUtilization=85", or "none". The name goes to `name`. */
@@ -86,7 +84,7 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
         code = arguments_read_moment(
             arguments, OPTION_STOP, "end", &options->has_end, &options->end, error);
     if (code == GPUT_OK)
-        code = read_unit(arguments_value(arguments, OPTION_UNIT), &options->unit, error);
+        code = read_unit(arguments, &options->unit, error);
     if (code == GPUT_OK)
         code = read_low(arguments_value(arguments, OPTION_LOW), low_name, options, error);
     return code;

@@ -1,83 +1,15 @@
 #include "command.h"
 
+#include "command-options.h"
+
 #include <stddef.h>
 #include <string.h>
-
-/* What all commands that track take. */
-#define TRACKING_OPTIONS                                                                           \
-    OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_QUIET, OPTION_SUMMARY, OPTION_TRACKING_CONFIG,   \
-        OPTION_SLEEP_TIME, OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT,                 \
-        OPTION_EXPECTED_CORES, OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_GPU_BRAND,            \
-        OPTION_TRACKING_FILE, OPTION_OVERWRITE, OPTION_RAM, OPTION_PROCESSES,                      \
-        OPTION_COMMAND_LINES, OPTION_RESOURCE_USAGE_FILE, OPTION_ENERGY_UNIT,                      \
-        OPTION_CARBON_INTENSITY, OPTION_ENERGY_FOLDER, OPTION_ENERGY_DRIVER,                       \
-        OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_LISTEN, OPTION_LIMIT, OPTION_ENFORCE
-
-#define COMMON_OPTIONS OPTION_HELP, OPTION_VERSION
-
-static const enum option_id energy_record_options[] = {COMMON_OPTIONS, OPTION_OUTPUT_FOLDER,
-    OPTION_ENERGY_DRIVER, OPTION_PERIOD, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_CMD,
-    OPTION_OUTPUT, OPTION_TRACKING_FORMAT, OPTION_TRACKING_FILE, OPTION_OVERWRITE, OPTION_GPU_BRAND,
-    OPTION_GPU_UUIDS, OPTION_DISABLE_LOGS, OPTION_END};
-static const enum option_id energy_summary_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
-    OPTION_WINDOW_END, OPTION_OUTPUT, OPTION_FORMAT, OPTION_END};
-static const enum option_id energy_curve_options[] = {COMMON_OPTIONS, OPTION_WINDOW_START,
-    OPTION_WINDOW_END, OPTION_CURVE_OUTPUT, OPTION_CURVE_FORMAT, OPTION_END};
-
-static const enum option_id execute_options[] = {
-    COMMON_OPTIONS, OPTION_EXECUTE, TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
-static const enum option_id run_options[] = {
-    COMMON_OPTIONS, TRACKING_OPTIONS, OPTION_PROGRESS, OPTION_END};
-static const enum option_id attach_options[] = {
-    COMMON_OPTIONS, OPTION_FOR, TRACKING_OPTIONS, OPTION_END};
-static const enum option_id serve_options[] = {COMMON_OPTIONS, OPTION_SERVE_LISTEN,
-    OPTION_SLEEP_TIME, OPTION_GPU_BRAND, OPTION_GPU_UUIDS, OPTION_ENERGY_FOLDER,
-    OPTION_ENERGY_DRIVER, OPTION_MEASUREMENT_PERIOD, OPTION_CONT, OPTION_DISABLE_LOGS, OPTION_END};
-static const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_TRACKING_FORMAT,
-    OPTION_RAM_UNIT, OPTION_GPU_RAM_UNIT, OPTION_TIME_UNIT, OPTION_END};
-static const enum option_id doctor_options[] = {
-    COMMON_OPTIONS, OPTION_OUTPUT, OPTION_FORMAT, OPTION_GPU_BRAND, OPTION_END};
-static const enum option_id analyze_options[] = {COMMON_OPTIONS, OPTION_ANALYZED_FILE,
-    OPTION_SUB_TRACKING_FILE, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT, OPTION_DETAILS, OPTION_BY,
-    OPTION_END};
-static const enum option_id compare_options[] = {COMMON_OPTIONS, OPTION_MAP,
-    OPTION_COMPARISON_CONFIG, OPTION_STATISTIC, OPTION_OUTPUT, OPTION_ANALYSIS_FORMAT,
-    OPTION_RELATIVE, OPTION_FAIL_IF, OPTION_END};
-static const enum option_id combine_options[] = {
-    COMMON_OPTIONS, OPTION_COMBINED_FILE, OPTION_PART, OPTION_MIX, OPTION_END};
-static const enum option_id mark_options[] = {
-    COMMON_OPTIONS, OPTION_MARKED_FILE, OPTION_MARKED_PROCESS, OPTION_END};
-
-static const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_OUTPUT,
-    OPTION_START, OPTION_STOP, OPTION_UNIT, OPTION_SUFFIX, OPTION_LOW, OPTION_END};
-
-/* What all commands that make tables take. */
-#define TABLE_OPTIONS COMMON_OPTIONS, OPTION_TABLE_OUTPUT, OPTION_TABLE_FORMAT
-#define SELECTION_OPTIONS OPTION_FIRST, OPTION_LAST, OPTION_UNIT
-
-static const enum option_id profile_job_options[] = {TABLE_OPTIONS, OPTION_END};
-static const enum option_id profile_steps_options[] = {
-    TABLE_OPTIONS, OPTION_STEPS_BY, SELECTION_OPTIONS, OPTION_END};
-static const enum option_id profile_phases_options[] = {
-    TABLE_OPTIONS, OPTION_PHASE, SELECTION_OPTIONS, OPTION_END};
-static const enum option_id profile_utilization_options[] = {TABLE_OPTIONS, OPTION_RESOURCE,
-    OPTION_UTILIZATION_BY, OPTION_PHASE, SELECTION_OPTIONS, OPTION_END};
-static const enum option_id profile_devices_options[] = {
-    TABLE_OPTIONS, OPTION_RESOURCE, OPTION_RANGES, SELECTION_OPTIONS, OPTION_END};
-static const enum option_id profile_dataloader_options[] = {
-    TABLE_OPTIONS, OPTION_TABLE, SELECTION_OPTIONS, OPTION_END};
-static const enum option_id profile_rows_options[] = {TABLE_OPTIONS, OPTION_TABLE, OPTION_METRIC,
-    SELECTION_OPTIONS, OPTION_AT, OPTION_BETWEEN, OPTION_END};
-static const enum option_id profile_kineto_options[] = {TABLE_OPTIONS, OPTION_END};
-static const enum option_id profile_kineto_top_options[] = {
-    TABLE_OPTIONS, OPTION_COUNT_SHOWN, OPTION_END};
-static const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_PYTHON_BY,
-    OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE, OPTION_END_PHASE,
-    OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};
 
 static const struct command commands[] = {
     {
         .name = "",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker -e \"bash example-script.sh\" --st=0.3 --tu=seconds",
         .function = cmd_execute,
         .usage = "-e \"COMMAND\" [OPTIONS]",
         .summary = "Run a command given as one string, and track it.",
@@ -88,6 +20,11 @@ static const struct command commands[] = {
     },
     {
         .name = "run",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker run -- make -j8\n"
+                    "gpu-tracker run -f json -o usage.json -- python train.py\n"
+                    "gpu-tracker run --st 0.1 --tf samples.csv -- ./simulate\n"
+                    "gpu-tracker run --limit ram=8GB --enforce -- ./simulate",
         .function = cmd_run,
         .usage = "[OPTIONS] [--] COMMAND [ARG...]",
         .summary = "Run a command and track it and all it starts.",
@@ -108,6 +45,9 @@ static const struct command commands[] = {
     },
     {
         .name = "attach",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker attach 4711\n"
+                    "gpu-tracker attach --for 60 --tf samples.csv 4711",
         .function = cmd_attach,
         .usage = "[OPTIONS] PID",
         .summary = "Track a process that is running already.",
@@ -122,7 +62,25 @@ static const struct command commands[] = {
         .max_operands = 1,
     },
     {
+        .name = "help",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker help\n"
+                    "gpu-tracker help energy\n"
+                    "gpu-tracker help sub-track analyze",
+        .function = cmd_help,
+        .usage = "[TOPIC | COMMAND]",
+        .summary = "Show what there is, a topic, or a command.",
+        .help = "Without an operand: the commands by what one wants, on one screen. Topics are "
+                "track, blocks, energy, training and serve. Each shows its commands and examples.",
+        .options = help_options,
+        .operand = ARGUMENT_TEXT,
+        .max_operands = 2,
+    },
+    {
         .name = "serve",
+        .topic = TOPIC_SERVE,
+        .examples = "gpu-tracker serve\n"
+                    "gpu-tracker serve --listen 0.0.0.0:5001 --st 5",
         .function = cmd_serve,
         .usage = "[OPTIONS]",
         .summary = "Serve figures of the whole machine to Prometheus.",
@@ -135,6 +93,9 @@ static const struct command commands[] = {
     },
     {
         .name = "show",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker show .gpu-tracker_4711\n"
+                    "gpu-tracker show -f json .gpu-tracker_4711",
         .function = cmd_show,
         .usage = "[OPTIONS] FILE",
         .summary = "Print the results of a killed session.",
@@ -149,16 +110,16 @@ static const struct command commands[] = {
     },
     {
         .name = "mark start",
+        .topic = TOPIC_BLOCKS,
+        .examples = "gpu-tracker mark start download --stf=blocks.csv\n"
+                    "curl -O \"$url\"\n"
+                    "gpu-tracker mark stop download --stf=blocks.csv",
         .function = cmd_mark_start,
         .usage = "[OPTIONS] NAME",
         .summary = "Mark the start of a code block in a script.",
         .help = "Writes a start mark for the code block NAME to a sub-tracking file. It is for "
                 "shell scripts and other programs that cannot use the library. Give the same name "
-                "to 'gpu-tracker mark stop' where the code block ends:\n"
-                "\n"
-                "    gpu-tracker mark start download --stf=blocks.csv\n"
-                "    curl -O \"$url\"\n"
-                "    gpu-tracker mark stop download --stf=blocks.csv",
+                "to 'gpu-tracker mark stop' where the code block ends.",
         .options = mark_options,
         .operand = ARGUMENT_TEXT,
         .min_operands = 1,
@@ -166,6 +127,8 @@ static const struct command commands[] = {
     },
     {
         .name = "mark stop",
+        .topic = TOPIC_BLOCKS,
+        .examples = "gpu-tracker mark stop download --stf=blocks.csv",
         .function = cmd_mark_stop,
         .usage = "[OPTIONS] NAME",
         .summary = "Mark the stop of a code block in a script.",
@@ -178,21 +141,24 @@ static const struct command commands[] = {
     },
     {
         .name = "sub-track combine",
+        .topic = TOPIC_BLOCKS,
+        .examples = "gpu-tracker sub-track combine --stf=all.csv -p worker1.csv -p worker2.csv\n"
+                    "gpu-tracker sub-track combine --stf=all.csv -p worker*.csv\n"
+                    "gpu-tracker sub-track combine --stf=all.csv -p folder/",
         .function = cmd_sub_track_combine,
         .usage = "--stf=<sub-track-file> -p <file-path>...",
         .summary = "Combine several sub-tracking files into one.",
         .help = "Combines multiple sub-tracking files into one. This is usually a result of "
-                "sub-tracking a code block that is called in multiple simultaneous processes.\n"
-                "\n"
-                "    gpu-tracker sub-track combine --stf=all.csv -p worker1.csv -p worker2.csv\n"
-                "    gpu-tracker sub-track combine --stf=all.csv -p worker*.csv\n"
-                "    gpu-tracker sub-track combine --stf=all.csv -p folder/",
+                "sub-tracking a code block that is called in multiple simultaneous processes.",
         .options = combine_options,
         .operand = ARGUMENT_FILE,
         .max_operands = -1,
     },
     {
         .name = "energy record",
+        .topic = TOPIC_ENERGY,
+        .examples = "gpu-tracker energy record --output-folder=exp1 -- python train.py\n"
+                    "gpu-tracker energy summary exp1",
         .function = cmd_energy_record,
         .usage = "--output-folder=<folder> [OPTIONS] --cmd=\"COMMAND\" | COMMAND [ARG...]",
         .summary = "Run a command and record power while it runs.",
@@ -210,6 +176,9 @@ static const struct command commands[] = {
     },
     {
         .name = "energy summary",
+        .topic = TOPIC_ENERGY,
+        .examples = "gpu-tracker energy summary exp1\n"
+                    "gpu-tracker energy summary --start 60 --end 120 -f json exp1",
         .function = cmd_energy_summary,
         .usage = "[OPTIONS] DIR",
         .summary = "Show the totals of a recording of power.",
@@ -223,6 +192,9 @@ static const struct command commands[] = {
     },
     {
         .name = "energy curve",
+        .topic = TOPIC_ENERGY,
+        .examples = "gpu-tracker energy curve exp1 intel_power,total_dram_power -o power.svg\n"
+                    "gpu-tracker energy curve exp1 per_process_mem_use_abs -f csv",
         .function = cmd_energy_curve,
         .usage = "[OPTIONS] DIR NAME[,NAME...]",
         .summary = "Print or draw metrics of a recording of power.",
@@ -237,6 +209,9 @@ static const struct command commands[] = {
     },
     {
         .name = "doctor",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker doctor\n"
+                    "gpu-tracker doctor -f json -o machine.json",
         .function = cmd_doctor,
         .usage = "[OPTIONS]",
         .summary = "Show which figures this machine provides, and how to get more.",
@@ -252,6 +227,9 @@ static const struct command commands[] = {
     },
     {
         .name = "sub-track analyze",
+        .topic = TOPIC_BLOCKS,
+        .examples = "gpu-tracker sub-track analyze --tf=samples.csv --stf=blocks.csv\n"
+                    "gpu-tracker sub-track analyze --tf=samples.csv -f json -o before.json",
         .function = cmd_sub_track_analyze,
         .usage = "--tf=<tracking-file> [--stf=<sub-track-file>] [OPTIONS]",
         .summary = "Show what a session and each of its code blocks used.",
@@ -261,6 +239,10 @@ static const struct command commands[] = {
     },
     {
         .name = "sub-track compare",
+        .topic = TOPIC_BLOCKS,
+        .examples = "gpu-tracker sub-track compare -m before=before.json -m after=after.json\n"
+                    "gpu-tracker sub-track compare -m before=before.json -m after=after.json \\\n"
+                    "        --stat max --fail-if 'max main_ram > +5%'",
         .function = cmd_sub_track_compare,
         .usage = "-m <name>=<file-path>... [OPTIONS]",
         .summary = "Compare the analyses of several sessions.",
@@ -274,6 +256,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile job",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile job profiler-output",
         .function = cmd_profile_job,
         .usage = "[OPTIONS] DIR",
         .summary = "Show when a training job and its loop began and ended.",
@@ -287,6 +271,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile steps",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile steps --by framework_metric profiler-output",
         .function = cmd_profile_steps,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how long training steps took.",
@@ -301,6 +287,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile phases",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile phases -f csv -o phases.csv profiler-output",
         .function = cmd_profile_phases,
         .usage = "[OPTIONS] DIR",
         .summary = "Show the intervals of training and evaluation.",
@@ -313,6 +301,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile utilization",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile utilization --resource gpu,cpu profiler-output",
         .function = cmd_profile_utilization,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how much resources were used while training.",
@@ -325,6 +315,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile devices",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile devices --ranges 80-100,0-80 profiler-output",
         .function = cmd_profile_devices,
         .usage = "[OPTIONS] DIR",
         .summary = "Count readings by ranges of utilization.",
@@ -337,6 +329,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile dataloader",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile dataloader --table summary profiler-output",
         .function = cmd_profile_dataloader,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how long data loading took, and its outliers.",
@@ -351,6 +345,8 @@ static const struct command commands[] = {
     },
     {
         .name = "profile metrics",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile metrics --table system -f csv profiler-output",
         .function = cmd_profile_metrics,
         .usage = "[OPTIONS] DIR",
         .summary = "Show readings and events, row by row.",
@@ -365,6 +361,9 @@ static const struct command commands[] = {
     },
     {
         .name = "profile python",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker profile python top program.prof\n"
+                    "gpu-tracker profile python top --by cumtime -n 20 profiler-output",
         .function = cmd_profile_python,
         .usage = "top|list [OPTIONS] FILE|DIR...",
         .summary = "Show the functions in Python profiles that took the most time.",
@@ -382,7 +381,11 @@ static const struct command commands[] = {
         .max_operands = -1,
     },
     {
-        .name = "profile breakdown",
+        .name = "pytorch breakdown",
+        .older_name = "profile breakdown",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker pytorch breakdown rank0.json rank1.json.gz\n"
+                    "gpu-tracker pytorch breakdown traces/",
         .function = cmd_profile_breakdown,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show how GPUs spent their time.",
@@ -397,7 +400,10 @@ static const struct command commands[] = {
         .max_operands = -1,
     },
     {
-        .name = "profile kernels",
+        .name = "pytorch kernels",
+        .older_name = "profile kernels",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker pytorch kernels -n 20 traces/",
         .function = cmd_profile_kernels,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show the kernels that took the most time.",
@@ -409,7 +415,10 @@ static const struct command commands[] = {
         .max_operands = -1,
     },
     {
-        .name = "profile idle",
+        .name = "pytorch idle",
+        .older_name = "profile idle",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker pytorch idle -f json rank0.json",
         .function = cmd_profile_idle,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show why GPU streams were idle.",
@@ -423,7 +432,10 @@ static const struct command commands[] = {
         .max_operands = -1,
     },
     {
-        .name = "profile diff",
+        .name = "pytorch diff",
+        .older_name = "profile diff",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker pytorch diff before/ after/",
         .function = cmd_profile_diff,
         .usage = "[OPTIONS] TRACE|DIR TRACE|DIR",
         .summary = "Compare two traces or runs, name by name.",
@@ -438,6 +450,9 @@ static const struct command commands[] = {
     },
     {
         .name = "timeline merge",
+        .topic = TOPIC_TRAINING,
+        .examples = "gpu-tracker timeline merge rank0.json samples.csv blocks.csv -o merged.json\n"
+                    "gpu-tracker timeline merge --unit step --start 10 --end 12 profiler-output",
         .function = cmd_timeline_merge,
         .usage = "[OPTIONS] INPUT...",
         .summary = "Merge recordings into one timeline.",
@@ -469,14 +484,25 @@ const struct command *command_table(int *count)
 const struct command *command_find(const char *name)
 {
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        if (strcmp(commands[i].name, name) == 0)
+        const char *older = commands[i].older_name;
+        if (strcmp(commands[i].name, name) == 0 || (older && strcmp(older, name) == 0))
             return &commands[i];
     }
     return NULL;
 }
 
+static bool begins_with_word(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(name, word, length) == 0 && name[length] == ' ';
+}
+
 bool command_is_of_family(const struct command *command, const char *family)
 {
-    size_t length = strlen(family);
-    return strncmp(command->name, family, length) == 0 && command->name[length] == ' ';
+    return begins_with_word(command->name, family);
+}
+
+bool command_was_of_family(const struct command *command, const char *family)
+{
+    return command->older_name && begins_with_word(command->older_name, family);
 }

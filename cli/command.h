@@ -11,9 +11,22 @@
 
 struct arguments;
 
+/* What one wants; described by topic.c. */
+enum topic_id {
+    TOPIC_TRACK,
+    TOPIC_BLOCKS,
+    TOPIC_ENERGY,
+    TOPIC_TRAINING,
+    TOPIC_SERVE,
+    TOPIC_COUNT,
+};
+
 struct command {
     const char *name; /* "run"; two words for a family: "sub-track combine"; "" for the form that is
                          all options: gpu-tracker -e "…" */
+    const char *older_name; /* is accepted too; or NULL */
+    enum topic_id topic;
+    const char *examples; /* a command line each, as a user types them */
     int (*function)(const struct arguments *arguments); /* returns the exit status */
     const char *usage;                                  /* what follows the name: "[OPTIONS] PID" */
     const char *summary;                                /* one line for the list of commands */
@@ -28,11 +41,14 @@ struct command {
 /* The rows, in the order of the help; *count says how many. */
 const struct command *command_table(int *count);
 
-/* The row of that name, or NULL. */
+/* The row of that name, or older name; or NULL. */
 const struct command *command_find(const char *name);
 
 /* Whether a command has two words, of which the first is `family`. */
 bool command_is_of_family(const struct command *command, const char *family);
+
+/* The same of its older name. */
+bool command_was_of_family(const struct command *command, const char *family);
 
 /* Functions of the table, one a file cmd-*.c. */
 int cmd_execute(const struct arguments *arguments);
@@ -42,6 +58,7 @@ int cmd_doctor(const struct arguments *arguments);
 int cmd_energy_record(const struct arguments *arguments);
 int cmd_energy_summary(const struct arguments *arguments);
 int cmd_energy_curve(const struct arguments *arguments);
+int cmd_help(const struct arguments *arguments);
 int cmd_serve(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark_start(const struct arguments *arguments);

@@ -112,6 +112,14 @@ static void put_option(FILE *file, const struct option *row)
     put_text(file, row->help);
 }
 
+/* Lines of examples, the first letter of none being special to roff. */
+static void put_examples(FILE *file, const char *examples)
+{
+    fputs(".PP\n.EX\n", file);
+    put_text(file, examples);
+    fputs(".EE\n", file);
+}
+
 static bool takes(const struct command *command, enum option_id wanted)
 {
     const enum option_id *id = command->options;
@@ -170,6 +178,7 @@ void generate_man(FILE *file)
             continue;
         fputs(".SS gpu\\-tracker ", file);
         put_text(file, commands[i].name);
+        put_examples(file, commands[i].examples);
         put_paragraphs(file, commands[i].help);
         put_options_of(file, &commands[i], program);
     }

@@ -1,5 +1,7 @@
 #include "help.h"
 
+#include "topic.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +9,7 @@
 #define USAGE_INDENT 8 /* of further lines */
 #define OPTION_TEXT_COLUMN 28
 #define COMMAND_TEXT_COLUMN 28
+#define TOPIC_TEXT_COLUMN 14
 
 void help_wrap(FILE *file, const char *text, int column, int indent)
 {
@@ -75,28 +78,96 @@ static void print_usage(FILE *file, const struct command *command)
     help_wrap(file, command->usage, column, USAGE_INDENT);
 }
 
-/* The commands that begin with that word, NULL: all; and what they do. */
-static void print_commands(FILE *file, const char *family)
+/* Lines of examples as they are typed. */
+static void print_examples(FILE *file, const char *examples)
 {
-    int count;
-    const struct command *commands = command_table(&count);
-    fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
-    for (int i = 0; i < count; i++) {
-        if (family ? command_is_of_family(&commands[i], family) : commands[i].name[0] != '\0')
-            print_entry(file, commands[i].name, commands[i].summary, COMMAND_TEXT_COLUMN);
+    fputs("\nExamples:\n", file);
+    while (*examples) {
+        int length = (int)strcspn(examples, "\n");
+        fprintf(file, "    %.*s\n", length, examples);
+        examples += length + (examples[length] == '\n');
     }
 }
 
-static void print_program(FILE *file, const struct command *program)
+static void print_command(FILE *file, const struct command *command)
+{
+    if (command->name[0])
+        print_entry(file, command->name, command->summary, COMMAND_TEXT_COLUMN);
+}
+
+static void print_commands_of(FILE *file, enum topic_id id)
 {
     int count;
     const struct command *commands = command_table(&count);
+    for (int i = 0; i < count; i++) {
+        if (commands[i].topic == id)
+            print_command(file, &commands[i]);
+    }
+}
+
+/* As the help of the older command begins, whose users look for its options here. */
+static void print_program(FILE *file, const struct command *program)
+{
     help_wrap(file, program->help, 0, 0);
     fputs("\nUsage:\n    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n", file);
-    for (int i = 0; i < count; i++)
-        print_usage(file, &commands[i]);
-    print_commands(file, NULL);
+    print_usage(file, program);
+    fputs("    gpu-tracker COMMAND [OPTIONS] ...\n"
+          "\nCommands (shorter: gpu-tracker help; each has its own: gpu-tracker COMMAND -h):\n",
+        file);
+    for (int id = 0; id < TOPIC_COUNT; id++) {
+        fprintf(file, "  %s\n", topic((enum topic_id)id)->summary);
+        print_commands_of(file, (enum topic_id)id);
+    }
     print_options(file, program->options);
+}
+
+void help_print_topics(FILE *file)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    fputs("gpu-tracker shows what a command, and all that it starts, really uses.\n", file);
+    print_examples(file, topic(TOPIC_TRACK)->examples);
+    fputs("\nTopics (gpu-tracker help TOPIC) and commands (gpu-tracker help COMMAND):\n", file);
+    for (int id = 0; id < TOPIC_COUNT; id++) {
+        char list[512] = "";
+        for (int i = 0; i < count; i++) {
+            size_t used = strlen(list);
+            if (commands[i].topic == (enum topic_id)id && commands[i].name[0])
+                snprintf(
+                    list + used, sizeof list - used, "%s%s", used ? ", " : "", commands[i].name);
+        }
+        print_entry(file, topic((enum topic_id)id)->name, topic((enum topic_id)id)->summary,
+            TOPIC_TEXT_COLUMN);
+        fprintf(file, "%*s", TOPIC_TEXT_COLUMN, "");
+        help_wrap(file, list, TOPIC_TEXT_COLUMN, TOPIC_TEXT_COLUMN);
+    }
+}
+
+void help_print_topic(FILE *file, enum topic_id id)
+{
+    fprintf(file, "%s\n", topic(id)->summary);
+    print_examples(file, topic(id)->examples);
+    fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
+    print_commands_of(file, id);
+    fprintf(file, "\nMore: %s\n", topic(id)->more);
+}
+
+/* Names that were given to other families since. */
+static void print_older_names(FILE *file, const char *family)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    bool begins = true;
+    for (int i = 0; i < count; i++) {
+        if (!command_was_of_family(&commands[i], family))
+            continue;
+        if (begins)
+            fputs("\nOlder names, accepted too:\n", file);
+        begins = false;
+        char text[80];
+        snprintf(text, sizeof text, "Is now: gpu-tracker %s", commands[i].name);
+        print_entry(file, commands[i].older_name, text, COMMAND_TEXT_COLUMN);
+    }
 }
 
 void help_print_family(FILE *file, const char *family)
@@ -108,7 +179,12 @@ void help_print_family(FILE *file, const char *family)
         if (command_is_of_family(&commands[i], family))
             print_usage(file, &commands[i]);
     }
-    print_commands(file, family);
+    fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
+    for (int i = 0; i < count; i++) {
+        if (command_is_of_family(&commands[i], family))
+            print_command(file, &commands[i]);
+    }
+    print_older_names(file, family);
 }
 
 void help_print(FILE *file, const struct command *command)
@@ -119,6 +195,7 @@ void help_print(FILE *file, const struct command *command)
     }
     fputs("Usage:\n", file);
     print_usage(file, command);
+    print_examples(file, command->examples);
     fputc('\n', file);
     help_wrap(file, command->help, 0, 0);
     print_options(file, command->options);

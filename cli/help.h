@@ -11,6 +11,12 @@
 /* The help of the whole program for the unnamed command, that of one command else. */
 void help_print(FILE *file, const struct command *command);
 
+/* All commands by what one wants, on one screen. */
+void help_print_topics(FILE *file);
+
+/* The commands of a topic, with examples. */
+void help_print_topic(FILE *file, enum topic_id id);
+
 /* The help of all commands whose first word is `family`. */
 void help_print_family(FILE *file, const char *family);
 

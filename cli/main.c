@@ -6,8 +6,10 @@
  *   standard-streams.c   no standard stream stays closed in gpu-tracker
  *   option.c             the table of options; command.c the table of commands
  *   arguments.c          the command line, taken apart by both tables
- *   help.c               -h; generate-man.c and generate-completions.c make their files from the
- *                        same tables when the program is built
+ *   choice.c             one word out of a list; what is not in it is refused with the nearest
+ *   topic.c              what one may want, and the commands for it
+ *   help.c               help and -h; generate-man.c and generate-completions.c make their files
+ *                        from the same tables when the program is built
  *   cmd-*.c              one command each
  *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
  *   words.c              the text of -e, split as a shell splits it

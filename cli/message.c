@@ -23,7 +23,7 @@ int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
  * as those of gpu-tracker do. */
 size_t message_compose(enum message_kind kind, const char *text, char line[MESSAGE_LINE_SIZE])
 {
-    static const char *const prefixes[] = {[MESSAGE_ERROR] = "",
+    static const char *const prefixes[] = {[MESSAGE_ERROR] = "gpu-tracker: ",
         [MESSAGE_NOTE] = "gpu-tracker: ",
         [MESSAGE_WARNING] = "gpu-tracker: warning: "};
     int length = snprintf(line, MESSAGE_LINE_SIZE - 1, "%s%s", prefixes[kind], text);

@@ -22,7 +22,7 @@ enum {
 int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The sentence of an error, a line of information, or `gpu-tracker: warning: …`, which
+/* The sentence of an error, a line of information, or `warning: …`; `gpu-tracker: ` before each
  * distinguishes it from the tracked command's output. */
 enum message_kind {
     MESSAGE_ERROR,
@@ -35,7 +35,7 @@ enum message_kind {
 /* Composes a line with its newline, cut where it is too long; returns its length. */
 size_t message_compose(enum message_kind kind, const char *text, char line[MESSAGE_LINE_SIZE]);
 
-/* Prints the sentence of an error. */
+/* Prints `gpu-tracker: ` and the sentence of an error. */
 void message_error(const struct gput_error *error);
 
 /* The same while a session is tracked: waits no longer than until `stop_fd` can be read; see

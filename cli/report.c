@@ -1,5 +1,6 @@
 #include "report.h"
 
+#include "choice.h"
 #include "message.h"
 #include "screen.h"
 
@@ -15,49 +16,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whether a list with blanks between its words has this one. */
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *found = list; (found = strstr(found, word)); found++) {
-        bool begins = found == list || found[-1] == ' ';
-        if (begins && (found[length] == ' ' || found[length] == '\0'))
-            return true;
-    }
-    return false;
-}
-
 int report_refuse_pickle(struct gput_error *error)
 {
     return fail(error, GPUT_ERROR_INVALID,
         "A pickle is not for the screen: give the file that it should go to with -o.");
 }
 
-static const struct format_word {
-    const char *word;
-    enum gput_format format;
-} format_words[] = {
-    {"text", GPUT_TEXT},
-    {"json", GPUT_JSON},
-    {"csv", GPUT_CSV},
-    {"pickle", GPUT_PICKLE},
-    {"prometheus", GPUT_PROMETHEUS},
-    {"full", GPUT_FULL},
-    {"summary", GPUT_SUMMARY},
-};
-
-/* "text json csv" as `"text", "json" or "csv"`. */
-static void list_words(const char *words, char *list, size_t size)
+/* Positions in the list of words of an option differ from command to command. */
+static enum gput_format format_of(const char *word)
 {
-    size_t used = 0;
-    while (*words && used + 1 < size) {
-        size_t length = strcspn(words, " ");
-        const char *next = words + length + (words[length] == ' ');
-        const char *separator = used == 0 ? "" : *next ? ", " : " or ";
-        used +=
-            (size_t)snprintf(list + used, size - used, "%s\"%.*s\"", separator, (int)length, words);
-        words = next;
+    static const struct {
+        const char *word;
+        enum gput_format format;
+    } formats[] = {
+        {"json", GPUT_JSON},
+        {"csv", GPUT_CSV},
+        {"pickle", GPUT_PICKLE},
+        {"prometheus", GPUT_PROMETHEUS},
+        {"full", GPUT_FULL},
+        {"summary", GPUT_SUMMARY},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        if (strcmp(formats[i].word, word) == 0)
+            return formats[i].format;
     }
+    return GPUT_TEXT;
 }
 
 int report_read_format(const struct arguments *arguments, enum option_id id, enum gput_format usual,
@@ -65,19 +48,10 @@ int report_read_format(const struct arguments *arguments, enum option_id id, enu
 {
     const char *word = arguments_value(arguments, id);
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    bool valid = !word;
-    *format = usual;
-    for (size_t i = 0; word && i < sizeof format_words / sizeof format_words[0]; i++) {
-        if (strcmp(format_words[i].word, word) == 0 && has_word(option(id)->words, word)) {
-            *format = format_words[i].format;
-            valid = true;
-        }
-    }
-    char list[128] = "";
-    list_words(option(id)->words, list, sizeof list);
-    if (!valid)
-        return fail(error, GPUT_ERROR_INVALID, "\"%s\" is not a valid format. Valid values are %s.",
-            word, list);
+    int choice, code = choice_read(arguments, id, "format", &choice, error);
+    if (code != GPUT_OK)
+        return code;
+    *format = word ? format_of(word) : usual;
     bool to_stdout = !output || strcmp(output, "-") == 0;
     if (*format == GPUT_PICKLE && to_stdout && isatty(STDOUT_FILENO))
         return report_refuse_pickle(error);

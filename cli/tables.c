@@ -1,5 +1,6 @@
 #include "tables.h"
 
+#include "choice.h"
 #include "message.h"
 #include "report.h"
 
@@ -10,15 +11,11 @@
 int tables_read_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
-    const char *word = arguments_value(arguments, OPTION_TABLE_FORMAT);
-    *format = GPUT_TEXT;
-    if (!word || strcmp(word, "text") == 0)
-        return GPUT_OK;
-    *format = strcmp(word, "json") == 0 ? GPUT_JSON : GPUT_CSV;
-    if (*format == GPUT_JSON || strcmp(word, "csv") == 0)
-        return GPUT_OK;
-    return fail(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid format. Valid values are \"csv\", \"json\" or \"text\".", word);
+    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV};
+    int choice = 0, code = choice_read(arguments, OPTION_TABLE_FORMAT, "format", &choice, error);
+    if (code == GPUT_OK)
+        *format = formats[choice];
+    return code;
 }
 
 static int check_csv(

@@ -1,5 +1,6 @@
 #include "tracking.h"
 
+#include "choice.h"
 #include "message.h"
 #include "output-files.h"
 #include "report.h"
@@ -82,12 +83,11 @@ static int read_energy(
             "--measurement-period=%s is not a valid period. It is a number of seconds, 0.1 or "
             "more.",
             text);
-    text = arguments_value(arguments, OPTION_ENERGY_DRIVER);
-    if (text && strcmp(text, "sqlite") == 0)
-        options->energy_driver = GPUT_ENERGY_SQLITE;
-    else if (text && strcmp(text, "json") != 0)
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a valid driver. Valid values are \"json\" or \"sqlite\".", text);
+    int driver = options->energy_driver;
+    int code = choice_read(arguments, OPTION_ENERGY_DRIVER, "driver", &driver, error);
+    options->energy_driver = (enum gput_energy_driver)driver;
+    if (code != GPUT_OK)
+        return code;
     text = arguments_value(arguments, OPTION_ENERGY_UNIT);
     return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }
@@ -95,17 +95,10 @@ static int read_energy(
 static int read_ram_mode(
     const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
 {
-    const char *word = arguments_value(arguments, OPTION_RAM);
-    if (!word)
-        return GPUT_OK;
-    if (strcmp(word, "adaptive") == 0)
-        options->ram_mode = GPUT_RAM_ADAPTIVE;
-    else if (strcmp(word, "exact") == 0)
-        options->ram_mode = GPUT_RAM_EXACT;
-    else
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a valid RAM mode. Valid values are \"adaptive\" or \"exact\".", word);
-    return GPUT_OK;
+    int choice = options->ram_mode,
+        code = choice_read(arguments, OPTION_RAM, "RAM mode", &choice, error);
+    options->ram_mode = (enum gput_ram_mode)choice;
+    return code;
 }
 
 /* One limit of each kind: of two, it is not clear which one is meant. */

@@ -150,7 +150,7 @@ class CommandTest(unittest.TestCase):
 
     def assert_fails(self, done, status, message):
         """It said exactly this one line, and nothing else."""
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", message + "\n"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (status, "", f"gpu-tracker: {message}\n"))
 
     def assert_folder_is(self, *names):
         self.assertEqual(sorted(entry.name for entry in self.folder.iterdir()), sorted(names))

@@ -236,7 +236,7 @@ class Details(AnalyzeTest):
             f"Sub-tracking file {self.marks} has no thread ids: its code blocks can be split by process only.",
         )
         self.assert_fails(
-            self.analyze("--by", "x"), 1, 'Code blocks cannot be split by "x". Valid values are process, thread.'
+            self.analyze("--by", "x"), 1, '"x" is not a valid part. Valid values are "process" or "thread".'
         )
 
 
@@ -391,7 +391,7 @@ class Messages(AnalyzeTest):
         )
         done = self.run_command("sub-track", "analyze", "--stf=y.csv")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
-        self.assertTrue(done.stderr.startswith("A tracking file is needed."))
+        self.assertTrue(done.stderr.startswith("gpu-tracker: A tracking file is needed."))
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ class Rules(CompareTest):
         self.assertEqual(self.compare(*maps, "--fail-if", "max main_ram > +11%").returncode, 0)
         done = self.compare(*maps, "--fail-if", "max main_ram > +5%", "--fail-if", "mean compute_time in load > 9")
         self.assertEqual(done.returncode, 3)
-        self.assertEqual(done.stderr, "max main_ram > +5%: B has 9.9, A has 9.0 (+10.00 %)\n")
+        self.assertEqual(done.stderr, "gpu-tracker: max main_ram > +5%: B has 9.9, A has 9.0 (+10.00 %)\n")
         self.assertTrue(done.stdout.startswith("Overall Resource Usage:\n"))
         self.assertEqual(self.compare(*maps, "--fail-if", "nonsense").returncode, 1)
 

@@ -184,7 +184,7 @@ class OutputFile(CommandTest):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
         self.assertEqual(done.returncode, 125)
         self.assert_is_report(done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^Cannot write report: File too large$")
+        self.assertRegex(done.stderr, r"(?m)^gpu-tracker: Cannot write report: File too large$")
         self.assertEqual((self.folder / "report").read_text(), "old")
         self.assert_folder_is("report")
 

@@ -7,7 +7,7 @@ import subprocess
 
 from command import SANITIZED, CommandTest, main
 
-REPLACES = r"^-o \S+ is (the same file as|a part of) .*, which it would (replace|damage)\. Please name another one\.\n$"
+REPLACES = r"^gpu-tracker: -o \S+ is (the same file as|a part of) .*, which it would (replace|damage)\. Please name another one\.\n$"
 
 
 class FullScreen(CommandTest):

@@ -31,7 +31,7 @@ class Training(CommandTest):
         kernel = next(event for event in trace["traceEvents"] if event.get("cat") == "kernel")
         kernel["name"] = "k\x1b[31mred\nline"
         (self.folder / "in.json").write_text(json.dumps(trace))
-        done = self.run_command("profile", "kernels", "in.json")
+        done = self.run_command("pytorch", "kernels", "in.json")
         self.assertIn("k\\x1b[31mred\\x0aline", done.stdout)
         self.assertNotIn("\x1b", done.stdout)
 
@@ -194,7 +194,7 @@ class Kineto(CommandTest):
         return path
 
     def breakdown(self, *paths):
-        done = self.run_command("profile", "breakdown", *map(str, paths), "-f", "json")
+        done = self.run_command("pytorch", "breakdown", *map(str, paths), "-f", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         return [row["rank"] for row in json.loads(done.stdout)], done.stderr.splitlines()
 
@@ -247,7 +247,7 @@ class Kineto(CommandTest):
         self.assertIn("Rank 0 has 3 traces", warnings[0])
 
     def diff(self, *paths):
-        done = self.run_command("profile", "diff", *map(str, paths), "-f", "json")
+        done = self.run_command("pytorch", "diff", *map(str, paths), "-f", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = {row["name"]: (row["total_a_us"], row["total_b_us"]) for row in json.loads(done.stdout)}
         return rows, [line.removeprefix("gpu-tracker: warning: ") for line in done.stderr.splitlines()]
@@ -272,7 +272,7 @@ class Kineto(CommandTest):
             self.diff("a/rank0.json", "b")[1][-1], "Different ranks are compared: rank 0 with 1 trace of unknown rank and ranks 0, 2")
         self.assertEqual(self.diff("b/rank1.json", "b/rank1.json")[1], [])
         (self.folder / "empty").mkdir()
-        done = self.run_command("profile", "diff", "a", "empty")
+        done = self.run_command("pytorch", "diff", "a", "empty")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("no trace files (.json, .json.gz) in empty", done.stderr)
 
@@ -318,7 +318,7 @@ class Kineto(CommandTest):
     def test_a_merged_timeline_in_the_folder_of_its_traces_is_left_out(self):
         for rank in (0, 1):
             self.trace(f"r{rank}.json", rank, self.KERNEL)
-        expected = self.run_command("profile", "kernels", ".").stdout
+        expected = self.run_command("pytorch", "kernels", ".").stdout
         outputs = "merged.json", "packed.json.gz", "7_all_merged_timeline.json"
         slices = []
         for output in (*outputs, *outputs):
@@ -326,7 +326,7 @@ class Kineto(CommandTest):
             slices += re.findall(r": (\d+) slices", done.stdout)
         self.assertEqual(slices, ["2"] * 6)
         self.assertEqual(done.stderr.count("is a merged timeline and left out of its folder"), 3)
-        done = self.run_command("profile", "kernels", ".")
+        done = self.run_command("pytorch", "kernels", ".")
         self.assertEqual((done.stdout, done.stderr.count("left out of its folder")), (expected, 3))
 
     def of_gpu(self, view, *events):
@@ -421,7 +421,7 @@ class Python(CommandTest):
         self.assertEqual([line.split()[8] for line in shown[1:]], ["2", "6", "n/a", "3"])
         self.assertEqual([rows[3][name] for name in ("start_mode", "end_phase", "framework")], [None] * 3)
         done = self.run_command("profile", "python", "top", "root", "--node", "other")
-        self.assertEqual(done.stderr, "No Python profile fits what was asked for\n")
+        self.assertEqual(done.stderr, "gpu-tracker: No Python profile fits what was asked for\n")
 
     def test_a_damaged_profile_is_left_out(self):
         whole = pathlib.Path(self.files[0]).read_bytes()

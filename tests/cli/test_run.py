@@ -26,7 +26,7 @@ class ExitStatus(CommandTest):
         for form, status in ((["run", "./script"], 126), (["-e", "./script"], 1), (["run", "/"], 126)):
             done = self.run_command("--disable-logs", *form)
             self.assertEqual(done.returncode, status)
-            self.assertRegex(done.stderr, r'\ACommand not executable: "[^"]+".*\n\Z')
+            self.assertRegex(done.stderr, r'\Agpu-tracker: Command not executable: "[^"]+".*\n\Z')
         self.assert_folder_is("script")
 
     def test_a_script_without_a_first_line_is_run_by_the_shell(self):

@@ -98,7 +98,7 @@ class Serving(ServeTest):
         self.assertRegex(done.stderr, r"(?m)^gpu-tracker: serving http://127\.0\.0\.1:\d+/metrics$")
         (self.folder / "config.json").write_text('{"listen": 5001}')
         done = self.run_command("run", "--tconfig", "config.json", "--", "true")
-        self.assertEqual((done.returncode, done.stderr), (125, 'Config file config.json: "listen" must be a string.\n'))
+        self.assertEqual((done.returncode, done.stderr), (125, 'gpu-tracker: Config file config.json: "listen" must be a string.\n'))
 
     def test_bytes_of_the_tree(self):
         command = "dd if=/dev/zero of=big bs=1M count=20 2>/dev/null; cat big >/dev/null; read line"
@@ -207,7 +207,7 @@ class Serving(ServeTest):
 
     def assert_says(self, done, status, message):
         self.assertEqual((done.returncode, done.stdout), (status, ""))
-        self.assertEqual(done.stderr.splitlines()[-1], message)
+        self.assertEqual(done.stderr.splitlines()[-1], f"gpu-tracker: {message}")
 
     def test_no_address(self):
         done = self.run_command("run", "--disable-logs", "--listen", "::1:5001", "--", "touch", "ran")

@@ -254,7 +254,7 @@ class NobodyReads(CommandTest):
             self.end(process, "begun" if words[0] == "run" else "begun.csv")
             report = process.stderr.read()
             self.assert_is_report(report)
-            self.assertRegex(report, "(?m)^Cannot write pipe: it has no reader.$")
+            self.assertRegex(report, "(?m)^gpu-tracker: Cannot write pipe: it has no reader.$")
             self.assertEqual(process.returncode, 125 if words[0] == "run" else 1)
 
     def start_sleeper(self):

@@ -73,7 +73,7 @@ class Merge(CommandTest):
             done = subprocess.run([COMMAND, "timeline", "merge", KINETO / "rank0.json", "-o", "-"], stdout=full,
                                   stderr=subprocess.PIPE, text=True)
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "Cannot write - (the standard output): No space left on device\n"))
+                         (1, "gpu-tracker: Cannot write - (the standard output): No space left on device\n"))
 
     def test_an_output_named_so_is_packed(self):
         plain = self.merge(KINETO / "rank0.json", "-o", "-").stdout

@@ -35,13 +35,54 @@ class Help(CommandTest):
 
     def test_a_family_of_commands_has_help_too(self):
         families = {command.split()[0] for command in self.commands() if " " in command}
-        self.assertLessEqual({"mark", "sub-track", "energy", "profile", "timeline"}, families)
+        self.assertLessEqual({"mark", "sub-track", "energy", "profile", "pytorch", "timeline"}, families)
         for family in families:
             done = self.run_command(family, "-h")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             members = [command for command in self.commands() if command.startswith(family + " ")]
-            self.assertEqual(re.findall(rf"(?m)^    ({family} [a-z]+) ", done.stdout), members)
+            listed = done.stdout.split("\nOlder names")[0]
+            self.assertEqual(re.findall(rf"(?m)^    ({family} [a-z]+) ", listed), members)
             self.assertEqual(self.run_command("--help", family).stdout, done.stdout)
+
+    def test_topics_are_on_one_screen_and_name_every_command(self):
+        text = self.run_command("help").stdout
+        self.assertLessEqual(len(text.splitlines()), 30)
+        words = " ".join(text.split())
+        for command in self.commands():
+            self.assertIn(command, words)
+
+    def test_each_topic_begins_with_examples(self):
+        topics = re.findall(r"(?m)^    ([a-z]+)  ", self.run_command("help").stdout)
+        self.assertEqual(topics, ["track", "blocks", "energy", "training", "serve"])
+        named = set()
+        for topic in topics:
+            done = self.run_command("help", topic)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertRegex(done.stdout, r"\A.+\.\n\nExamples:\n    gpu-tracker .*\n")
+            named |= set(re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?)  ", done.stdout.split("Commands")[1]))
+            self.assertRegex(done.stdout, r"\nMore: docs/[a-z-]+\.md\n\Z")
+        self.assertEqual(named, set(self.commands()))
+
+    def test_older_names_are_commands_too(self):
+        self.assertIn("profile kernels", self.run_command("help", "profile").stdout.split("Older names")[1])
+        self.assertEqual(self.run_command("profile", "kernels", "-h").stdout, self.run_command("pytorch", "kernels", "-h").stdout)
+
+    def test_help_of_a_command_or_a_family_is_that_of_its_option(self):
+        for words in (["run"], ["sub-track", "analyze"], ["profile"], ["mark"]):
+            self.assertEqual(self.run_command("help", *words).stdout, self.run_command(*words, "-h").stdout)
+        self.assertRegex(
+            self.run_command("help", "rnu").stderr,
+            r'\Agpu-tracker: There is no help on "rnu": did you mean run\? Topics and commands: track .*\brun\b.*\n\Z')
+        self.assertEqual(self.run_command("help", "rnu").returncode, 2)
+
+    def test_each_command_has_examples_that_it_understands(self):
+        for command in self.commands():
+            text = self.run_command(*command.split(), "-h").stdout
+            usage, examples = text.split("\n\n")[:2]
+            self.assertRegex(examples, rf"\AExamples:\n    gpu-tracker {command}\b")
+            for option in re.findall(r"(?<= )--?[a-z][a-z-]*", re.sub(r" -- .*", "", examples)):
+                if option not in ("-O", "-m", "-p"):
+                    self.assertRegex(text, rf"(?m)^    (-. )?{option}\b")
 
     def test_help_is_readable_in_80_columns(self):
         for command in ["", *self.commands()]:
@@ -80,19 +121,18 @@ class Help(CommandTest):
     def test_a_full_disk_behind_the_help_is_an_error(self):
         with open("/dev/full", "w") as full:
             done = self.run_command("-h", capture_output=False, stdout=full, stderr=-1)
-        self.assertEqual((done.returncode, done.stderr), (1, "Cannot write to the standard output.\n"))
+        self.assertEqual((done.returncode, done.stderr), (1, "gpu-tracker: Cannot write to the standard output.\n"))
 
 
 class WrongUse(CommandTest):
     def test_wrong_use_is_one_line_and_status_2(self):
+        show = "--help --version --output --format --ru --gru --tu"
         cases = [
             ([], "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker -h"),
-            (["make"], 'Unknown command "make". To track a program of that name: gpu-tracker run -- make; for the commands:'
-             " gpu-tracker -h"),
-            (["--nonsense", "-e", "true"], "Unknown option --nonsense. For the options: gpu-tracker -h"),
-            (["run", "-x", "true"], "Unknown option -x. For the options: gpu-tracker run -h"),
-            (["run", "--nonsense=3", "true"], "Unknown option --nonsense. For the options: gpu-tracker run -h"),
-            (["run", "-e", "true"], "Unknown option -e. For the options: gpu-tracker run -h"),
+            (["show", "-x", "true"], f"Unknown option -x. Options of gpu-tracker show: {show}"),
+            (["show", "--nonsense=3", "true"], f"Unknown option --nonsense. Options of gpu-tracker show: {show}"),
+            (["show", "--outptu=3"], f"Unknown option --outptu: did you mean --output? Options of gpu-tracker show: {show}"),
+            (["show", "-e", "true"], f"Unknown option -e. Options of gpu-tracker show: {show}"),
             (["-e", "true", "--t=1"], "Option --t is ambiguous: --tconfig or --tu?"),
             (["-e", "true", "--st"], "Option --st needs a value: --st <sleep-time>"),
             (["-e"], "Option -e needs a value: -e <command>"),
@@ -110,10 +150,29 @@ class WrongUse(CommandTest):
             with self.subTest(arguments=arguments):
                 self.assert_fails(self.run_command(*arguments), 2, message)
 
+    def test_an_unknown_command_is_refused_with_the_nearest_and_all_of_them(self):
+        for word, nearest in ("make", "."), ("rnu", ": did you mean run?"), ("sub-trak", ": did you mean sub-track?"):
+            with self.subTest(word=word):
+                done = self.run_command(word)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(
+                    done.stderr, rf'\Agpu-tracker: Unknown command "{word}"{re.escape(nearest)} To track a program of that'
+                    rf" name: gpu-tracker run -- {word}\. Commands: run attach .*\bdoctor\b.*; see gpu-tracker help\n\Z")
+
+    def test_an_unknown_option_is_refused_with_the_nearest_and_all_of_them(self):
+        for command in [["run", "true"], ["attach", "1"]]:
+            names = re.findall(r"(?m)^    (?:-. )?(--[a-z-]+)", self.run_command(*command[:-1], "-h").stdout)
+            done = self.run_command("--overwirte", *command)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"\Agpu-tracker: Unknown option --overwirte: did you mean --overwrite\? ")
+            self.assertEqual(done.stderr.strip().split(": ")[-1].split(), names)
+        self.assertNotIn("did you mean", self.run_command("--nonsense", "-e", "true").stderr)
+
     def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
         units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
         cases = [
             (["-f", "xml"], '"xml" is not a valid format. Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
+            (["-f", "jsno"], '"jsno" is not a valid format: did you mean json? Valid values are "summary", "text", "full", "json", "pickle" or "prometheus".'),
             (["--ru", "miles"], f'"miles" is not a valid RAM unit. {units}'),
             (["--gru=miles"], f'"miles" is not a valid GPU RAM unit. {units}'),
             (["--tu=miles"], '"miles" is not a valid time unit. Valid values are days, hours, minutes, seconds'),

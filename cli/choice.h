@@ -1,0 +1,39 @@
+/*
+ * One word out of a list: the values of an option, commands, topics. What is not in the list is
+ * refused with the names nearest to it and all valid ones.
+ */
+#ifndef CLI_CHOICE_H
+#define CLI_CHOICE_H
+
+#include "arguments.h"
+
+#include <gputracker/error.h>
+
+#include <stddef.h>
+
+/* Lists of words are texts with a blank between two: "text json csv". */
+
+/* The position of a word in a list; -1: it is not there. */
+int choice_find(const char *words, const char *word);
+
+/*
+ * Writes at most two words of the list that a mistyped `word` may stand for, each with `prefix`
+ * before it: "--output or --overwrite". "" when none is near.
+ */
+void choice_suggest(
+    const char *words, const char *word, const char *prefix, char *text, size_t size);
+
+/*
+ * Reads the word last given to an option: *choice is its position in the option's list, and stays
+ * as it is when the option was not given. `noun` is what messages call the value. Errors:
+ * GPUT_ERROR_INVALID, `"jsno" is not a valid format: did you mean "json"? Valid values are "text",
+ * "json" or "csv".`
+ */
+int choice_read(const struct arguments *arguments, enum option_id id, const char *noun, int *choice,
+    struct gput_error *error);
+
+/* The same of a word; *choice is set. */
+int choice_read_word(
+    enum option_id id, const char *word, const char *noun, int *choice, struct gput_error *error);
+
+#endif

@@ -1,0 +1,85 @@
+/* gpu-tracker help: the commands by topic, a topic, a family of commands, or one command. */
+#include "arguments.h"
+#include "choice.h"
+#include "help.h"
+#include "message.h"
+#include "topic.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether any command has two words, of which the first is this. */
+static bool is_family(const char *word)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    bool found = false;
+    for (int i = 0; i < count; i++)
+        found |= command_is_of_family(&commands[i], word);
+    return found;
+}
+
+/* Appends a word to a list with blanks between its words, once. */
+static void add_word(char *list, size_t size, const char *word, size_t length)
+{
+    char copy[32];
+    size_t used = strlen(list);
+    snprintf(copy, sizeof copy, "%.*s", (int)length, word);
+    if (copy[0] && choice_find(list, copy) < 0)
+        snprintf(list + used, size - used, "%s%s", used ? " " : "", copy);
+}
+
+static int refuse(const char *word, struct gput_error *error)
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    char list[400] = "", near[64], question[96] = ".";
+    for (int i = 0; i < TOPIC_COUNT; i++)
+        add_word(list, sizeof list, topic((enum topic_id)i)->name,
+            strlen(topic((enum topic_id)i)->name));
+    for (int i = 0; i < count; i++)
+        add_word(list, sizeof list, commands[i].name, strcspn(commands[i].name, " "));
+    choice_suggest(list, word, "", near, sizeof near);
+    if (near[0])
+        snprintf(question, sizeof question, ": did you mean %s?", near);
+    return fail(error, GPUT_ERROR_INVALID,
+        "There is no help on \"%.64s\"%s Topics and commands: %s", word, question, list);
+}
+
+static int show(const struct arguments *arguments, struct gput_error *error)
+{
+    const char *first = arguments->n_operands ? arguments->operands[0] : "";
+    char name[64];
+    enum topic_id id;
+    if (!first[0]) {
+        help_print_topics(stdout);
+        return GPUT_OK;
+    }
+    snprintf(name, sizeof name, "%s%s%s", first, arguments->n_operands > 1 ? " " : "",
+        arguments->n_operands > 1 ? arguments->operands[1] : "");
+    const struct command *command = command_find(name);
+    if (arguments->n_operands == 1 && topic_find(first, &id))
+        help_print_topic(stdout, id);
+    else if (command)
+        help_print(stdout, command);
+    else if (arguments->n_operands == 1 && is_family(first))
+        help_print_family(stdout, first);
+    else
+        return refuse(name, error);
+    return GPUT_OK;
+}
+
+int cmd_help(const struct arguments *arguments)
+{
+    struct gput_error error;
+    int code = show(arguments, &error);
+    if (code == GPUT_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        fail(&error, GPUT_ERROR_IO, "Cannot write to the standard output.");
+        message_error(&error);
+        return EXIT_FAILURE;
+    }
+    if (code != GPUT_OK)
+        message_error(&error);
+    return code == GPUT_OK ? EXIT_SUCCESS : EXIT_USAGE;
+}
