@@ -15,7 +15,7 @@
  *
  * A snapshot never changes. Whoever has one may read it for as long as it likes, in any thread and
  * also after the session was destroyed: the session goes on sampling meanwhile and waits for
- * nobody. Figures are in base units (bytes, seconds, watts; 100 percent is one core or one GPU);
+ * no other. Figures are in base units (bytes, seconds, watts; 100 percent is one core or one GPU);
  * one that is not known is NaN, never 0.
  */
 #ifndef GPUTRACKER_SNAPSHOT_H
@@ -40,7 +40,7 @@ struct gput_snapshot;
 /**
  * The snapshot of the last tick; needs the option `snapshots`. It may be called from any thread
  * between the beginning of tracking and gput_session_destroy(). It never waits for a tick nor
- * delays one. gput_snapshot_number() tells whether it is another one than before.
+ * delays one. gput_snapshot_number() says whether it is another one than before.
  *
  * On success the caller releases `*snapshot` by gput_snapshot_release(); on failure it is NULL.
  * Errors: GPUT_ERROR_STATE when the option was not set, tracking has not begun, or this is a fork
@@ -49,7 +49,7 @@ struct gput_snapshot;
 GPUT_API int gput_session_latest_snapshot(
     struct gput_session *session, struct gput_snapshot **snapshot, struct gput_error *error);
 
-/** Frees it when nobody else has it. NULL is fine. */
+/** Frees it when it is not held elsewhere. NULL is fine. */
 GPUT_API void gput_snapshot_release(struct gput_snapshot *snapshot);
 
 /** Counts the session's ticks, from 1 at its beginning on. A number may be left out. */

@@ -1,6 +1,6 @@
 /*
  * The time stamps of files, in nanoseconds since the epoch (UTC): the system's time of one moment,
- * and from there on CLOCK_BOOTTIME, which nobody sets and which counts on while the machine is
+ * and from there on CLOCK_BOOTTIME, which cannot be set and counts on while the machine is
  * suspended. So differences of time stamps are true, and their order is that of the events, also
  * where the system's time is set meanwhile.
  *
