@@ -254,6 +254,7 @@ static const struct command commands[] = {
             "The exit status is 3 when a rule given with --fail-if is broken.",
         .options = compare_options,
     },
+#ifdef WITH_TRAINING
     {
         .name = "profile job",
         .topic = TOPIC_TRAINING,
@@ -448,6 +449,7 @@ static const struct command commands[] = {
         .min_operands = 2,
         .max_operands = 2,
     },
+#endif
     {
         .name = "timeline merge",
         .topic = TOPIC_TRAINING,

@@ -218,7 +218,11 @@ static int fill(PyObject *module)
         return -1;
     if (native_add_table(module) < 0 || native_add_energy(module) < 0)
         return -1;
-    return native_add_profile(module);
+#ifdef WITH_TRAINING
+    if (native_add_profile(module) < 0)
+        return -1;
+#endif
+    return 0;
 }
 
 static PyModuleDef_Slot slots[] = {

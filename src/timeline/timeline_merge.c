@@ -42,6 +42,20 @@ struct gput_timeline_options gput_timeline_options_default(void)
         .low_dimension = DEFAULT_LOW_METRIC, .low_threshold = 85, .unit = GPUT_MERGE_TIME};
 }
 
+void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
+{
+    if (step < 0)
+        return;
+    if (step == search->first_step && begin_ns < search->first_begin_ns)
+        search->first_begin_ns = begin_ns;
+    if (step == search->last_step && begin_ns < search->last_begin_ns)
+        search->last_begin_ns = begin_ns;
+    if (step < search->min_step)
+        search->min_step = step;
+    if (step > search->max_step)
+        search->max_step = step;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);

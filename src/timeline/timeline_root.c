@@ -8,20 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
-{
-    if (step < 0)
-        return;
-    if (step == search->first_step && begin_ns < search->first_begin_ns)
-        search->first_begin_ns = begin_ns;
-    if (step == search->last_step && begin_ns < search->last_begin_ns)
-        search->last_begin_ns = begin_ns;
-    if (step < search->min_step)
-        search->min_step = step;
-    if (step > search->max_step)
-        search->max_step = step;
-}
-
 #define KNOWN_THREADS 512
 
 struct adding {
