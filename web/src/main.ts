@@ -1,7 +1,15 @@
 // The page of a report: reads the data that the page carries and lays it out.
 
+import { App } from "./app";
 import { element, replaceChildren } from "./dom";
 import { readPayload } from "./payload";
+
+declare global {
+    interface Window {
+        /** Read-only: what was drawn. */
+        gputReport?: object;
+    }
+}
 
 function notice(text: string): HTMLElement {
     return element("p", { class: "notice", role: "alert" }, text);
@@ -11,10 +19,15 @@ async function start(): Promise<void> {
     const place = document.getElementById("report")!;
     try {
         const payload = await readPayload();
-        if (!payload) return replaceChildren(place, notice("This page holds no session: it is what gpu-tracker report fills in."));
-        replaceChildren(place, ...payload.report.sessions.map((session) => element("h1", {}, session.identity?.command ?? session.name ?? "")));
+        if (!payload?.report.sessions.length) return replaceChildren(place, notice("This page holds no session: gpu-tracker report fills it in."));
+        // The stage measures itself: it has to be in the page first.
+        replaceChildren(place);
+        const app = new App(payload);
+        place.append(app.node);
+        window.gputReport = Object.freeze(app.debug);
     } catch (error) {
         replaceChildren(place, notice(`This report cannot be read: ${error instanceof Error ? error.message : String(error)}.`));
+        throw error;
     }
 }
 

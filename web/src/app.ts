@@ -1,0 +1,484 @@
+// Lays a report out and keeps its parts together: what is shown where, what is chosen, what the address says.
+
+import { blockStatistics, blockTable, callDetails, firstCallOf } from "./blocks";
+import { makeCards } from "./cards";
+import { Chart } from "./chart";
+import type { Columns } from "./columns";
+import { button, element, replaceChildren, type Child } from "./dom";
+import { type Place, parsePlace, PlaceKeeper } from "./fragment";
+import { makeHeader, sessionFacts } from "./header";
+import { HeatMap } from "./heat";
+import { keyHelp, listenToKeys } from "./keys";
+import { callBars, processBars, type Bars } from "./lane";
+import { Lanes, whenText } from "./lanes";
+import type { Line } from "./line";
+import { Overview } from "./overview";
+import { type Alignment, makePanels, naturalAlignment, offsets, type Panel } from "./panels";
+import type { Payload } from "./payload";
+import { processDetails, processTable, processWords } from "./processes";
+import type { Column, Session } from "./report";
+import { addSums, areRanks, rankRows, sessionKey, sessionName, sessionTable, stragglerText } from "./sessions";
+import { Stage } from "./stage";
+import { makeTable } from "./tables";
+import { applyTheme, isDark, rememberTheme } from "./theme";
+import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
+import { figure, moment } from "./units";
+import { View, type Range } from "./view";
+
+/** What is drawn on the time axis. */
+interface Drawing {
+    node: HTMLElement;
+    resize(width: number): void;
+    restyle?(): void;
+    invalidate?(): void;
+    draw(): void;
+}
+
+export class App {
+    readonly node = element("main", {});
+    readonly #payload: Payload;
+    readonly #help = keyHelp();
+    readonly #live = element("div", { class: "hidden-text", role: "status", "aria-live": "polite" });
+    readonly #keeper: PlaceKeeper;
+    #session: number;
+    #alignment: Alignment;
+    // All of these are made anew when another session or alignment is chosen.
+    #panels: Panel[] = [];
+    #charts: Chart[] = [];
+    #lanes: Lanes[] = [];
+    #drawings: Drawing[] = [];
+    #details = element("aside", { class: "details", "aria-live": "polite", hidden: true });
+    #selected: { lanes: Lanes; index: number } | null = null;
+    #view: View;
+    #stage: Stage;
+
+    constructor(payload: Payload) {
+        this.#payload = payload;
+        const place = parsePlace(location.hash);
+        const { sessions } = payload.report;
+        this.#session = Math.min(place.session, Math.max(0, sessions.length - 1));
+        this.#alignment = place.alignment === "clock" || place.alignment === "start" ? place.alignment : naturalAlignment(sessions);
+        this.#keeper = new PlaceKeeper(() => this.#place(), (next) => this.#restore(next));
+        this.#view = new View({ from: 0, to: 1 });
+        this.#stage = new Stage(this.#view);
+        this.#build();
+        this.#restore(place);
+        this.#watch();
+    }
+
+    /** What was drawn, for tests and the curious; nothing can be changed by it. */
+    get debug(): object {
+        return {
+            view: () => ({ from: this.#view.from, to: this.#view.to, cursor: this.#view.cursor, full: { ...this.#view.full } }),
+            charts: () => this.#charts.map((chart) => ({ id: chart.panel.id, unit: chart.panel.unit, lines: chart.panel.lines.map((line) => ({ id: line.properties.id, label: line.properties.label, shown: line.shown, samples: line.times.length, ...line.summary(-Infinity, Infinity) })) })),
+            points: (id: string, line: string) => this.#charts.find((chart) => chart.panel.id === id)?.pointsOf(line) ?? null,
+            pixelOf: (id: string, time: number, value: number) => this.#charts.find((chart) => chart.panel.id === id)?.pixelOf(time, value) ?? null,
+            lanes: () => this.#lanes.map((lanes) => ({ id: lanes.options.id, drawn: lanes.drawn, selected: lanes.selected, rows: lanes.options.bars.lanes.map((lane) => ({ label: lane.label, rows: lane.rows.map((row) => row.indices.length) })) })),
+            pointOf: (id: string, index: number) => this.#lanes.find((lanes) => lanes.options.id === id)?.pointOf(index) ?? null,
+        };
+    }
+
+    get #current(): Session {
+        return this.#payload.report.sessions[this.#session]!;
+    }
+
+    get #shift(): number {
+        return offsets(this.#payload.report.sessions, this.#alignment)[this.#session]!;
+    }
+
+    #build(): void {
+        const { report, columns } = this.#payload;
+        this.#panels = makePanels(report, columns, this.#alignment);
+        if (report.sessions.length > 1) addSums(this.#panels);
+        this.#view = new View(wholeRange(this.#panels, report.sessions, columns, offsets(report.sessions, this.#alignment)));
+        this.#stage = new Stage(this.#view);
+        this.#charts = this.#panels.map((panel) => new Chart(panel, this.#view, () => this.#keeper.keep()));
+        this.#lanes = this.#makeLanes();
+        this.#selected = null;
+        this.#drawings = [new Overview(this.#view, overviewLines(this.#panels)), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
+        this.#stage.node.append(...this.#drawings.map((drawing) => drawing.node));
+        this.#view.onRange(() => this.#keeper.keep());
+        this.#view.onCursor(() => this.#keeper.keep());
+        replaceChildren(this.node, ...this.#layOut(), this.#help, this.#live);
+        this.#details.hidden = true;
+        this.#fit();
+    }
+
+    #layOut(): Child[] {
+        const { report } = this.#payload;
+        const several = report.sessions.length > 1;
+        const session = this.#current;
+        return [
+            makeHeader(report, { theme: () => this.#switchTheme(), help: () => this.#help.showModal() }),
+            !several && this.#cards(),
+            !several && adviceOf(session),
+            several && this.#comparison(),
+            this.#drawings.length > 1 && element("section", { class: "over-time", "aria-labelledby": "h-time" }, this.#toolbar(), this.#stage.node, this.#details),
+            several && this.#sessionChoice(),
+            several && this.#cards(),
+            several && adviceOf(session),
+            ...this.#sessionSections(session),
+            element("footer", { class: "page-foot" }, `Written by ${report.generator ?? "gpu-tracker"}${report.created ? `, ${calendarDay(report.created)}` : ""}. All data is in this file; it loads nothing.`),
+        ];
+    }
+
+    #cards(): Child {
+        const { cards } = this.#current;
+        return cards?.length ? makeCards(cards, this.#panels, this.#session) : null;
+    }
+
+    #comparison(): HTMLElement {
+        const { sessions, comparison } = this.#payload.report;
+        const straggler = areRanks(sessions) ? stragglerText(sessions) : null;
+        return section(
+            "compare",
+            areRanks(sessions) ? "Ranks" : "Comparison",
+            sessionKey(sessions, this.#panels),
+            straggler && element("p", { class: "straggler" }, straggler),
+            makeTable(sessionTable(sessions), { rowsShown: 30, onPick: (row) => this.#chooseSession(row), pickLabel: (row) => `Show the details of ${sessionName(sessions[row]!, row)}` }),
+            ...(comparison ?? []).map((table) => makeTable(table)),
+        );
+    }
+
+    #sessionChoice(): HTMLElement {
+        const { sessions } = this.#payload.report;
+        const select = element("select", { id: "session" }, ...sessions.map((session, i) => {
+            const option = element("option", {}, sessionName(session, i));
+            option.value = String(i);
+            option.selected = i === this.#session;
+            return option;
+        }));
+        select.addEventListener("change", () => this.#chooseSession(Number(select.value)));
+        const label = element("label", {}, "Details of ", select);
+        return element("div", { class: "session-choice" }, label, element("p", { class: "facts-line" }, ...sessionFacts(this.#current)));
+    }
+
+    #toolbar(): HTMLElement {
+        const view = this.#view;
+        const range = element("output", { class: "range", "aria-live": "off" });
+        const back = button("Back", () => view.back(), { class: "plain", title: "Back to what was shown before (Backspace)" });
+        const whole = button("Whole session", () => view.reset(), { class: "plain", title: "Show everything (0)" });
+        const show = (): void => {
+            const step = view.span / 1000;
+            range.textContent = view.isFull ? figure(view.span, "seconds") : `${moment(view.from, step)} – ${moment(view.to, step)} · ${figure(view.span, "seconds")}`;
+            back.disabled = !view.canGoBack;
+            whole.disabled = view.isFull;
+        };
+        view.onRange(show);
+        show();
+        return element(
+            "div",
+            { class: "toolbar" },
+            element("h2", { id: "h-time" }, "Over time"),
+            range,
+            element("span", { class: "hint no-print" }, "drag to zoom, Shift drag to move, click a bar for its figures"),
+            element(
+                "div",
+                { class: "tools no-print" },
+                this.#alignmentSwitch(),
+                button("−", () => view.zoom(1.5), { class: "plain", "aria-label": "Zoom out", title: "Zoom out (−)" }),
+                button("+", () => view.zoom(1 / 1.5), { class: "plain", "aria-label": "Zoom in", title: "Zoom in (+)" }),
+                back,
+                whole,
+            ),
+        );
+    }
+
+    #alignmentSwitch(): Child {
+        const { sessions } = this.#payload.report;
+        if (sessions.length < 2 || !sessions.every((session) => typeof session.identity?.start_unix_s === "number")) return null;
+        const byClock = this.#alignment === "clock";
+        return button("By the clock", () => {
+            this.#alignment = byClock ? "start" : "clock";
+            this.#build();
+            this.#keeper.keep();
+        }, { class: "plain", "aria-pressed": byClock, title: "On: at the times of day at which they ran. Off: all from their starts." });
+    }
+
+    #sessionSections(session: Session): Child[] {
+        const { columns } = this.#payload;
+        const steps = session.training?.steps;
+        const figures = steps ? stepFigures(steps, columns) : null;
+        return [
+            figures && section("training", "Training steps", figures),
+            this.#blocksSection(session),
+            this.#processesSection(session),
+            session.tables?.length ? section("tables", "Figures", ...session.tables.map((table) => makeTable(table))) : null,
+            session.sources?.length ? sourcesSection(session) : null,
+            session.summary ? section("summary", "Summary as text", element("pre", { tabindex: 0, role: "region", "aria-label": "Summary as text" }, session.summary)) : null,
+        ];
+    }
+
+    #blocksSection(session: Session): Child {
+        const { columns } = this.#payload;
+        const table = blockTable(session, columns);
+        if (!table) return null;
+        const names = columns.values(session.blocks!.name);
+        const total = table.columns.findIndex((column) => column.name === "Total");
+        return section("blocks", "Code blocks", makeTable(table, {
+            onPick: (row) => this.#showBlock(session, row, names[row]!),
+            pickLabel: (row) => `Show ${session.calls!.names[names[row]!] ?? ""}`,
+            titleHidden: true,
+            bars: total >= 0 ? [total] : [],
+            sort: total >= 0 ? [total, -1] : undefined,
+        }));
+    }
+
+    /** Its first call, if calls are drawn; else its statistics alone. */
+    #showBlock(session: Session, row: number, name: number): void {
+        const lanes = this.#lanes.find((candidate) => candidate.options.id === "calls");
+        const first = lanes && firstCallOf(session.calls!, this.#payload.columns, name);
+        if (lanes && typeof first === "number") this.#select(lanes, first, true);
+        else this.#showDetails(session.calls!.names[name] ?? "", [blockStatistics(session, this.#payload.columns, row)]);
+        this.#details.scrollIntoView({ block: "nearest" });
+    }
+
+    #processesSection(session: Session): Child {
+        const list = session.process_list;
+        const lanes = this.#lanes.find((candidate) => candidate.options.id === "processes");
+        if (!list || !lanes) return null;
+        const table = processTable(list, this.#payload.columns, lanes.options.bars);
+        const bars = table.columns.flatMap((column, i) => (["CPU time", "RAM peak"].includes(column.name) ? [i] : []));
+        return section("processes", "Processes", makeTable(table, {
+            onPick: (row) => {
+                this.#select(lanes, row, true);
+                this.#details.scrollIntoView({ block: "nearest" });
+            },
+            titleHidden: true,
+            bars,
+            sort: bars[0] ? [bars[0], -1] : undefined,
+        }));
+    }
+
+    #makeHeats(): HeatMap[] {
+        const { sessions } = this.#payload.report;
+        const heats: HeatMap[] = [];
+        const training = this.#current.training;
+        const rows = training ? utilizationRows(training, this.#panels, this.#session) : [];
+        if (rows.length) heats.push(new HeatMap(this.#view, "utilization", "Utilisation of devices", rows));
+        if (!areRanks(sessions) && sessions.length <= 8) return heats;
+        for (const panel of this.#panels.filter((candidate) => /^(cpu|gpu|ram|gpu_ram):/.test(candidate.id))) {
+            const ranks = rankRows(panel, sessions);
+            if (ranks.length > 1) heats.push(new HeatMap(this.#view, `ranks-${panel.id}`, `${panel.title}, each session`, ranks));
+        }
+        return heats;
+    }
+
+    #makeLanes(): Lanes[] {
+        const { columns } = this.#payload;
+        const session = this.#current;
+        const shift = this.#shift;
+        const { full } = this.#view;
+        const made: Lanes[] = [];
+        const add = (id: string, title: string, hint: string, bars: Bars, describe: (index: number) => string[]): void => {
+            if (!bars.lanes.length) return;
+            const lanes: Lanes = new Lanes(this.#view, { id, title, hint, bars, describe, onSelect: (index) => this.#select(lanes, index, index !== null) });
+            made.push(lanes);
+        };
+        const { phases, steps } = session.training ?? {};
+        if (phases?.length) {
+            const bars = phaseBars(phases, shift, full.to);
+            add("phases", "Phases", "", bars, (index) => stepWords(bars, index));
+        }
+        if (steps) {
+            const bars = stepBars(steps, columns, shift);
+            add("steps", "Steps", "", bars, (index) => stepWords(bars, index));
+        }
+        if (session.calls) {
+            const bars = callBars(session.calls, columns, shift, full.to);
+            add("calls", session.blocks ? "Code blocks" : "Events", "by process and thread, nested ones below", bars, (index) => [bars.name(index), whenText(bars.range(index))]);
+        }
+        const list = session.process_list;
+        if (list) {
+            const bars = processBars(list, columns, shift, full);
+            add("processes", "Processes", "from start to end", bars, (index) => processWords(list, columns, bars, index));
+        }
+        return made;
+    }
+
+    #select(lanes: Lanes, index: number | null, zooms: boolean): void {
+        this.#selected?.lanes.select(null);
+        this.#selected = index === null ? null : { lanes, index };
+        lanes.select(index);
+        this.#keeper.keep();
+        if (index === null) {
+            this.#details.hidden = true;
+            return;
+        }
+        if (zooms) lanes.zoomTo(index);
+        this.#showDetails(lanes.options.bars.name(index), this.#detailsOf(lanes, index));
+    }
+
+    #detailsOf(lanes: Lanes, index: number): HTMLElement[] {
+        const { columns } = this.#payload;
+        const session = this.#current;
+        const { id, bars } = lanes.options;
+        const lines = this.#ownLines();
+        if (id === "calls") return callDetails(session, columns, bars, lines, index);
+        if (id === "processes") return processDetails(session.process_list!, columns, bars, lines, index);
+        return [element("p", {}, whenText(bars.range(index)))];
+    }
+
+    /** Curves of the chosen session that are shown. */
+    #ownLines(): Line[] {
+        return this.#panels.flatMap((panel) => panel.lines).filter((line) => line.shown && line.properties.session === this.#session && line.properties.scope !== "sum");
+    }
+
+    #showDetails(title: string, content: HTMLElement[]): void {
+        const close = button("Close", () => this.#clear(), { class: "plain" });
+        replaceChildren(this.#details, element("div", { class: "details-head" }, element("h3", {}, element("bdi", {}, title)), close), ...content);
+        this.#details.hidden = false;
+    }
+
+    #clear(): void {
+        this.#view.moveCursor(null);
+        this.#selected?.lanes.select(null);
+        this.#selected = null;
+        this.#details.hidden = true;
+        this.#keeper.keep();
+    }
+
+    #chooseSession(index: number): void {
+        this.#session = index;
+        const { from, to } = this.#view;
+        this.#build();
+        this.#view.show(from, to);
+        this.#keeper.keep();
+        this.node.querySelector<HTMLElement>("#session")?.focus();
+    }
+
+    #place(): Place {
+        const view = this.#view;
+        return {
+            range: view.isFull ? null : [view.from, view.to],
+            cursor: null,
+            toggled: this.#panels.flatMap((panel) => panel.lines.filter((line) => line.shown !== line.properties.shown).map((line) => `${panel.id}/${line.properties.id}`)),
+            selected: this.#selected ? `${this.#selected.lanes.options.id}:${this.#selected.index}` : null,
+            session: this.#session,
+            alignment: this.#alignment === naturalAlignment(this.#payload.report.sessions) ? null : this.#alignment,
+        };
+    }
+
+    #restore(place: Place): void {
+        if (place.session !== this.#session && place.session < this.#payload.report.sessions.length) this.#chooseSession(place.session);
+        for (const panel of this.#panels) for (const line of panel.lines) line.shown = line.properties.shown !== place.toggled.includes(`${panel.id}/${line.properties.id}`);
+        for (const chart of this.#charts) chart.refreshLegend();
+        const [id, index] = (place.selected ?? "").split(":");
+        const lanes = this.#lanes.find((candidate) => candidate.options.id === id);
+        if (lanes && Number(index) >= 0 && lanes.options.bars.range(Number(index)).start >= -Infinity) this.#select(lanes, Number(index), false);
+        if (place.range) this.#view.show(...place.range);
+        else this.#view.show(this.#view.full.from, this.#view.full.to);
+        if (place.cursor !== null) this.#view.moveCursor(place.cursor);
+        for (const chart of this.#charts) chart.invalidate();
+    }
+
+    #switchTheme(): void {
+        const next = isDark() ? "light" : "dark";
+        applyTheme(next);
+        rememberTheme(next);
+        this.#restyle();
+    }
+
+    #restyle(): void {
+        for (const drawing of this.#drawings) {
+            if (drawing.restyle) drawing.restyle();
+            else if (drawing.invalidate) drawing.invalidate();
+            else drawing.draw();
+        }
+    }
+
+    /** Figures at the cursor in words, for those who do not see it. */
+    #describeCursor(): string {
+        const { cursor, span } = this.#view;
+        if (cursor === null) return "";
+        const figures = this.#ownLines().map((line) => `${line.properties.longLabel} ${figure(line.valueAt(cursor), line.properties.unit)}`);
+        return `${moment(cursor, span / 1000)}: ${figures.join(", ")}`;
+    }
+
+    #fit(): void {
+        const width = this.#stage.node.clientWidth;
+        if (width > 0) for (const drawing of this.#drawings) drawing.resize(width);
+    }
+
+    #watch(): void {
+        new ResizeObserver(() => this.#fit()).observe(this.node);
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#restyle());
+        // Paper shows all charts, not those that were in sight.
+        addEventListener("beforeprint", () => {
+            for (const drawing of this.#drawings) drawing.draw();
+        });
+        listenToKeys(() => this.#stage.node, () => this.#view, this.#help, {
+            theme: () => this.#switchTheme(),
+            clear: () => this.#clear(),
+            say: (text) => (this.#live.textContent = text),
+            describe: () => this.#describeCursor(),
+        });
+    }
+}
+
+/** From the first to the last thing that is on the time axis. */
+function wholeRange(panels: Panel[], sessions: Session[], columns: Columns, shifts: number[]): Range {
+    let from = Infinity;
+    let to = -Infinity;
+    const take = (moment: number | null | undefined): void => {
+        if (typeof moment !== "number" || !Number.isFinite(moment)) return;
+        from = Math.min(from, moment);
+        to = Math.max(to, moment);
+    };
+    for (const panel of panels) {
+        for (const line of panel.lines) {
+            take(line.times[0]);
+            take(line.times[line.times.length - 1]);
+        }
+    }
+    const takeColumn = (column: Column | undefined, shift: number): void => {
+        const [low, high] = bounds(columns.values(column));
+        take(low + shift);
+        take(high + shift);
+    };
+    sessions.forEach((session, i) => {
+        const shift = shifts[i]!;
+        take(shift);
+        if (session.identity?.wall_s) take(shift + session.identity.wall_s);
+        for (const column of [session.calls?.start, session.calls?.stop, session.training?.steps?.start, session.training?.steps?.stop]) takeColumn(column, shift);
+    });
+    return from < to ? { from, to } : { from: 0, to: 1 };
+}
+
+function bounds(values: Float64Array): [number, number] {
+    let low = Infinity;
+    let high = -Infinity;
+    for (const value of values) {
+        if (value < low) low = value;
+        if (value > high) high = value;
+    }
+    return [low, high];
+}
+
+/** What the overview shows of the session: RAM and CPU, or what there is. */
+function overviewLines(panels: Panel[]): Line[] {
+    const main = panels.filter((panel) => /^(ram|cpu|gpu):/.test(panel.id)).slice(0, 2);
+    return (main.length ? main : panels.slice(0, 1)).flatMap((panel) => panel.lines.filter((line) => line.properties.shown).slice(0, 1));
+}
+
+function section(id: string, title: string, ...children: Child[]): HTMLElement {
+    return element("section", { class: `part ${id}`, "aria-labelledby": `h-${id}` }, element("h2", { id: `h-${id}` }, title), ...children);
+}
+
+function adviceOf(session: Session): Child {
+    if (!session.advice?.length) return null;
+    return element("section", { class: "advice", "aria-label": "Advice" }, element("ul", {}, ...session.advice.map((text) => element("li", {}, text))));
+}
+
+/** Where each figure comes from; what was not to be had, first, with the reason. */
+function sourcesSection(session: Session): HTMLElement {
+    const sources = session.sources!;
+    const missing = sources.filter((source) => source.state === "unavailable").length;
+    const table = makeTable({ title: "Sources", columns: [{ name: "Source" }, { name: "State" }, { name: "Why" }], rows: sources.map((source) => [source.name, source.state, source.reason ?? ""]) }, { rowsShown: 60, titleHidden: true });
+    const words = missing ? `${missing} of ${sources.length} were not available, and why` : `${sources.length} sources, all available`;
+    return section("sources", "Where the figures come from", element("details", { open: missing > 0 && sources.length <= 12 }, element("summary", {}, words), table));
+}
+
+function calendarDay(unixSeconds: number): string {
+    return new Date(unixSeconds * 1000).toLocaleDateString(undefined, { year: "numeric", month: "long", day: "numeric" });
+}

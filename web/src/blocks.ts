@@ -1,0 +1,113 @@
+// Code blocks as figures: the table of all, and what is known of one and of one call.
+
+import type { Columns } from "./columns";
+import { element } from "./dom";
+import type { Bars } from "./lane";
+import { whenText } from "./lanes";
+import type { Line } from "./line";
+import { seriesLabel } from "./panels";
+import type { Blocks, Calls, FourFigures, Series, Session, Table } from "./report";
+import { makeTable } from "./tables";
+import { figure, moment } from "./units";
+
+/** The usage that the table of all blocks shows: what it needed of the main things. */
+const SHOWN_USAGE: [RegExp, keyof FourFigures, string][] = [
+    [/^combined_ram$/, "max", "RAM, highest"],
+    [/^combined_gpu_ram$/, "max", "GPU RAM, highest"],
+    [/^cpu_combined_sum/, "mean", "CPU, mean"],
+    [/^gpu_sum_util/, "mean", "GPU, mean"],
+];
+
+function seriesOf(session: Session, id: string): Series | undefined {
+    return session.series?.find((series) => series.id === id);
+}
+
+export function blockTable(session: Session, columns: Columns): Table | null {
+    const { blocks, calls } = session;
+    if (!blocks || !calls) return null;
+    const names = columns.values(blocks.name);
+    const callS = blocks.call_s ?? {};
+    const time = (name: string): { name: string; unit: string; type: "number" } => ({ name, unit: "seconds", type: "number" });
+    const figures: { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] = [
+        { head: { name: "Calls", type: "number" as const }, values: columns.values(blocks.calls) },
+        { head: time("Total"), values: columns.values(blocks.total_s) },
+        { head: time("Mean"), values: columns.values(callS.mean) },
+        { head: time("Shortest"), values: columns.values(callS.min) },
+        { head: time("Longest"), values: columns.values(callS.max) },
+        ...usageColumns(session, blocks, columns),
+    ].filter((figures) => figures.values.some((value) => value === value));
+    const rows = Array.from(names, (name, i) => [calls.names[name] ?? "", ...figures.map(({ values }) => known(values[i]))]);
+    return { title: "Code blocks", columns: [{ name: "Code block", type: "text" }, ...figures.map(({ head }) => head)], rows };
+}
+
+function usageColumns(session: Session, blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {
+    return (blocks.usage ?? []).flatMap((usage) => {
+        const shown = SHOWN_USAGE.find(([words]) => words.test(usage.series));
+        const column = shown && usage[shown[1]];
+        return column ? [{ head: { name: shown[2], unit: seriesOf(session, usage.series)?.unit, type: "number" as const }, values: columns.values(column) }] : [];
+    });
+}
+
+const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+
+/** Row of the blocks that calls of a name belong to; -1 if there is none. */
+export function blockRowOf(session: Session, columns: Columns, name: number): number {
+    return session.blocks ? columns.values(session.blocks.name).indexOf(name) : -1;
+}
+
+/** One call: when, where, what was in use while it ran, and all calls of its block. */
+export function callDetails(session: Session, columns: Columns, bars: Bars, lines: Line[], index: number): HTMLElement[] {
+    const calls = session.calls!;
+    const range = bars.range(index);
+    const process = calls.processes?.[columns.values(calls.process)[index] ?? 0];
+    const facts: [string, string][] = [
+        ["This call", `${whenText(range)}, from ${moment(range.start, 1e-3)}`],
+        ["In", [process && (process.label || `pid ${process.pid}`), calls.thread && `thread ${columns.values(calls.thread)[index]}`].filter(Boolean).join(", ")],
+    ];
+    const row = blockRowOf(session, columns, columns.values(calls.name)[index]!);
+    return [factList(facts), ...usageDuring(lines, range.start, range.stop), ...(row >= 0 ? [blockStatistics(session, columns, row)] : [])];
+}
+
+export function factList(facts: [string, string][]): HTMLElement {
+    return element("dl", { class: "facts" }, ...facts.filter(([, value]) => value).flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, element("bdi", {}, value))]));
+}
+
+/** What the samples between two moments say; nothing if there were none. */
+export function usageDuring(lines: Line[], from: number, to: number): HTMLElement[] {
+    const rows = lines.flatMap((line) => {
+        const { min, mean, max, count } = line.summary(from, to);
+        const { unit, longLabel } = line.properties;
+        return count ? [[longLabel, figure(min, unit), figure(mean, unit), figure(max, unit), count]] : [];
+    });
+    if (!rows.length) return [element("p", { class: "hint" }, "Shorter than the sampling interval: no sample was taken while it ran.")];
+    return [
+        makeTable({
+            title: "Samples of this stretch",
+            columns: ["Figure", "Lowest", "Mean", "Highest", "Samples"].map((name, i) => ({ name, type: i ? "number" : "text" })),
+            rows,
+        }),
+    ];
+}
+
+/** All calls of one block. */
+export function blockStatistics(session: Session, columns: Columns, row: number): HTMLElement {
+    const blocks = session.blocks!;
+    const at = (column: FourFigures[keyof FourFigures]): number | null => known(columns.values(column)[row]);
+    const four = (figures: FourFigures, unit: string): string[] => [at(figures.min), at(figures.mean), at(figures.max), at(figures.std)].map((value) => figure(value, unit));
+    const rows: string[][] = [["Duration of a call", ...four(blocks.call_s ?? {}, "seconds")]];
+    for (const usage of blocks.usage ?? []) {
+        const series = seriesOf(session, usage.series);
+        if (at(usage.max) !== null) rows.push([series ? seriesLabel(series) : usage.series, ...four(usage, series?.unit ?? "")]);
+    }
+    const title = `All ${figure(at(blocks.calls), "count")} calls, ${figure(at(blocks.total_s), "seconds")} in total`;
+    return makeTable({ title, columns: ["Figure", "Lowest", "Mean", "Highest", "Std. deviation"].map((name, i) => ({ name, type: i ? "number" : "text" })), rows }, { rowsShown: 40 });
+}
+
+/** First call of a block in time, to show where it is. */
+export function firstCallOf(calls: Calls, columns: Columns, name: number): number | null {
+    const names = columns.values(calls.name);
+    const starts = columns.values(calls.start);
+    let first: number | null = null;
+    for (let i = 0; i < names.length; i++) if (names[i] === name && (first === null || starts[i]! < starts[first]!)) first = i;
+    return first;
+}

@@ -1,0 +1,142 @@
+// A heat map on the time axis: a row a device or rank, colour by value, and the value at the cursor in words.
+
+import { scaleColour, themeColour } from "./colours";
+import { element, replaceChildren } from "./dom";
+import { fitted } from "./lanes";
+import type { Line } from "./line";
+import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
+import { makeTable } from "./tables";
+import { figure } from "./units";
+import type { View } from "./view";
+
+export interface HeatRow {
+    label: string;
+    line: Line;
+}
+
+const ROW = 18;
+const VALUES = 74;
+
+export class HeatMap {
+    readonly node: HTMLElement;
+    readonly #view: View;
+    readonly #rows: HeatRow[];
+    readonly #top: number;
+    readonly #unit: string;
+    readonly #canvas = element("canvas", { "aria-hidden": "true" });
+    readonly #values: HTMLElement[];
+    readonly #table: HTMLDetailsElement;
+    #width = 0;
+
+    constructor(view: View, id: string, title: string, rows: HeatRow[]) {
+        this.#view = view;
+        this.#rows = rows;
+        this.#unit = rows[0]?.line.properties.unit ?? "";
+        const highest = Math.max(...rows.map((row) => row.line.extremes(0, row.line.times.length).max).filter(Number.isFinite), 0);
+        this.#top = this.#unit === "percent" && highest <= 100 ? 100 : highest || 1;
+        this.#values = rows.map(() => element("span", {}));
+        this.#table = element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)));
+        this.#table.addEventListener("toggle", () => this.#fillTable());
+        const values = element("div", { class: "heat-values", "aria-hidden": "true" }, ...this.#values);
+        values.style.width = `${VALUES}px`;
+        this.node = element(
+            "section",
+            { class: "chart heat", "aria-label": title, "data-heat": id },
+            element("header", {}, element("h3", {}, title), this.#key()),
+            element("div", { class: "plot", "data-plot": "heat" }, this.#canvas, values),
+            this.#table,
+        );
+        view.onRange(() => this.draw());
+        view.onCursor(() => this.#showValues());
+    }
+
+    resize(width: number): void {
+        this.#width = width;
+        this.draw();
+    }
+
+    draw(): void {
+        if (this.#width <= 0) return;
+        const context = fitCanvas(this.#canvas, this.#width, this.#rows.length * ROW);
+        context.font = `11px ${themeColour("font")}`;
+        context.textBaseline = "middle";
+        const colours = Array.from({ length: 65 }, (_, i) => scaleColour(i / 64));
+        this.#rows.forEach((row, i) => {
+            context.fillStyle = themeColour("muted");
+            context.fillText(fitted(context, row.label, GUTTER - INSET - 6), INSET, i * ROW + ROW / 2);
+            this.#drawRow(context, row.line, i * ROW, colours);
+        });
+        this.#showValues();
+        if (this.#table.open) this.#fillTable();
+    }
+
+    /** The mean of each column of pixels; a column without a sample keeps the value before it. */
+    #drawRow(context: CanvasRenderingContext2D, line: Line, y: number, colours: string[]): void {
+        const width = this.#width - GUTTER - RIGHT;
+        const { from, span } = this.#view;
+        let first = line.moments.indexAt(from);
+        let value = first > 0 && first < line.times.length ? line.values[first - 1]! : NaN;
+        let start = 0;
+        let colour = -1;
+        const paint = (end: number): void => {
+            if (colour < 0 || end <= start) return;
+            context.fillStyle = colours[colour]!;
+            context.fillRect(GUTTER + start, y, end - start, ROW - 2);
+        };
+        for (let x = 0; x < width; x++) {
+            const last = line.moments.indexAt(from + ((x + 1) / width) * span);
+            if (last > first) value = line.mean(first, last);
+            else if (first >= line.times.length) value = NaN;
+            first = last;
+            const next = Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value / this.#top)) * 64) : -1;
+            if (next === colour) continue;
+            paint(x);
+            start = x;
+            colour = next;
+        }
+        paint(width);
+    }
+
+    #showValues(): void {
+        const { cursor } = this.#view;
+        this.#rows.forEach((row, i) => {
+            this.#values[i]!.textContent = cursor === null ? "" : figure(row.line.valueAt(cursor), this.#unit);
+        });
+    }
+
+    /** The scale in words and colours. */
+    #key(): HTMLElement {
+        const steps = Array.from({ length: 9 }, (_, i) => {
+            const step = element("i", {});
+            step.dataset.share = String(i / 8);
+            return step;
+        });
+        const key = element("span", { class: "heat-key" }, "0", element("span", { class: "steps", "aria-hidden": "true" }, ...steps), figure(this.#top, this.#unit));
+        this.#paintKey(key);
+        return key;
+    }
+
+    #paintKey(place: ParentNode): void {
+        for (const step of place.querySelectorAll<HTMLElement>("[data-share]")) step.style.background = scaleColour(Number(step.dataset.share));
+    }
+
+    restyle(): void {
+        this.#paintKey(this.node);
+        this.draw();
+    }
+
+    #fillTable(): void {
+        if (!this.#table.open) return;
+        const { from, to } = this.#view;
+        const rows = this.#rows.map(({ label, line }) => {
+            const { min, mean, max } = line.summary(from, to);
+            return [label, min, mean, max];
+        });
+        const unit = this.#unit;
+        replaceChildren(
+            this.#table,
+            this.#table.querySelector("summary"),
+            makeTable({ title: "Figures of the shown range", columns: [{ name: "Row" }, { name: "Lowest", unit, type: "number" }, { name: "Mean", unit, type: "number" }, { name: "Highest", unit, type: "number" }], rows }),
+        );
+    }
+}

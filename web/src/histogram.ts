@@ -1,0 +1,64 @@
+// How long things took: a histogram with the median and the slowest twentieth marked.
+
+import { element, svg } from "./dom";
+import { roundStep } from "./ticks";
+import { makeTable } from "./tables";
+import { figure } from "./units";
+
+const WIDTH = 640;
+const HEIGHT = 150;
+const BASE = 22;
+
+export function quantile(sorted: Float64Array, share: number): number {
+    return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+}
+
+export function histogram(title: string, values: Float64Array, unit: string): HTMLElement {
+    const sorted = values.filter(Number.isFinite).sort();
+    const [low, high] = [sorted[0] ?? 0, sorted[sorted.length - 1] ?? 0];
+    const step = roundStep(high - low || Math.abs(high) || 1, 36);
+    const from = Math.floor(low / step) * step;
+    const bins = new Uint32Array(Math.max(1, Math.floor((high - from) / step + 1e-9) + 1));
+    for (const value of sorted) bins[Math.min(bins.length - 1, Math.floor((value - from) / step + 1e-9))]!++;
+    const words = `${sorted.length} in all; median ${figure(quantile(sorted, 0.5), unit)}, 95 % under ${figure(quantile(sorted, 0.95), unit)}, ${figure(low, unit)} to ${figure(high, unit)}`;
+    const rows = Array.from(bins, (count, i) => [`${figure(from + i * step, unit)} – ${figure(from + (i + 1) * step, unit)}`, count]);
+    return element(
+        "figure",
+        { class: "histogram" },
+        element("figcaption", {}, element("h3", {}, title), element("p", { class: "hint" }, words)),
+        drawn(bins, from, step, sorted, unit) as unknown as Node,
+        element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)), makeTable({ title, columns: [{ name: "Duration" }, { name: "Count", type: "number" }], rows })),
+    );
+}
+
+function drawn(bins: Uint32Array, from: number, step: number, sorted: Float64Array, unit: string): SVGElement {
+    const top = Math.max(...bins);
+    const width = WIDTH / bins.length;
+    const x = (value: number): number => ((value - from) / step) * width;
+    const root = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + BASE}`, role: "img", "aria-label": "Histogram; the table below has its figures" });
+    bins.forEach((count, i) => {
+        // A single outlier must be seen beside thousands.
+        const height = count ? Math.max(2, (count / top) * (HEIGHT - 16)) : 0;
+        root.append(svg("rect", { class: "bin", x: i * width + 0.5, y: HEIGHT - height, width: Math.max(0.5, width - 1), height }));
+    });
+    root.append(svg("line", { class: "base", x1: 0, x2: WIDTH, y1: HEIGHT + 0.5, y2: HEIGHT + 0.5 }));
+    mark(root, x(quantile(sorted, 0.5)), "median", 10);
+    if (sorted.length >= 20) mark(root, x(quantile(sorted, 0.95)), "95 %", 24);
+    const labels = Math.min(bins.length, 5);
+    for (let i = 0; i <= labels; i++) {
+        const at = Math.round((i / labels) * bins.length);
+        root.append(text(at * width, HEIGHT + 16, figure(from + at * step, unit), i === 0 ? "start" : i === labels ? "end" : "middle"));
+    }
+    return root;
+}
+
+function mark(root: SVGElement, x: number, name: string, y: number): void {
+    root.append(svg("line", { class: "mark", x1: x, x2: x, y1: 0, y2: HEIGHT }));
+    root.append(text(x > WIDTH - 60 ? x - 4 : x + 4, y, name, x > WIDTH - 60 ? "end" : "start"));
+}
+
+function text(x: number, y: number, words: string, anchor: string): SVGElement {
+    const node = svg("text", { x, y, "text-anchor": anchor });
+    node.textContent = words;
+    return node;
+}

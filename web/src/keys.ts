@@ -1,0 +1,84 @@
+// What every key does, and the list of keys that "?" shows.
+
+import { button, element } from "./dom";
+import type { View } from "./view";
+
+export interface KeyActions {
+    theme: () => void;
+    clear: () => void;
+    say: (text: string) => void;
+    /** What is under the cursor, in words. */
+    describe: () => string;
+}
+
+const KEYS: [string, string][] = [
+    ["← →", "move along the time axis"],
+    ["Shift ← →", "move the cursor, and read out its figures"],
+    ["+ −", "zoom in, zoom out"],
+    ["0 or Home", "show the whole session"],
+    ["Backspace", "back to what was shown before"],
+    ["Drag", "zoom to a stretch"],
+    ["Shift drag", "move along"],
+    ["Ctrl wheel", "zoom around the pointer; over the overview the wheel alone"],
+    ["Double click", "show the whole session"],
+    ["Tab, Enter", "reach and use every control; in lanes the arrow keys go from bar to bar and Enter zooms"],
+    ["T", "dark or light"],
+    ["Esc", "clear cursor and selection"],
+    ["?", "this list"],
+];
+
+/** A dialog that closes by Esc, as all dialogs of browsers do. */
+export function keyHelp(): HTMLDialogElement {
+    const dialog = element("dialog", { class: "help", "aria-label": "Keys" });
+    const close = button("Close", () => dialog.close(), { class: "plain" });
+    const list = element("dl", {}, ...KEYS.flatMap(([key, meaning]) => [element("dt", {}, element("kbd", {}, key)), element("dd", {}, meaning)]));
+    dialog.append(element("h2", {}, "Keys and pointer"), list, close);
+    return dialog;
+}
+
+/** Keys count while the charts, or nothing, has the focus: never while somebody types. */
+export function listenToKeys(stage: () => HTMLElement, view: () => View, help: HTMLDialogElement, actions: KeyActions): void {
+    document.addEventListener("keydown", (event) => {
+        const target = event.target as HTMLElement;
+        const free = target === document.body || target === stage();
+        if (event.key === "Escape" && !help.open) return actions.clear();
+        if (!free || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+        const action = keyAction(event, view(), help, actions);
+        if (!action) return;
+        event.preventDefault();
+        action();
+    });
+}
+
+function keyAction(event: KeyboardEvent, view: View, help: HTMLDialogElement, actions: KeyActions): (() => void) | null {
+    const direction = event.key === "ArrowLeft" ? -1 : 1;
+    switch (event.key) {
+        case "ArrowLeft":
+        case "ArrowRight":
+            return event.shiftKey ? () => stepCursor(view, direction, actions) : () => view.pan(0.1 * direction);
+        case "+":
+        case "=":
+            return () => view.zoom(1 / 1.5, view.cursor ?? undefined);
+        case "-":
+        case "_":
+            return () => view.zoom(1.5, view.cursor ?? undefined);
+        case "0":
+        case "Home":
+            return () => view.reset();
+        case "Backspace":
+            return () => view.back();
+        case "t":
+        case "T":
+            return actions.theme;
+        case "?":
+            return () => help.showModal();
+        default:
+            return null;
+    }
+}
+
+function stepCursor(view: View, direction: number, actions: KeyActions): void {
+    const from = view.cursor ?? (direction > 0 ? view.from : view.to);
+    view.moveCursor(Math.min(view.to, Math.max(view.from, from + (direction * view.span) / 100)));
+    actions.say(actions.describe());
+}

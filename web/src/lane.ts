@@ -1,0 +1,130 @@
+// Bars on the time axis, arranged in rows: calls of code blocks by process and thread, processes from start to end.
+
+import type { Columns } from "./columns";
+import { ascending } from "./order";
+import type { Calls, ProcessList } from "./report";
+
+/** A row of bars that do not overlap, sorted by start. */
+export interface Row {
+    starts: Float64Array;
+    stops: Float64Array;
+    /** Place of each bar in the data it comes from. */
+    indices: Uint32Array;
+}
+
+/** Rows under one heading. */
+export interface Lane {
+    label: string;
+    rows: Row[];
+}
+
+/** What bars are: their text, colour and words, by their place in the data. */
+export interface Bars {
+    lanes: Lane[];
+    name: (index: number) => string;
+    /** Bars of one kind have one colour; their name, unless this says otherwise. */
+    kind?: (index: number) => string;
+    /** Start, stop, and whether it was still open at the end of the data. */
+    range: (index: number) => { start: number; stop: number; open: boolean };
+}
+
+interface Interval {
+    start: number;
+    stop: number;
+    index: number;
+}
+
+function makeRow(intervals: Interval[]): Row {
+    return {
+        starts: Float64Array.from(intervals, (interval) => interval.start),
+        stops: Float64Array.from(intervals, (interval) => interval.stop),
+        indices: Uint32Array.from(intervals, (interval) => interval.index),
+    };
+}
+
+/** Each interval in the first row that is free again. Intervals are sorted by start. */
+function packed(intervals: Interval[]): Row[] {
+    const rows: { end: number; held: Interval[] }[] = [];
+    for (const interval of intervals) {
+        let row = rows.find((candidate) => candidate.end <= interval.start);
+        if (!row) {
+            row = { end: 0, held: [] };
+            rows.push(row);
+        }
+        row.end = interval.stop;
+        row.held.push(interval);
+    }
+    return rows.map((row) => makeRow(row.held));
+}
+
+const NAMELESS = "(no name)";
+
+/** A lane for each process and thread, a row for each depth. `end`: where open calls are drawn to. */
+export function callBars(calls: Calls, columns: Columns, shift: number, end: number): Bars {
+    const starts = columns.values(calls.start);
+    const stops = columns.values(calls.stop);
+    const names = columns.values(calls.name);
+    const processes = columns.values(calls.process);
+    const threads = columns.values(calls.thread);
+    const depths = columns.values(calls.depth);
+    const range = (index: number): { start: number; stop: number; open: boolean } => {
+        const stop = stops[index]!;
+        const open = !(stop === stop);
+        return { start: starts[index]! + shift, stop: open ? Math.max(end, starts[index]! + shift) : stop + shift, open };
+    };
+    // One pass over calls by start: a million of them must not be sorted lane by lane.
+    const lanes = new Map<string, { process: number; thread: number; depths: Map<number, Interval[]> }>();
+    for (const index of ascending(starts)) {
+        const process = processes[index] ?? 0;
+        const thread = threads[index] ?? 0;
+        const key = `${process} ${thread}`;
+        let lane = lanes.get(key);
+        if (!lane) lanes.set(key, (lane = { process, thread, depths: new Map() }));
+        const depth = depths[index] || 0;
+        const { start, stop } = range(index);
+        const row = lane.depths.get(depth);
+        if (row) row.push({ start, stop, index });
+        else lane.depths.set(depth, [{ start, stop, index }]);
+    }
+    const threadsOf = new Map<number, number>();
+    for (const lane of lanes.values()) threadsOf.set(lane.process, (threadsOf.get(lane.process) ?? 0) + 1);
+    const ordered = [...lanes.values()].sort((a, b) => a.process - b.process || a.thread - b.thread);
+    return {
+        lanes: ordered.map((lane) => ({
+            label: laneLabel(calls, lane.process, lane.thread, threadsOf.get(lane.process)! > 1),
+            // Calls of one depth that overlap (a stop was lost) get rows of their own.
+            rows: [...lane.depths.entries()].sort(([a], [b]) => a - b).flatMap(([, intervals]) => packed(intervals)),
+        })),
+        name: (index) => calls.names[names[index]!] || NAMELESS,
+        range,
+    };
+}
+
+function laneLabel(calls: Calls, process: number, thread: number, severalThreads: boolean): string {
+    const known = calls.processes?.[process];
+    const label = known ? known.label || `pid ${known.pid}` : `process ${process}`;
+    return severalThreads ? `${label}, thread ${thread}` : label;
+}
+
+/** Processes in the order of their starts, those that do not overlap below each other share a row. */
+export function processBars(list: ProcessList, columns: Columns, shift: number, whole: { from: number; to: number }): Bars {
+    const pids = columns.values(list.pid);
+    const starts = columns.values(list.start);
+    const ends = columns.values(list.end);
+    const names = columns.values(list.name);
+    const range = (index: number): { start: number; stop: number; open: boolean } => {
+        const start = starts[index] ?? NaN;
+        const end = ends[index] ?? NaN;
+        const open = !Number.isFinite(end);
+        // A process may have been there before the session.
+        const from = Number.isFinite(start) ? Math.max(whole.from, start + shift) : whole.from;
+        return { start: from, stop: Math.max(from, open ? whole.to : end + shift), open };
+    };
+    const intervals = Array.from(pids, (_, index) => ({ index, ...range(index) })).sort((a, b) => a.start - b.start || a.index - b.index);
+    return {
+        lanes: intervals.length ? [{ label: `${intervals.length} processes`, rows: packed(intervals) }] : [],
+        name: (index) => `${list.names[names[index]!] || NAMELESS} · ${pids[index]}`,
+        kind: (index) => list.names[names[index]!] ?? "",
+        range,
+    };
+}

@@ -1,0 +1,346 @@
+// Draws lanes of bars on a canvas of its own, as many as there are: only the rows in sight, and bars narrower than
+// a pixel as one. Pointer and keys reach every bar.
+
+import { lineColour, nameColour, themeColour } from "./colours";
+import { element } from "./dom";
+import type { Bars, Row } from "./lane";
+import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
+import { figure } from "./units";
+import type { View } from "./view";
+
+const ROW = 19;
+const LANE_GAP = 7;
+const TALLEST = 420;
+const TEXT_FROM = 26;
+
+interface PlacedRow {
+    row: Row;
+    top: number;
+    lane: number;
+}
+
+export interface LanesOptions {
+    id: string;
+    title: string;
+    hint: string;
+    bars: Bars;
+    /** Words on a bar, for the tooltip. */
+    describe: (index: number) => string[];
+    onSelect: (index: number | null) => void;
+}
+
+export class Lanes {
+    readonly node: HTMLElement;
+    readonly options: LanesOptions;
+    readonly #view: View;
+    readonly #scroller: HTMLElement;
+    readonly #canvas: HTMLCanvasElement;
+    readonly #tooltip: HTMLElement;
+    readonly #placed: PlacedRow[] = [];
+    readonly #laneTops: number[] = [];
+    readonly #height: number;
+    #width = 0;
+    #selected: number | null = null;
+    #drawn = 0;
+    #stale = true;
+    #visible = false;
+
+    constructor(view: View, options: LanesOptions) {
+        this.options = options;
+        this.#view = view;
+        this.#height = this.#placeRows();
+        this.#canvas = element("canvas", { "aria-hidden": "true" });
+        this.#tooltip = element("div", { class: "tooltip", hidden: true, "aria-hidden": "true" });
+        const spacer = element("div", { class: "spacer" });
+        spacer.style.height = `${this.#height}px`;
+        this.#scroller = element(
+            "div",
+            { class: "lanes-scroll", "data-plot": "lanes", tabindex: 0, role: "group", "aria-label": `${options.title}. Arrow keys go from bar to bar, Enter zooms to the chosen one. The table below has the same.` },
+            this.#canvas,
+            spacer,
+        );
+        this.#scroller.style.height = `${Math.min(TALLEST, this.#height)}px`;
+        this.node = element("section", { class: "lanes", "aria-label": options.title, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
+        this.#listen();
+        view.onRange(() => this.invalidate());
+        new IntersectionObserver((entries) => {
+            this.#visible = entries.some((entry) => entry.isIntersecting);
+            if (this.#visible) this.draw();
+        }, { rootMargin: "200px" }).observe(this.node);
+    }
+
+    resize(width: number): void {
+        this.#width = width;
+        this.invalidate();
+    }
+
+    invalidate(): void {
+        this.#stale = true;
+        if (this.#visible) this.draw();
+    }
+
+    /** How many rectangles the last drawing took; for tests. */
+    get drawn(): number {
+        return this.#drawn;
+    }
+
+    get selected(): number | null {
+        return this.#selected;
+    }
+
+    select(index: number | null): void {
+        this.#selected = index;
+        if (index !== null) this.#scrollTo(index);
+        this.invalidate();
+    }
+
+    /** Middle of a bar in page coordinates, if its row is in sight; for tests. */
+    pointOf(index: number): { x: number; y: number } | null {
+        const placed = this.#placed.find((candidate) => candidate.row.indices.includes(index));
+        if (!placed) return null;
+        const { start, stop } = this.options.bars.range(index);
+        const box = this.#scroller.getBoundingClientRect();
+        const x = this.#x((Math.max(start, this.#view.from) + Math.min(stop, this.#view.to)) / 2);
+        return { x: box.left + x, y: box.top + placed.top - this.#scroller.scrollTop + ROW / 2 };
+    }
+
+    draw(): void {
+        if (!this.#stale || this.#width <= 0) return;
+        this.#stale = false;
+        const height = Math.min(TALLEST, this.#height);
+        const context = fitCanvas(this.#canvas, this.#width, height);
+        const top = this.#scroller.scrollTop;
+        this.#drawn = 0;
+        context.font = `11px ${themeColour("font")}`;
+        context.textBaseline = "middle";
+        this.#drawLabels(context, top, height);
+        const ink = themeColour("bar-ink");
+        const merged = themeColour("merged");
+        context.save();
+        context.beginPath();
+        context.rect(GUTTER, 0, this.#width - GUTTER - RIGHT, height);
+        context.clip();
+        for (const placed of this.#placed) {
+            const y = placed.top - top;
+            if (y > -ROW && y < height) this.#drawRow(context, placed.row, y, ink, merged);
+        }
+        context.restore();
+    }
+
+    #placeRows(): number {
+        let top = 4;
+        this.options.bars.lanes.forEach((lane, i) => {
+            this.#laneTops.push(top);
+            for (const row of lane.rows) {
+                this.#placed.push({ row, top, lane: i });
+                top += ROW;
+            }
+            top += LANE_GAP;
+        });
+        return top;
+    }
+
+    #x(moment: number): number {
+        return GUTTER + ((moment - this.#view.from) / this.#view.span) * (this.#width - GUTTER - RIGHT);
+    }
+
+    #drawLabels(context: CanvasRenderingContext2D, top: number, height: number): void {
+        context.strokeStyle = themeColour("hairline");
+        context.fillStyle = themeColour("muted");
+        this.options.bars.lanes.forEach((lane, i) => {
+            const y = this.#laneTops[i]! - top;
+            if (y > height || y < -ROW * lane.rows.length - LANE_GAP) return;
+            if (i > 0) {
+                context.beginPath();
+                context.moveTo(0, Math.round(y - LANE_GAP / 2) + 0.5);
+                context.lineTo(this.#width - RIGHT, Math.round(y - LANE_GAP / 2) + 0.5);
+                context.stroke();
+            }
+            // Stays in sight while a tall lane is scrolled.
+            const room = y + (lane.rows.length - 1) * ROW;
+            const lines = lane.rows.length > 1 ? lane.label.split(", ") : [lane.label];
+            lines.forEach((line, l) => context.fillText(fitted(context, line, GUTTER - INSET - 6), INSET, Math.max(y, Math.min(0, room)) + ROW * (l + 0.5)));
+        });
+    }
+
+    #drawRow(context: CanvasRenderingContext2D, row: Row, y: number, ink: string, merged: string): void {
+        const { starts, stops, indices } = row;
+        const right = this.#width - RIGHT;
+        const height = ROW - 2;
+        // What is narrower than a pixel waits here until a bar or a gap follows.
+        let crowdFrom = NaN;
+        let crowdTo = NaN;
+        let crowdCount = 0;
+        let crowdIndex = -1;
+        const flush = (): void => {
+            if (!crowdCount) return;
+            context.fillStyle = crowdCount > 1 ? merged : this.#colour(crowdIndex);
+            context.fillRect(crowdFrom, y, Math.max(1, crowdTo - crowdFrom), height);
+            this.#drawn++;
+            crowdCount = 0;
+        };
+        for (let i = firstEnding(stops, this.#view.from); i < starts.length; i++) {
+            const left = this.#x(starts[i]!);
+            if (left > right) break;
+            const end = this.#x(stops[i]!);
+            if (end - left < 1) {
+                if (crowdCount && left - crowdTo < 1) {
+                    crowdTo = Math.max(crowdTo, end, crowdFrom + 1);
+                    crowdCount++;
+                } else {
+                    flush();
+                    [crowdFrom, crowdTo, crowdCount, crowdIndex] = [left, Math.max(end, left + 0.5), 1, indices[i]!];
+                }
+                continue;
+            }
+            flush();
+            this.#drawBar(context, indices[i]!, Math.max(left, GUTTER - 2), Math.min(end, right + 2), y, height, ink);
+        }
+        flush();
+    }
+
+    #drawBar(context: CanvasRenderingContext2D, index: number, left: number, right: number, y: number, height: number, ink: string): void {
+        const name = this.options.bars.name(index);
+        const width = right - left;
+        context.fillStyle = this.#colour(index);
+        // A hair of background between neighbours.
+        context.fillRect(left, y, width > 3 ? width - 1 : width, height);
+        this.#drawn++;
+        if (index === this.#selected) {
+            context.strokeStyle = themeColour("ink");
+            context.lineWidth = 2;
+            context.strokeRect(left + 1, y + 1, Math.max(1, width - 3), height - 2);
+        }
+        if (width < TEXT_FROM) return;
+        context.fillStyle = ink;
+        context.fillText(fitted(context, name, width - 10), left + 5, y + height / 2 + 0.5);
+    }
+
+    #colour(index: number): string {
+        const { kind, name } = this.options.bars;
+        return lineColour(nameColour((kind ?? name)(index)));
+    }
+
+    #barAt(event: MouseEvent): number | null {
+        const box = this.#scroller.getBoundingClientRect();
+        const y = event.clientY - box.top + this.#scroller.scrollTop;
+        const x = event.clientX - box.left;
+        if (x < GUTTER || x > this.#width - RIGHT) return null;
+        const placed = this.#placed.find((candidate) => y >= candidate.top && y < candidate.top + ROW);
+        return placed ? this.#nearest(placed.row, x) : null;
+    }
+
+    /** The bar under a position, or one within two pixels of it. */
+    #nearest(row: Row, x: number): number | null {
+        const moment = momentAt(this.#view, x, this.#width);
+        const slack = (2 / (this.#width - GUTTER - RIGHT)) * this.#view.span;
+        const at = firstEnding(row.stops, moment);
+        let best: number | null = null;
+        let distance = slack;
+        for (const i of [at - 1, at]) {
+            if (i < 0 || i >= row.starts.length) continue;
+            const away = Math.max(0, row.starts[i]! - moment, moment - row.stops[i]!);
+            if (away <= distance) [best, distance] = [row.indices[i]!, away];
+        }
+        return best;
+    }
+
+    #listen(): void {
+        const scroller = this.#scroller;
+        scroller.addEventListener("scroll", () => this.invalidate());
+        scroller.addEventListener("click", (event) => this.options.onSelect(this.#barAt(event)));
+        scroller.addEventListener("pointermove", (event) => this.#hover(event));
+        scroller.addEventListener("pointerleave", () => (this.#tooltip.hidden = true));
+        scroller.addEventListener("keydown", (event) => this.#key(event));
+    }
+
+    #hover(event: PointerEvent): void {
+        const index = event.buttons ? null : this.#barAt(event);
+        this.#tooltip.hidden = index === null;
+        this.#scroller.classList.toggle("over-bar", index !== null);
+        if (index === null) return;
+        this.#tooltip.textContent = "";
+        for (const line of this.options.describe(index)) this.#tooltip.append(element("div", {}, element("bdi", {}, line)));
+        const box = this.node.getBoundingClientRect();
+        const left = Math.min(event.clientX - box.left + 14, box.width - this.#tooltip.offsetWidth - 8);
+        this.#tooltip.style.transform = `translate(${Math.max(0, left)}px, ${event.clientY - box.top + 16}px)`;
+    }
+
+    #key(event: KeyboardEvent): void {
+        if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+        if (event.key === "Enter" && this.#selected !== null) {
+            event.preventDefault();
+            this.zoomTo(this.#selected);
+            return;
+        }
+        const next = this.#neighbour(event.key);
+        if (next === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        if (next !== null) this.options.onSelect(next);
+    }
+
+    /** The bar that an arrow key leads to; null: there is none; undefined: not such a key. */
+    #neighbour(key: string): number | null | undefined {
+        const steps: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+        const step = steps[key];
+        if (!step) return undefined;
+        const at = this.#placed.findIndex((placed) => this.#selected !== null && placed.row.indices.includes(this.#selected));
+        if (at < 0) return this.#placed[0]?.row.indices[0] ?? null;
+        const row = this.#placed[at]!.row;
+        const place = row.indices.indexOf(this.#selected!);
+        if (step[1]) return row.indices[place + step[1]] ?? null;
+        const other = this.#placed[at + step[0]]?.row;
+        if (!other) return null;
+        return other.indices[Math.min(other.indices.length - 1, firstEnding(other.stops, row.starts[place]!))] ?? null;
+    }
+
+    /** Shows a bar with some room at its sides. */
+    zoomTo(index: number): void {
+        const { start, stop } = this.options.bars.range(index);
+        const room = Math.max((stop - start) * 0.15, (this.#view.full.to - this.#view.full.from) * 1e-7);
+        this.#view.leap(start - room, stop + room);
+    }
+
+    #scrollTo(index: number): void {
+        const placed = this.#placed.find((candidate) => candidate.row.indices.includes(index));
+        if (!placed) return;
+        const { scrollTop, clientHeight } = this.#scroller;
+        if (placed.top < scrollTop || placed.top + ROW > scrollTop + clientHeight) this.#scroller.scrollTop = placed.top - clientHeight / 2;
+    }
+}
+
+/** The first bar that ends at or after a moment. */
+function firstEnding(stops: Float64Array, moment: number): number {
+    let low = 0;
+    let high = stops.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (stops[middle]! < moment) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/** Cut by code points, so that no half of a character is left. */
+export function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
+    // No name is wider on the screen than this, and measuring a longer one takes time.
+    let shown = text.length > 200 ? `${[...text.slice(0, 200)].join("")}…` : text;
+    if (context.measureText(shown).width <= width) return shown;
+    const points = [...shown];
+    let low = 0;
+    let high = points.length;
+    while (low < high) {
+        const middle = (low + high + 1) >> 1;
+        if (context.measureText(`${points.slice(0, middle).join("")}…`).width <= width) low = middle;
+        else high = middle - 1;
+    }
+    shown = low ? `${points.slice(0, low).join("")}…` : "";
+    return shown;
+}
+
+/** One line on when and how long. */
+export function whenText(range: { start: number; stop: number; open: boolean }): string {
+    const length = figure(range.stop - range.start, "seconds");
+    return range.open ? `${length} until the end of the data (no end was recorded)` : length;
+}

@@ -1,0 +1,201 @@
+// One curve: moments in ascending order and a value for each, with fast extremes of any stretch.
+
+import { ascending } from "./order";
+
+const BLOCK = 64;
+
+export interface Extremes {
+    min: number;
+    max: number;
+}
+
+export interface Summary extends Extremes {
+    mean: number;
+    /** Of the known samples. */
+    count: number;
+    highestAt: number;
+}
+
+/** Moments of samples, shared by the curves that were sampled together. */
+export class Moments {
+    readonly times: Float64Array;
+    /** Where each is in the file, if it was not in order there (a clock was set). */
+    readonly order: Uint32Array | null;
+
+    constructor(raw: Float64Array, offset = 0) {
+        const sorted = ascending(raw);
+        const inOrder = sorted.length === raw.length && sorted.every((index, i) => index === i);
+        const order = inOrder ? null : sorted;
+        this.order = order;
+        const times = new Float64Array(order ? order.length : raw.length);
+        for (let i = 0; i < times.length; i++) times[i] = raw[order ? order[i]! : i]! + offset;
+        this.times = times;
+    }
+
+    arrange(values: Float64Array): Float64Array {
+        const order = this.order;
+        if (!order) return values;
+        return Float64Array.from(order, (index) => values[index] ?? NaN);
+    }
+
+    /** The first index whose moment is not before `moment`. */
+    indexAt(moment: number): number {
+        let low = 0;
+        let high = this.times.length;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.times[middle]! < moment) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+}
+
+export interface LineStyle {
+    colour: number;
+    dash: number[];
+    width: number;
+    fill: boolean;
+}
+
+export interface LineProperties {
+    /** Unlike all others of the page. */
+    id: string;
+    /** Its id in its session. */
+    series: string;
+    label: string;
+    /** With the name of its chart, for tables of all. */
+    longLabel: string;
+    unit: string;
+    scope: string;
+    session: number;
+    limit: number | null;
+    style: LineStyle;
+    shown: boolean;
+}
+
+export class Line {
+    readonly properties: LineProperties;
+    shown: boolean;
+    readonly #moments: () => Moments;
+    readonly #read: () => Float64Array;
+    #values: Float64Array | null = null;
+    #lows: Float64Array | null = null;
+    #highs: Float64Array | null = null;
+    #sums: { values: Float64Array; counts: Uint32Array } | null = null;
+
+    /** Nothing is decoded before the line is drawn or asked. */
+    constructor(properties: LineProperties, moments: () => Moments, read: () => Float64Array) {
+        this.properties = properties;
+        this.shown = properties.shown;
+        this.#moments = moments;
+        this.#read = read;
+    }
+
+    get moments(): Moments {
+        return this.#moments();
+    }
+
+    get times(): Float64Array {
+        return this.moments.times;
+    }
+
+    get values(): Float64Array {
+        return (this.#values ??= this.moments.arrange(this.#read()));
+    }
+
+    /** The value that held at a moment: that of the last sample before it, or NaN outside of the line. */
+    valueAt(moment: number): number {
+        const times = this.times;
+        const after = this.moments.indexAt(moment);
+        if (after < times.length && times[after] === moment) return this.values[after]!;
+        return after === 0 || after === times.length ? NaN : this.values[after - 1]!;
+    }
+
+    /** Lowest and highest known value of samples [from, to); NaN if there is none. */
+    extremes(from: number, to: number): Extremes {
+        const values = this.values;
+        let min = Infinity;
+        let max = -Infinity;
+        const take = (i: number): void => {
+            const value = values[i]!;
+            if (value < min) min = value;
+            if (value > max) max = value;
+        };
+        const firstBlock = Math.ceil(from / BLOCK);
+        const lastBlock = Math.floor(to / BLOCK);
+        if (firstBlock < lastBlock) {
+            this.#makeBlocks();
+            for (let i = from; i < firstBlock * BLOCK; i++) take(i);
+            for (let b = firstBlock; b < lastBlock; b++) {
+                if (this.#lows![b]! < min) min = this.#lows![b]!;
+                if (this.#highs![b]! > max) max = this.#highs![b]!;
+            }
+            for (let i = lastBlock * BLOCK; i < to; i++) take(i);
+        } else {
+            for (let i = from; i < to; i++) take(i);
+        }
+        return min <= max ? { min, max } : { min: NaN, max: NaN };
+    }
+
+    #makeBlocks(): void {
+        if (this.#lows) return;
+        const values = this.values;
+        const blocks = Math.floor(values.length / BLOCK);
+        const lows = new Float64Array(blocks).fill(Infinity);
+        const highs = new Float64Array(blocks).fill(-Infinity);
+        for (let i = 0; i < blocks * BLOCK; i++) {
+            const block = Math.floor(i / BLOCK);
+            const value = values[i]!;
+            if (value < lows[block]!) lows[block] = value;
+            if (value > highs[block]!) highs[block] = value;
+        }
+        this.#lows = lows;
+        this.#highs = highs;
+    }
+
+    /** Mean of the known samples [from, to); NaN if there is none. */
+    mean(from: number, to: number): number {
+        const sums = this.#cumulate();
+        const count = sums.counts[to]! - sums.counts[from]!;
+        return count ? (sums.values[to]! - sums.values[from]!) / count : NaN;
+    }
+
+    #cumulate(): { values: Float64Array; counts: Uint32Array } {
+        if (this.#sums) return this.#sums;
+        const { values } = this;
+        const sums = { values: new Float64Array(values.length + 1), counts: new Uint32Array(values.length + 1) };
+        for (let i = 0; i < values.length; i++) {
+            const value = values[i]!;
+            const known = value === value;
+            sums.values[i + 1] = sums.values[i]! + (known ? value : 0);
+            sums.counts[i + 1] = sums.counts[i]! + (known ? 1 : 0);
+        }
+        return (this.#sums = sums);
+    }
+
+    /** Indices of the samples from one moment to another, both included. */
+    #indices(from: number, to: number): [number, number] {
+        const { times } = this;
+        const first = this.moments.indexAt(from);
+        let last = this.moments.indexAt(to);
+        while (last < times.length && times[last] === to) last++;
+        return [first, last];
+    }
+
+    /** The first sample with the highest value between two moments; index -1 if there is none. */
+    highest(from: number, to: number): { index: number; max: number } {
+        const [first, last] = this.#indices(from, to);
+        const { max } = this.extremes(first, last);
+        return { index: max === max ? this.values.indexOf(max, first) : -1, max };
+    }
+
+    /** Figures of what a range shows: extremes, mean over the samples, and the moment of the highest. */
+    summary(from: number, to: number): Summary {
+        const [first, last] = this.#indices(from, to);
+        const { min, max } = this.extremes(first, last);
+        const { index } = this.highest(from, to);
+        const { counts } = this.#cumulate();
+        return { min, max, mean: this.mean(first, last), count: counts[last]! - counts[first]!, highestAt: index < 0 ? NaN : this.times[index]! };
+    }
+}

@@ -1,0 +1,155 @@
+// The strip above the charts: the whole session in small with the part that is shown, and the ruler of time.
+
+import { lineColour, themeColour } from "./colours";
+import { element } from "./dom";
+import type { Line } from "./line";
+import { fitCanvas, GUTTER, INSET, positionOf, RIGHT } from "./plot-area";
+import { ticks, timeStep } from "./ticks";
+import { figure, moment } from "./units";
+import type { View } from "./view";
+
+const STRIP = 34;
+const RULER = 22;
+
+export class Overview {
+    readonly node: HTMLElement;
+    readonly #view: View;
+    readonly #lines: Line[];
+    readonly #strip = element("canvas", { "aria-hidden": "true" });
+    readonly #ruler = element("canvas", { "aria-hidden": "true" });
+    #width = 0;
+    #drag: { x: number; from: number; to: number; edge: "from" | "to" | "both" } | null = null;
+
+    constructor(view: View, lines: Line[]) {
+        this.#view = view;
+        this.#lines = lines;
+        const strip = element("div", { class: "strip", "data-plot": "overview" }, this.#strip);
+        this.node = element("div", { class: "overview" }, strip, element("div", { class: "ruler" }, this.#ruler));
+        view.onRange(() => this.draw());
+        this.#listen(strip);
+    }
+
+    resize(width: number): void {
+        this.#width = width;
+        this.draw();
+    }
+
+    draw(): void {
+        if (this.#width <= 0) return;
+        this.#drawStrip();
+        this.#drawRuler();
+    }
+
+    #wholeX(time: number): number {
+        const { full } = this.#view;
+        return GUTTER + ((time - full.from) / (full.to - full.from)) * (this.#width - GUTTER - RIGHT);
+    }
+
+    #drawStrip(): void {
+        const context = fitCanvas(this.#strip, this.#width, STRIP);
+        const width = this.#width - GUTTER - RIGHT;
+        for (const line of this.#lines) this.#drawSilhouette(context, line, width);
+        const from = this.#wholeX(this.#view.from);
+        const to = Math.max(from + 2, this.#wholeX(this.#view.to));
+        context.fillStyle = themeColour("shade");
+        context.fillRect(GUTTER, 0, from - GUTTER, STRIP);
+        context.fillRect(to, 0, GUTTER + width - to, STRIP);
+        context.strokeStyle = themeColour("hairline-strong");
+        context.strokeRect(GUTTER + 0.5, 0.5, width - 1, STRIP - 1);
+        if (this.#view.isFull) return;
+        context.fillStyle = themeColour("accent");
+        context.fillRect(from - 1, 0, 2, STRIP);
+        context.fillRect(to - 1, 0, 2, STRIP);
+    }
+
+    /** The highest value of each pixel, as an area. */
+    #drawSilhouette(context: CanvasRenderingContext2D, line: Line, width: number): void {
+        const { full } = this.#view;
+        const top = line.extremes(0, line.times.length).max;
+        if (!(top > 0)) return;
+        context.fillStyle = lineColour(line.properties.style.colour);
+        context.globalAlpha = 0.4;
+        context.beginPath();
+        context.moveTo(GUTTER, STRIP);
+        let height = 0;
+        let first = line.moments.indexAt(full.from);
+        for (let x = 0; x < width; x++) {
+            const last = line.moments.indexAt(full.from + ((x + 1) / width) * (full.to - full.from));
+            if (last > first) height = (line.extremes(first, last).max / top) * (STRIP - 4) || 0;
+            else if (first >= line.times.length) height = 0;
+            first = last;
+            context.lineTo(GUTTER + x, STRIP - height);
+        }
+        context.lineTo(GUTTER + width, STRIP - height);
+        context.lineTo(GUTTER + width, STRIP);
+        context.fill();
+        context.globalAlpha = 1;
+    }
+
+    #drawRuler(): void {
+        const context = fitCanvas(this.#ruler, this.#width, RULER);
+        const { from, to, span } = this.#view;
+        const step = timeStep(span, this.#width / 110);
+        context.font = `11px ${themeColour("font")}`;
+        context.fillStyle = themeColour("muted");
+        context.textAlign = "center";
+        for (const time of ticks(from, to, step)) {
+            const x = positionOf(this.#view, time, this.#width);
+            const text = moment(time, step);
+            const half = context.measureText(text).width / 2;
+            if (x + half > this.#width) continue;
+            context.fillRect(Math.round(x), 0, 1, 4);
+            context.fillText(text, x, 16);
+        }
+        context.textAlign = "left";
+        context.fillText(this.#view.isFull ? "" : figure(span, "seconds"), INSET, 16);
+    }
+
+    /** The window of what is shown is moved by dragging it, and resized at its edges. A press outside moves it there. */
+    #listen(strip: HTMLElement): void {
+        strip.addEventListener("pointerdown", (event) => {
+            event.stopPropagation();
+            const x = event.clientX - strip.getBoundingClientRect().left;
+            const { from, to } = this.#view;
+            const [a, b] = [this.#wholeX(from), this.#wholeX(to)];
+            let edge: "from" | "to" | "both" = "both";
+            if (this.#view.isFull) {
+                const start = this.#wholeTime(x);
+                this.#drag = { x, from: start, to: start, edge: "to" };
+                strip.setPointerCapture(event.pointerId);
+                return;
+            }
+            if (Math.abs(x - a) < 6) edge = "from";
+            else if (Math.abs(x - b) < 6) edge = "to";
+            else if (x < a || x > b) {
+                const middle = this.#wholeTime(x);
+                this.#view.show(middle - (to - from) / 2, middle + (to - from) / 2);
+            }
+            this.#drag = { x, from: this.#view.from, to: this.#view.to, edge };
+            strip.setPointerCapture(event.pointerId);
+        });
+        strip.addEventListener("pointermove", (event) => this.#dragTo(event.clientX - strip.getBoundingClientRect().left));
+        strip.addEventListener("pointerup", () => (this.#drag = null));
+        strip.addEventListener("pointercancel", () => (this.#drag = null));
+    }
+
+    #wholeTime(x: number): number {
+        const { full } = this.#view;
+        return full.from + ((x - GUTTER) / (this.#width - GUTTER - RIGHT)) * (full.to - full.from);
+    }
+
+    #dragTo(x: number): void {
+        const drag = this.#drag;
+        if (!drag || Math.abs(x - drag.x) < 3) return;
+        const by = this.#wholeTime(x) - this.#wholeTime(drag.x);
+        const { full } = this.#view;
+        if (drag.edge === "both") {
+            const shift = Math.min(full.to - drag.to, Math.max(full.from - drag.from, by));
+            this.#view.show(drag.from + shift, drag.to + shift);
+            return;
+        }
+        const a = drag.edge === "from" ? drag.from + by : drag.from;
+        const b = drag.edge === "to" ? drag.to + by : drag.to;
+        this.#view.show(Math.min(a, b), Math.max(a, b));
+    }
+}

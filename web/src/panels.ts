@@ -1,0 +1,200 @@
+// Which curves go into which chart: one chart for each group and unit of series.
+
+import { DASHES, GREY } from "./colours";
+import type { Columns } from "./columns";
+import { Line, Moments, type LineStyle } from "./line";
+import type { Report, Series, Session } from "./report";
+
+export interface Panel {
+    id: string;
+    title: string;
+    unit: string;
+    lines: Line[];
+}
+
+/** In the order in which the page shows them. */
+const GROUPS: [string, string][] = [
+    ["ram", "RAM"],
+    ["gpu_ram", "GPU RAM"],
+    ["cpu", "CPU"],
+    ["gpu", "GPU utilisation"],
+    ["threads", "Threads"],
+    ["processes", "Processes"],
+    ["io", "I/O"],
+    ["network", "Network"],
+    ["power", "Power"],
+    ["energy", "Energy"],
+    ["counter", "Counters"],
+];
+
+const UNIT_NAMES: Record<string, string> = { bytes: "bytes", percent: "%", watts: "W", joules: "J", count: "count", ratio: "ratio", bytes_per_second: "bytes per second" };
+
+/** The lines that a session is known by, where several sessions share a chart. */
+const TOTALS = ["combined", "total", "all", ""];
+
+/** How the sessions' clocks are laid on one axis. */
+export type Alignment = "start" | "clock";
+
+export function offsets(sessions: Session[], alignment: Alignment): number[] {
+    const starts = sessions.map((session) => session.identity?.start_unix_s ?? NaN);
+    const first = Math.min(...starts.filter(Number.isFinite));
+    return starts.map((start) => (alignment === "clock" && Number.isFinite(start) ? start - first : 0));
+}
+
+/** Ranks of one job belong on one clock; runs after each other are compared from their starts. */
+export function naturalAlignment(sessions: Session[]): Alignment {
+    const spans = sessions.map((session) => {
+        const start = session.identity?.start_unix_s ?? NaN;
+        return { start, end: start + (session.identity?.wall_s ?? NaN) };
+    });
+    const latestStart = Math.max(...spans.map((span) => span.start));
+    const earliestEnd = Math.min(...spans.map((span) => span.end));
+    return sessions.length > 1 && latestStart < earliestEnd ? "clock" : "start";
+}
+
+/** Moments are shared: reduction and joining work by them. */
+class MomentsOf {
+    readonly #kept = new Map<string, Moments>();
+
+    constructor(
+        readonly sessions: Session[],
+        readonly columns: Columns,
+        readonly shifts: number[],
+    ) {}
+
+    get(session: number, time: number): Moments {
+        const key = `${session}:${time}`;
+        let moments = this.#kept.get(key);
+        if (!moments) {
+            moments = new Moments(this.columns.values(this.sessions[session]!.times?.[time]), this.shifts[session]!);
+            this.#kept.set(key, moments);
+        }
+        return moments;
+    }
+}
+
+export function makePanels(report: Report, columns: Columns, alignment: Alignment): Panel[] {
+    const { sessions } = report;
+    const moments = new MomentsOf(sessions, columns, offsets(sessions, alignment));
+    const panels = new Map<string, Panel>();
+    sessions.forEach((session, index) => {
+        for (const series of session.series ?? []) {
+            if (series.values.count === 0) continue;
+            const panel = panelOf(panels, series);
+            panel.lines.push(makeLine(series, index, sessions, columns, moments));
+        }
+    });
+    const found = [...panels.values()].sort((a, b) => place(a) - place(b));
+    for (const panel of found) stylePanel(panel, sessions.length);
+    nameUnits(found);
+    return found;
+}
+
+function place(panel: Panel): number {
+    const index = GROUPS.findIndex(([group]) => panel.id.startsWith(`${group}:`));
+    return index < 0 ? GROUPS.length : index;
+}
+
+function panelOf(panels: Map<string, Panel>, series: Series): Panel {
+    const id = `${series.group}:${series.unit}`;
+    let panel = panels.get(id);
+    if (!panel) {
+        panel = { id, title: groupTitle(series.group), unit: series.unit, lines: [] };
+        panels.set(id, panel);
+    }
+    return panel;
+}
+
+function groupTitle(group: string): string {
+    return GROUPS.find(([known]) => known === group)?.[1] ?? group;
+}
+
+/** "Main" says enough inside a chart of RAM, not in a table of all. */
+export function seriesLabel(series: Series): string {
+    const title = groupTitle(series.group);
+    return series.label.toLowerCase().includes(title.toLowerCase()) ? series.label : `${title}, ${series.label.toLowerCase()}`;
+}
+
+/** Two charts of one group are told apart by their unit. */
+function nameUnits(panels: Panel[]): void {
+    for (const panel of panels) {
+        const alone = panels.filter((other) => other.title === panel.title).length === 1;
+        if (!alone) panel.title += ` (${UNIT_NAMES[panel.unit] ?? (panel.unit || "no unit")})`;
+    }
+}
+
+function makeLine(series: Series, session: number, sessions: Session[], columns: Columns, moments: MomentsOf): Line {
+    const several = sessions.length > 1;
+    const name = sessions[session]!.name || `session ${session + 1}`;
+    return new Line(
+        {
+            id: several ? `${session}.${series.id}` : series.id,
+            series: series.id,
+            label: several ? `${name} · ${series.label}` : series.label,
+            longLabel: seriesLabel(series),
+            unit: series.unit,
+            scope: series.scope ?? "",
+            session,
+            limit: series.limit ?? null,
+            style: { colour: 0, dash: [], width: 1.5, fill: false },
+            shown: true,
+        },
+        () => moments.get(session, series.time ?? 0),
+        () => columns.values(series.values),
+    );
+}
+
+function stylePanel(panel: Panel, sessions: number): void {
+    if (sessions > 1) styleSessions(panel);
+    else styleScopes(panel);
+    for (const line of panel.lines) line.shown = line.properties.shown;
+}
+
+/** With more sessions than this a chart keeps one line of each. */
+const DETAILED_SESSIONS = 4;
+
+const isTotal = (line: Line): boolean => TOTALS.includes(line.properties.scope);
+
+/** One session: what it used is the strongest line; parts and the machine stand back. */
+function styleScopes(panel: Panel): void {
+    const styles: Record<string, LineStyle> = {
+        combined: { colour: 0, dash: [], width: 2, fill: true },
+        main: { colour: 1, dash: [], width: 1.25, fill: false },
+        descendants: { colour: 2, dash: [6, 3], width: 1.25, fill: false },
+        system: { colour: GREY, dash: [2, 3], width: 1.25, fill: false },
+    };
+    const used = new Set<string>();
+    const hasOwn = panel.lines.some((line) => line.properties.scope !== "system");
+    let next = 0;
+    for (const line of panel.lines) {
+        const { scope } = line.properties;
+        const style = styles[scope];
+        if (style && !used.has(scope)) {
+            used.add(scope);
+            line.properties.style = style;
+            line.properties.shown = scope !== "system" || !hasOwn;
+            continue;
+        }
+        const colour = style ? 3 + (next % 4) : next % GREY;
+        const dash = DASHES[Math.floor(next / GREY) % DASHES.length]!;
+        line.properties.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
+        // A second line of the same scope is a detail of the first: private, shared.
+        line.properties.shown = !style && next < 16;
+        next++;
+    }
+}
+
+/** Several sessions: a colour and a dash each, and of each its total. */
+function styleSessions(panel: Panel): void {
+    const hasTotal = new Set(panel.lines.filter(isTotal).map((line) => line.properties.session));
+    const seen = new Set<number>();
+    for (const line of panel.lines) {
+        const { session } = line.properties;
+        const dash = DASHES[Math.floor(session / GREY) % DASHES.length]!;
+        line.properties.style = { colour: session % GREY, dash, width: 1.5, fill: false };
+        const candidate = hasTotal.has(session) ? isTotal(line) : line.properties.scope !== "system" || panel.id.startsWith("power");
+        line.properties.shown = candidate && !seen.has(session);
+        if (line.properties.shown) seen.add(session);
+    }
+    if (new Set(panel.lines.map((line) => line.properties.session)).size > DETAILED_SESSIONS) panel.lines = panel.lines.filter((line) => line.properties.shown);
+}

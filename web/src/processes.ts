@@ -1,0 +1,75 @@
+// Processes as figures: the table of all, and what is known of one.
+
+import { factList, usageDuring } from "./blocks";
+import type { Columns } from "./columns";
+import type { Bars } from "./lane";
+import { whenText } from "./lanes";
+import type { Line } from "./line";
+import type { Column, ProcessList, Table } from "./report";
+import { figure, moment } from "./units";
+
+const FIGURES: [keyof ProcessList, string, string][] = [
+    ["cpu_s", "CPU time", "seconds"],
+    ["peak_bytes", "RAM peak", "bytes"],
+    ["peak_gpu_bytes", "GPU RAM peak", "bytes"],
+    ["read_bytes", "Read", "bytes"],
+    ["write_bytes", "Written", "bytes"],
+];
+
+const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+
+function knownFigures(list: ProcessList, columns: Columns): { name: string; unit: string; values: Float64Array }[] {
+    return FIGURES.map(([key, name, unit]) => ({ name, unit, values: columns.values(list[key] as Column | undefined) })).filter(({ values }) => values.some((value) => value === value));
+}
+
+/** Whole numbers of the kernel: no separators in pids. */
+const pidText = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "" : String(value));
+
+export function endText(list: ProcessList, columns: Columns, index: number): string {
+    const code = known(columns.values(list.exit_code)[index]);
+    const signal = known(columns.values(list.exit_signal)[index]);
+    if (signal) return `killed by signal ${signal}`;
+    if (code !== null) return `exit status ${code}`;
+    if (known(columns.values(list.end)[index]) === null) return "alive at the end";
+    return "";
+}
+
+export function processTable(list: ProcessList, columns: Columns, bars: Bars): Table {
+    const pids = columns.values(list.pid);
+    const names = columns.values(list.name);
+    const parents = columns.values(list.parent);
+    const figures = knownFigures(list, columns);
+    const rows = Array.from(pids, (pid, i) => {
+        const { start, stop } = bars.range(i);
+        return [list.names[names[i]!] ?? "", pidText(pid), pidText(parents[i]), stop - start, ...figures.map(({ values }) => known(values[i])), endText(list, columns, i)];
+    });
+    return {
+        title: "Processes",
+        columns: [
+            { name: "Process" },
+            { name: "Pid", type: "number" },
+            { name: "Parent", type: "number" },
+            { name: "Lived", unit: "seconds", type: "number" },
+            ...figures.map(({ name, unit }) => ({ name, unit, type: "number" as const })),
+            { name: "End" },
+        ],
+        rows,
+    };
+}
+
+export function processWords(list: ProcessList, columns: Columns, bars: Bars, index: number): string[] {
+    const figures = knownFigures(list, columns).flatMap(({ name, unit, values }) => (known(values[index]) === null ? [] : [`${name} ${figure(values[index], unit)}`]));
+    return [bars.name(index), whenText(bars.range(index)), ...figures, endText(list, columns, index)].filter(Boolean);
+}
+
+export function processDetails(list: ProcessList, columns: Columns, bars: Bars, lines: Line[], index: number): HTMLElement[] {
+    const range = bars.range(index);
+    const facts: [string, string][] = [
+        ["Pid", pidText(columns.values(list.pid)[index])],
+        ["Parent", pidText(columns.values(list.parent)[index])],
+        ["Lived", `${whenText(range)}, from ${moment(range.start, 1e-3)}`],
+        ...knownFigures(list, columns).map(({ name, unit, values }): [string, string] => [name, known(values[index]) === null ? "" : figure(values[index], unit)]),
+        ["End", endText(list, columns, index)],
+    ];
+    return [factList(facts), ...usageDuring(lines, range.start, range.stop)];
+}

@@ -1,0 +1,133 @@
+// Several sessions beside each other: a table with relative changes, sums, and ranks with the one that others wait for.
+
+import { lineColour } from "./colours";
+import { cardValue } from "./cards";
+import { element, svg } from "./dom";
+import type { HeatRow } from "./heat";
+import { Line, Moments } from "./line";
+import { ascending } from "./order";
+import type { Panel } from "./panels";
+import type { Card, Session, Table } from "./report";
+import { figure } from "./units";
+
+export function sessionName(session: Session, index: number): string {
+    return session.name || session.identity?.command || session.file || `session ${index + 1}`;
+}
+
+/** Main figures of all sessions, each with its change against the first. */
+export function sessionTable(sessions: Session[]): Table {
+    const cards = new Map<string, Card>();
+    for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(card.id)) cards.set(card.id, card);
+    const hasWall = [...cards.keys()].some((id) => /wall|time|duration/.test(id) && !/cpu/.test(id));
+    const rows = sessions.map((session, index) => {
+        const wall = session.identity?.wall_s;
+        return [
+            sessionName(session, index),
+            ...(hasWall ? [] : [withChange(wall, sessions[0]!.identity?.wall_s, "seconds", index)]),
+            ...[...cards.keys()].map((id) => cardWithChange(session, sessions[0]!, id, index)),
+        ];
+    });
+    const columns = [{ name: "Session" }, ...(hasWall ? [] : [{ name: "Wall time", type: "number" as const }]), ...[...cards.values()].map((card) => ({ name: card.label, type: "number" as const }))];
+    return { title: "Sessions, and their change against the first", columns, rows };
+}
+
+function cardWithChange(session: Session, first: Session, id: string, index: number): string {
+    const card = session.cards?.find((candidate) => candidate.id === id);
+    const base = first.cards?.find((candidate) => candidate.id === id);
+    if (!card) return "–";
+    if (typeof card.value !== "number") return cardValue(card);
+    return withChange(card.value, typeof base?.value === "number" ? base.value : null, card.unit ?? "", index);
+}
+
+function withChange(value: number | null | undefined, base: number | null | undefined, unit: string, index: number): string {
+    const text = figure(value, unit);
+    if (index === 0 || !base || value === null || value === undefined) return text;
+    const change = (value / base - 1) * 100;
+    return `${text} (${change > 0 ? "+" : change < 0 ? "\u2212" : "±"}${figure(Math.abs(change), "percent")})`;
+}
+
+/** Which colour and dashes are whose. */
+export function sessionKey(sessions: Session[], panels: Panel[]): HTMLElement {
+    const entries = sessions.map((session, index) => {
+        const line = panels.flatMap((panel) => panel.lines).find((candidate) => candidate.properties.session === index);
+        const style = line?.properties.style;
+        const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: lineColour(style?.colour ?? 0), "data-colour": style?.colour ?? 0, "stroke-width": 2.5, "stroke-dasharray": (style?.dash ?? []).join(" ") }));
+        return element("li", {}, sample as unknown as Node, element("bdi", {}, sessionName(session, index)), element("span", { class: "hint" }, session.identity?.host ?? ""));
+    });
+    return element("ul", { class: "session-key", "aria-label": "Sessions" }, ...entries);
+}
+
+/** Adds to each chart the sum of the sessions' lines, hidden at first. */
+export function addSums(panels: Panel[]): void {
+    for (const panel of panels) {
+        const parts = panel.lines.filter((line) => line.properties.shown);
+        if (parts.length < 2 || panel.unit === "ratio") continue;
+        let sum: { times: Moments; values: Float64Array } | null = null;
+        const made = (): { times: Moments; values: Float64Array } => (sum ??= sumOf(parts));
+        const properties = { ...parts[0]!.properties, id: "sum", label: `Sum of ${parts.length}`, scope: "sum", limit: null, shown: false, style: { colour: 7, dash: [], width: 2.25, fill: false } };
+        panel.lines.push(new Line(properties, () => made().times, () => made().values));
+    }
+}
+
+/** At every sample of any part, the sum of what each part last had. */
+function sumOf(parts: Line[]): { times: Moments; values: Float64Array } {
+    const total = parts.reduce((count, part) => count + part.times.length, 0);
+    const moments = new Float64Array(total);
+    const owners = new Uint16Array(total);
+    const values = new Float64Array(total);
+    const ends = parts.map((part) => part.times[part.times.length - 1] ?? NaN);
+    let at = 0;
+    parts.forEach((part, owner) => {
+        moments.set(part.times, at);
+        owners.fill(owner, at, at + part.times.length);
+        values.set(part.values.subarray(0, part.times.length), at);
+        at += part.times.length;
+    });
+    const held = new Float64Array(parts.length);
+    const sums = new Float64Array(total);
+    const order = ascending(moments);
+    let sum = 0;
+    order.forEach((index, i) => {
+        const owner = owners[index]!;
+        // What has ended uses nothing any more.
+        const value = moments[index] === ends[owner] ? 0 : values[index] || 0;
+        // The last sample itself still counts at its moment.
+        sums[i] = sum - held[owner]! + (values[index] || 0);
+        sum += value - held[owner]!;
+        held[owner] = value;
+    });
+    const times = Float64Array.from(order, (index) => moments[index]!);
+    return { times: new Moments(times), values: sums };
+}
+
+export interface RankFigures {
+    table: Table;
+    straggler: string;
+}
+
+/** One row a session for the heat map of a panel. */
+export function rankRows(panel: Panel, sessions: Session[]): HeatRow[] {
+    return panel.lines.filter((line) => line.properties.shown && line.properties.scope !== "sum").map((line) => ({ label: rankLabel(sessions[line.properties.session]!, line.properties.session), line }));
+}
+
+function rankLabel(session: Session, index: number): string {
+    const rank = session.identity?.rank;
+    return rank === null || rank === undefined ? sessionName(session, index) : `rank ${rank}`;
+}
+
+/** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
+export function stragglerText(sessions: Session[]): string | null {
+    const ends = sessions.map((session, index) => ({ label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_unix_s ?? NaN) + (session.identity?.wall_s ?? NaN), wall: session.identity?.wall_s ?? NaN }));
+    const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
+    if (known.length < 2 || known.length < sessions.length) return null;
+    const last = known.at(-1)!;
+    const median = known[Math.floor((known.length - 1) / 2)]!;
+    const behind = last.end - median.end;
+    const share = behind / median.wall;
+    if (share < 0.02) return `All ended within ${figure(last.end - known[0]!.end, "seconds")}: no straggler.`;
+    return `${last.label}${last.host ? ` on ${last.host}` : ""} ended last, ${figure(behind, "seconds")} (${figure(share * 100, "percent")}) after the median.`;
+}
+
+export function areRanks(sessions: Session[]): boolean {
+    return sessions.length > 1 && sessions.filter((session) => typeof session.identity?.rank === "number").length > sessions.length / 2;
+}

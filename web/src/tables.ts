@@ -1,0 +1,150 @@
+// Tables that sort by a click, search, and show long lists in parts.
+
+import { button, element, replaceChildren } from "./dom";
+import type { Table, TableColumn } from "./report";
+import { figure } from "./units";
+
+type Cell = string | number | boolean | null | undefined;
+
+export interface TableOptions {
+    /** Adds a button to each row, which calls this with the row's place in the data. */
+    onPick?: (row: number) => void;
+    pickLabel?: (row: number) => string;
+    /** A bar behind the figures of these columns. */
+    bars?: number[];
+    rowsShown?: number;
+    /** The heading above says the title already. */
+    titleHidden?: boolean;
+    /** Column and direction (1 or -1) at first. */
+    sort?: [number, 1 | -1];
+}
+
+const ROWS_SHOWN = 25;
+const SEARCH_FROM = 12;
+
+export function cellText(cell: Cell, column: TableColumn): string {
+    if (cell === null || cell === undefined || cell === "") return "–";
+    if (typeof cell === "number") return figure(cell, column.unit ?? "");
+    return String(cell);
+}
+
+const isNumeric = (column: TableColumn): boolean => column.type === "number";
+
+export function makeTable(table: Table, options: TableOptions = {}): HTMLElement {
+    return new TableView(table, options).node;
+}
+
+class TableView {
+    readonly node: HTMLElement;
+    readonly #table: Table;
+    readonly #options: TableOptions;
+    readonly #body = element("tbody");
+    readonly #more = element("p", { class: "more" });
+    readonly #heads: HTMLElement[] = [];
+    readonly #highest: number[];
+    #order: number[];
+    #sort: [number, 1 | -1] | null;
+    #search = "";
+    #limit: number;
+
+    constructor(table: Table, options: TableOptions) {
+        this.#table = table;
+        this.#options = options;
+        this.#limit = options.rowsShown ?? ROWS_SHOWN;
+        this.#sort = options.sort ?? null;
+        this.#order = table.rows.map((_, i) => i);
+        this.#highest = table.columns.map((_, c) => table.rows.reduce((high, row) => (typeof row[c] === "number" ? Math.max(high, row[c]) : high), 0));
+        const head = element("tr", {}, ...table.columns.map((column, i) => this.#head(column, i)));
+        const sheet = element("table", {}, element("caption", { class: options.titleHidden ? "hidden-text" : undefined }, table.title), element("thead", {}, head), this.#body);
+        const scroller = element("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": table.title }, sheet);
+        this.node = element("div", { class: "table" }, table.rows.length > SEARCH_FROM && this.#searchField(), scroller, this.#more);
+        this.#arrange();
+    }
+
+    #head(column: TableColumn, index: number): HTMLElement {
+        const head = element("th", { scope: "col", class: isNumeric(column) ? "number" : undefined });
+        const sorts = this.#table.rows.length > 1;
+        if (sorts) head.append(button(column.name, () => this.#sortBy(index, isNumeric(column)), { class: "sort" }));
+        else head.textContent = column.name;
+        this.#heads.push(head);
+        return head;
+    }
+
+    #searchField(): HTMLElement {
+        const field = element("input", { type: "search", "aria-label": `Search in ${this.#table.title}`, class: "search" });
+        field.placeholder = "Search";
+        field.addEventListener("input", () => {
+            this.#search = field.value.toLocaleLowerCase();
+            this.#arrange();
+        });
+        return field;
+    }
+
+    #sortBy(index: number, descendingFirst: boolean): void {
+        const first: 1 | -1 = descendingFirst ? -1 : 1;
+        this.#sort = this.#sort?.[0] === index ? [index, this.#sort[1] === 1 ? -1 : 1] : [index, first];
+        this.#arrange();
+    }
+
+    #arrange(): void {
+        const { rows } = this.#table;
+        this.#order = rows.map((_, i) => i).filter((i) => !this.#search || rows[i]!.some((cell) => String(cell ?? "").toLocaleLowerCase().includes(this.#search)));
+        if (this.#sort) {
+            const [column, direction] = this.#sort;
+            this.#order.sort((a, b) => direction * compareCells(rows[a]![column], rows[b]![column], direction));
+        }
+        this.#heads.forEach((head, i) => {
+            if (this.#sort?.[0] === i) head.setAttribute("aria-sort", this.#sort[1] === 1 ? "ascending" : "descending");
+            else head.removeAttribute("aria-sort");
+        });
+        this.#fill();
+    }
+
+    #fill(): void {
+        replaceChildren(this.#body, ...this.#order.slice(0, this.#limit).map((i) => this.#row(i)));
+        const hidden = this.#order.length - this.#limit;
+        replaceChildren(this.#more);
+        if (hidden <= 0) return;
+        const next = Math.min(hidden, 200);
+        this.#more.append(
+            button(next < hidden ? `Show ${next} more of ${hidden}` : `Show ${hidden} more`, () => {
+                this.#limit += next;
+                this.#fill();
+            }, { class: "plain" }),
+        );
+    }
+
+    #row(index: number): HTMLElement {
+        const row = this.#table.rows[index]!;
+        const cells = this.#table.columns.map((column, c) => {
+            const text = cellText(row[c], column);
+            if (c === 0) return element("th", { scope: "row" }, this.#first(index, text));
+            const cell = element("td", { class: isNumeric(column) ? "number" : undefined });
+            const value = row[c];
+            if (this.#options.bars?.includes(c) && typeof value === "number" && this.#highest[c]! > 0) {
+                const bar = element("span", { class: "bar", "aria-hidden": "true" });
+                bar.style.width = `${Math.max(0, (value / this.#highest[c]!) * 100)}%`;
+                cell.classList.add("with-bar");
+                cell.append(bar);
+            }
+            cell.append(element("span", { class: "text" }, text));
+            return cell;
+        });
+        return element("tr", {}, ...cells);
+    }
+
+    /** Names of any length and script: whole in the title, isolated from the text around. */
+    #first(index: number, text: string): Node {
+        const { onPick, pickLabel } = this.#options;
+        if (!onPick) return element("bdi", { title: text.length > 60 ? text : undefined }, text);
+        return button(text, () => onPick(index), { class: "pick", title: pickLabel?.(index) ?? text });
+    }
+}
+
+/** Missing last in both directions. */
+function compareCells(a: Cell, b: Cell, direction: number): number {
+    const empty = (cell: Cell): boolean => cell === null || cell === undefined || cell === "" || (typeof cell === "number" && Number.isNaN(cell));
+    if (empty(a) || empty(b)) return empty(a) === empty(b) ? 0 : empty(a) ? direction : -direction;
+    if (typeof a === "number" && typeof b === "number") return a - b;
+    return String(a).localeCompare(String(b), undefined, { numeric: true });
+}

@@ -1,0 +1,96 @@
+// What a training profile adds: steps, phases, how devices were used over time.
+
+import type { Columns } from "./columns";
+import { element } from "./dom";
+import type { HeatRow } from "./heat";
+import { histogram } from "./histogram";
+import type { Bars, Lane, Row } from "./lane";
+import { ascending } from "./order";
+import type { Panel } from "./panels";
+import type { Training } from "./report";
+import { figure } from "./units";
+
+type Steps = NonNullable<Training["steps"]>;
+
+/** A lane for each node and phase of steps. */
+export function stepBars(steps: Steps, columns: Columns, shift: number): Bars {
+    const starts = columns.values(steps.start);
+    const stops = columns.values(steps.stop);
+    const numbers = columns.values(steps.number);
+    const phases = columns.values(steps.phase);
+    const nodes = columns.values(steps.node);
+    const lanes = new Map<string, { label: string; indices: number[] }>();
+    for (const index of ascending(starts)) {
+        const phase = steps.phases?.[phases[index]!] ?? "steps";
+        const node = steps.nodes?.[nodes[index]!];
+        const label = (steps.nodes?.length ?? 0) > 1 && node ? `${node} ${phase}` : phase;
+        const lane = lanes.get(label);
+        if (lane) lane.indices.push(index);
+        else lanes.set(label, { label, indices: [index] });
+    }
+    const row = (indices: number[]): Row => ({
+        starts: Float64Array.from(indices, (i) => starts[i]! + shift),
+        stops: Float64Array.from(indices, (i) => (stops[i] === stops[i] ? stops[i]! : starts[i]!) + shift),
+        indices: Uint32Array.from(indices),
+    });
+    return {
+        lanes: [...lanes.values()].map((lane): Lane => ({ label: lane.label, rows: [row(lane.indices)] })),
+        kind: (index) => steps.phases?.[phases[index]!] ?? "",
+        name: (index) => `${steps.phases?.[phases[index]!] ?? "step"} ${numbers[index] ?? index}`,
+        range: (index) => ({ start: starts[index]! + shift, stop: (stops[index] ?? starts[index]!) + shift, open: !(stops[index]! === stops[index]!) }),
+    };
+}
+
+export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number, end: number): Bars {
+    const range = (index: number): { start: number; stop: number; open: boolean } => {
+        const phase = phases[index]!;
+        return { start: phase.start + shift, stop: phase.stop === null ? end : phase.stop + shift, open: phase.stop === null };
+    };
+    const order = phases.map((_, i) => i).sort((a, b) => phases[a]!.start - phases[b]!.start);
+    // Phases follow each other; those that overlap get a row each.
+    const rows: number[][] = [];
+    for (const index of order) {
+        const row = rows.find((held) => range(held.at(-1)!).stop <= range(index).start + 1e-9);
+        if (row) row.push(index);
+        else rows.push([index]);
+    }
+    return {
+        lanes: [{ label: "phases", rows: rows.map((row) => ({ starts: Float64Array.from(row, (i) => range(i).start), stops: Float64Array.from(row, (i) => range(i).stop), indices: Uint32Array.from(row) })) }],
+        name: (index) => phases[index]!.name,
+        range,
+    };
+}
+
+/** Devices of one resource below each other. */
+export function utilizationRows(training: Training, panels: Panel[], session: number): HeatRow[] {
+    const lines = panels.flatMap((panel) => panel.lines).filter((line) => line.properties.session === session);
+    const order = ["gpu", "memory", "cpu", "i/o", "network"];
+    return (training.utilization ?? [])
+        .map((entry) => ({ entry, line: lines.find((line) => line.properties.series === entry.series) }))
+        .filter(({ line }) => line && line.properties.unit === "percent")
+        .sort((a, b) => order.indexOf(a.entry.resource) - order.indexOf(b.entry.resource))
+        .map(({ entry, line }) => ({ label: [entry.node, entry.device].filter(Boolean).join(" "), line: line! }));
+}
+
+/** A histogram for each phase of steps, and the steps that took far longer than the others. */
+export function stepFigures(steps: Steps, columns: Columns): HTMLElement | null {
+    const starts = columns.values(steps.start);
+    const stops = columns.values(steps.stop);
+    const phases = columns.values(steps.phase);
+    const byPhase = new Map<string, number[]>();
+    for (let i = 0; i < starts.length; i++) {
+        const phase = steps.phases?.[phases[i]!] ?? "steps";
+        const duration = stops[i]! - starts[i]!;
+        if (!Number.isFinite(duration)) continue;
+        const list = byPhase.get(phase);
+        if (list) list.push(duration);
+        else byPhase.set(phase, [duration]);
+    }
+    const figures = [...byPhase].map(([phase, durations]) => histogram(`Duration of steps: ${phase}`, Float64Array.from(durations), "seconds"));
+    return figures.length ? element("div", { class: "histograms" }, ...figures) : null;
+}
+
+export function stepWords(bars: Bars, index: number): string[] {
+    const { start, stop } = bars.range(index);
+    return [bars.name(index), figure(stop - start, "seconds")];
+}

@@ -1,0 +1,119 @@
+// Figures in a unit that fits them, as gpu-tracker's summary prints them: "412 MB", "3 min 12 s", "96.5 %".
+
+const PREFIXES = ["n", "µ", "m", "", "k", "M", "G", "T", "P"];
+const NO_PREFIX = 3;
+
+const SYMBOLS: Record<string, string> = {
+    bytes: "B",
+    bytes_per_second: "B/s",
+    watts: "W",
+    joules: "J",
+    grams: "g",
+    seconds: "s",
+    hertz: "Hz",
+    celsius: "°C",
+};
+
+/** Smallest prefix that makes sense: there is no half byte. */
+const SMALLEST: Record<string, number> = { bytes: NO_PREFIX, bytes_per_second: NO_PREFIX, seconds: 0 };
+
+/** Three significant digits, without zeros at the end. */
+function digits(value: number): string {
+    const size = Math.abs(value);
+    const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+/** 1234567 as "1 234 567", with narrow spaces. */
+export function grouped(value: number, decimals = 0): string {
+    const [whole = "", part] = Math.abs(value).toFixed(decimals).split(".");
+    const sign = value < 0 && Number(value.toFixed(decimals)) !== 0 ? "\u2212" : "";
+    return sign + whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") + (part ? `.${part}` : "");
+}
+
+function scaled(value: number, unit: string): string {
+    const smallest = SMALLEST[unit] ?? 1;
+    let prefix = NO_PREFIX;
+    while (prefix > smallest && value !== 0 && Math.abs(value) < 0.9995) {
+        value *= 1000;
+        prefix--;
+    }
+    while (prefix < PREFIXES.length - 1 && Math.abs(value) >= 999.5) {
+        value /= 1000;
+        prefix++;
+    }
+    return `${digits(value)}\u00a0${PREFIXES[prefix]!}${SYMBOLS[unit]!}`;
+}
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/** "850 ms", "12.3 s", "3 min 12 s", "2 h 05 min", "3 d 04 h". */
+function duration(seconds: number): string {
+    if (Math.abs(seconds) < 59.95) return scaled(seconds, "seconds");
+    if (seconds < 0) return `\u2212${duration(-seconds)}`;
+    const whole = Math.round(seconds);
+    const minutes = Math.round(seconds / 60);
+    const hours = Math.round(seconds / 3600);
+    if (whole < 3600) return `${Math.floor(whole / 60)}\u00a0min ${whole % 60}\u00a0s`;
+    if (minutes < 24 * 60) return `${Math.floor(minutes / 60)}\u00a0h ${two(minutes % 60)}\u00a0min`;
+    return `${Math.floor(hours / 24)}\u00a0d ${two(hours % 24)}\u00a0h`;
+}
+
+/** A figure with its unit; "n/a" where there is none. */
+export function figure(value: number | null | undefined, unit = ""): string {
+    if (value === null || value === undefined || !Number.isFinite(value)) return "n/a";
+    if (unit === "seconds" || unit === "s") return duration(value);
+    if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value)}\u00a0%`;
+    if (unit === "ratio") return digits(value);
+    if (SYMBOLS[unit]) return scaled(value, unit);
+    const plain = plainNumber(value);
+    return unit && unit !== "count" ? `${plain}\u00a0${unit}` : plain;
+}
+
+/** A number of no known unit: counts whole, others with the digits that matter. */
+export function plainNumber(value: number): string {
+    if (Number.isInteger(value) && Math.abs(value) < 1e15) return grouped(value);
+    const size = Math.abs(value);
+    if (size >= 1e6 || (size < 1e-3 && size > 0)) return value.toPrecision(4).replace("e+", "e");
+    return size >= 1000 ? grouped(value, 1) : String(Number(value.toPrecision(4)));
+}
+
+/** Labels of an axis: one unit for all of them, chosen by the largest. */
+export function axisLabels(values: number[], unit: string): string[] {
+    const largest = Math.max(...values.map(Math.abs), 0);
+    if (unit === "seconds") return values.map((value) => figure(value, unit));
+    const symbol = SYMBOLS[unit];
+    if (!symbol) return values.map((value) => (unit === "percent" ? `${plainNumber(value)}\u00a0%` : plainNumber(value)));
+    let prefix = NO_PREFIX;
+    let factor = 1;
+    while (prefix < PREFIXES.length - 1 && largest / factor >= 1000) {
+        factor *= 1000;
+        prefix++;
+    }
+    while (prefix > (SMALLEST[unit] ?? 1) && largest > 0 && largest / factor < 1) {
+        factor /= 1000;
+        prefix--;
+    }
+    return values.map((value) => (value === 0 ? "0" : `${Number((value / factor).toPrecision(4))}\u00a0${PREFIXES[prefix]!}${symbol}`));
+}
+
+/** A moment of a session, as exact as `step` seconds ask for: "12.5 s", "3:20", "1:02:00". */
+export function moment(seconds: number, step: number): string {
+    const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+    const sign = seconds < -step / 2 ? "\u2212" : "";
+    const size = Math.abs(seconds);
+    if (size < 60 && decimals > 3) return `${sign}${Number((size * 1000).toFixed(decimals - 3))}\u00a0ms`;
+    if (size < 60) return `${sign}${size.toFixed(decimals)}\u00a0s`;
+    const rounded = Number(size.toFixed(decimals));
+    const hours = Math.floor(rounded / 3600);
+    const minutes = Math.floor((rounded % 3600) / 60);
+    const rest = (rounded % 60).toFixed(decimals).padStart(decimals ? decimals + 3 : 2, "0");
+    return hours ? `${sign}${hours}:${two(minutes)}:${rest}` : `${sign}${minutes}:${rest}`;
+}
+
+/** "2026-11-22 17:40:56", in the reader's time zone. */
+export function calendar(unixSeconds: number): string {
+    const date = new Date(unixSeconds * 1000);
+    if (Number.isNaN(date.getTime())) return "n/a";
+    return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}

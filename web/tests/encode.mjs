@@ -1,0 +1,81 @@
+// Makes reports as docs/report-format.md describes them, from plain arrays: the other side of src/payload.ts.
+
+import { readFileSync } from "node:fs";
+import { deflateSync } from "node:zlib";
+
+/** Bytes of columns, and what the report says of each. */
+export class Encoder {
+    #pieces = [];
+    #length = 0;
+
+    #add(bytes) {
+        const offset = this.#length;
+        const padded = Buffer.alloc(Math.ceil(bytes.length / 8) * 8);
+        bytes.copy(padded);
+        this.#pieces.push(padded);
+        this.#length += padded.length;
+        return { offset, bytes: bytes.length };
+    }
+
+    /** Integers times a scale, as differences; NaN is missing. */
+    delta(values, scale = 1, base = 0) {
+        const bytes = Buffer.alloc(values.length * 10);
+        const missing = Buffer.alloc(Math.ceil(values.length / 8));
+        let at = 0;
+        let last = 0;
+        let anyMissing = false;
+        for (let i = 0; i < values.length; i++) {
+            let integer = Math.round((values[i] - base) / scale);
+            if (Number.isNaN(values[i])) {
+                integer = last;
+                missing[i >> 3] |= 1 << (i & 7);
+                anyMissing = true;
+            }
+            const difference = integer - last;
+            let zigzag = difference < 0 ? -2 * difference - 1 : 2 * difference;
+            for (; zigzag > 127; zigzag = Math.floor(zigzag / 128)) bytes[at++] = (zigzag % 128) + 128;
+            bytes[at++] = zigzag;
+            last = integer;
+        }
+        const column = { encoding: "delta", count: values.length, ...this.#add(bytes.subarray(0, at)) };
+        if (scale !== 1) column.scale = scale;
+        if (base !== 0) column.base = base;
+        if (anyMissing) column.missing = this.#add(missing);
+        return column;
+    }
+
+    f64(values) {
+        return { encoding: "f64", count: values.length, ...this.#add(Buffer.from(Float64Array.from(values).buffer)) };
+    }
+
+    f32(values) {
+        return { encoding: "f32", count: values.length, ...this.#add(Buffer.from(Float32Array.from(values).buffer)) };
+    }
+
+    constant(value, count) {
+        return { encoding: "constant", count, value };
+    }
+
+    get bytes() {
+        return Buffer.concat(this.#pieces);
+    }
+}
+
+export function encodePayload(report, encoder) {
+    let json = Buffer.from(JSON.stringify(report));
+    const padding = (8 - ((4 + json.length) % 8)) % 8;
+    json = Buffer.concat([json, Buffer.alloc(padding, " ")]);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(json.length);
+    return Buffer.concat([length, json, encoder.bytes]);
+}
+
+const escaped = (text) => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** The page with a report in it. */
+export function fillPage(template, report, encoder) {
+    const data = deflateSync(encodePayload(report, encoder)).toString("base64");
+    return readFileSync(template, "utf8")
+        .replace("<!--gput-title-->", () => escaped(report.title || "report"))
+        .replace("<!--gput-data-->", () => `<script type="application/octet-stream" id="gput-data">${data}</script>`);
+}
