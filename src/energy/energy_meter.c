@@ -123,6 +123,11 @@ void energy_meter_finish(struct energy_meter *meter)
     meter->counters = NULL;
 }
 
+bool energy_meter_lacks_cpu(const struct energy_meter *meter)
+{
+    return meter->why_not[0] && !meter->uses_perf;
+}
+
 bool energy_meter_has_any(const struct energy_meter *meter)
 {
     return meter->uses_perf || any_zone_opened(&meter->powercap) || meter->has_battery ||

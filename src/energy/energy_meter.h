@@ -77,6 +77,9 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 
+/* Whether the CPU's energy is not available at all: `why_not` says why. */
+bool energy_meter_lacks_cpu(const struct energy_meter *meter);
+
 /* An upper bound of the seconds for which some package, DRAM or GPU gave no joules while others of
  * its kind did: they are missing in the sums. */
 double energy_meter_unknown_seconds(const struct energy_meter *meter);

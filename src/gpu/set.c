@@ -342,6 +342,11 @@ const char *gpu_set_missing(const struct gpu_set *set)
     return set->n_devices ? NULL : set->absence;
 }
 
+bool gpu_set_is_empty(const struct gpu_set *set)
+{
+    return gpu_set_missing(set) && gpu_set_capacity_bytes(set) == 0;
+}
+
 const struct gpu_process_ram *gpu_set_process_ram(
     const struct gpu_set *set, size_t *count, uint64_t *version)
 {

@@ -1,7 +1,5 @@
 #include "session/recorded_states.h"
 
-#include "session/session_state.h"
-
 #include <math.h>
 #include <stdio.h>
 
@@ -42,9 +40,8 @@ static void add_memory(const struct process_tree *tree, double used_bytes, struc
     }
 }
 
-bool session_has_memory(const struct gput_session *session)
+bool process_tree_has_memory(const struct process_tree *tree)
 {
-    const struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
         if (process_has_memory(tree->processes[i]))
             return true;
@@ -52,13 +49,13 @@ bool session_has_memory(const struct gput_session *session)
     return false;
 }
 
-static void add_cpu_states(const struct gput_session *session, struct doc *cpu)
+static void add_cpu_states(const struct snapshot *snapshot, struct doc *cpu)
 {
-    const struct process_tree *tree = &session->sampler.tree;
+    const struct process_tree *tree = snapshot->tree;
     /* The last line can come after the end of all: their memory is not 0 then, but not known. */
-    if (session_has_memory(session))
-        add_memory(tree, session->system.ram_used_bytes, cpu);
-    doc_add_known(cpu, "total_mem_use", session->system.ram_used_bytes);
+    if (process_tree_has_memory(tree))
+        add_memory(tree, snapshot->system->ram_used_bytes, cpu);
+    doc_add_known(cpu, "total_mem_use", snapshot->system->ram_used_bytes);
 }
 
 void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value)
@@ -69,20 +66,21 @@ void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value)
 }
 
 /* AIPowerMeter's reader needs its keys in every line: what is not known is null, or has no GPU. */
-static void add_gpu_states(const struct gput_session *session, struct doc *gpu)
+static void add_gpu_states(
+    const struct snapshot *snapshot, const struct gpu_usage *usage, struct doc *gpu)
 {
-    const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
+    const struct gpu_sample *sample = &snapshot->gpu;
     struct doc *memories = doc_add_object(gpu, "per_gpu_nvidia_memory");
     struct doc *rates = doc_add_object(gpu, "per_gpu_nvidia_use_rate");
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
-        double bytes = session_gpus_peak_bytes(session, device->combined_ram_bytes);
+        double bytes = snapshot_gpu_bytes(snapshot, device->combined_ram_bytes);
         doc_add_of_gpu(memories, i, bytes);
         doc_add_of_gpu(rates, i, device->utilization_percent / 100);
     }
-    double held = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_COMBINED_RAM);
-    double rate = gpu_usage_sum(&session->gpu_usage, GPU_USAGE_UTILIZATION) / 100;
-    doc_add_double(gpu, "nvidia_memory", session_gpus_peak_bytes(session, held));
+    double held = gpu_usage_sum(usage, GPU_USAGE_COMBINED_RAM);
+    double rate = gpu_usage_sum(usage, GPU_USAGE_UTILIZATION) / 100;
+    doc_add_double(gpu, "nvidia_memory", snapshot_gpu_bytes(snapshot, held));
     doc_add_double(gpu, "nvidia_use_rate", rate);
 }
 
@@ -92,17 +90,17 @@ void recorded_states_finish(struct recorded_states *states)
     *states = (struct recorded_states){0};
 }
 
-void recorded_states_take(
-    const struct gput_session *session, int64_t date_ns, struct recorded_states *states)
+void recorded_states_take(const struct snapshot *snapshot, const struct gpu_usage *usage,
+    int64_t date_ns, struct recorded_states *states)
 {
     recorded_states_finish(states);
     states->metrics = doc_create_object();
     states->cpu = doc_add_object(states->metrics, "cpu");
     states->date_ns = date_ns;
-    add_cpu_states(session, states->cpu);
-    if (session->sampler.snapshot.gpu.n_devices > 0) {
+    add_cpu_states(snapshot, states->cpu);
+    if (snapshot->gpu.n_devices > 0) {
         states->gpu = doc_add_object(states->metrics, "gpu");
-        add_gpu_states(session, states->gpu);
+        add_gpu_states(snapshot, usage, states->gpu);
     }
 }
 

@@ -6,12 +6,11 @@
 #define SESSION_RECORDED_STATES_H
 
 #include "base/doc.h"
+#include "session/gpu_usage.h"
+#include "session/snapshot.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct gput_session;
-struct process;
 
 /* All zeroes: none. */
 struct recorded_states {
@@ -20,9 +19,10 @@ struct recorded_states {
     int64_t date_ns;       /* since the epoch */
 };
 
-/* Replaces them by those of the last sample. Without memory the document has failed. */
-void recorded_states_take(
-    const struct gput_session *session, int64_t date_ns, struct recorded_states *states);
+/* Replaces them by those of a snapshot. `usage` has all samples so far. Without memory the document
+ * has failed. */
+void recorded_states_take(const struct snapshot *snapshot, const struct gpu_usage *usage,
+    int64_t date_ns, struct recorded_states *states);
 
 /* Adds GPUs that appeared later, as unknown at that moment. */
 void recorded_states_add_gpus(struct recorded_states *states);
@@ -30,7 +30,7 @@ void recorded_states_add_gpus(struct recorded_states *states);
 void recorded_states_finish(struct recorded_states *states);
 
 /* Whether some process has not ended. */
-bool session_has_memory(const struct gput_session *session);
+bool process_tree_has_memory(const struct process_tree *tree);
 
 /* Pss of anonymous memory plus all of its file memory. 0 for a process that has ended. */
 double process_pss_bytes(const struct process *process);

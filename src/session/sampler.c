@@ -394,6 +394,22 @@ static void add_processes(
     put_process_cpu(sampler, now_ns);
 }
 
+static void drop_percents(struct sampler *sampler)
+{
+    for (int i = GPUT_CPU_SYSTEM_SUM; i <= GPUT_CPU_COMBINED_HARDWARE; i++)
+        sampler->snapshot.sample.values[i] = NAN;
+}
+
+static void set_moment(struct sampler *sampler, int64_t now_ns, unsigned flags)
+{
+    struct snapshot *snapshot = &sampler->snapshot;
+    int64_t before_ns = snapshot->taken_ns ? snapshot->taken_ns : sampler->options.start_ns;
+    snapshot->is_baseline = flags & SAMPLER_BASELINE;
+    snapshot->is_last = flags & SAMPLER_LAST;
+    snapshot->seconds = snapshot->is_baseline ? 0 : clock_seconds_of_ns(now_ns - before_ns);
+    snapshot->taken_ns = now_ns;
+}
+
 void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
 {
     int64_t now_ns = clock_monotonic_ns();
@@ -412,5 +428,7 @@ void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned f
     put_system(sampler);
     put_gpus(sampler, now_ns, flags);
     read_energy(sampler, now_ns);
-    sampler->snapshot.taken_ns = now_ns;
+    if (flags & SAMPLER_BASELINE)
+        drop_percents(sampler);
+    set_moment(sampler, now_ns, flags);
 }

@@ -67,6 +67,7 @@ enum sampler_flags {
      * counts. */
     SAMPLER_IN_MAIN = 1,
     SAMPLER_LAST = 2,         /* no sample will follow */
+    SAMPLER_BASELINE = 16,    /* it has no interval to measure CPU percents over */
     SAMPLER_NONE_STARTED = 4, /* no process was started on the machine since the sample before */
     SAMPLER_AWAIT_LISTS = 8,  /* the first sample waits until drivers have listed the processes that
                                  hold GPU RAM; the last one always does */

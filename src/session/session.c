@@ -33,16 +33,9 @@ static int read_static_data(struct gput_session *session, struct gput_error *err
 
 static int prepare(struct gput_session *session, struct gput_error *error)
 {
-    const struct gput_options *options = &session->settings.options;
     TRY(session_settings_open_gpus(&session->settings, error));
     TRY(read_static_data(session, error));
-    TRY(session_open_serving(session, error));
-    TRY(session_open_recording(session, error));
-    if (!options->tracking_file)
-        return GPUT_OK;
-    TRY(tracking_file_create(options->tracking_file, &session->settings.static_data,
-        options->overwrite, &session->tracking_file, error));
-    return session_gpus_open_table(session, error);
+    return sinks_open(&session->sinks, &session->settings, &session->latest, error);
 }
 
 static int init_lock(struct gput_session *session)
@@ -91,33 +84,14 @@ int gput_session_create(
     return GPUT_OK;
 }
 
-/* Ends a session that was not stopped, as when an error ends the program: only the resource usage
- * file has its figures, and stays. */
-static void stop_and_leave_results(struct gput_session *session)
-{
-    struct results_file *file = session->results_file;
-    struct gput_results results;
-    session->results_file = NULL;
-    gput_session_stop(session, NULL);
-    if (gput_session_results(session, &results, NULL) == GPUT_OK)
-        results_file_update(file, &results);
-    results_file_close(file);
-}
-
 /* Releases what only the process that created the session may touch. */
 static void release_shared(struct gput_session *session)
 {
     if (session->phase == SESSION_TRACKING)
-        stop_and_leave_results(session);
-    /* A session that never began leaves no tracking file that would block the next try. */
-    bool unused = session->tracking_file && session->phase == SESSION_CREATED;
-    session_end_serving(session);
-    tracking_file_finish(session->tracking_file, NULL, NULL);
-    session_close_recording(session);
-    if (unused)
-        unlink(session->settings.options.tracking_file);
-    /* Left over from a failed start. */
-    results_file_remove(session->results_file);
+        session_end(session, true);
+    struct sink_end end = {.is_unused = true}; /* unless they are closed already */
+    sinks_close(&session->sinks, &end);
+    sinks_finish(&session->sinks);
     own_cgroup_remove(&session->cgroup);
     pthread_cond_destroy(&session->wake);
     pthread_mutex_destroy(&session->lock);
@@ -152,4 +126,10 @@ void gput_session_destroy(struct gput_session *session)
     if (session->own_statm_fd >= 0)
         close(session->own_statm_fd);
     free(session);
+}
+
+const char *gput_session_address(const struct gput_session *session)
+{
+    const struct sink *metrics = sinks_find(&session->sinks, &sink_metrics);
+    return metrics ? sink_metrics_address(metrics) : NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * Energy of a session: in the results, in the tracking file, and its sources.
+ * Energy of a session in the results, and its sources.
  */
 #include "session/session_state.h"
 
@@ -46,41 +46,6 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     if (energy->mean_watts > energy->max_watts)
         energy->max_watts = energy->mean_watts;
     fill_carbon(&session->settings.options, energy);
-}
-
-/* ---- the table of the tracking file ---- */
-
-/* Joules since the start of the session, so that those of any interval are a difference. */
-#define COLUMN_COUNT (1 + GPUT_ENERGY_FIGURE_COUNT)
-
-static int add_table(struct gput_session *session)
-{
-    struct tracking_column columns[COLUMN_COUNT] = {{"timestamp", TRACKING_REAL}};
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        columns[1 + i] = (struct tracking_column){
-            gput_energy_figure_name((enum gput_energy_figure)i), TRACKING_REAL};
-    return tracking_file_add_table(
-        session->tracking_file, "energy_data", columns, COLUMN_COUNT, &session->energy_table, NULL);
-}
-
-void session_write_energy(struct gput_session *session)
-{
-    struct tracking_file *file = session->tracking_file;
-    if (!file || !tracking_file_has_tables(file) || session->energy_table_failed)
-        return;
-    if (!session->has_energy_table) {
-        session->energy_table_failed = add_table(session) != GPUT_OK;
-        if (session->energy_table_failed)
-            return;
-        session->has_energy_table = true;
-    }
-    double figures[COLUMN_COUNT] = {(double)session->sampler.snapshot.sample.time_ns * 1e-9};
-    energy_meter_figures(&session->sampler.energy, figures + 1);
-    struct tracking_value values[COLUMN_COUNT];
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        values[i] = tracking_real(figures[i]);
-    tracking_file_write_table_row(
-        file, session->energy_table, values, session->sampler.snapshot.taken_ns, NULL);
 }
 
 /* ---- sources ---- */
@@ -130,7 +95,7 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
     explain_shares(session, shares, sizeof shares);
     energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(shares));
-    if (meter->why_not[0] && !meter->uses_perf)
+    if (energy_meter_lacks_cpu(meter))
         session_add_source(
             results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
     else if (faults[0])

@@ -1,6 +1,5 @@
 /*
- * Figures of each GPU: in the results, and a row for each sample in the table gpu_data of a
- * tracking file whose format has tables.
+ * Figures of each GPU in the results.
  */
 #include "session/session_state.h"
 
@@ -11,80 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct tracking_column columns[] = {
-    {"timestamp", TRACKING_REAL},
-    {"uuid", TRACKING_TEXT},
-    {"ram_used", TRACKING_REAL},
-    {"utilization_percent", TRACKING_REAL},
-    {"main_ram", TRACKING_REAL},
-    {"descendants_ram", TRACKING_REAL},
-    {"combined_ram", TRACKING_REAL},
-    {"main_sm_percent", TRACKING_REAL},
-    {"descendants_sm_percent", TRACKING_REAL},
-    {"power_watts", TRACKING_REAL},
-};
-#define COLUMNS (sizeof columns / sizeof columns[0])
-
-int session_gpus_open_table(struct gput_session *session, struct gput_error *error)
-{
-    if (session->has_gpu_table || !tracking_file_has_tables(session->tracking_file) ||
-        gpu_set_missing(session->settings.gpus))
-        return GPUT_OK;
-    TRY(tracking_file_add_table(
-        session->tracking_file, "gpu_data", columns, COLUMNS, &session->gpu_table, error));
-    session->has_gpu_table = true;
-    return GPUT_OK;
-}
-
-bool session_has_no_gpu(const struct gput_session *session)
-{
-    return gpu_set_missing(session->settings.gpus) &&
-           gpu_set_capacity_bytes(session->settings.gpus) == 0;
-}
-
 void session_gpus_warn(const struct gput_session *session)
 {
     const char *missing = gpu_set_missing(session->settings.gpus);
-    if (session_has_no_gpu(session) && session_records_no_cpu_power(session))
+    bool is_empty = gpu_set_is_empty(session->settings.gpus);
+    if (is_empty && session->settings.options.energy_folder &&
+        energy_meter_lacks_cpu(&session->sampler.energy))
         return; /* the recording says both at once */
-    if (session_has_no_gpu(session) && session->settings.options.needs_no_gpu)
+    if (is_empty && session->settings.options.needs_no_gpu)
         return;
-    if (session_has_no_gpu(session))
+    if (is_empty)
         session_warn(&session->settings,
             "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
     else if (missing)
         session_warn(&session->settings, "%s (more: gpu-tracker doctor)", missing);
-}
-
-int session_gpus_write_rows(struct gput_session *session, struct gput_error *error)
-{
-    const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
-    double factor = gput_ram_unit_factor(session->settings.static_data.gpu_ram_unit);
-    double timestamp = tracking_timestamp(&session->sampler.snapshot.sample);
-    size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
-    if (count)
-        TRY(session_gpus_open_table(session, error)); /* for a GPU that appeared late */
-    if (!session->has_gpu_table)
-        return GPUT_OK;
-    for (size_t i = 0; i < sample->n_devices && i < count; i++) {
-        const struct gpu_device_sample *device = &sample->devices[i];
-        const struct tracking_value values[COLUMNS] = {
-            tracking_real(timestamp),
-            tracking_text(devices[i].uuid),
-            tracking_real(device->ram_used_bytes * factor),
-            tracking_real(device->utilization_percent),
-            tracking_real(device->main_ram_bytes * factor),
-            tracking_real(device->descendants_ram_bytes * factor),
-            tracking_real(device->combined_ram_bytes * factor),
-            tracking_real(device->main_sm_percent),
-            tracking_real(device->descendants_sm_percent),
-            tracking_real(device->power_watts),
-        };
-        TRY(tracking_file_write_table_row(session->tracking_file, session->gpu_table, values,
-            session->sampler.snapshot.taken_ns, error));
-    }
-    return GPUT_OK;
 }
 
 void session_gpus_add_sample(struct gput_session *session, double seconds)
@@ -101,43 +40,19 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
     data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->settings.gpus);
 }
 
-/* Whether the tracked processes may have used more of a GPU, at some sample, than the samples show.
- */
-static bool lacks(const struct gput_session *session, size_t device, enum gpu_figure figure)
-{
-    const struct gpu_sample *sample = &session->sampler.snapshot.gpu;
-    bool lacks_now = figure == GPU_PROCESS_RAM && device < sample->n_devices &&
-                     sample->devices[device].lacks_ram;
-    return lacks_now || gpu_set_past_missing(session->settings.gpus, device, figure);
-}
-
 /* That it was at least 0 is no information. */
 static double unless_lacking(double figure, bool lacks_some)
 {
     return lacks_some && figure == 0 ? NAN : figure;
 }
 
-bool session_gpus_lack_processes(const struct gput_session *session)
-{
-    size_t count;
-    gpu_set_devices(session->settings.gpus, &count);
-    for (size_t i = 0; i < count; i++)
-        if (lacks(session, i, GPU_PROCESS_RAM))
-            return true;
-    return false;
-}
-
-double session_gpus_peak_bytes(const struct gput_session *session, double bytes)
-{
-    return unless_lacking(bytes, bytes == 0 && session_gpus_lack_processes(session));
-}
-
 /* Zeros of samples that may lack the tracked processes. */
 static void drop_unknown_zeros(
     const struct gput_session *session, size_t device, struct gput_gpu *gpu)
 {
-    bool lacks_ram = lacks(session, device, GPU_PROCESS_RAM);
-    bool lacks_use = lacks(session, device, GPU_PROCESS_UTILIZATION);
+    bool lacks_ram = snapshot_lacks_gpu_figure(&session->sampler.snapshot, device, GPU_PROCESS_RAM);
+    bool lacks_use =
+        snapshot_lacks_gpu_figure(&session->sampler.snapshot, device, GPU_PROCESS_UTILIZATION);
     double *const ram[] = {
         &gpu->max_main_ram_bytes, &gpu->max_descendants_ram_bytes, &gpu->max_combined_ram_bytes};
     double *const use[] = {&gpu->max_main_sm_percent, &gpu->mean_main_sm_percent,
@@ -186,8 +101,8 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
         drop_unknown_zeros(session, i, gpu);
     }
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
-        results->max[i] = session_gpus_peak_bytes(session, results->max[i]);
-        results->mean[i] = session_gpus_peak_bytes(session, results->mean[i]);
+        results->max[i] = snapshot_gpu_bytes(&session->sampler.snapshot, results->max[i]);
+        results->mean[i] = snapshot_gpu_bytes(&session->sampler.snapshot, results->mean[i]);
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * The processes of a session: as a list, and as the table process_data of its tracking file.
+ * The processes of a session as a list.
  */
 #include "session/session_state.h"
 
@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 const char *gput_process_peak_name(enum gput_process_peak peak)
 {
@@ -168,10 +167,10 @@ static void add_others(struct gput_processes *list, const struct process_others 
 static void drop_unknown_gpu_ram(const struct gput_session *session, struct gput_processes *list)
 {
     double *others = &list->others.peak_gpu_ram_bytes;
-    *others = session_gpus_peak_bytes(session, *others);
+    *others = snapshot_gpu_bytes(&session->sampler.snapshot, *others);
     for (size_t i = 0; i < list->count; i++)
         list->processes[i].peak_gpu_ram_bytes =
-            session_gpus_peak_bytes(session, list->processes[i].peak_gpu_ram_bytes);
+            snapshot_gpu_bytes(&session->sampler.snapshot, list->processes[i].peak_gpu_ram_bytes);
 }
 
 static int fill_list(struct gput_session *session, struct gput_processes *list)
@@ -204,7 +203,7 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
     return texts ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
-static int list_processes(struct gput_session *session, struct gput_processes **processes)
+int session_list_processes(struct gput_session *session, struct gput_processes **processes)
 {
     struct gput_processes *list = calloc(1, sizeof *list);
     if (!list)
@@ -235,7 +234,7 @@ int gput_session_processes(
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
     TRY(session_check_owner(session, error));
     pthread_mutex_lock(&session->lock);
-    int code = list_processes(session, processes);
+    int code = session_list_processes(session, processes);
     pthread_mutex_unlock(&session->lock);
     return code == GPUT_OK ? code : error_memory(error);
 }
@@ -247,81 +246,4 @@ void gput_processes_free(struct gput_processes *processes)
     free(processes->processes);
     free(processes->storage);
     free(processes);
-}
-
-/* ---- the table ---- */
-
-static const struct tracking_column columns[] = {
-    {"pid", TRACKING_INTEGER},
-    {"parent_pid", TRACKING_INTEGER},
-    {"name", TRACKING_TEXT},
-    {"command_line", TRACKING_TEXT},
-    {"start_timestamp", TRACKING_REAL},
-    {"end_timestamp", TRACKING_REAL},
-    {"end_timestamp_source", TRACKING_TEXT},
-    {"at_least", TRACKING_TEXT},
-    {"cpu_seconds", TRACKING_REAL},
-    {"peak_ram", TRACKING_REAL},
-    {"peak_ram_source", TRACKING_TEXT},
-    {"peak_gpu_ram", TRACKING_REAL},
-    {"read_bytes", TRACKING_REAL},
-    {"write_bytes", TRACKING_REAL},
-    {"storage_read_bytes", TRACKING_REAL},
-    {"storage_write_bytes", TRACKING_REAL},
-    {"exit_code", TRACKING_INTEGER},
-    {"exit_signal", TRACKING_INTEGER},
-};
-#define COLUMNS (sizeof columns / sizeof columns[0])
-
-static struct tracking_value integer_or_null(bool is_known, int64_t value)
-{
-    return is_known ? tracking_integer(value) : (struct tracking_value){.kind = TRACKING_NULL};
-}
-
-static int write_row(struct gput_session *session, unsigned table,
-    const struct gput_process *process, struct gput_error *error)
-{
-    const struct gput_static_data *data = &session->settings.static_data;
-    bool exited = process->has_status && WIFEXITED(process->status);
-    bool killed = process->has_status && WIFSIGNALED(process->status);
-    const struct tracking_value values[COLUMNS] = {
-        tracking_integer(process->pid),
-        integer_or_null(process->parent > 0, process->parent),
-        tracking_text(process->name[0] ? process->name : NULL),
-        tracking_text(process->command_line),
-        tracking_real((double)process->start_ns * 1e-9),
-        tracking_real(process->end_ns ? (double)process->end_ns * 1e-9 : NAN),
-        tracking_text(gput_process_end_name(process)),
-        tracking_text(gput_process_at_least(process)),
-        tracking_real(process->cpu_seconds),
-        tracking_real(process->peak_ram_bytes * gput_ram_unit_factor(data->ram_unit)),
-        tracking_text(gput_process_peak_name(process->peak)),
-        tracking_real(process->peak_gpu_ram_bytes * gput_ram_unit_factor(data->gpu_ram_unit)),
-        tracking_real(process->read_bytes),
-        tracking_real(process->write_bytes),
-        tracking_real(process->storage_read_bytes),
-        tracking_real(process->storage_write_bytes),
-        integer_or_null(exited, exited ? WEXITSTATUS(process->status) : 0),
-        integer_or_null(killed, killed ? WTERMSIG(process->status) : 0),
-    };
-    return tracking_file_write_table_row(
-        session->tracking_file, table, values, clock_monotonic_ns(), error);
-}
-
-int session_write_processes(struct gput_session *session, struct gput_error *error)
-{
-    struct gput_processes *list;
-    unsigned table;
-    if (!session->settings.options.processes || !session->tracking_file ||
-        !tracking_file_has_tables(session->tracking_file))
-        return GPUT_OK;
-    TRY(tracking_file_add_table(
-        session->tracking_file, "process_data", columns, COLUMNS, &table, error));
-    if (list_processes(session, &list) != GPUT_OK)
-        return error_memory(error);
-    int code = GPUT_OK;
-    for (size_t i = 0; i < list->count && code == GPUT_OK; i++)
-        code = write_row(session, table, &list->processes[i], error);
-    gput_processes_free(list);
-    return code;
 }

@@ -256,7 +256,7 @@ static void add_gpu_ram_source(const struct gput_session *session, struct gput_r
     bool some;
     const char *none = why_no_gpu(session);
     const char *why = gpu_set_process_ram_missing(session->settings.gpus, &some);
-    bool lacks_some = session_gpus_lack_processes(session);
+    bool lacks_some = snapshot_lacks_gpu_processes(&session->sampler.snapshot);
     double most = results->max[GPUT_COMBINED_GPU_RAM];
     bool is_missing = !none && isnan(most) && why;
     if (session->settings.mode == SESSION_MACHINE ||
@@ -368,9 +368,7 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
     results->tracker.ticks = session->ticks;
     results->tracker.late_ticks = session->late_ticks;
     results->tracker.missed_ticks = session->missed_ticks;
-    results->tracker.rows_lost = session->tracking_file
-                                     ? tracking_file_rows_lost(session->tracking_file)
-                                     : session->rows_lost;
+    results->tracker.rows_lost = sinks_rows_lost(&session->sinks);
 }
 
 static void fill_now(struct gput_session *session, struct gput_results *results)

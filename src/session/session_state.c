@@ -56,3 +56,8 @@ void session_add_source(struct gput_results *results, const char *name,
     text_fit_list(source->reason, sizeof source->reason, format, arguments);
     va_end(arguments);
 }
+
+int64_t session_helpers_cpu_ns(const struct gput_session *session)
+{
+    return session->events.cpu_ns + sinks_cpu_ns(&session->sinks);
+}

@@ -7,9 +7,7 @@
  *   session_orphans.c  orphans of the command
  *   session_results.c  from samples and totals to results
  *   latest.c           the latest results and snapshot, for other threads
- *   session_serving.c  results so far as a page of metrics, over HTTP
- *   session_energy.c   energy, into the results and the tracking file
- *   session_recording.c  a recording of power
+ *   session_energy.c   energy in the results
  *   session_limits.c   limits on what the tree may use
  *   session_gpus.c     figures of each GPU
  *   session_between.c  RAM between two samples
@@ -24,8 +22,6 @@
 #ifndef SESSION_SESSION_STATE_H
 #define SESSION_SESSION_STATE_H
 
-#include "formats/results/results_file.h"
-#include "formats/tracking/tracking_file.h"
 #include "os/cgroup.h"
 #include "os/own_cgroup.h"
 #include "process/process_log.h"
@@ -34,9 +30,9 @@
 #include "session/sampler.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
-#include "session/session_recording.h"
 #include "session/session_settings.h"
 #include "session/session_starts.h"
+#include "session/sinks.h"
 #include "session/usage.h"
 
 #include <gputracker/session.h>
@@ -51,21 +47,6 @@ enum session_phase {
     SESSION_STOPPED,
 };
 
-#define SESSION_PAGES 2 /* Prometheus' text format, OpenMetrics */
-
-/* A session's HTTP server. */
-struct session_serving {
-    struct http_server *server;   /* NULL: nothing is served, or no longer */
-    bool has_thread;              /* the lock is held */
-    int64_t cpu_ns;               /* of its thread, when it ended */
-    struct session_counts counts; /* of its thread, as of the last answer; read when it has ended */
-
-    /* Used by its thread alone: */
-    uint64_t number;            /* of the results from which the pages were made */
-    char *pages[SESSION_PAGES]; /* NULL: not made yet */
-    struct gput_results results;
-};
-
 /* The highest RAM between two samples; NaN: it was not read. */
 struct session_between {
     double group_bytes; /* thscans of the processes of the control group had mapped, at least */
@@ -77,11 +58,6 @@ struct session_between {
 struct gput_session {
     struct session_settings settings;
     pid_t owner; /* the process that created it: a forked child must not touch files or threads */
-
-    struct tracking_file *tracking_file;
-    bool has_gpu_table;
-    unsigned gpu_table; /* of the tracking file */
-    struct results_file *results_file;
 
     enum session_phase phase;
     pid_t pid;
@@ -121,7 +97,7 @@ struct gput_session {
     double system_cpu_seconds;       /* of all processes since the start; never decreases */
     struct task_counts bytes_so_far; /* read and written, for monitoring; never decrease */
     int64_t last_sample_ns;
-    int64_t results_kept_ns;
+    int64_t results_ns;                 /* when results so far were last made; 0: of no tick yet */
     int64_t orphans_ns;                 /* CPU time of orphans that we collected */
     int64_t missing_in_exit_records_ns; /* see session_compare_exit_records() */
     uint64_t ends_compared;             /* processes that had ended by then */
@@ -130,10 +106,6 @@ struct gput_session {
     int64_t sampler_cpu_ns;               /* of the thread so far, as of the last sample */
     struct session_counts sampler_counts; /* of the thread, when it has ended */
     uint64_t ticks, late_ticks, missed_ticks;
-    uint64_t rows_lost;
-    bool has_energy_table, energy_table_failed;
-    unsigned energy_table;
-    struct session_recording recording;
     unsigned limits_passed;                            /* a bit for each kind */
     struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
     uint32_t n_passed;
@@ -141,10 +113,9 @@ struct gput_session {
     bool warned_of_gpu_limit;   /* that it cannot be watched */
     int64_t terminated_ns;      /* when SIGTERM was sent for a limit; 0: it was not */
     bool gave_up_ending;        /* even SIGKILL did not end the whole tree */
-    bool warned_of_lost_rows;
     bool warned_of_files;
+    struct sinks sinks;
     struct latest latest; /* has a lock of its own */
-    struct session_serving serving;
 
     int64_t main_ended_ns; /* when gput_session_wait() first saw the end of main; 0: not yet */
     bool has_ended;        /* main has ended, or tracking was stopped: nothing more is counted */
@@ -155,6 +126,12 @@ struct gput_session {
     struct cgroup_usage cgroup_usage; /* NaN: not available */
     int main_status;
 };
+
+/* session_track.c */
+
+/* Ends the session. `is_abandoned`: the caller did not stop it, and its results are left in a file.
+ */
+void session_end(struct gput_session *session, bool is_abandoned);
 
 /* session_ticks.c */
 
@@ -188,16 +165,6 @@ void session_read_group(struct gput_session *session);
  * made a moment ago. */
 void session_scan_between(struct gput_session *session);
 
-/* session_serving.c */
-
-/* Listens if options.listen is set. Errors: those of http_server_open(). */
-int session_open_serving(struct gput_session *session, struct gput_error *error);
-
-/* Begins to answer; after the first sample. */
-int session_start_serving(struct gput_session *session, struct gput_error *error);
-/* Ends serving; after the end of the sampling thread. */
-void session_end_serving(struct gput_session *session);
-
 /* CPU time of our other threads so far. */
 int64_t session_helpers_cpu_ns(const struct gput_session *session);
 
@@ -210,23 +177,6 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
 
 void session_fill_energy(const struct gput_session *session, struct gput_energy *energy);
 void session_add_energy_sources(const struct gput_session *session, struct gput_results *results);
-
-/* Adds a row to the tracking file's table energy_data, where the format has tables. */
-void session_write_energy(struct gput_session *session);
-
-/* session_recording.c; the lock is held, or no thread runs */
-
-/* Begins the recording of power if options.energy_folder is set. Errors: those of
- * energy_recording_writer_create(). */
-int session_open_recording(struct gput_session *session, struct gput_error *error);
-
-/* After a sample: adds a line when one is due. */
-void session_record(struct gput_session *session, bool last);
-
-void session_close_recording(struct gput_session *session);
-
-/* Whether there is a recording without any power of the CPU, which it warns of. */
-bool session_records_no_cpu_power(const struct gput_session *session);
 
 /* session_exactness.c; the lock is held, or no thread runs */
 
@@ -281,9 +231,9 @@ void session_fill_bytes_so_far(struct gput_session *session, struct gput_account
 /* After a scan: passes the GPU RAM of processes to the log. The lock is held, or no thread runs. */
 void session_update_gpu_holdings(struct gput_session *session);
 
-/* Adds the table process_data to the tracking file if options.processes is set and the format has
- * tables. No thread runs. */
-int session_write_processes(struct gput_session *session, struct gput_error *error);
+/* The list, to be freed by gput_processes_free(). The lock is held, or no thread runs. Errors:
+ * GPUT_ERROR_MEMORY. */
+int session_list_processes(struct gput_session *session, struct gput_processes **processes);
 
 /* session_peaks.c; the lock is held, or no thread runs */
 
@@ -315,14 +265,6 @@ bool session_is_ending_tree(struct gput_session *session, int64_t since_ns);
 
 /* Warns of GPUs that cannot be read, and when there is none, unless the recording warns. */
 void session_gpus_warn(const struct gput_session *session);
-bool session_has_no_gpu(const struct gput_session *session);
-
-/* Adds the table gpu_data to the tracking file, once, if the format has tables and there are GPUs.
- */
-int session_gpus_open_table(struct gput_session *session, struct gput_error *error);
-
-/* Writes a row for each GPU of the last sample to it. */
-int session_gpus_write_rows(struct gput_session *session, struct gput_error *error);
 
 /* Adds the last sample, which stands for `seconds`, to the usage of each GPU. */
 void session_gpus_add_sample(struct gput_session *session, double seconds);
@@ -332,11 +274,6 @@ void session_gpus_fill_static(const struct gput_session *session, struct gput_st
 
 /* After the maxima and means of all measurements. */
 void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results);
-/* Whether the tracked processes may have held more of some GPU than its driver listed. */
-bool session_gpus_lack_processes(const struct gput_session *session);
-/* A peak of theirs, or NaN where it is 0 only for that reason. */
-double session_gpus_peak_bytes(const struct gput_session *session, double bytes);
-
 /* GPU RAM that drivers listed, and its bounds. */
 void session_fill_gpu_peaks(const struct gput_session *session, struct gput_results *results);
 

@@ -17,51 +17,35 @@
 /* The first row is early, so that short commands have one: as soon as CPU percents are meaningful.
  */
 #define FIRST_TICK_NS (NS_PER_SECOND / 20)
-/* Results so far are kept at most this often: a fifth of the cost of a sample. */
-#define KEEP_INTERVAL_NS (NS_PER_SECOND / 2)
+/* Results so far are made at most this often: a fifth of the cost of a sample. */
+#define RESULTS_INTERVAL_NS (NS_PER_SECOND / 2)
 /* A tick that begins this part of the interval after its deadline is late. */
 #define LATE_PART 10
 
 enum moment { FIRST, TICK, LAST };
 
-/* On disk from the first tick on: a shorter session needs no file. */
-static void keep_results(struct gput_session *session, enum moment moment)
+/* The results so far, as often as they are worth their cost; a session that had no tick before its
+ * end needs none. */
+static void publish_results(struct gput_session *session)
 {
-    int64_t now_ns = session->last_sample_ns;
-    bool was_kept = session->results_kept_ns != 0;
-    if (was_kept ? now_ns - session->results_kept_ns < KEEP_INTERVAL_NS : moment == LAST)
+    const struct snapshot *snapshot = &session->sampler.snapshot;
+    int64_t since_ns = session->results_ns;
+    if (since_ns ? snapshot->taken_ns - since_ns < RESULTS_INTERVAL_NS : snapshot->is_last)
         return;
     struct gput_results results;
     session_fill_results(session, &results);
     latest_set_results(&session->latest, &results);
-    if (moment == FIRST)
-        return;
-    session->results_kept_ns = now_ns;
-    results_file_update(session->results_file, &results);
-}
-
-static void write_row(struct gput_session *session)
-{
-    struct gput_error error;
-    if (!session->tracking_file)
-        return;
-    int code = tracking_file_write_row(session->tracking_file, &session->sampler.snapshot.sample,
-        session->sampler.snapshot.taken_ns, &error);
-    if (code == GPUT_OK)
-        code = session_gpus_write_rows(session, &error);
-    if (code == GPUT_OK || session->warned_of_lost_rows)
-        return;
-    session->warned_of_lost_rows = true;
-    session_warn(&session->settings,
-        "%s. Rows of the tracking file are being lost; tracking goes on.", error.message);
+    sinks_results(&session->sinks, &results);
+    if (!snapshot->is_baseline)
+        session->results_ns = snapshot->taken_ns;
 }
 
 static void publish_snapshot(struct gput_session *session)
 {
-    double elapsed_seconds =
-        clock_seconds_of_ns(session->last_sample_ns - session->settings.start_ns);
-    struct gput_snapshot *copy = snapshot_copy(
-        &session->sampler.snapshot, session->ticks, elapsed_seconds, session->latest.snapshot);
+    const struct snapshot *snapshot = &session->sampler.snapshot;
+    double elapsed_seconds = clock_seconds_of_ns(snapshot->taken_ns - session->settings.start_ns);
+    struct gput_snapshot *copy =
+        snapshot_copy(snapshot, session->ticks, elapsed_seconds, session->latest.snapshot);
     if (copy)
         latest_set_snapshot(&session->latest, copy);
 }
@@ -119,9 +103,10 @@ static void take_sample(struct gput_session *session, enum moment moment)
     session_events_read(&session->events);
     if (session->settings.mode == SESSION_LAUNCHED)
         session_reap_orphans(session);
-    session->sampler.helper_threads = (session->events.stop_fd >= 0) + session->serving.has_thread;
+    session->sampler.helper_threads =
+        (session->events.stop_fd >= 0) + sinks_threads(&session->sinks);
     session->sampler.helper_cpu_ns = session_helpers_cpu_ns(session);
-    unsigned flags = is_last ? SAMPLER_LAST : 0;
+    unsigned flags = (is_row ? 0 : SAMPLER_BASELINE) | (is_last ? SAMPLER_LAST : 0);
     /* All but the first are taken in the thread that only samples. */
     if (is_row && session->settings.mode == SESSION_SELF)
         flags |= SAMPLER_IN_MAIN;
@@ -137,7 +122,8 @@ static void take_sample(struct gput_session *session, enum moment moment)
     if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     warn_of_files(session);
-    int64_t now_ns = session->sampler.snapshot.taken_ns;
+    const struct snapshot *snapshot = &session->sampler.snapshot;
+    int64_t now_ns = snapshot->taken_ns;
     process_log_scan(&session->log, &session->sampler.tree, now_ns);
     process_log_adopt_orphans(&session->log, &session->sampler.tree);
     /* For one process the kernel's peak is enough. */
@@ -145,34 +131,20 @@ static void take_sample(struct gput_session *session, enum moment moment)
         session_read_group(session);
     session_compare_exit_records(session);
     session_update_gpu_holdings(session);
-    double seconds = clock_seconds_of_ns(now_ns - session->last_sample_ns);
     session->last_sample_ns = now_ns;
 
-    struct gput_sample sample = session->sampler.snapshot.sample;
-    if (!is_row) {
-        /* Microseconds of exec: no interval to measure CPU use over. */
-        for (int i = GPUT_CPU_SYSTEM_SUM; i <= GPUT_CPU_COMBINED_HARDWARE; i++)
-            sample.values[i] = NAN;
-        seconds = 0;
-    }
-    usage_add(&session->usage, &sample, seconds);
+    usage_add(&session->usage, &snapshot->sample, snapshot->seconds);
     if (session->settings.mode != SESSION_MACHINE)
         session->at_least_bytes =
             fmax(session->at_least_bytes, (double)session->sampler.ram.figures.at_least_bytes);
-    session_gpus_add_sample(session, seconds);
+    session_gpus_add_sample(session, snapshot->seconds);
     session->ticks++;
-    if (session->settings.options.sample)
-        session->settings.options.sample(session->settings.options.user, &sample);
-    if (is_row)
-        write_row(session);
-    if (is_row && session->settings.mode == SESSION_SELF)
-        session->sampler_cpu_ns = clock_thread_cpu_ns();
-    if (session->sampler.snapshot.has_new_energy)
-        session_write_energy(session);
-    session_record(session, is_last);
     if (session->settings.options.snapshots)
         publish_snapshot(session);
-    keep_results(session, moment);
+    sinks_sample(&session->sinks, snapshot);
+    if (is_row && session->settings.mode == SESSION_SELF)
+        session->sampler_cpu_ns = clock_thread_cpu_ns();
+    publish_results(session);
 }
 
 /* The next deadline after `deadline_ns`; counts those that passed meanwhile. */

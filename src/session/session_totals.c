@@ -89,7 +89,7 @@ void session_close_totals(struct gput_session *session)
         session_counts_subtract(counts, &session->at_start);
         session_counts_subtract(counts, &session->sampler_counts);
         session_counts_subtract(counts, &session->events.counts);
-        session_counts_subtract(counts, &session->serving.counts);
+        sinks_subtract_thread_counts(&session->sinks, counts);
         task_counts_subtract(&counts->tasks, &session->log.collected_before);
         counts->children_faults -= task_counts_faults(&session->log.collected_before);
     }

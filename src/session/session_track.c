@@ -204,20 +204,8 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
         return error_set(error, GPUT_ERROR_STATE,
             "This session was used before. A session tracks once; create another one.");
     TRY(check_procfs(session, mode, error));
-    /* An earlier failed attempt has left it. "Not found" is for commands alone. */
-    int code = GPUT_OK;
-    bool is_kept = mode != SESSION_MACHINE || session->settings.options.resource_usage_file;
-    if (is_kept && !session->results_file)
-        code = results_file_create(
-            session->settings.options.resource_usage_file, &session->results_file, error);
-    if (code == GPUT_ERROR_NOT_FOUND || code == GPUT_ERROR_PERMISSION) {
-        code = GPUT_ERROR_IO;
-        if (error)
-            error->code = code;
-    }
-    if (code != GPUT_OK)
-        return code;
     session->settings.mode = mode;
+    TRY(sinks_begin(&session->sinks, error));
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
         session_events_open(&session->events, session->settings.options.procfs_root);
@@ -253,12 +241,6 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
         &session->system_counters, session->settings.options.procfs_root, network_pid(session));
     session_gpus_warn(session); /* not earlier: after a failure only that is reported */
     TRY(session_start_ticks(session, error));
-    int code = session_start_serving(session, error);
-    if (code != GPUT_OK) {
-        session_end_ticks(session);
-        session_events_end(&session->events);
-        return code;
-    }
     /* The sampling thread is running and reads what is set here. */
     pthread_mutex_lock(&session->lock);
     if (session->settings.mode != SESSION_MACHINE)
@@ -555,6 +537,38 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     return GPUT_OK;
 }
 
+/* NULL unless a file is to have them. */
+static struct gput_processes *processes_for_file(struct gput_session *session)
+{
+    const struct gput_options *options = &session->settings.options;
+    struct gput_processes *processes = NULL;
+    if (options->processes && options->tracking_file &&
+        session_list_processes(session, &processes) != GPUT_OK)
+        session_warn(&session->settings,
+            "There was not enough memory for the table of processes, which is missing.");
+    return processes;
+}
+
+void session_end(struct gput_session *session, bool is_abandoned)
+{
+    session_end_ticks(session);
+    sinks_stop(&session->sinks);
+    if (!session->has_ended)
+        end_counting(session);
+    session->phase = SESSION_STOPPED;
+    if (is_abandoned) {
+        struct gput_results results;
+        session_fill_results(session, &results);
+        sinks_results(&session->sinks, &results);
+    }
+    struct gput_processes *processes = processes_for_file(session);
+    struct sink_end end = {.is_abandoned = is_abandoned, .processes = processes};
+    sinks_close(&session->sinks, &end);
+    gput_processes_free(processes);
+    session_warn_of_set_clock(session);
+    session_leave_wall_clock(session);
+}
+
 int gput_session_stop(struct gput_session *session, struct gput_error *error)
 {
     if (session->phase == SESSION_CREATED)
@@ -562,24 +576,6 @@ int gput_session_stop(struct gput_session *session, struct gput_error *error)
     if (session->phase == SESSION_STOPPED)
         return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
     TRY(session_check_owner(session, error));
-    session_end_ticks(session);
-    session_end_serving(session);
-    if (!session->has_ended)
-        end_counting(session);
-    session->phase = SESSION_STOPPED;
-
-    session_close_recording(session);
-    struct gput_error problem;
-    if (session_write_processes(session, &problem) != GPUT_OK)
-        session_warn(
-            &session->settings, "The table of processes is not whole: %s", problem.message);
-    int code = tracking_file_finish(session->tracking_file, &session->rows_lost, &problem);
-    session->tracking_file = NULL;
-    if (code != GPUT_OK && !session->warned_of_lost_rows)
-        session_warn(&session->settings, "%s", problem.message);
-    results_file_remove(session->results_file);
-    session->results_file = NULL;
-    session_warn_of_set_clock(session);
-    session_leave_wall_clock(session);
+    session_end(session, false);
     return GPUT_OK;
 }

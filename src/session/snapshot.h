@@ -21,6 +21,9 @@
 struct snapshot {
     struct gput_sample sample;
     int64_t taken_ns; /* monotonic clock; 0: none was taken yet */
+    double seconds;   /* since the snapshot before; 0 of the baseline */
+    bool is_baseline; /* taken as tracking begins: no row of files, and without CPU percents */
+    bool is_last;     /* none will follow */
 
     /* Owned by the sampler, and as of this tick until the next one. */
     const struct process_tree *tree; /* empty where the machine alone is sampled */
@@ -39,5 +42,14 @@ struct snapshot {
     bool has_new_energy;       /* joules were read at this tick */
     struct energy_power power; /* as of the last reading of joules */
 };
+
+/* Whether the tracked processes may have used more of a GPU, at some tick so far, than snapshots
+ * say: of one figure, and of RAM of any GPU. */
+bool snapshot_lacks_gpu_figure(
+    const struct snapshot *snapshot, size_t device, enum gpu_figure figure);
+bool snapshot_lacks_gpu_processes(const struct snapshot *snapshot);
+
+/* GPU RAM of theirs, or NaN where it is 0 only for that reason. */
+double snapshot_gpu_bytes(const struct snapshot *snapshot, double bytes);
 
 #endif

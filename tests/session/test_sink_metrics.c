@@ -20,5 +20,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_server_of_metrics_is_not_counted),
     };
-    return cmocka_run_group_tests_name("session/session_serving", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/sink_metrics", tests, NULL, NULL);
 }

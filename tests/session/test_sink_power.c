@@ -165,5 +165,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             the_integral_of_cpu_time_is_what_was_used, enter_folder, leave_folder),
     };
-    return cmocka_run_group_tests_name("session/session_recording", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/sink_power", tests, NULL, NULL);
 }

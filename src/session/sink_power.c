@@ -1,8 +1,14 @@
-#include "session/session_recording.h"
-
+/*
+ * The sink that records power: lines for each measurement period, in the format of AIPowerMeter
+ * (formats/power/energy_recording.h).
+ */
+#include "base/error.h"
 #include "base/wall_clock.h"
+#include "formats/power/energy_recording_writer.h"
 #include "gpu/set.h"
-#include "session/session_state.h"
+#include "session/gpu_usage.h"
+#include "session/recorded_states.h"
+#include "session/sink.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,51 +22,85 @@
 /* The clock that counts on while the machine is suspended gains less than this otherwise. */
 #define SUSPENDED_NS NS_PER_SECOND
 
-int session_open_recording(struct gput_session *session, struct gput_error *error)
+/* A process as of the last line. */
+struct recorded_process {
+    pid_t pid;
+    uint64_t start_time_ticks;
+    int64_t cpu_ns;
+};
+
+/* Joules as of a moment; NaN: they were known before, but do not continue. */
+struct recorded_joules {
+    double figures[GPUT_ENERGY_FIGURE_COUNT];
+    double gpus[GPU_MAX_DEVICES];
+};
+
+struct power_sink {
+    struct sink sink;
+    struct energy_recording_writer *writer;
+    const struct snapshot *snapshot; /* of the tick that is being recorded */
+    struct gpu_usage gpu_usage;
+    bool has_lines, warned;
+    int64_t due_ns; /* when the period ends */
+    /* The period, and what was known at its start. */
+    int64_t since_ns;      /* 0: none yet */
+    int64_t since_time_ns; /* since the epoch, by the wall clock as the segment began */
+    struct recorded_states start;
+    double other_seconds; /* CPU time of processes that are not tracked */
+    int64_t tree_cpu_ns;
+    struct recorded_joules joules;
+    double package_share, dram_share; /* joules of the tree, from the energy meter */
+    struct recorded_states most;      /* of the sample with the most RAM in the period */
+    uint64_t most_ram_bytes;
+    struct recorded_process *processes; /* owned */
+    size_t n_processes;
+};
+
+static bool is_wanted(const struct gput_options *options)
 {
-    const struct gput_options *options = &session->settings.options;
-    if (!options->energy_folder)
-        return GPUT_OK;
+    return options->energy_folder != NULL;
+}
+
+static int open_recording(struct sink *sink, struct gput_error *error)
+{
+    const struct gput_options *options = &sink->settings->options;
     return energy_recording_writer_create(options->energy_folder, options->energy_driver,
-        options->energy_continue, wall_clock_ns(), &session->recording.writer, error);
+        options->energy_continue, wall_clock_ns(), &((struct power_sink *)sink)->writer, error);
 }
 
-bool session_records_no_cpu_power(const struct gput_session *session)
+static void warn_of_missing(struct power_sink *recording)
 {
-    const struct energy_meter *meter = &session->sampler.energy;
-    return session->recording.writer && meter->why_not[0] && !meter->uses_perf;
-}
-
-static void warn_of_missing(struct gput_session *session)
-{
-    const struct energy_meter *meter = &session->sampler.energy;
+    const struct energy_meter *meter = recording->snapshot->energy;
     char faults[GPUT_REASON_SIZE];
     const char *end = meter->remedy[0] ? "; an administrator can run: " : ".";
     if (meter->uses_perf)
         return;
     energy_meter_explain_cpu(meter, faults, sizeof faults);
-    if (session_records_no_cpu_power(session))
-        session_warn(&session->settings, "The recording goes on without the CPU's power%s: %s%s%s",
-            session_has_no_gpu(session) ? ", and no GPU was found (why: gpu-tracker doctor)" : "",
+    if (energy_meter_lacks_cpu(meter))
+        session_warn(recording->sink.settings,
+            "The recording goes on without the CPU's power%s: %s%s%s",
+            gpu_set_is_empty(recording->snapshot->gpus)
+                ? ", and no GPU was found (why: gpu-tracker doctor)"
+                : "",
             meter->why_not, end, meter->remedy);
     else if (faults[0])
-        session_warn(&session->settings,
+        session_warn(recording->sink.settings,
             "The recording goes on without some of the CPU's power: %s%s%s", faults, end,
             meter->remedy);
 }
 
 /* CPU time of a process without our own threads inside it. */
-static int64_t cpu_ns_of(const struct gput_session *session, const struct process *process)
+static int64_t cpu_ns_of(const struct power_sink *recording, const struct process *process)
 {
-    int64_t own_ns = process->is_main ? session->sampler.snapshot.own_cpu_ns : 0;
+    int64_t own_ns = process->is_main ? recording->snapshot->own_cpu_ns : 0;
     int64_t cpu_ns = process_cpu_ns(process);
     return cpu_ns > own_ns ? cpu_ns - own_ns : 0;
 }
 
 /* Of all processes, including ended ones: joules are shared out by it. */
-static int64_t tree_cpu_ns(const struct gput_session *session)
+static int64_t tree_cpu_ns(const struct power_sink *recording)
 {
-    return session->sampler.snapshot.totals.main_ns + session->sampler.snapshot.descendants_ns;
+    return recording->snapshot->totals.main_ns + recording->snapshot->descendants_ns;
 }
 
 /* ---- the state at the start of a period ---- */
@@ -82,10 +122,10 @@ static struct recorded_joules joules_now(const struct energy_meter *meter)
 }
 
 /* Whether the same figures are known as at the start of the period. */
-static bool goes_on(const struct gput_session *session)
+static bool goes_on(const struct power_sink *recording)
 {
-    const struct recorded_joules *before = &session->recording.joules;
-    struct recorded_joules now = joules_now(&session->sampler.energy);
+    const struct recorded_joules *before = &recording->joules;
+    struct recorded_joules now = joules_now(recording->snapshot->energy);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (isnan(now.figures[i]) != isnan(before->figures[i]))
             return false;
@@ -99,34 +139,33 @@ static bool goes_on(const struct gput_session *session)
 
 /* The date of the sample: by the monotonic clock from the start of the period on, so that dates
  * count the seconds that powers were divided by, also where the machine is suspended meanwhile. */
-static int64_t sample_date_ns(const struct gput_session *session)
+static int64_t sample_date_ns(const struct power_sink *recording)
 {
-    const struct session_recording *recording = &session->recording;
     if (recording->since_ns == 0)
-        return session->sampler.snapshot.sample.time_ns;
-    return recording->since_time_ns + (session->sampler.snapshot.taken_ns - recording->since_ns);
+        return recording->snapshot->sample.time_ns;
+    return recording->since_time_ns + (recording->snapshot->taken_ns - recording->since_ns);
 }
 
 /* Whether the machine was suspended in the period: what follows is dated anew. */
-static bool was_suspended(const struct gput_session *session)
+static bool was_suspended(const struct power_sink *recording)
 {
-    int64_t ahead_ns = session->sampler.snapshot.sample.time_ns - sample_date_ns(session);
+    int64_t ahead_ns = recording->snapshot->sample.time_ns - sample_date_ns(recording);
     return llabs(ahead_ns) > SUSPENDED_NS;
 }
 
-static void remember(struct gput_session *session)
+static void remember(struct power_sink *recording)
 {
-    struct session_recording *recording = &session->recording;
-    const struct process_tree *tree = &session->sampler.tree;
+    const struct process_tree *tree = recording->snapshot->tree;
     recording->since_time_ns =
-        was_suspended(session) ? session->sampler.snapshot.sample.time_ns : sample_date_ns(session);
-    recording->since_ns = session->sampler.snapshot.taken_ns;
-    recorded_states_take(session, recording->since_time_ns, &recording->start);
-    recording->other_seconds = session->sampler.snapshot.other_cpu_seconds;
-    recording->tree_cpu_ns = tree_cpu_ns(session);
-    recording->joules = joules_now(&session->sampler.energy);
-    recording->package_share = session->sampler.energy.package_share;
-    recording->dram_share = session->sampler.energy.dram_share;
+        was_suspended(recording) ? recording->snapshot->sample.time_ns : sample_date_ns(recording);
+    recording->since_ns = recording->snapshot->taken_ns;
+    recorded_states_take(
+        recording->snapshot, &recording->gpu_usage, recording->since_time_ns, &recording->start);
+    recording->other_seconds = recording->snapshot->other_cpu_seconds;
+    recording->tree_cpu_ns = tree_cpu_ns(recording);
+    recording->joules = joules_now(recording->snapshot->energy);
+    recording->package_share = recording->snapshot->energy->package_share;
+    recording->dram_share = recording->snapshot->energy->dram_share;
     recording->n_processes = 0;
     struct recorded_process *processes =
         realloc(recording->processes, (tree->count + 1) * sizeof *processes);
@@ -136,19 +175,18 @@ static void remember(struct gput_session *session)
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         processes[i] = (struct recorded_process){
-            process->pid, process->start_time_ticks, cpu_ns_of(session, process)};
+            process->pid, process->start_time_ticks, cpu_ns_of(recording, process)};
     }
     recording->n_processes = tree->count;
 }
 
 /* Joules and CPU time count from the start of the session on, which comes before the first sample.
  */
-static void begin(struct gput_session *session)
+static void begin(struct power_sink *recording)
 {
-    struct session_recording *recording = &session->recording;
-    remember(session);
-    recording->since_time_ns -= recording->since_ns - session->settings.start_ns;
-    recording->since_ns = session->settings.start_ns;
+    remember(recording);
+    recording->since_time_ns -= recording->since_ns - recording->sink.settings->start_ns;
+    recording->since_ns = recording->sink.settings->start_ns;
     recording->start.date_ns = recording->since_time_ns;
     recording->other_seconds = 0;
     recording->tree_cpu_ns = 0;
@@ -158,10 +196,9 @@ static void begin(struct gput_session *session)
 
 /* CPU time of a process in the period. */
 static int64_t cpu_since(
-    const struct gput_session *session, const struct process *process, size_t guess)
+    const struct power_sink *recording, const struct process *process, size_t guess)
 {
-    const struct session_recording *recording = &session->recording;
-    int64_t now_ns = cpu_ns_of(session, process);
+    int64_t now_ns = cpu_ns_of(recording, process);
     for (size_t n = 0; n < recording->n_processes; n++) {
         /* Processes keep their order, so it is usually at the same place. */
         const struct recorded_process *before =
@@ -189,18 +226,17 @@ static double tree_watts(double now, double before, double seconds, double whole
 }
 
 /* What was counted in it, also of what is lost at its end; nothing of what was at its start. */
-static struct period measure(const struct gput_session *session)
+static struct period measure(const struct power_sink *recording)
 {
-    const struct session_recording *recording = &session->recording;
-    const struct energy_meter *meter = &session->sampler.energy;
-    double seconds = clock_seconds_of_ns(session->sampler.snapshot.taken_ns - recording->since_ns);
+    const struct energy_meter *meter = recording->snapshot->energy;
+    double seconds = clock_seconds_of_ns(recording->snapshot->taken_ns - recording->since_ns);
     double watts[GPUT_ENERGY_FIGURE_COUNT];
     gput_energy_figures(&meter->energy, watts);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         watts[i] = (watts[i] - recording->joules.figures[i]) / seconds;
     double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];
     return (struct period){.seconds = seconds,
-        .other_seconds = session->sampler.snapshot.other_cpu_seconds - recording->other_seconds,
+        .other_seconds = recording->snapshot->other_cpu_seconds - recording->other_seconds,
         .package = package,
         .core = watts[GPUT_ENERGY_CORE],
         .uncore = watts[GPUT_ENERGY_UNCORE],
@@ -226,22 +262,22 @@ struct parts {
     double tree_bytes;
 };
 
-static double cpu_seconds_since(const struct gput_session *session, size_t i)
+static double cpu_seconds_since(const struct power_sink *recording, size_t i)
 {
-    int64_t ns = cpu_since(session, session->sampler.tree.processes[i], i);
+    int64_t ns = cpu_since(recording, recording->snapshot->tree->processes[i], i);
     return ns > 0 ? clock_seconds_of_ns(ns) : 0;
 }
 
-static struct parts sum_parts(const struct gput_session *session, const struct period *period)
+static struct parts sum_parts(const struct power_sink *recording, const struct period *period)
 {
-    const struct process_tree *tree = &session->sampler.tree;
+    const struct process_tree *tree = recording->snapshot->tree;
     struct parts parts = {0};
     double living_seconds = 0;
     for (size_t i = 0; i < tree->count; i++) {
-        living_seconds += cpu_seconds_since(session, i);
+        living_seconds += cpu_seconds_since(recording, i);
         parts.tree_bytes += process_pss_bytes(tree->processes[i]);
     }
-    int64_t tree_ns = tree_cpu_ns(session) - session->recording.tree_cpu_ns;
+    int64_t tree_ns = tree_cpu_ns(recording) - recording->tree_cpu_ns;
     parts.tree_seconds = fmax(clock_seconds_of_ns(tree_ns), living_seconds);
     parts.ended_seconds = parts.tree_seconds - living_seconds;
     parts.machine_seconds = parts.tree_seconds + period->other_seconds;
@@ -281,10 +317,10 @@ static void add_powers_of(
 /* Shares and powers of each process over the period. The powers add up to what the session's report
  * gives all of them. */
 static void add_process_powers(
-    const struct gput_session *session, const struct period *period, struct doc *cpu)
+    const struct power_sink *recording, const struct period *period, struct doc *cpu)
 {
-    const struct process_tree *tree = &session->sampler.tree;
-    struct parts parts = sum_parts(session, period);
+    const struct process_tree *tree = recording->snapshot->tree;
+    struct parts parts = sum_parts(recording, period);
     struct process_powers to = {.period = period,
         .parts = &parts,
         .shares = doc_add_object(cpu, "per_process_cpu_uses"),
@@ -299,20 +335,20 @@ static void add_process_powers(
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         bool is_main = process->is_main;
-        double seconds = cpu_seconds_since(session, i) + (is_main ? parts.ended_seconds : 0);
+        double seconds = cpu_seconds_since(recording, i) + (is_main ? parts.ended_seconds : 0);
         add_powers_of(&to, process->pid, is_main, seconds, process_pss_bytes(process));
     }
 }
 
 static void add_cpu_powers(
-    const struct gput_session *session, const struct period *period, struct doc *cpu)
+    const struct power_sink *recording, const struct period *period, struct doc *cpu)
 {
     doc_add_known(cpu, "intel_power", period->package);
     doc_add_known(cpu, "psys_power", period->psys);
     doc_add_known(cpu, "uncore_power", period->uncore);
     doc_add_known(cpu, "total_cpu_power", period->core);
     doc_add_known(cpu, "total_dram_power", period->dram);
-    add_process_powers(session, period, cpu);
+    add_process_powers(recording, period, cpu);
 }
 
 /* The same of few GPUs. Without any there is no object of them. */
@@ -327,25 +363,25 @@ static void add_of_few(
 
 /* Mean power of a GPU in the period; of the first MIG instance of a card, the card's. One whose
  * joules are part of another's figure (in the CPU's package) has what it draws now. */
-static double gpu_watts(const struct gput_session *session, size_t i, double seconds)
+static double gpu_watts(const struct power_sink *recording, size_t i, double seconds)
 {
-    const struct energy_meter *meter = &session->sampler.energy;
+    const struct energy_meter *meter = recording->snapshot->energy;
     if (isnan(meter->gpus[i].joules))
-        return session->sampler.snapshot.gpu.devices[i].power_watts;
-    return (meter->gpus[i].joules - session->recording.joules.gpus[i]) / seconds;
+        return recording->snapshot->gpu.devices[i].power_watts;
+    return (meter->gpus[i].joules - recording->joules.gpus[i]) / seconds;
 }
 
 /* All keys in every line, as of the states. */
 static void add_gpu_powers(
-    const struct gput_session *session, const struct period *period, struct doc *gpu)
+    const struct power_sink *recording, const struct period *period, struct doc *gpu)
 {
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(recording->snapshot->gpus, &count);
     struct doc *powers = doc_add_object(gpu, "per_gpu_nvidia_power");
     struct doc *in_package = NULL, *cards = NULL;
-    for (uint32_t i = 0; i < session->sampler.snapshot.gpu.n_devices; i++) {
-        double watts = gpu_watts(session, i, period->seconds);
-        bool has_joules = !isnan(session->sampler.energy.gpus[i].joules);
+    for (uint32_t i = 0; i < recording->snapshot->gpu.n_devices; i++) {
+        double watts = gpu_watts(recording, i, period->seconds);
+        bool has_joules = !isnan(recording->snapshot->energy->gpus[i].joules);
         if (devices[i].in_package && !has_joules)
             add_of_few(gpu, "in_package_gpu_power", &in_package, i, watts);
         else if (devices[i].mig)
@@ -358,51 +394,50 @@ static void add_gpu_powers(
 
 /* ---- its lines ---- */
 
-static int add_line(struct gput_session *session, int64_t time_ns, const struct doc *metrics,
+static int add_line(struct power_sink *recording, int64_t time_ns, const struct doc *metrics,
     struct gput_error *error)
 {
     if (!metrics || doc_failed(metrics))
         return error_memory(error);
-    return energy_recording_writer_add(session->recording.writer, time_ns, metrics, error);
+    return energy_recording_writer_add(recording->writer, time_ns, metrics, error);
 }
 
 /* A line of the states, with the powers of the period. Without memory it fails. */
-static int write_line(struct gput_session *session, const struct period *period,
+static int write_line(struct power_sink *recording, const struct period *period,
     struct recorded_states *states, struct gput_error *error)
 {
-    if (states->metrics && session->sampler.snapshot.gpu.n_devices > 0 && !states->gpu)
+    if (states->metrics && recording->snapshot->gpu.n_devices > 0 && !states->gpu)
         recorded_states_add_gpus(states);
     if (states->metrics)
-        add_cpu_powers(session, period, states->cpu);
+        add_cpu_powers(recording, period, states->cpu);
     if (states->gpu)
-        add_gpu_powers(session, period, states->gpu);
-    return add_line(session, states->date_ns, states->metrics, error);
+        add_gpu_powers(recording, period, states->gpu);
+    return add_line(recording, states->date_ns, states->metrics, error);
 }
 
 /* In case all have ended at the end of the period: those with the most RAM of it. */
-static void keep_states(struct gput_session *session)
+static void keep_states(struct power_sink *recording)
 {
-    struct session_recording *recording = &session->recording;
-    uint64_t ram_bytes = session->sampler.ram.figures.combined.total;
+    uint64_t ram_bytes = recording->snapshot->ram->figures.combined.total;
     if (ram_bytes == 0 || (recording->most.metrics && ram_bytes <= recording->most_ram_bytes))
         return;
     recording->most_ram_bytes = ram_bytes;
-    recorded_states_take(session, sample_date_ns(session), &recording->most);
+    recorded_states_take(
+        recording->snapshot, &recording->gpu_usage, sample_date_ns(recording), &recording->most);
 }
 
 /* When all have ended by the end of the period, it has the states of the sample with the most RAM
  * or, where none was taken, those of its start: their memory is not 0 then, but not known. */
 static int write_end(
-    struct gput_session *session, const struct period *period, struct gput_error *error)
+    struct power_sink *recording, const struct period *period, struct gput_error *error)
 {
-    struct session_recording *recording = &session->recording;
-    int64_t date_ns = sample_date_ns(session);
-    if (session_has_memory(session))
-        recorded_states_take(session, date_ns, &recording->most);
+    int64_t date_ns = sample_date_ns(recording);
+    if (process_tree_has_memory(recording->snapshot->tree))
+        recorded_states_take(recording->snapshot, &recording->gpu_usage, date_ns, &recording->most);
     else if (!recording->most.metrics)
-        return add_line(session, date_ns, recording->start.metrics, error);
+        return add_line(recording, date_ns, recording->start.metrics, error);
     recording->most.date_ns = date_ns;
-    return write_line(session, period, &recording->most, error);
+    return write_line(recording, period, &recording->most, error);
 }
 
 /*
@@ -410,81 +445,87 @@ static int write_end(
  * the period, at its beginning and at its end, each with the states of that moment. No two lines
  * are of the same moment.
  */
-static int write_lines(struct gput_session *session, struct gput_error *error)
+static int write_lines(struct power_sink *recording, struct gput_error *error)
 {
-    struct session_recording *recording = &session->recording;
-    struct period period = measure(session);
+    struct period period = measure(recording);
     recording->start.date_ns += recording->has_lines ? NEXT_MOMENT_NS : 0;
-    TRY(write_line(session, &period, &recording->start, error));
-    return write_end(session, &period, error);
+    TRY(write_line(recording, &period, &recording->start, error));
+    return write_end(recording, &period, error);
 }
 
 /* No line may be drawn across a time without figures, nor across a change of the clock: the segment
  * ends. */
-static int write_period(struct gput_session *session, struct gput_error *error)
+static int write_period(struct power_sink *recording, struct gput_error *error)
 {
-    TRY(write_lines(session, error));
-    if (goes_on(session) && !was_suspended(session))
+    TRY(write_lines(recording, error));
+    if (goes_on(recording) && !was_suspended(recording))
         return GPUT_OK;
-    return energy_recording_writer_end_segment(session->recording.writer, error);
+    return energy_recording_writer_end_segment(recording->writer, error);
 }
 
-static bool is_due(const struct gput_session *session, bool last)
+static bool is_due(const struct power_sink *recording)
 {
-    const struct session_recording *recording = &session->recording;
-    int64_t now_ns = session->sampler.snapshot.taken_ns;
+    int64_t now_ns = recording->snapshot->taken_ns;
     /* Only where the machine's CPU time and the joules were just read. */
-    bool in_step = session->system.since_ns == now_ns && now_ns > recording->since_ns;
-    return in_step && (last || now_ns >= recording->due_ns - EARLY_NS || !goes_on(session));
+    bool in_step = recording->snapshot->system->since_ns == now_ns && now_ns > recording->since_ns;
+    return in_step && (recording->snapshot->is_last || now_ns >= recording->due_ns - EARLY_NS ||
+                          !goes_on(recording));
 }
 
 /* Periods are counted from the start of the session, whose ticks are. */
-static void set_next_due(struct gput_session *session)
+static void set_next_due(struct power_sink *recording)
 {
-    struct session_recording *recording = &session->recording;
     int64_t period_ns =
-        (int64_t)(session->settings.options.energy_period_seconds * (double)NS_PER_SECOND);
-    int64_t late_ns = session->sampler.snapshot.taken_ns - (recording->due_ns - EARLY_NS);
+        (int64_t)(recording->sink.settings->options.energy_period_seconds * (double)NS_PER_SECOND);
+    int64_t late_ns = recording->snapshot->taken_ns - (recording->due_ns - EARLY_NS);
     if (late_ns >= 0 && period_ns > 0)
         recording->due_ns += (late_ns / period_ns + 1) * period_ns;
 }
 
-void session_record(struct gput_session *session, bool last)
+static void record(struct sink *sink, const struct snapshot *snapshot)
 {
-    struct session_recording *recording = &session->recording;
+    struct power_sink *recording = (struct power_sink *)sink;
     struct gput_error error;
-    if (!recording->writer)
-        return;
+    recording->snapshot = snapshot;
+    gpu_usage_add(&recording->gpu_usage, &snapshot->gpu, 0);
     if (recording->since_ns == 0) {
-        warn_of_missing(session);
-        begin(session);
+        warn_of_missing(recording);
+        begin(recording);
         /* The first period is short: of a program that soon ends, too, memory is seen. */
-        recording->due_ns = session->sampler.snapshot.taken_ns;
-    } else if (is_due(session, last)) {
-        if (write_period(session, &error) == GPUT_OK) {
+        recording->due_ns = recording->snapshot->taken_ns;
+    } else if (is_due(recording)) {
+        if (write_period(recording, &error) == GPUT_OK) {
             recording->has_lines = true;
         } else if (!recording->warned) {
             recording->warned = true;
-            session_warn(&session->settings,
+            session_warn(recording->sink.settings,
                 "%s. Lines of the recording are being lost; tracking goes on.", error.message);
         }
-        remember(session);
+        remember(recording);
         recorded_states_finish(&recording->most);
-        set_next_due(session);
+        set_next_due(recording);
     } else {
-        keep_states(session);
+        keep_states(recording);
     }
 }
 
-void session_close_recording(struct gput_session *session)
+static void close_recording(struct sink *sink, const struct sink_end *end)
 {
+    struct power_sink *recording = (struct power_sink *)sink;
     struct gput_error error;
-    if (energy_recording_writer_finish(session->recording.writer, &error) != GPUT_OK)
-        session_warn(&session->settings, "%s", error.message);
-    session->recording.writer = NULL;
-    recorded_states_finish(&session->recording.start);
-    recorded_states_finish(&session->recording.most);
-    free(session->recording.processes);
-    session->recording.processes = NULL;
-    session->recording.n_processes = 0;
+    (void)end;
+    if (energy_recording_writer_finish(recording->writer, &error) != GPUT_OK)
+        session_warn(sink->settings, "%s", error.message);
+    recorded_states_finish(&recording->start);
+    recorded_states_finish(&recording->most);
+    gpu_usage_finish(&recording->gpu_usage);
+    free(recording->processes);
 }
+
+const struct sink_class sink_power = {
+    .size = sizeof(struct power_sink),
+    .is_wanted = is_wanted,
+    .open = open_recording,
+    .sample = record,
+    .close = close_recording,
+};

@@ -1,0 +1,153 @@
+/*
+ * The sink that serves the results so far as a page of metrics. All but its start and end happens
+ * in the server's thread, on copies of results: neither the sampler nor the tracked command waits.
+ */
+#include "base/error.h"
+#include "serve/http_server.h"
+#include "session/sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGES 2
+
+static const struct page_form {
+    enum gput_format format;
+    const char *content_type;
+} forms[PAGES] = {
+    {GPUT_PROMETHEUS, "text/plain; version=0.0.4; charset=utf-8"},
+    {GPUT_OPENMETRICS, "application/openmetrics-text; version=1.0.0; charset=utf-8"},
+};
+
+struct metrics_sink {
+    struct sink sink;
+    struct http_server *server; /* NULL: nothing is served any more */
+    int64_t cpu_ns;             /* of its thread, when it has ended */
+
+    /* Used by its thread alone: */
+    uint64_t number;    /* of the results from which the pages were made */
+    char *pages[PAGES]; /* NULL: not made yet */
+    struct gput_results results;
+};
+
+static bool is_wanted(const struct gput_options *options)
+{
+    return options->listen != NULL;
+}
+
+/* ---- the server's thread ---- */
+
+static void forget_pages(struct metrics_sink *metrics)
+{
+    for (int i = 0; i < PAGES; i++) {
+        free(metrics->pages[i]);
+        metrics->pages[i] = NULL;
+    }
+}
+
+/* The page, made once for each of the latest results. NULL without memory. */
+static const char *page(struct metrics_sink *metrics, int form)
+{
+    uint64_t number = latest_results(metrics->sink.latest, metrics->number, &metrics->results);
+    if (number != metrics->number)
+        forget_pages(metrics);
+    metrics->number = number;
+    if (!metrics->pages[form])
+        gput_results_render(
+            &metrics->results, forms[form].format, &metrics->pages[form], NULL, NULL);
+    return metrics->pages[form];
+}
+
+static bool is_path(const struct http_request *request, const char *path)
+{
+    return request->path_length == strlen(path) &&
+           memcmp(request->path, path, request->path_length) == 0;
+}
+
+static void answer(struct metrics_sink *metrics, const struct http_request *request,
+    struct http_response *response)
+{
+    int form = request->wants_openmetrics;
+    if (!is_path(request, "/metrics")) {
+        response->status = 404;
+        str_append(&response->body, "Not found. The metrics are at /metrics.\n");
+        return;
+    }
+    const char *text = page(metrics, form);
+    if (!text)
+        return;
+    response->status = 200;
+    response->content_type = forms[form].content_type;
+    str_append(&response->body, text);
+}
+
+static void handle(void *user, const struct http_request *request, struct http_response *response)
+{
+    struct metrics_sink *metrics = user;
+    answer(metrics, request, response);
+    if (metrics->sink.settings->mode == SESSION_SELF)
+        metrics->sink.thread_counts = session_counts_of_thread();
+}
+
+/* ---- the sink ---- */
+
+static int open_server(struct sink *sink, struct gput_error *error)
+{
+    struct metrics_sink *metrics = (struct metrics_sink *)sink;
+    return http_server_open(sink->settings->options.listen, &metrics->server, error);
+}
+
+/* The first results are what it can begin to answer with. */
+static void start_server(struct sink *sink, const struct gput_results *results)
+{
+    struct metrics_sink *metrics = (struct metrics_sink *)sink;
+    struct gput_error error;
+    (void)results;
+    if (sink->has_thread || !metrics->server)
+        return;
+    sink->has_thread = http_server_start(metrics->server, handle, metrics, &error) == GPUT_OK;
+    if (sink->has_thread)
+        return;
+    session_warn(sink->settings, "%s. Metrics are not served; tracking goes on.", error.message);
+    http_server_close(metrics->server);
+    metrics->server = NULL;
+}
+
+static void stop_server(struct sink *sink)
+{
+    struct metrics_sink *metrics = (struct metrics_sink *)sink;
+    if (!metrics->server)
+        return;
+    metrics->cpu_ns = http_server_cpu_ns(metrics->server);
+    http_server_close(metrics->server);
+    metrics->server = NULL;
+    forget_pages(metrics);
+}
+
+static int64_t cpu_ns(const struct sink *sink)
+{
+    const struct metrics_sink *metrics = (const struct metrics_sink *)sink;
+    return metrics->server ? http_server_cpu_ns(metrics->server) : metrics->cpu_ns;
+}
+
+static void close_server(struct sink *sink, const struct sink_end *end)
+{
+    (void)end;
+    stop_server(sink);
+}
+
+const char *sink_metrics_address(const struct sink *sink)
+{
+    const struct metrics_sink *metrics = (const struct metrics_sink *)sink;
+    return metrics->server ? http_server_address(metrics->server) : NULL;
+}
+
+const struct sink_class sink_metrics = {
+    .size = sizeof(struct metrics_sink),
+    .is_wanted = is_wanted,
+    .open = open_server,
+    .results = start_server,
+    .stop = stop_server,
+    .cpu_ns = cpu_ns,
+    .close = close_server,
+};

@@ -1,0 +1,124 @@
+#include "session/sinks.h"
+
+#include <stdlib.h>
+
+/* In the order in which they are served. */
+static const struct sink_class *const classes[] = {
+    &sink_metrics,
+    &sink_power,
+    &sink_tracking,
+    &sink_callback,
+    &sink_results,
+};
+#define CLASSES (sizeof classes / sizeof classes[0])
+
+_Static_assert(CLASSES <= SINKS_MAX, "no room for all sinks");
+
+int sinks_open(struct sinks *sinks, const struct session_settings *settings, struct latest *latest,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < CLASSES; i++) {
+        if (!classes[i]->is_wanted(&settings->options))
+            continue;
+        struct sink *sink = calloc(1, classes[i]->size);
+        if (!sink)
+            return error_memory(error);
+        *sink = (struct sink){.class = classes[i], .settings = settings, .latest = latest};
+        sinks->sinks[sinks->count++] = sink;
+        if (classes[i]->open)
+            TRY(classes[i]->open(sink, error));
+    }
+    return GPUT_OK;
+}
+
+int sinks_begin(struct sinks *sinks, struct gput_error *error)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->begin)
+            TRY(sink->class->begin(sink, error));
+    }
+    return GPUT_OK;
+}
+
+void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->sample)
+            sink->class->sample(sink, snapshot);
+    }
+}
+
+void sinks_results(struct sinks *sinks, const struct gput_results *results)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->results)
+            sink->class->results(sink, results);
+    }
+}
+
+void sinks_stop(struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->stop)
+            sink->class->stop(sink);
+    }
+}
+
+int64_t sinks_cpu_ns(const struct sinks *sinks)
+{
+    int64_t cpu_ns = 0;
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        if (sink->class->cpu_ns)
+            cpu_ns += sink->class->cpu_ns(sink);
+    }
+    return cpu_ns;
+}
+
+void sinks_close(struct sinks *sinks, const struct sink_end *end)
+{
+    for (size_t i = 0; i < sinks->count && !sinks->are_closed; i++)
+        sinks->sinks[i]->class->close(sinks->sinks[i], end);
+    sinks->are_closed = true;
+}
+
+uint64_t sinks_rows_lost(const struct sinks *sinks)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < sinks->count; i++)
+        count += sinks->sinks[i]->rows_lost;
+    return count;
+}
+
+unsigned sinks_threads(const struct sinks *sinks)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < sinks->count; i++)
+        count += sinks->sinks[i]->has_thread;
+    return count;
+}
+
+void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_counts *counts)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        session_counts_subtract(counts, &sinks->sinks[i]->thread_counts);
+}
+
+const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class *class)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        if (sinks->sinks[i]->class == class)
+            return sinks->sinks[i];
+    return NULL;
+}
+
+void sinks_finish(struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        free(sinks->sinks[i]);
+    sinks->count = 0;
+}

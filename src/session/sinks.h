@@ -1,0 +1,46 @@
+/*
+ * The sinks of a session, as one.
+ */
+#ifndef SESSION_SINKS_H
+#define SESSION_SINKS_H
+
+#include "session/sink.h"
+
+#define SINKS_MAX 8
+
+/* All zeroes: none. */
+struct sinks {
+    struct sink *sinks[SINKS_MAX]; /* owned; those that are wanted */
+    size_t count;
+    bool are_closed;
+};
+
+/* Opens those that the options ask for. The caller calls sinks_close() and sinks_finish(), also
+ * after an error. Errors: those of the sinks, GPUT_ERROR_MEMORY. */
+int sinks_open(struct sinks *sinks, const struct session_settings *settings, struct latest *latest,
+    struct gput_error *error);
+
+/* As the functions of struct sink_class, of all sinks. */
+int sinks_begin(struct sinks *sinks, struct gput_error *error);
+void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot);
+void sinks_results(struct sinks *sinks, const struct gput_results *results);
+void sinks_stop(struct sinks *sinks);
+int64_t sinks_cpu_ns(const struct sinks *sinks);
+void sinks_close(struct sinks *sinks, const struct sink_end *end); /* once; else does nothing */
+
+/* Rows that could not be written so far. */
+uint64_t sinks_rows_lost(const struct sinks *sinks);
+
+/* How many threads they have of their own. */
+unsigned sinks_threads(const struct sinks *sinks);
+
+/* After sinks_stop(): subtracts what those threads counted. */
+void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_counts *counts);
+
+/* The sink of that class, or NULL. */
+const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class *class);
+
+/* Frees them. */
+void sinks_finish(struct sinks *sinks);
+
+#endif
