@@ -38,18 +38,6 @@ static int prepare(struct gput_session *session, struct gput_error *error)
     return sinks_open(&session->sinks, &session->settings, &session->latest, error);
 }
 
-static int init_lock(struct gput_session *session)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_mutex_init(&session->lock, NULL);
-    latest_init(&session->latest);
-    int failure = pthread_cond_init(&session->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return failure ? GPUT_ERROR_MEMORY : GPUT_OK;
-}
-
 int gput_session_create(
     const struct gput_options *options, struct gput_session **session, struct gput_error *error)
 {
@@ -69,7 +57,8 @@ int gput_session_create(
     session_between_init(&created->between);
     created->at_least_bytes = NAN;
 
-    int code = init_lock(created);
+    latest_init(&created->latest);
+    int code = schedule_init(&created->schedule);
     if (code == GPUT_ERROR_MEMORY)
         error_memory(error);
     if (code == GPUT_OK)
@@ -93,8 +82,7 @@ static void release_shared(struct gput_session *session)
     sinks_close(&session->sinks, &end);
     sinks_finish(&session->sinks);
     own_cgroup_remove(&session->cgroup);
-    pthread_cond_destroy(&session->wake);
-    pthread_mutex_destroy(&session->lock);
+    schedule_finish(&session->schedule);
     latest_finish(&session->latest);
 }
 

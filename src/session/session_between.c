@@ -68,7 +68,7 @@ static void look_at_processes(struct gput_session *session)
 void session_scan_between(struct gput_session *session)
 {
     /* After the last sample nothing counts any more. */
-    if (session->stop || session->settings.mode == SESSION_MACHINE)
+    if (session->schedule.is_stopping || session->settings.mode == SESSION_MACHINE)
         return;
     session_read_group(session);
     look_at_processes(session);

@@ -205,7 +205,7 @@ int64_t session_next_limit_ns(const struct gput_session *session)
 
 bool session_is_ending_tree(struct gput_session *session, int64_t since_ns)
 {
-    if (session->terminated_ns == 0 || !session->has_thread || session->gave_up_ending)
+    if (session->terminated_ns == 0 || !session->schedule.has_thread || session->gave_up_ending)
         return false;
     /* The newest processes are only found by a later scan. */
     return session->last_sample_ns <= since_ns || count_living(session) > 0;

@@ -233,9 +233,9 @@ int gput_session_processes(
     if (session->phase == SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
     TRY(session_check_owner(session, error));
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->schedule.lock);
     int code = session_list_processes(session, processes);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->schedule.lock);
     return code == GPUT_OK ? code : error_memory(error);
 }
 

@@ -366,8 +366,8 @@ static void fill_tracker(const struct gput_session *session, struct gput_results
         clock_seconds_of_ns(inside ? session->sampler_cpu_ns + session_helpers_cpu_ns(session)
                                    : clock_process_cpu_ns() - session->own_cpu_at_start_ns);
     results->tracker.ticks = session->ticks;
-    results->tracker.late_ticks = session->late_ticks;
-    results->tracker.missed_ticks = session->missed_ticks;
+    results->tracker.late_ticks = session->schedule.late_ticks;
+    results->tracker.missed_ticks = session->schedule.missed_ticks;
     results->tracker.rows_lost = sinks_rows_lost(&session->sinks);
 }
 
@@ -431,8 +431,8 @@ int gput_session_results(
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
     TRY(session_check_owner(session, error));
     memset(results->gpus, 0, sizeof results->gpus);
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->schedule.lock);
     session_fill_results(session, results);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->schedule.lock);
     return GPUT_OK;
 }

@@ -3,7 +3,7 @@
  *
  *   session.c          options, creation, destruction
  *   session_track.c    the four ways to begin, waiting, stopping
- *   session_ticks.c    the sampling thread
+ *   session_ticks.c    what happens at a tick
  *   session_orphans.c  orphans of the command
  *   session_results.c  from samples and totals to results
  *   latest.c           the latest results and snapshot, for other threads
@@ -28,6 +28,7 @@
 #include "session/gpu_usage.h"
 #include "session/latest.h"
 #include "session/sampler.h"
+#include "session/schedule.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
 #include "session/session_settings.h"
@@ -78,12 +79,7 @@ struct gput_session {
     struct system_counters system_counters;
     struct session_starts starts_before, starts_after; /* where the kernel does not announce them */
 
-    /* The sampling thread, and what it shares with the callers of the API. */
-    pthread_t thread;
-    bool has_thread;
-    pthread_mutex_t lock; /* guards everything below */
-    pthread_cond_t wake;
-    bool stop;
+    struct schedule schedule; /* its lock guards everything below */
     struct sampler sampler;
     bool has_sampler;
     struct process_log log;
@@ -105,7 +101,7 @@ struct gput_session {
     struct session_counts counts;
     int64_t sampler_cpu_ns;               /* of the thread so far, as of the last sample */
     struct session_counts sampler_counts; /* of the thread, when it has ended */
-    uint64_t ticks, late_ticks, missed_ticks;
+    uint64_t ticks;
     unsigned limits_passed;                            /* a bit for each kind */
     struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
     uint32_t n_passed;
@@ -135,11 +131,8 @@ void session_end(struct gput_session *session, bool is_abandoned);
 
 /* session_ticks.c */
 
-/* Takes the first sample and starts the thread. */
+/* Takes the first sample and starts the schedule. */
 int session_start_ticks(struct gput_session *session, struct gput_error *error);
-
-/* Lets the thread take the last sample and waits for its end. */
-void session_end_ticks(struct gput_session *session);
 
 /* session_orphans.c; the lock is held, or no thread runs */
 

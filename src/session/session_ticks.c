@@ -1,27 +1,16 @@
 /*
- * The sampling thread: a sample at every deadline, counted from the start so that they do not
- * drift.
+ * What happens at a tick: sources are read, the sampler takes a snapshot, accounting adds it up,
+ * and the sinks get both.
  */
 #include "session/session_state.h"
 #include "session/snapshot_copy.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 
-#include <errno.h>
 #include <math.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <unistd.h>
 
-/* The first row is early, so that short commands have one: as soon as CPU percents are meaningful.
- */
-#define FIRST_TICK_NS (NS_PER_SECOND / 20)
 /* Results so far are made at most this often: a fifth of the cost of a sample. */
 #define RESULTS_INTERVAL_NS (NS_PER_SECOND / 2)
-/* A tick that begins this part of the interval after its deadline is late. */
-#define LATE_PART 10
-
 enum moment { FIRST, TICK, LAST };
 
 /* The results so far, as often as they are worth their cost; a session that had no tick before its
@@ -147,51 +136,6 @@ static void take_sample(struct gput_session *session, enum moment moment)
     publish_results(session);
 }
 
-/* The next deadline after `deadline_ns`; counts those that passed meanwhile. */
-static int64_t next_deadline(struct gput_session *session, int64_t deadline_ns)
-{
-    int64_t now_ns = clock_monotonic_ns();
-    int64_t interval_ns = session->settings.interval_ns;
-    if (now_ns < deadline_ns)
-        return deadline_ns; /* a limit called for a sample before it */
-    /* Also realigns the early first tick with whole intervals since the start. */
-    int64_t passed = (deadline_ns - session->settings.start_ns) / interval_ns;
-    int64_t next = session->settings.start_ns + (passed + 1) * interval_ns;
-    if (next <= now_ns) {
-        int64_t missed = (now_ns - next) / interval_ns + 1;
-        session->missed_ticks += (uint64_t)missed;
-        next += missed * interval_ns;
-    }
-    return next;
-}
-
-/* Waits with the lock released; false when the session must end. */
-static bool sleep_until(struct gput_session *session, int64_t deadline_ns)
-{
-    struct timespec deadline = clock_timespec_of_ns(deadline_ns);
-    while (!session->stop) {
-        if (pthread_cond_timedwait(&session->wake, &session->lock, &deadline) == ETIMEDOUT)
-            return !session->stop;
-    }
-    return false;
-}
-
-/* The same, or until a limit needs a sample; counters that could wrap are read meanwhile. */
-static bool wait_until(struct gput_session *session, int64_t deadline_ns)
-{
-    int64_t limit_ns = session_next_limit_ns(session);
-    if (limit_ns < deadline_ns)
-        deadline_ns = limit_ns;
-    for (;;) {
-        int64_t energy_ns = energy_meter_due_ns(&session->sampler.energy);
-        if (energy_ns >= deadline_ns)
-            return sleep_until(session, deadline_ns);
-        if (!sleep_until(session, energy_ns))
-            return false;
-        energy_meter_update_counters(&session->sampler.energy, clock_monotonic_ns());
-    }
-}
-
 static void events_have_come(void *user)
 {
     struct gput_session *session = user;
@@ -207,63 +151,64 @@ static void ours_start_and_end(void *user)
 /* Events are read between ticks where these are too far apart. */
 static void follow_events(struct gput_session *session, int64_t until_ns)
 {
-    session_events_start(
-        &session->events, &session->lock, until_ns, events_have_come, ours_start_and_end, session);
+    session_events_start(&session->events, &session->schedule.lock, until_ns, events_have_come,
+        ours_start_and_end, session);
 }
 
-static void *tick(void *user)
+/* ---- the job of the schedule ---- */
+
+static void begin_ticks(void *user, int64_t until_ns)
+{
+    follow_events(user, until_ns);
+}
+
+static void tick(void *user)
 {
     struct gput_session *session = user;
-    /* Timers are 50 us late by default, to save power: too much at 1000 ticks a second. */
-    prctl(PR_SET_TIMERSLACK, 1);
-    prctl(PR_SET_NAME, "gpu-tracker");
+    take_sample(session, TICK);
+    follow_events(session, session->settings.interval_ns);
+    session_check_limits(session);
+}
 
-    pthread_mutex_lock(&session->lock);
-    int64_t first_ns = session->settings.interval_ns < FIRST_TICK_NS ? session->settings.interval_ns
-                                                                     : FIRST_TICK_NS;
-    int64_t deadline_ns = session->settings.start_ns + first_ns;
-    follow_events(session, first_ns);
-    while (wait_until(session, deadline_ns)) {
-        if ((clock_monotonic_ns() - deadline_ns) * LATE_PART > session->settings.interval_ns)
-            session->late_ticks++;
-        take_sample(session, TICK);
-        follow_events(session, session->settings.interval_ns);
-        session_check_limits(session);
-        deadline_ns = next_deadline(session, deadline_ns);
-    }
+static void end_ticks(void *user)
+{
+    struct gput_session *session = user;
     take_sample(session, LAST);
     session_warn_of_unknown_gpu_ram(session, clock_monotonic_ns(), true);
     session->sampler_counts = session_counts_of_thread();
     session->sampler_cpu_ns = clock_thread_cpu_ns();
-    pthread_mutex_unlock(&session->lock);
-    return NULL;
+}
+
+static int64_t limit_due_ns(void *user)
+{
+    return session_next_limit_ns(user);
+}
+
+/* Counters of energy that could wrap until the next tick. */
+static int64_t counters_due_ns(void *user)
+{
+    const struct gput_session *session = user;
+    return energy_meter_due_ns(&session->sampler.energy);
+}
+
+static void read_counters(void *user)
+{
+    struct gput_session *session = user;
+    energy_meter_update_counters(&session->sampler.energy, clock_monotonic_ns());
 }
 
 int session_start_ticks(struct gput_session *session, struct gput_error *error)
 {
+    const struct schedule_job job = {.begin = begin_ticks,
+        .tick = tick,
+        .end = end_ticks,
+        .tick_due_ns = limit_due_ns,
+        .other_due_ns = counters_due_ns,
+        .other = read_counters,
+        .user = session};
     session->last_sample_ns = session->settings.start_ns;
     session_warn_of_unwatched_limits(session);
     take_sample(session, FIRST);
-    /* All signals are left to the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&session->thread, NULL, tick, session);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failure)
-        return error_set_errno(error, failure, "Cannot start the sampling thread");
-    session->has_thread = true;
-    return GPUT_OK;
-}
-
-void session_end_ticks(struct gput_session *session)
-{
-    if (!session->has_thread)
-        return;
-    pthread_mutex_lock(&session->lock);
-    session->stop = true;
-    pthread_cond_signal(&session->wake);
-    pthread_mutex_unlock(&session->lock);
-    pthread_join(session->thread, NULL);
-    session->has_thread = false;
+    return schedule_start(
+        &session->schedule, session->settings.start_ns, session->settings.interval_ns, &job, error);
 }

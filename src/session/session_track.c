@@ -242,10 +242,10 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session_gpus_warn(session); /* not earlier: after a failure only that is reported */
     TRY(session_start_ticks(session, error));
     /* The sampling thread is running and reads what is set here. */
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->schedule.lock);
     if (session->settings.mode != SESSION_MACHINE)
         read_limits(session);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->schedule.lock);
     session->phase = SESSION_TRACKING;
     return GPUT_OK;
 }
@@ -292,12 +292,12 @@ static int track_first(
 
 static void warn_of_absent(struct gput_session *session, const pid_t *pids, size_t count)
 {
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->schedule.lock);
     for (size_t i = 0; i < count; i++)
         if (!process_tree_get(&session->sampler.tree, pids[i]))
             session_warn(&session->settings,
                 "There is no process %d to track; the others are tracked.", (int)pids[i]);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->schedule.lock);
 }
 
 int gput_session_track_pids(
@@ -461,10 +461,10 @@ static bool tree_has_ended(struct gput_session *session)
         return false;
     if (!main_lives && session->main_ended_ns == 0)
         session->main_ended_ns = clock_monotonic_ns();
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->schedule.lock);
     bool has_ended = main_lives ? session->gave_up_ending
                                 : !session_is_ending_tree(session, session->main_ended_ns);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->schedule.lock);
     return has_ended;
 }
 
@@ -492,7 +492,7 @@ static void end_counting(struct gput_session *session)
 /* The last sample must see main before it is collected: then its CPU clock is gone. */
 static void end_launched(struct gput_session *session)
 {
-    session_end_ticks(session);
+    schedule_stop(&session->schedule);
     session_counts_add_io_fd(&session->counts, session->io_fd);
     /* Subtracts what our fork wrote before the command started. */
     uint64_t *written = &session->counts.tasks.write_call_bytes;
@@ -505,9 +505,9 @@ static void end_launched(struct gput_session *session)
     if (!session->has_main_usage)
         session->main_status = STATUS_UNKNOWN;
     own_cgroup_usage(&session->cgroup, &session->cgroup_usage);
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->schedule.lock);
     session_reap_orphans(session);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->schedule.lock);
     if (session->has_main_usage)
         session_counts_add(&session->counts, &session->main_usage);
     end_counting(session);
@@ -551,7 +551,7 @@ static struct gput_processes *processes_for_file(struct gput_session *session)
 
 void session_end(struct gput_session *session, bool is_abandoned)
 {
-    session_end_ticks(session);
+    schedule_stop(&session->schedule);
     sinks_stop(&session->sinks);
     if (!session->has_ended)
         end_counting(session);

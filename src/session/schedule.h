@@ -1,0 +1,54 @@
+/*
+ * A thread that ticks at deadlines, which are counted from a start so that they do not drift. It
+ * knows nothing of what is done at a tick.
+ */
+#ifndef SESSION_SCHEDULE_H
+#define SESSION_SCHEDULE_H
+
+#include "base/error.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* All are called in the thread, with the lock held and with `user`. */
+struct schedule_job {
+    void (*begin)(void *user, int64_t until_ns); /* once; that long until the first tick */
+    void (*tick)(void *user);
+    void (*end)(void *user); /* once, when the schedule is stopped */
+
+    /* The latest time of the next tick, which may be before its deadline; INT64_MAX: none. */
+    int64_t (*tick_due_ns)(void *user);
+
+    /* What is to be done between ticks, and when; INT64_MAX: nothing. */
+    int64_t (*other_due_ns)(void *user);
+    void (*other)(void *user);
+    void *user;
+};
+
+struct schedule {
+    pthread_mutex_t lock; /* guards what the job and other threads share */
+    bool is_stopping;
+    uint64_t late_ticks, missed_ticks;
+
+    bool has_thread;
+    pthread_t thread;
+    pthread_cond_t wake;
+    struct schedule_job job;
+    int64_t start_ns, interval_ns;
+};
+
+/* The lock can be used from then on. On success the caller calls schedule_finish(). Errors:
+ * GPUT_ERROR_MEMORY. */
+int schedule_init(struct schedule *schedule);
+void schedule_finish(struct schedule *schedule);
+
+/* Starts the thread. `start_ns` is on the monotonic clock. Errors: those of pthread_create(). */
+int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval_ns,
+    const struct schedule_job *job, struct gput_error *error);
+
+/* Lets the thread end its job and waits for it. Does nothing where there is none. The lock is not
+ * held. */
+void schedule_stop(struct schedule *schedule);
+
+#endif
