@@ -291,8 +291,26 @@ int arguments_parse(int argc, char **argv, struct arguments *arguments, struct g
     return parse_all(argc, argv, &words, arguments, error);
 }
 
+int arguments_add(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error)
+{
+    char **added = realloc(arguments->added, (arguments->n_added + 1) * sizeof *added);
+    char *copy = strdup(value);
+    if (added)
+        arguments->added = added;
+    if (!added || !copy) {
+        free(copy);
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    }
+    arguments->added[arguments->n_added++] = copy;
+    return add_use(arguments, id, copy, error);
+}
+
 void arguments_finish(struct arguments *arguments)
 {
+    for (size_t i = 0; i < arguments->n_added; i++)
+        free(arguments->added[i]);
+    free(arguments->added);
     free(arguments->uses);
     free(arguments->operands);
     *arguments = (struct arguments){0};

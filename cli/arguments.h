@@ -27,6 +27,8 @@ struct arguments {
     struct option_use *uses; /* in the order given; owned */
     size_t n_uses;
     size_t capacity;
+    char **added; /* the values that arguments_add() copied; owned */
+    size_t n_added;
     char **operands; /* what is no option, NULL at the end; the array is owned, the texts are argv's
                       */
     int n_operands;
@@ -39,6 +41,10 @@ struct arguments {
  */
 int arguments_parse(int argc, char **argv, struct arguments *arguments, struct gput_error *error);
 void arguments_finish(struct arguments *arguments);
+
+/* Adds a use of an option after those given; the value is copied. Errors: GPUT_ERROR_MEMORY. */
+int arguments_add(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error);
 
 /* Checks that there are as many operands as the command takes. */
 int arguments_check_operands(const struct arguments *arguments, struct gput_error *error);

@@ -38,6 +38,7 @@ static const struct command commands[] = {
             "enforced; 125: gpu-tracker itself failed, or an option has an invalid value; 126: the "
             "command is not executable; 127: the command was not found; 2: usage error.",
         .options = run_options,
+        .takes_defaults = true,
         .operand = ARGUMENT_COMMAND,
         .min_operands = 1,
         .max_operands = -1,
@@ -57,6 +58,7 @@ static const struct command commands[] = {
             "its exit status, cannot be known. A descendant whose parent ended before it was first "
             "sampled may be missing.",
         .options = attach_options,
+        .takes_defaults = true,
         .operand = ARGUMENT_TEXT,
         .min_operands = 0,
         .max_operands = 1,

@@ -35,6 +35,7 @@ struct command {
     enum argument_kind operand;    /* what its operands are, for completions */
     int min_operands;
     int max_operands;     /* -1: any number */
+    bool takes_defaults;  /* of the user's config file (defaults.c) */
     bool takes_a_command; /* everything from the first operand on belongs to another program */
 };
 

@@ -13,6 +13,7 @@
  *   cmd-*.c              one command each
  *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
  *   words.c              the text of -e, split as a shell splits it
+ *   defaults.c           the user's config file: defaults of options
  *   tracking.c           command line over config file over defaults: the options of a session
  *   track.c              a tracked command from its options to the exit status
  *   launch.c             starts it and stays next to it: signals, Ctrl-C, job control
@@ -22,6 +23,7 @@
  *   message.c            errors and warnings, a line each
  */
 #include "arguments.h"
+#include "defaults.h"
 #include "generate.h"
 #include "help.h"
 #include "message.h"
@@ -46,7 +48,7 @@ static int finish_output(void)
     return EXIT_FAILURE;
 }
 
-static int run_command(const struct arguments *arguments)
+static int run_command(struct arguments *arguments)
 {
     struct gput_error error;
     if (arguments_have(arguments, OPTION_HELP)) {
@@ -60,8 +62,15 @@ static int run_command(const struct arguments *arguments)
         puts(gput_version());
         return finish_output();
     }
-    if (arguments_check_operands(arguments, &error) != GPUT_OK ||
-        output_files_check(arguments, &error) != GPUT_OK) {
+    if (arguments_check_operands(arguments, &error) != GPUT_OK) {
+        message_error(&error);
+        return EXIT_USAGE;
+    }
+    if (defaults_read(arguments, &error) != GPUT_OK) {
+        message_error(&error);
+        return arguments->command->takes_a_command ? EXIT_TRACKER_FAILED : EXIT_FAILURE;
+    }
+    if (output_files_check(arguments, &error) != GPUT_OK) {
         message_error(&error);
         return EXIT_USAGE;
     }

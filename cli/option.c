@@ -37,6 +37,9 @@ static const struct option options[OPTION_COUNT] = {
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "
             "used instead of the corresponding options. Options on the command line override it."},
+    [OPTION_NO_CONFIG] = {0, "no-config", ARGUMENT_NONE, .newer = true,
+        .help = "Take no defaults from the user's config file (gpu-tracker/config.json in "
+                "$XDG_CONFIG_HOME or ~/.config)."},
     [OPTION_SLEEP_TIME] = {0, "st", ARGUMENT_TEXT, "sleep-time",
         .help = "The number of seconds between samples, 0.001 or more. Defaults to 1."},
     [OPTION_RAM_UNIT] = {0, "ru", ARGUMENT_WORD, "ram-unit", RAM_UNITS,

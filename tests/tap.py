@@ -1,7 +1,10 @@
 """Runs the unittest cases of the calling script and prints TAP, which meson reads and counts."""
 
+import os
 import sys
 import unittest
+
+os.environ["GPUT_CONFIG"] = ""  # defaults of whoever runs the tests
 
 
 class TapResult(unittest.TestResult):

@@ -43,6 +43,23 @@ GPUT_API int gput_config_read(
 /** Frees what the config holds. NULL, and a config that is all zeroes, are fine. */
 GPUT_API void gput_config_finish(struct gput_config *config);
 
+/**
+ * Is called with each member of a config file: `value` is its text, a number as JSON writes it, and
+ * NULL for true. Lives during the call. Whatever is not GPUT_OK ends the reading; `error` is then
+ * to be filled.
+ */
+typedef int gput_config_visitor(
+    void *user, const char *name, const char *value, struct gput_error *error);
+
+/**
+ * Reads a JSON object whose members a front end gives a meaning to, such as the defaults of its own
+ * options: calls `visitor` for each in order, and for each item of an array. false and null are
+ * skipped. Errors, which name the file: those of gput_config_read(), GPUT_ERROR_INVALID for an
+ * object in the object, and what `visitor` returned.
+ */
+GPUT_API int gput_config_visit(
+    const char *path, gput_config_visitor *visitor, void *user, struct gput_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,77 @@
+#include <gputracker/config.h>
+
+#include "base/doc.h"
+#include "base/file.h"
+#include "base/number.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* No configuration is longer. */
+#define MAX_BYTES ((size_t)1 << 20)
+
+struct visit {
+    const char *path;
+    gput_config_visitor *visitor;
+    void *user;
+};
+
+static int visit_value(
+    const struct visit *visit, const char *name, const struct doc *value, struct gput_error *error)
+{
+    char number[NUMBER_TEXT_SIZE];
+    switch (value->kind) {
+    case DOC_NULL:
+        return GPUT_OK;
+    case DOC_BOOL:
+        return value->boolean ? visit->visitor(visit->user, name, NULL, error) : GPUT_OK;
+    case DOC_INT:
+        snprintf(number, sizeof number, "%" PRId64, value->integer);
+        return visit->visitor(visit->user, name, number, error);
+    case DOC_DOUBLE:
+        number_format_double(value->number, number);
+        return visit->visitor(visit->user, name, number, error);
+    case DOC_STRING:
+        return visit->visitor(visit->user, name, value->string, error);
+    case DOC_ARRAY:
+    case DOC_OBJECT:
+        break;
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Config file %s: \"%.100s\" must be a string, a number, true, false, or an array of these.",
+        visit->path, name);
+}
+
+static int visit_members(
+    const struct visit *visit, const struct doc *root, struct gput_error *error)
+{
+    if (root->kind != DOC_OBJECT)
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "Config file %s must hold one JSON object, for example {\"format\": \"full\"}.",
+            visit->path);
+    for (const struct doc *member = root->first; member; member = member->next) {
+        if (member->kind != DOC_ARRAY)
+            TRY(visit_value(visit, member->key, member, error));
+        for (const struct doc *item = member->kind == DOC_ARRAY ? member->first : NULL; item;
+             item = item->next)
+            TRY(visit_value(visit, member->key, item, error));
+    }
+    return GPUT_OK;
+}
+
+int gput_config_visit(
+    const char *path, gput_config_visitor *visitor, void *user, struct gput_error *error)
+{
+    const struct visit visit = {path, visitor, user};
+    struct str text = {0};
+    struct doc *root = NULL;
+    int code = file_read_bounded(path, MAX_BYTES, &text, error);
+    if (code == GPUT_OK)
+        code = doc_read_json(str_text(&text), text.length, path, &root, error);
+    if (code == GPUT_OK)
+        code = visit_members(&visit, root, error);
+    doc_destroy(root);
+    str_finish(&text);
+    return code;
+}
