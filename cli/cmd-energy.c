@@ -79,7 +79,7 @@ static int summarize(const struct arguments *arguments, struct gput_error *error
     struct gput_energy_window window;
     enum gput_format format;
     char *text = NULL;
-    int code = report_read_format(arguments, OPTION_FORMAT, GPUT_TEXT, &format, error);
+    int code = report_read_format(arguments, OPTION_SUMMARY_FORMAT, GPUT_SUMMARY, &format, error);
     if (code == GPUT_OK)
         code = open_recording(arguments, &recording, &window, error);
     if (code != GPUT_OK)

@@ -17,6 +17,10 @@ static const struct option options[OPTION_COUNT] = {
                 "screen. \"-\" is the standard output."},
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
         .help = "File format of the output. Either 'json' or 'text'. Defaults to 'text'."},
+    [OPTION_SUMMARY_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary text json",
+        .help = "File format of the output: 'summary' is for people, in units that fit; 'text' has "
+                "a line a metric, as AIPowerMeter prints them; 'json' is for programs. Defaults to "
+                "'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
         .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "

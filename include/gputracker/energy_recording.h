@@ -143,8 +143,9 @@ GPUT_API int gput_energy_window_parse(const struct gput_energy_recording *record
 GPUT_API void gput_energy_date(int64_t time_us, char *text, size_t size);
 
 /**
- * The summary as text or JSON: energy, mean and maximum of every metric, and what the folder knows
- * of model and experiment. The caller frees `*text` with free().
+ * The summary: energy, mean and maximum of every metric, and what the folder knows of model and
+ * experiment, as text (a line each) or JSON; GPUT_SUMMARY is for people, in units that fit, the
+ * command next to the machine and a row a GPU. The caller frees `*text` with free().
  * Errors: GPUT_ERROR_INVALID (another format), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *recording,

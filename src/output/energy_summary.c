@@ -1,10 +1,11 @@
 /*
- * The summary of a recording of power. The text follows what ExpResults.print() shows; JSON has all
- * of it.
+ * The summary of a recording of power. The text is what ExpResults.print() shows; JSON has all of
+ * it; energy_overview.c is for people.
  */
 #include "analyze/energy_recording.h"
 #include "base/doc.h"
 #include "base/number.h"
+#include "output/energy_overview.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,6 +192,15 @@ static void write_text(const struct gput_energy_recording *recording,
     write_model(recording->record->model, text);
 }
 
+static void write_overview(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct str *text)
+{
+    energy_overview_write(recording, window, text);
+    if (recording->record->model)
+        str_append_char(text, '\n');
+    write_model(recording->record->model, text);
+}
+
 int gput_energy_recording_render(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, enum gput_format format, char **result,
     struct gput_error *error)
@@ -201,9 +211,11 @@ int gput_energy_recording_render(const struct gput_energy_recording *recording,
         write_json(recording, window, &text);
     else if (format == GPUT_TEXT)
         write_text(recording, window, &text);
+    else if (format == GPUT_SUMMARY)
+        write_overview(recording, window, &text);
     else
-        return error_set(
-            error, GPUT_ERROR_INVALID, "The summary of a recording is text or JSON only.");
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The summary of a recording is for people, text or JSON only.");
     *result = str_steal(&text);
     return *result ? GPUT_OK : error_memory(error);
 }

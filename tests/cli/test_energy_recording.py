@@ -144,7 +144,7 @@ class Reading(CommandTest):
 
     def test_a_moment_has_no_joules(self):
         self.record(line(0, {"intel_power": 10}), END)
-        text = self.run_command("energy", "summary", "rec").stdout
+        text = self.run_command("energy", "summary", "-f", "text", "rec").stdout
         self.assertIn("   Total power draw: n/a joules\n", text)
         self.assertIn("   intel_power: n/a joules (mean 10.0 W, max 10.0 W)\n", text)
         self.record(line(0, {"intel_power": 10}), END, line(5, {"intel_power": 20}), line(7, {"intel_power": 20}), END)
@@ -248,7 +248,7 @@ class Reading(CommandTest):
         self.assertEqual(summary["metrics"]["accuracy"]["total"], 0.625)
         self.assertEqual(summary["model_summary"]["total_params"], 11689512)
         self.assertEqual(summary["metadata"]["description"], "train")
-        text = self.run_command("energy", "summary", "rec").stdout
+        text = self.run_command("energy", "summary", "-f", "text", "rec").stdout
         self.assertIn("   Total power draw: 20.0 joules\n   Recorded duration: 2.0 seconds\nOn the CPU:\n", text)
         self.assertIn("   intel_power: 20.0 joules (mean 10.0 W, max 10.0 W)\n", text)
         self.assertIn("   total_params: 11689512\n", text)
@@ -257,6 +257,31 @@ class Reading(CommandTest):
                      {"accuracy": {"dates": ["2023-06-30 16:32:15", "2023-06-30 16:32:16"], "values": [0.5, 0.75]}}):
             (folder / "results_exp.json").write_text(json.dumps(form))
             self.assertEqual(self.summary(warning="cut off")["metrics"]["accuracy"]["total"], 0.625)
+
+    def test_the_summary_has_machine_and_command_next_to_each_other_and_a_row_a_gpu(self):
+        gpus = {"nvidia_power": 250.0, "per_gpu_nvidia_power": {"0": 240.0, "1": 10.0}, "per_gpu_nvidia_use_rate": {"0": 0.5},
+                "per_gpu_nvidia_memory": {"0": 2e9, "1": 0}}
+        cpu = {"intel_power": 40.0, "rel_intel_power": {"7": 20.0, "8": 10.0}, "psys_power": 400.0, "loss_of_mine": 0.125,
+               "absolute_cpu_time_per_pid": {"7": 1.5}, "per_process_mem_use_abs": {"7": 3e8}}
+        self.record(line(0, cpu, gpus), line(100, cpu, gpus), END)
+        done = self.run_command("energy", "summary", "rec")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        rows = {" ".join(row.split()) for row in done.stdout.splitlines()}
+        self.assertLessEqual({
+            "29 kJ in 1 min 40 s, 290 W in the mean (packages, DRAM, GPUs)",
+            "Power of the machine energy mean max command share",
+            "CPU packages 4 kJ 40 W 40 W 3 kJ 75.0 %",
+            "whole board 40 kJ 400 W 400 W",
+            "GPUs 25 kJ 250 W 250 W",
+            "GPUs energy mean max busy memory",
+            "GPU 0 24 kJ 240 W 240 W 50.0 % 2 GB",
+            "GPU 1 1 kJ 10 W 10 W n/a 0 B",
+            "CPU time 2 min 30 s 1.50 cores in the mean, at most 1.50",
+            "RAM (PSS) 300 MB in the mean, at most 300 MB",
+            "Other metrics mean max",
+            "loss_of_mine 0.125 0.125",
+        }, rows)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 
     def test_curves(self):
         self.record(line(0, {"intel_power": 10.5, "b<": 1}), line(1.5, {"intel_power": 20, "b<": 2}), END, line(60, {"intel_power": 30}))

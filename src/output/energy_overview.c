@@ -1,0 +1,287 @@
+#include "output/energy_overview.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "output/human.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_LABEL 28
+#define CELL_WIDTH 10
+
+/* A domain of power, and the share of the command in it. */
+static const struct domain {
+    const char *label, *machine, *command;
+} domains[] = {
+    {"CPU packages", "intel_power", "rel_intel_power"},
+    {"  their cores", "total_cpu_power", "per_process_cpu_power"},
+    {"  their graphics", "uncore_power", NULL},
+    {"DRAM", "total_dram_power", "per_process_dram_power"},
+    {"whole board", "psys_power", NULL},
+    {"GPUs", "nvidia_power", NULL},
+    {"GPUs", "nvidia_draw_absolute", "nvidia_attributable_power"},
+    {"GPUs in packages", "in_package_gpu_power", NULL},
+};
+
+/* What each GPU has; of two names the second is AIPowerMeter's. */
+static const char *const gpu_power[] = {"per_gpu_nvidia_power", "per_gpu_power_draw"};
+static const char *const gpu_share[] = {"", "per_gpu_attributable_power"};
+static const char *const gpu_use[] = {"per_gpu_nvidia_use_rate", "per_gpu_average_sm_use"};
+static const char *const gpu_memory[] = {"per_gpu_nvidia_memory", "per_gpu_attributable_mem_use"};
+
+struct overview {
+    const struct gput_energy_recording *recording;
+    const struct gput_energy_window *window;
+    struct str *text;
+};
+
+/* False: nothing was recorded of it. */
+static bool find(
+    const struct overview *overview, const char *name, struct gput_energy_metric *metric)
+{
+    return name && gput_energy_recording_metric(
+                       overview->recording, name, overview->window, metric, NULL) == GPUT_OK;
+}
+
+/* A device's metric of either name. */
+static bool find_of(const struct overview *overview, const char *const names[2], const char *device,
+    struct gput_energy_metric *metric)
+{
+    char name[128];
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s:%s", names[i], device);
+        if (find(overview, name, metric))
+            return true;
+    }
+    return false;
+}
+
+static void put_label(struct overview *overview, const char *label)
+{
+    size_t start = overview->text->length;
+    str_printf(overview->text, "  %.*s", MAX_LABEL, label);
+    if (overview->text->failed)
+        return;
+    size_t width = utf8_width(overview->text->data + start);
+    if (width < MAX_LABEL)
+        str_append_repeated(overview->text, ' ', MAX_LABEL - width);
+}
+
+static void put_cell(struct overview *overview, const char *cell)
+{
+    str_printf(overview->text, "%*s", CELL_WIDTH, cell);
+}
+
+static void put_head(struct overview *overview, const char *title, const char *const *columns)
+{
+    str_printf(overview->text, "\n%-*s", MAX_LABEL, title);
+    for (; *columns; columns++)
+        put_cell(overview, *columns);
+    str_append_char(overview->text, '\n');
+}
+
+static void put_joules(struct overview *overview, double joules)
+{
+    char cell[HUMAN_SIZE];
+    put_cell(overview, human_joules(joules, cell));
+}
+
+static void put_watts(struct overview *overview, double watts)
+{
+    char cell[HUMAN_SIZE];
+    put_cell(overview, human_watts(watts, cell));
+}
+
+static void put_percent(struct overview *overview, double part)
+{
+    char cell[HUMAN_SIZE] = "n/a";
+    if (isfinite(part))
+        snprintf(cell, sizeof cell, "%.1f %%", part * 100);
+    put_cell(overview, cell);
+}
+
+/* Joules, mean and maximum of the machine, and of the command what is known. */
+static void put_power(struct overview *overview, const char *label,
+    const struct gput_energy_metric *machine, const struct gput_energy_metric *command)
+{
+    put_label(overview, label);
+    put_joules(overview, machine->total);
+    put_watts(overview, machine->average);
+    put_watts(overview, machine->max);
+    if (command) {
+        put_joules(overview, command->total);
+        put_percent(overview, command->total / machine->total);
+    }
+    str_append_char(overview->text, '\n');
+}
+
+static void write_domains(struct overview *overview)
+{
+    static const char *const columns[] = {"energy", "mean", "max", "command", "share", NULL};
+    struct gput_energy_metric machine, command;
+    bool begun = false;
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+        if (!find(overview, domains[i].machine, &machine))
+            continue;
+        if (!begun)
+            put_head(overview, "Power of the machine", columns);
+        begun = true;
+        bool is_shared = find(overview, domains[i].command, &command);
+        put_power(overview, domains[i].label, &machine, is_shared ? &command : NULL);
+    }
+    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_name(overview->recording, i);
+        if (!find(overview, name, &machine) || strcmp(machine.group, "wattmeter") != 0)
+            continue;
+        if (!begun)
+            put_head(overview, "Power of the machine", columns);
+        begun = true;
+        put_power(overview, name, &machine, NULL);
+    }
+}
+
+static void put_gpu(struct overview *overview, const char *device)
+{
+    struct gput_energy_metric power, use, memory, share;
+    char label[64], cell[HUMAN_SIZE];
+    if (!find_of(overview, gpu_power, device, &power))
+        power.total = power.average = power.max = NAN;
+    snprintf(label, sizeof label, "GPU %s", device);
+    bool has_share = find_of(overview, gpu_share, device, &share);
+    bool has_use = find_of(overview, gpu_use, device, &use);
+    put_label(overview, label);
+    put_joules(overview, power.total);
+    put_watts(overview, power.average);
+    put_watts(overview, power.max);
+    put_percent(overview, has_use ? use.average : NAN);
+    put_cell(overview,
+        human_bytes(find_of(overview, gpu_memory, device, &memory) ? memory.max : NAN, cell));
+    if (has_share)
+        put_joules(overview, share.total);
+    str_append_char(overview->text, '\n');
+}
+
+/* Whether a metric before number `end` is of the same device. */
+static bool is_repeated(const struct overview *overview, size_t end, const char *device)
+{
+    struct gput_energy_metric metric;
+    for (size_t i = 0; i < end; i++) {
+        if (find(overview, gput_energy_recording_name(overview->recording, i), &metric) &&
+            metric.device && strcmp(metric.device, device) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_gpus(struct overview *overview)
+{
+    static const char *const columns[] = {"energy", "mean", "max", "busy", "memory", NULL};
+    struct gput_energy_metric metric;
+    bool begun = false;
+    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_name(overview->recording, i);
+        if (!find(overview, name, &metric) || !metric.device ||
+            is_repeated(overview, i, metric.device))
+            continue;
+        if (!begun)
+            put_head(overview, "GPUs", columns);
+        begun = true;
+        put_gpu(overview, metric.device);
+    }
+}
+
+/* "  CPU time      7.39 s   0.93 cores in the mean, …" */
+static void write_command(struct overview *overview)
+{
+    struct gput_energy_metric metric;
+    char figure[HUMAN_SIZE], most[HUMAN_SIZE];
+    size_t start = overview->text->length;
+    str_append(overview->text, "\nThe command\n");
+    size_t begun = overview->text->length;
+    if (find(overview, "absolute_cpu_time_per_pid", &metric)) {
+        put_label(overview, "CPU time");
+        put_cell(overview, human_seconds(metric.total, figure));
+        str_printf(
+            overview->text, "  %.2f cores in the mean, at most %.2f\n", metric.average, metric.max);
+    }
+    if (find(overview, "per_process_mem_use_abs", &metric)) {
+        put_label(overview, "RAM (PSS)");
+        put_cell(overview, human_bytes(metric.average, figure));
+        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, most));
+    }
+    if (find(overview, "per_process_mem_use_uss", &metric)) {
+        put_label(overview, "RAM of its own (USS)");
+        put_cell(overview, human_bytes(metric.average, figure));
+        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, most));
+    }
+    if (overview->text->length == begun && !overview->text->failed) {
+        overview->text->length = start;
+        overview->text->data[start] = '\0';
+    }
+}
+
+static bool is_shown_above(const struct gput_energy_metric *metric)
+{
+    static const char *const shown[] = {
+        "absolute_cpu_time_per_pid", "per_process_mem_use_abs", "per_process_mem_use_uss"};
+    bool found = metric->device || strcmp(metric->group, "wattmeter") == 0;
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
+        found |= strcmp(metric->name, domains[i].machine) == 0 ||
+                 (domains[i].command && strcmp(metric->name, domains[i].command) == 0);
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        found |= strcmp(metric->name, shown[i]) == 0;
+    return found;
+}
+
+static void put_value(
+    struct overview *overview, const struct gput_energy_metric *metric, double value)
+{
+    char cell[HUMAN_SIZE];
+    if (metric->unit && strcmp(metric->unit, "bytes") == 0)
+        put_cell(overview, human_bytes(value, cell));
+    else if (metric->unit && strcmp(metric->unit, "watts") == 0)
+        put_cell(overview, human_watts(value, cell));
+    else if (isnan(value))
+        put_cell(overview, "n/a");
+    else
+        str_printf(overview->text, "%*.5g", CELL_WIDTH, value);
+}
+
+/* Metrics of experiments and of other tools. */
+static void write_others(struct overview *overview)
+{
+    static const char *const columns[] = {"mean", "max", NULL};
+    struct gput_energy_metric metric;
+    bool begun = false;
+    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
+        const char *name = gput_energy_recording_name(overview->recording, i);
+        if (!find(overview, name, &metric) || is_shown_above(&metric))
+            continue;
+        if (!begun)
+            put_head(overview, "Other metrics", columns);
+        begun = true;
+        put_label(overview, name);
+        put_value(overview, &metric, metric.average);
+        put_value(overview, &metric, metric.max);
+        str_append_char(overview->text, '\n');
+    }
+}
+
+void energy_overview_write(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct str *text)
+{
+    struct overview overview = {recording, window, text};
+    char joules[HUMAN_SIZE], seconds[HUMAN_SIZE], watts[HUMAN_SIZE];
+    double total = gput_energy_recording_total(recording, window);
+    double duration = gput_energy_recording_seconds(recording, window);
+    str_printf(text, "%s in %s", human_joules(total, joules), human_seconds(duration, seconds));
+    if (duration > 0 && !isnan(total))
+        str_printf(text, ", %s in the mean", human_watts(total / duration, watts));
+    str_append(text, " (packages, DRAM, GPUs)\n");
+    write_domains(&overview);
+    write_gpus(&overview);
+    write_command(&overview);
+    write_others(&overview);
+}
