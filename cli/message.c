@@ -14,6 +14,7 @@ int fail(struct gput_error *error, enum gput_code code, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     error->code = code;
+    error->errno_value = 0;
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
     return code;

@@ -283,10 +283,9 @@ int tracking_create_session(
     int code = gput_session_create(options, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
         return code;
-    char message[sizeof error->message];
-    snprintf(message, sizeof message, "File %.400s already exists.", options->tracking_file);
-    if (strcmp(error->message, message) == 0)
-        fail(error, code, "%s --overwrite replaces it.", message);
+    if (error->errno_value == EEXIST)
+        fail(error, code, "File %.400s already exists. --overwrite replaces it.",
+            options->tracking_file);
     return code;
 }
 

@@ -35,9 +35,10 @@ enum gput_code {
     GPUT_ERROR_FILES = 11, /**< no more files can be opened: ulimit -n, or the system's limit */
 };
 
-/** An error: its code and message. */
+/** An error: its code, the number of the system and the message. Its layout is final. */
 struct gput_error {
     enum gput_code code;
+    int errno_value;   /**< errno of the call that failed (ENOSPC, EEXIST …); 0: it was none */
     char message[512]; /**< one line without a newline at its end, UTF-8, always terminated */
 };
 

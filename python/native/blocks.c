@@ -197,7 +197,8 @@ static int make_mark(struct blocks *self, const char *name, enum gput_block_posi
     struct gput_block_call *call, struct gput_error *lost)
 {
     if (!self->blocks) {
-        *lost = (struct gput_error){GPUT_ERROR_STATE, "The log of code blocks was closed."};
+        *lost = (struct gput_error){
+            .code = GPUT_ERROR_STATE, .message = "The log of code blocks was closed."};
         return lost->code;
     }
     int code = position == GPUT_BLOCK_START ? gput_blocks_start(self->blocks, name, call)

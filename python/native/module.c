@@ -1,6 +1,7 @@
 /* The module, and what its parts share. */
 #include "native.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,22 +32,6 @@ static PyObject *exception_of(enum gput_code code)
     }
 }
 
-/* One above all that the system has. */
-#define ERRNO_END 134
-
-int native_errno_of(const struct gput_error *error)
-{
-    size_t length = strlen(error->message);
-    for (int number = 1; number < ERRNO_END; number++) {
-        const char *reason = strerror(number);
-        size_t tail = strlen(reason) + 2;
-        if (tail < length && memcmp(error->message + length - tail, ": ", 2) == 0 &&
-            strcmp(error->message + length - tail + 2, reason) == 0)
-            return number;
-    }
-    return 0;
-}
-
 /* Python's own class for that number: NotADirectoryError and so on. A new reference. */
 static PyObject *class_of_errno(int number)
 {
@@ -59,16 +44,13 @@ static PyObject *class_of_errno(int number)
 /* Python's argument for replacing a file, which the library does not know of. */
 static const char *way_out(const struct gput_error *error)
 {
-    static const char reason[] = " already exists.";
-    size_t length = strlen(error->message), tail = sizeof reason - 1;
-    bool is_file = error->code == GPUT_ERROR_EXISTS && length > tail &&
-                   strcmp(error->message + length - tail, reason) == 0;
-    return is_file ? " Set overwrite to True to overwrite the existing file." : "";
+    bool may_overwrite = error->code == GPUT_ERROR_EXISTS && error->errno_value == EEXIST;
+    return may_overwrite ? " Set overwrite to True to overwrite the existing file." : "";
 }
 
 PyObject *native_raise(const struct gput_error *error)
 {
-    int number = error->code == GPUT_ERROR_MEMORY ? 0 : native_errno_of(error);
+    int number = error->code == GPUT_ERROR_MEMORY ? 0 : error->errno_value;
     PyObject *class = number ? class_of_errno(number) : Py_NewRef(exception_of(error->code));
     PyObject *sentence =
         PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");

@@ -18,12 +18,9 @@
 
 #include <pthread.h>
 
-/* Raises what stands for the system's reason where the error ends in one (NotADirectoryError …),
- * else for its code (ValueError …). Returns NULL. */
+/* Raises what stands for the error's errno where it has one (NotADirectoryError …), else for its
+ * code (ValueError …). Returns NULL. */
 PyObject *native_raise(const struct gput_error *error);
-
-/* The number (errno) of the system's reason that the error's sentence ends in; 0: it has none. */
-int native_errno_of(const struct gput_error *error);
 
 /* Text or bytes that the library gave, as a str or bytes object; frees it. */
 PyObject *native_steal_text(char *text);

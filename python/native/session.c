@@ -160,7 +160,7 @@ static int create(struct session *self, const struct gput_options *options)
     if (code == GPUT_OK)
         return 0;
     /* What is no file is a GPU: an argument that is wrong. */
-    if (code == GPUT_ERROR_NOT_FOUND && !native_errno_of(&error))
+    if (code == GPUT_ERROR_NOT_FOUND && error.errno_value == 0)
         error.code = GPUT_ERROR_INVALID;
     native_raise(&error);
     return -1;

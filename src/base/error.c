@@ -11,10 +11,26 @@ int error_set(struct gput_error *error, enum gput_code code, const char *format,
         va_list arguments;
         va_start(arguments, format);
         error->code = code;
+        error->errno_value = 0;
         text_fit_list(error->message, sizeof error->message, format, arguments);
         va_end(arguments);
     }
     return code;
+}
+
+int error_set_exists(struct gput_error *error, const char *path)
+{
+    error_set(error, GPUT_ERROR_EXISTS, "File %s already exists.", path);
+    if (error)
+        error->errno_value = EEXIST;
+    return GPUT_ERROR_EXISTS;
+}
+
+int error_copy(struct gput_error *error, const struct gput_error *from)
+{
+    if (error)
+        *error = *from;
+    return from->code;
 }
 
 enum gput_code error_code_of_errno(int errno_value)
@@ -47,22 +63,39 @@ enum gput_code error_code_of_errno(int errno_value)
     }
 }
 
+static void set_errno(struct gput_error *error, enum gput_code code, int errno_value,
+    const char *format, va_list arguments)
+{
+    error->code = code;
+    error->errno_value = errno_value;
+    /* A long path is truncated rather than the reason. */
+    const char *reason = strerror(errno_value);
+    size_t size = sizeof error->message;
+    text_fit_list(error->message, size - strlen(": ") - strlen(reason), format, arguments);
+    size_t length = strlen(error->message);
+    text_fit(error->message + length, size - length, ": %s", reason);
+}
+
 int error_set_errno(struct gput_error *error, int errno_value, const char *format, ...)
 {
     enum gput_code code = error_code_of_errno(errno_value);
-
     if (error) {
         va_list arguments;
         va_start(arguments, format);
-        error->code = code;
-        /* A long path is truncated rather than the reason. */
-        const char *reason = strerror(errno_value);
-        size_t size = sizeof error->message;
-        text_fit_list(error->message, size - strlen(": ") - strlen(reason), format, arguments);
+        set_errno(error, code, errno_value, format, arguments);
         va_end(arguments);
+    }
+    return code;
+}
 
-        size_t length = strlen(error->message);
-        text_fit(error->message + length, size - length, ": %s", reason);
+int error_set_errno_as(
+    struct gput_error *error, enum gput_code code, int errno_value, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        va_start(arguments, format);
+        set_errno(error, code, errno_value, format, arguments);
+        va_end(arguments);
     }
     return code;
 }

@@ -16,9 +16,19 @@ int error_set(struct gput_error *error, enum gput_code code, const char *format,
 /* The code for an errno value: ENOENT is NOT_FOUND, EACCES PERMISSION, and so on. */
 enum gput_code error_code_of_errno(int errno_value);
 
-/* error_set() with the code of `errno_value` and ": strerror" added to the message. */
+/* error_set() with the code of `errno_value`, its number, and ": strerror" added to the message. */
 int error_set_errno(struct gput_error *error, int errno_value, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same with another code than that of `errno_value`. */
+int error_set_errno_as(struct gput_error *error, enum gput_code code, int errno_value,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* `File x already exists.`, with EEXIST: what an option to overwrite would allow. */
+int error_set_exists(struct gput_error *error, const char *path);
+
+/* All of another error; returns its code. */
+int error_copy(struct gput_error *error, const struct gput_error *from);
 
 /* Out of memory: the code, and one fixed sentence. */
 int error_memory(struct gput_error *error);

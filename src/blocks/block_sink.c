@@ -37,7 +37,7 @@ static int create_file(const char *path, enum sub_tracking_format format, bool o
     if (*fd >= 0)
         return GPUT_OK;
     if (errno == EEXIST)
-        return error_set(error, GPUT_ERROR_EXISTS, "File %s already exists.", path);
+        return error_set_exists(error, path);
     return error_set_errno(error, errno, "Cannot create %s", path);
 }
 

@@ -60,7 +60,7 @@ static int open_default(
     if (code == GPUT_ERROR_EXISTS && !options)
         name_variable(&process_log.failure);
     if (code != GPUT_OK)
-        error_set(error, process_log.failure.code, "%s", process_log.failure.message);
+        error_copy(error, &process_log.failure);
     atomic_store(&process_log.refusal, code);
     atomic_store_explicit(&process_log.blocks, blocks, memory_order_release);
     atomic_store(&process_log.is_decided, true);

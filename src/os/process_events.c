@@ -189,8 +189,8 @@ static int begin(struct process_events *events, struct gput_error *error)
         return error_set(error, GPUT_ERROR_PERMISSION,
             "the kernel gives events of processes to the superuser only");
     if (failure)
-        return error_set(error, GPUT_ERROR_UNSUPPORTED,
-            "the kernel gives no events of processes: %s", strerror(failure));
+        return error_set_errno_as(
+            error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel gives no events of processes");
     events->has_begun = true;
     return read_answer(events->fd, error);
 }
@@ -200,8 +200,8 @@ int process_events_open(struct process_events *events, struct gput_error *error)
     *events = (struct process_events){
         .fd = socket(PF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_CONNECTOR)};
     if (events->fd < 0)
-        return error_set(error, GPUT_ERROR_UNSUPPORTED,
-            "the kernel gives no events of processes: %s", strerror(errno));
+        return error_set_errno_as(
+            error, GPUT_ERROR_UNSUPPORTED, errno, "the kernel gives no events of processes");
     int code = begin(events, error);
     if (code != GPUT_OK)
         process_events_close(events);

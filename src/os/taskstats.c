@@ -260,8 +260,8 @@ static int explain(int failure, struct gput_error *error)
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "the kernel gives no taskstats inside a container or user namespace");
     default:
-        return error_set(
-            error, GPUT_ERROR_UNSUPPORTED, "the kernel gives no taskstats: %s", strerror(failure));
+        return error_set_errno_as(
+            error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel gives no taskstats");
     }
 }
 

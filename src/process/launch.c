@@ -41,8 +41,8 @@ static int set_exec_error(int failure, const char *name, struct gput_error *erro
         return error_set(error, GPUT_ERROR_PERMISSION,
             "Command not executable: \"%s\". Is it a program, with the execute permission set?",
             name);
-    return error_set(error, GPUT_ERROR_PERMISSION, "Command not executable: \"%s\": %s", name,
-        strerror(failure));
+    return error_set_errno_as(
+        error, GPUT_ERROR_PERMISSION, failure, "Command not executable: \"%s\"", name);
 }
 
 /* 0 when execve() succeeded, else its errno. */

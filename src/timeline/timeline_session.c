@@ -313,10 +313,10 @@ int timeline_add_session(struct timeline_inputs *inputs, const char *path, struc
         code = add_sub_tracking(inputs, path, &not_sub_tracking);
         if (code == GPUT_ERROR_FORMAT)
             return leave_out(inputs, &not_tracking, &not_sub_tracking);
-        return code == GPUT_OK ? GPUT_OK : error_set(error, code, "%s", not_sub_tracking.message);
+        return code == GPUT_OK ? GPUT_OK : error_copy(error, &not_sub_tracking);
     }
     if (code != GPUT_OK)
-        return error_set(error, code, "%s", not_tracking.message);
+        return error_copy(error, &not_tracking);
     code = add_samples(inputs, path, reader, error);
     tracking_reader_close(reader);
     return code;

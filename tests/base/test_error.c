@@ -39,6 +39,27 @@ static void errno_values_become_codes_and_messages(void **state)
     assert_int_equal(error_code_of_errno(ENOSPC), GPUT_ERROR_IO);
 }
 
+static void an_error_carries_errno(void **state)
+{
+    (void)state;
+    struct gput_error error = {.errno_value = ENOSPC}, copy = {0};
+    error_set(&error, GPUT_ERROR_FORMAT, "line 3 is no number");
+    assert_int_equal(error.errno_value, 0);
+    error_set_errno(&error, ENOTDIR, "Cannot open a/b");
+    assert_int_equal(error.errno_value, ENOTDIR);
+    assert_int_equal(
+        error_set_errno_as(&error, GPUT_ERROR_PERMISSION, ETXTBSY, "Cannot run %s", "a"),
+        GPUT_ERROR_PERMISSION);
+    assert_int_equal(error.errno_value, ETXTBSY);
+    assert_string_equal(error.message, "Cannot run a: Text file busy");
+    assert_int_equal(error_copy(&copy, &error), GPUT_ERROR_PERMISSION);
+    assert_memory_equal(&copy, &error, sizeof copy);
+    assert_int_equal(error_copy(NULL, &error), GPUT_ERROR_PERMISSION);
+    assert_int_equal(error_set_exists(&error, "a.csv"), GPUT_ERROR_EXISTS);
+    assert_int_equal(error.errno_value, EEXIST);
+    assert_string_equal(error.message, "File a.csv already exists.");
+}
+
 static int fails_third(int *calls)
 {
     for (int i = 0; i < 5; i++) {
@@ -62,6 +83,7 @@ int main(void)
         cmocka_unit_test(an_error_has_its_code_and_its_sentence),
         cmocka_unit_test(a_long_message_is_cut_and_stays_terminated),
         cmocka_unit_test(errno_values_become_codes_and_messages),
+        cmocka_unit_test(an_error_carries_errno),
         cmocka_unit_test(try_returns_the_first_failure),
     };
     return cmocka_run_group_tests_name("base/error", tests, NULL, NULL);

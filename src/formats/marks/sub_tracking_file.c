@@ -137,7 +137,7 @@ int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_trac
     int code = reader->methods->next(reader, rows, capacity, count, &damage);
     if (salvage_rest(&reader->salvage, code, &damage) != GPUT_OK) {
         *count = 0;
-        return error_set(error, damage.code, "%s", damage.message);
+        return error_copy(error, &damage);
     }
     reader->rows += *count;
     if (!salvage_lost(&reader->salvage))

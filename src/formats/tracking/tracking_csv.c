@@ -71,7 +71,7 @@ static int open_new(const char *path, bool overwrite, int *fd, struct gput_error
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (overwrite ? 0 : O_EXCL);
     int code = file_target_open(path, flags, 0666, fd, error);
     if (code != GPUT_OK)
-        return code == GPUT_ERROR_EXISTS ? tracking_error_exists(path, error) : code;
+        return code == GPUT_ERROR_EXISTS ? error_set_exists(error, path) : code;
     code = tracking_lock(*fd, path, error);
     /* EINVAL: not a regular file */
     if (code == GPUT_OK && ftruncate(*fd, 0) != 0 && errno != EINVAL)

@@ -22,11 +22,6 @@ int tracking_format_of(
         "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\".", path);
 }
 
-int tracking_error_exists(const char *path, struct gput_error *error)
-{
-    return error_set(error, GPUT_ERROR_EXISTS, "File %s already exists.", path);
-}
-
 int tracking_lock(int fd, const char *path, struct gput_error *error)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)

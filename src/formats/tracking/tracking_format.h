@@ -48,9 +48,6 @@ extern const struct tracking_format tracking_sqlite;
 int tracking_format_of(
     const char *path, const struct tracking_format **format, struct gput_error *error);
 
-/* `File x already exists.`; returns GPUT_ERROR_EXISTS. */
-int tracking_error_exists(const char *path, struct gput_error *error);
-
 /*
  * Locks the open file until the tracker unlocks it or dies: two trackers that write to one file
  * would mix their rows. Without support of the file system nothing is locked. Errors:

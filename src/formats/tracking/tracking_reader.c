@@ -83,7 +83,7 @@ int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *ro
         return GPUT_OK;
     int code = reader->format->next(reader, rows, capacity, count, &damage);
     if (salvage_rest(salvage, code, &damage) != GPUT_OK)
-        return error_set(error, damage.code, "%s", damage.message);
+        return error_copy(error, &damage);
     if (salvage_lost(salvage))
         salvage_describe(salvage, reader->rows, &reader->warning);
     return reader->warning.failed ? error_memory(error) : GPUT_OK;

@@ -201,7 +201,7 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
     const char *path = writer->base.path;
     int fd;
     if (!overwrite && access(path, F_OK) == 0)
-        return tracking_error_exists(path, error);
+        return error_set_exists(error, path);
     TRY(part_file_create(path, path, &writer->part, &fd, error));
     close(fd);
     TRY(fill_part(writer, error));

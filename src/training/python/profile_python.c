@@ -121,7 +121,7 @@ static int add_files(const struct python_profiles *profiles, struct sum *sum,
     if (sum->dumps + sum->sessions > 0)
         warn_of_skipped(options, &skipped);
     else if (skipped.code != GPUT_OK)
-        return error_set(error, skipped.code, "%s", skipped.message);
+        return error_copy(error, &skipped);
     else
         return error_set(error, GPUT_ERROR_NOT_FOUND, "No Python profile fits what was asked for");
     return GPUT_OK;

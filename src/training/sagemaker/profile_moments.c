@@ -135,7 +135,7 @@ static int warn_of_missing(struct profile_frame *frame, const struct gput_profil
     struct gput_error missing;
     int code = profile_check_metrics(frame, options, &missing);
     if (code != GPUT_OK && code != GPUT_ERROR_NOT_FOUND)
-        return error_set(error, missing.code, "%s", missing.message);
+        return error_copy(error, &missing);
     if (code != GPUT_OK && options->warn)
         options->warn(options->user, missing.message);
     return GPUT_OK;
