@@ -10,6 +10,8 @@
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
+#include <gputracker/session.h>
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,6 +27,17 @@ static inline double bench_clock(clockid_t clock)
     struct timespec time;
     clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* A figure of the results so far. */
+static inline double bench_figure(struct gput_session *session, const char *column)
+{
+    struct gput_results *results;
+    if (gput_session_results(session, &results, NULL) != GPUT_OK)
+        exit(1);
+    double value = gput_results_number(results, column);
+    gput_results_destroy(results);
+    return value;
 }
 
 static inline double bench_wall(void)

@@ -106,16 +106,14 @@ static struct gput_session *track(pid_t root, double interval, enum gput_ram_mod
 static double ours(pid_t root, double interval, int ticks, enum gput_ram_mode mode)
 {
     struct gput_session *session = track(root, interval, mode);
-    struct gput_results results;
     bench_sleep(interval * 1.5);
-    gput_session_results(session, &results, NULL);
-    uint64_t ticks_before = results.tracker.ticks;
+    double ticks_before = bench_figure(session, "tracker.ticks");
     double before = bench_clock(CLOCK_PROCESS_CPUTIME_ID);
     bench_sleep(interval * ticks);
     double used = bench_clock(CLOCK_PROCESS_CPUTIME_ID) - before;
-    gput_session_results(session, &results, NULL);
+    double sampled = bench_figure(session, "tracker.ticks") - ticks_before;
     gput_session_destroy(session);
-    return used / (double)(results.tracker.ticks - ticks_before) * 1e6;
+    return used / sampled * 1e6;
 }
 
 static void compare(int count, bool busy, double interval, int ticks, int rounds)

@@ -107,7 +107,6 @@ static void measure_rate(double hertz, double seconds)
 {
     struct gput_options options = gput_options_default();
     struct gput_session *session;
-    struct gput_results results;
     options.sleep_time_seconds = 1 / hertz;
     options.resource_usage_file = "/dev/shm/gput-bench-kept";
     if (gput_session_create(&options, &session, NULL) != GPUT_OK ||
@@ -115,15 +114,14 @@ static void measure_rate(double hertz, double seconds)
         exit(1);
     bench_sleep(seconds + 0.5 / hertz);
     gput_session_stop(session, NULL);
-    gput_session_results(session, &results, NULL);
+    double ticks = bench_figure(session, "tracker.ticks");
+    double late = bench_figure(session, "tracker.late_ticks");
     gput_session_destroy(session);
     /* The first and the last sample are next to the ticks, and so is the early one. */
-    uint64_t extra = hertz < 20 ? 3 : 2;
+    double extra = hertz < 20 ? 3 : 2;
     char what[64];
-    snprintf(what, sizeof what, "rate at %g Hz (%llu of %llu late)", hertz,
-        (unsigned long long)results.tracker.late_ticks, (unsigned long long)results.tracker.ticks);
-    bench_against(
-        what, "Hz", (double)(results.tracker.ticks - extra) / seconds, "asked", hertz, "1");
+    snprintf(what, sizeof what, "rate at %g Hz (%.0f of %.0f late)", hertz, late, ticks);
+    bench_against(what, "Hz", (ticks - extra) / seconds, "asked", hertz, "1");
 }
 
 /* ---- rows ---- */

@@ -56,12 +56,7 @@ static int follow(struct gput_session *session, struct signals *signals, double 
 /* What the figures of an attached session leave out, as one more source in the report. */
 static void add_note(struct gput_results *results)
 {
-    if (results->n_sources == GPUT_MAX_SOURCES)
-        return;
-    struct gput_source *note = &results->sources[results->n_sources++];
-    note->state = GPUT_SOURCE_UNAVAILABLE;
-    snprintf(note->name, sizeof note->name, "before_attaching");
-    snprintf(note->reason, sizeof note->reason,
+    gput_results_add_source(results, "before_attaching", GPUT_SOURCE_UNAVAILABLE,
         "attached to a running process: its CPU time and peaks before that, descendants that lost "
         "their parent, and its exit status are unknown");
 }
@@ -70,23 +65,24 @@ static void add_note(struct gput_results *results)
 static int print_report(struct gput_session *session, struct tracking *tracking, int stop_fd,
     bool *limited, struct gput_error *error)
 {
-    struct gput_results results;
+    struct gput_results *results = NULL;
     int code = gput_session_stop(session, error);
     if (code == GPUT_OK)
         code = gput_session_results(session, &results, error);
     tracking_say_held(tracking, stop_fd);
     if (code != GPUT_OK)
         return code;
-    *limited = results.limit.enforced;
-    add_note(&results);
-    if (tracking->quiet && !tracking->output)
-        return GPUT_OK;
+    *limited = gput_results_was_ended(results);
+    add_note(results);
     struct report report = {.format = tracking->format,
         .path = tracking->output,
         .screen_fd = STDOUT_FILENO,
         .stop_fd = stop_fd};
-    return report_write_session(
-        &report, session, &results, tracking->config.options.processes, error);
+    if (!tracking->quiet || tracking->output)
+        code = report_write_session(
+            &report, session, results, tracking->config.options.processes, error);
+    gput_results_destroy(results);
+    return code;
 }
 
 static int track(struct gput_session *session, pid_t pid, double for_seconds,

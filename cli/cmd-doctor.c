@@ -20,8 +20,9 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
     struct gput_options options = gput_options_default();
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
-    struct gput_doctor doctor;
+    struct gput_doctor *doctor = NULL;
     char *text = NULL;
+    size_t length;
     options.procfs_root = from_environment("GPUT_PROCFS");
     options.sysfs_root = from_environment("GPUT_SYSFS");
     options.nvml_path = from_environment("GPUT_NVML");
@@ -30,12 +31,13 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
     if (code == GPUT_OK)
         code = report_check_output(output, error);
     if (code == GPUT_OK)
-        code = gput_doctor_examine(&options, &doctor, error);
+        code = gput_doctor_create(&options, &doctor, error);
     if (code == GPUT_OK)
-        code = gput_doctor_render(&doctor, format, options.gpu_ram_unit, &text, error);
+        code = gput_doctor_render(doctor, format, &text, &length, error);
     if (code == GPUT_OK)
-        code = report_write_text(output, STDOUT_FILENO, text, error);
+        code = report_write_bytes(output, STDOUT_FILENO, text, length, error);
     free(text);
+    gput_doctor_destroy(doctor);
     return code;
 }
 

@@ -17,36 +17,43 @@ static void add_note(struct gput_results *results)
     message_warning(NULL,
         "These are the results so far of a session that did not come to its end: it "
         "was killed, or still runs.");
-    if (results->n_sources == GPUT_MAX_SOURCES)
-        return;
-    struct gput_source *note = &results->sources[results->n_sources++];
-    note->state = GPUT_SOURCE_UNAVAILABLE;
-    snprintf(note->name, sizeof note->name, "after_last_sample");
-    snprintf(note->reason, sizeof note->reason,
+    gput_results_add_source(results, "after_last_sample", GPUT_SOURCE_UNAVAILABLE,
         "the session did not come to its end (it was killed, or still runs): what was used after "
         "its last sample is unknown");
 }
 
+/* The units of the file, or those that are given here. */
+static int read_units(
+    const struct arguments *arguments, struct gput_results *results, struct gput_error *error)
+{
+    enum gput_ram_unit ram = gput_results_ram_unit(results);
+    enum gput_ram_unit gpu_ram = gput_results_gpu_ram_unit(results);
+    enum gput_time_unit time = gput_results_time_unit(results);
+    int code = tracking_read_units(arguments, &ram, &gpu_ram, &time, error);
+    if (code == GPUT_OK)
+        gput_results_set_units(results, ram, gpu_ram, time);
+    return code;
+}
+
 static int show(const struct arguments *arguments, struct gput_error *error)
 {
-    enum gput_format format;
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    struct gput_results results;
+    struct report report = {.path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
+    struct gput_results *results = NULL;
     int code = report_read_format(
-        arguments, OPTION_TRACKING_FORMAT, report_usual_format(output), &format, error);
+        arguments, OPTION_TRACKING_FORMAT, report_usual_format(output), &report.format, error);
     if (code == GPUT_OK)
         code = gput_results_load(arguments->operands[0], &results, error);
     if (code == GPUT_OK)
-        code = tracking_read_units(arguments, &results.static_data.ram_unit,
-            &results.static_data.gpu_ram_unit, &results.static_data.time_unit, error);
+        code = read_units(arguments, results, error);
     if (code == GPUT_OK)
         code = report_check_output(output, error);
-    if (code != GPUT_OK)
-        return code;
-    add_note(&results);
-    struct report report = {
-        .format = format, .path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
-    return report_write(&report, &results, NULL, error);
+    if (code == GPUT_OK) {
+        add_note(results);
+        code = report_write(&report, results, NULL, error);
+    }
+    gput_results_destroy(results);
+    return code;
 }
 
 int cmd_show(const struct arguments *arguments)

@@ -3,7 +3,7 @@
 #include "clock.h"
 #include "screen.h"
 
-#include <gputracker/summary.h>
+#include <gputracker/session.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +36,16 @@ static bool may_draw(void)
 
 static void show(struct progress *progress)
 {
-    struct gput_error error;
-    struct gput_results results;
+    struct gput_results *results;
     struct winsize size;
     char *line, text[512];
-    unsigned width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    if (gput_session_results_so_far(progress->session, &results, &error) != GPUT_OK ||
-        gput_summary_render_line(&results, width, &line, &error) != GPUT_OK)
+    struct gput_report_options options = gput_report_options_default();
+    options.width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (gput_session_results_so_far(progress->session, &results, NULL) != GPUT_OK)
+        return;
+    int code = gput_results_render(results, &options, GPUT_LINE, &line, NULL, NULL);
+    gput_results_destroy(results);
+    if (code != GPUT_OK)
         return;
     snprintf(text, sizeof text, ERASE "%s", line);
     free(line);

@@ -6,7 +6,6 @@
 
 #include <gputracker/file.h>
 #include <gputracker/screen.h>
-#include <gputracker/summary.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -151,21 +150,16 @@ static int render(const struct report *report, enum gput_format format,
     const struct gput_results *results, const struct gput_processes *processes, char **bytes,
     size_t *length, struct gput_error *error)
 {
-    if (format != GPUT_SUMMARY)
-        return gput_results_render_processes(results, processes, format, bytes, length, error);
     bool to_file = is_file(report->path);
     int fd = report->path ? STDOUT_FILENO : report->screen_fd;
-    struct gput_summary_options options = {
-        .command = report->command,
-        .has_status = report->has_status,
-        .status = report->status,
-        .color = !to_file && wants_color(fd),
-        .width = to_file ? 0 : screen_width(fd),
-        .processes = processes,
-    };
-    int code = gput_summary_render(results, &options, bytes, error);
-    *length = code == GPUT_OK ? strlen(*bytes) : 0;
-    return code;
+    struct gput_report_options options = gput_report_options_default();
+    options.processes = processes;
+    options.command = report->command;
+    options.has_status = report->has_status;
+    options.status = report->status;
+    options.color = !to_file && wants_color(fd);
+    options.width = to_file ? 0 : screen_width(fd);
+    return gput_results_render(results, &options, format, bytes, length, error);
 }
 
 /* A summary is harmless as it is, and its colors are to be obeyed. */

@@ -58,14 +58,14 @@ static bool print_outcome(struct gput_session *session, struct tracking *trackin
     bool *limited)
 {
     struct gput_error error;
-    struct gput_results results;
+    struct gput_results *results;
     if (gput_session_stop(session, &error) != GPUT_OK)
         message_error_until(&error, end->stop_fd);
     tracking_say_held(tracking, end->stop_fd);
     if (style->announces && !end->abandoned)
         announce(end->status, tracking->output, end->stop_fd);
     int code = gput_session_results(session, &results, &error);
-    *limited = code == GPUT_OK && results.limit.enforced;
+    *limited = code == GPUT_OK && gput_results_was_ended(results);
     struct report report = {
         .format = tracking->format,
         .path = tracking->output,
@@ -76,7 +76,8 @@ static bool print_outcome(struct gput_session *session, struct tracking *trackin
         .status = end->status,
     };
     if (code == GPUT_OK)
-        code = write_reports(session, tracking, &report, style, &results, &error);
+        code = write_reports(session, tracking, &report, style, results, &error);
+    gput_results_destroy(results);
     if (code != GPUT_OK)
         message_error_until(&error, end->stop_fd);
     return code == GPUT_OK || (code == GPUT_ERROR_STATE && !tracking->output);

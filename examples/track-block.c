@@ -29,15 +29,16 @@ static double work(void)
 
 static int print_report(struct gput_session *session, struct gput_error *error)
 {
-    struct gput_results results;
+    struct gput_results *results;
     char *text;
     int code = gput_session_results(session, &results, error);
     if (code == GPUT_OK)
-        code = gput_results_render(&results, GPUT_TEXT, &text, NULL, error);
+        code = gput_results_render(results, NULL, GPUT_TEXT, &text, NULL, error);
     if (code == GPUT_OK) {
         fputs(text, stdout);
         free(text);
     }
+    gput_results_destroy(results);
     return code;
 }
 

@@ -18,7 +18,7 @@
 
 #include <gputracker/energy.h>
 #include <gputracker/error.h>
-#include <gputracker/results.h>
+#include <gputracker/format.h>
 #include <gputracker/table.h>
 
 #include <stdbool.h>

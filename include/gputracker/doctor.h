@@ -6,9 +6,11 @@
 #define GPUTRACKER_DOCTOR_H
 
 #include <gputracker/error.h>
-#include <gputracker/results.h>
+#include <gputracker/format.h>
 #include <gputracker/session.h>
-#include <gputracker/units.h>
+#include <gputracker/table.h>
+
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,53 +25,47 @@ enum gput_doctor_state {
 /** "available", "partly" or "unavailable". Static text. */
 GPUT_API const char *gput_doctor_state_name(enum gput_doctor_state state);
 
-struct gput_doctor_source {
-    char name[24];  /**< snake_case: "procfs", "nvml", "rapl" … */
-    char gives[96]; /**< the figures that come from it */
-    enum gput_doctor_state state;
-    char reason[208]; /**< what is there, or why something is not */
-    char remedy[208]; /**< the command or step that opens it; "" when there is none, or no need */
-};
-
-/** A GPU as it was found. */
-struct gput_doctor_gpu {
-    char uuid[96];
-    char name[96];
-    char vendor[16];           /**< "nvidia", "amd", "intel" or "other" */
-    char pci_address[24];      /**< "0000:01:00.0"; "" when it has none */
-    char source[16];           /**< the source that reads it: "nvml", "amdgpu", "drm" */
-    double ram_capacity_bytes; /**< NaN when not available */
-    char missing[240];         /**< figures that are not available, and why; "" when all are */
-};
-
-#define GPUT_DOCTOR_MAX_SOURCES 24
-
-/** Plain data without pointers. */
-struct gput_doctor {
-    uint32_t n_sources;
-    struct gput_doctor_source sources[GPUT_DOCTOR_MAX_SOURCES];
-    uint32_t n_gpus;
-    struct gput_doctor_gpu gpus[GPUT_MAX_GPUS];
-};
+struct gput_doctor; /**< made by gput_doctor_create() */
 
 /**
- * Checks everything. Of `options` the roots, nvml_path and gpu_brand are used; NULL: the
- * defaults. Takes a moment, and seconds where a GPU driver is slow. A control group is made and
- * removed again to see whether that is allowed.
+ * Checks everything. Of `options` the roots, nvml_path, gpu_brand and gpu_ram_unit are used;
+ * NULL: the defaults. Takes a moment, and seconds where a GPU driver is slow. A control group is
+ * made and removed again to see whether that is allowed.
  *
- * Errors: GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is none.
+ * On success the caller frees `*doctor` by gput_doctor_destroy(); on failure it is NULL. Errors:
+ * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is none.
  */
-GPUT_API int gput_doctor_examine(
-    const struct gput_options *options, struct gput_doctor *doctor, struct gput_error *error);
+GPUT_API int gput_doctor_create(
+    const struct gput_options *options, struct gput_doctor **doctor, struct gput_error *error);
+
+/** NULL is fine. */
+GPUT_API void gput_doctor_destroy(struct gput_doctor *doctor);
+
+/** The number of sources; the others take an index below it. Texts belong to the findings. */
+GPUT_API size_t gput_doctor_source_count(const struct gput_doctor *doctor);
+/** In snake_case: "procfs", "nvml", "rapl" …. */
+GPUT_API const char *gput_doctor_source_name(const struct gput_doctor *doctor, size_t index);
+GPUT_API enum gput_doctor_state gput_doctor_source_state(
+    const struct gput_doctor *doctor, size_t index);
+/** The figures that come from it. */
+GPUT_API const char *gput_doctor_source_gives(const struct gput_doctor *doctor, size_t index);
+/** What is there, or why something is not. */
+GPUT_API const char *gput_doctor_source_reason(const struct gput_doctor *doctor, size_t index);
+/** The command or step that opens it; "" when there is none, or no need. */
+GPUT_API const char *gput_doctor_source_remedy(const struct gput_doctor *doctor, size_t index);
 
 /**
- * The findings as text or JSON; sizes in `ram_unit`.
+ * The findings as tables: "sources" (name, state, gives, reason, remedy) and "gpus" (uuid, name,
+ * vendor, pci_address, source, ram_capacity_bytes, missing), each with a row for what was found.
  *
- * Returns: GPUT_OK and in `*text` a terminated string that ends with a newline; free() it.
- * Errors: GPUT_ERROR_INVALID for another format, GPUT_ERROR_MEMORY.
+ * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
+GPUT_API int gput_doctor_tables(
+    const struct gput_doctor *doctor, struct gput_tables **tables, struct gput_error *error);
+
+/** The findings as text or JSON. Result and errors: see gputracker/format.h. */
 GPUT_API int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format,
-    enum gput_ram_unit ram_unit, char **text, struct gput_error *error);
+    char **bytes, size_t *length, struct gput_error *error);
 
 #ifdef __cplusplus
 }

@@ -66,36 +66,6 @@ GPUT_API int gput_carbon_intensity_find(
 /** Whose figures these are, and of which version. Static text. */
 GPUT_API const char *gput_carbon_intensity_source(void);
 
-/** Joules over a session. NaN: not available on this machine. */
-struct gput_energy {
-    enum gput_energy_unit unit; /**< to show it in; the figures here are joules */
-    struct {
-        double package; /**< CPU packages, core and uncore included */
-        double core;
-        double uncore;
-        double dram;
-        double psys;    /**< the platform as a whole; not in the total */
-        double gpu;     /**< all GPUs */
-        double battery; /**< drawn from batteries, the whole machine; in the total only where there
-                             is no package counter */
-        double total;   /**< package + dram + gpu, those that are known */
-    } machine;
-    double main;
-    double descendants;
-    double combined;
-    double unattributed;   /**< total - combined; all where combined is not known */
-    double idle_share;     /**< part of the machine's CPU time, 0 to 1, in which no process ran */
-    double mean_watts;     /**< of the total */
-    double max_watts;      /**< of the total, over a second or more; over the session when that is
-                              shorter */
-    double co2e_grams;     /**< of combined; NaN without a carbon intensity */
-    char co2e_source[128]; /**< which intensity: "56.039 g/kWh: France, 2023 (codecarbon 3.3.2)" */
-};
-
-/** The figures of the enum above, in its order. */
-GPUT_API void gput_energy_figures(
-    const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT]);
-
 #ifdef __cplusplus
 }
 #endif

@@ -19,7 +19,7 @@
 #define GPUTRACKER_ENERGY_RECORDING_H
 
 #include <gputracker/error.h>
-#include <gputracker/results.h>
+#include <gputracker/format.h>
 #include <gputracker/table.h>
 
 #include <stdbool.h>

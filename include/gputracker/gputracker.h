@@ -16,6 +16,7 @@
 #include <gputracker/energy_recording.h>
 #include <gputracker/error.h>
 #include <gputracker/file.h>
+#include <gputracker/format.h>
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
 #include <gputracker/processes.h>
@@ -24,9 +25,9 @@
 #include <gputracker/results.h>
 #include <gputracker/screen.h>
 #include <gputracker/session.h>
+#include <gputracker/sized.h>
 #include <gputracker/snapshot.h>
 #include <gputracker/sub_tracking.h>
-#include <gputracker/summary.h>
 #include <gputracker/table.h>
 #include <gputracker/timeline.h>
 #include <gputracker/units.h>

@@ -107,16 +107,6 @@ GPUT_API int gput_session_processes(
 GPUT_API void gput_processes_free(struct gput_processes *processes);
 
 /**
- * The report of a session with its processes: in JSON as further members "processes" and
- * "other_processes" (of a pickle's `details` too), in text as a tree after the rest.
- *
- * Returns and errors as gput_results_render().
- */
-GPUT_API int gput_results_render_processes(const struct gput_results *results,
-    const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
-    struct gput_error *error);
-
-/**
  * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,
  * name, command_line, start_timestamp, end_timestamp, end_timestamp_source, at_least, cpu_seconds,
  * peak_ram_bytes, peak_ram_source, peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code,

@@ -1,15 +1,26 @@
 /*
  * What a session gives: maxima and means, the machine's constants, the kernel's own peaks and
- * totals, the tracker's own cost, and a state for every source. Plain data without pointers: copy
- * it freely.
+ * totals, the tracker's own cost, and a state for every source.
+ *
+ *     struct gput_results *results;
+ *     if (gput_session_results(session, &results, &error) == GPUT_OK) {
+ *         double peak = gput_results_max(results, GPUT_COMBINED_RAM);
+ *         double cpu = gput_results_number(results, "accounting.kernel_cpu_seconds");
+ *         printf("%.0f bytes, %.3f s of CPU time\n", peak, cpu);
+ *         gput_results_destroy(results);
+ *     }
+ *
+ * Figures are in base units: bytes, seconds, percent, joules, watts. NaN: not known, and a source
+ * says why. Results never change after they were made, but by the functions that say so.
  */
 #ifndef GPUTRACKER_RESULTS_H
 #define GPUTRACKER_RESULTS_H
 
 #include <gputracker/energy.h>
 #include <gputracker/error.h>
-#include <gputracker/limits.h>
+#include <gputracker/format.h>
 #include <gputracker/measurement.h>
+#include <gputracker/table.h>
 #include <gputracker/units.h>
 
 #include <stdbool.h>
@@ -20,237 +31,181 @@
 extern "C" {
 #endif
 
-/** What does not change during a session; also the static part of a tracking file. */
-struct gput_static_data {
-    enum gput_ram_unit ram_unit;
-    enum gput_ram_unit gpu_ram_unit;
-    enum gput_time_unit time_unit;
-    double ram_system_capacity_bytes;     /**< MemTotal of /proc/meminfo */
-    double gpu_ram_system_capacity_bytes; /**< over all GPUs */
-    uint32_t system_core_count;           /**< online cores of the machine */
-    uint32_t n_expected_cores;
-    uint32_t system_gpu_count;
-    uint32_t n_expected_gpus;
-    double
-        allowed_ram_bytes; /**< tightest cgroup memory limit above main; NaN when there is none */
-    double allowed_cores;  /**< least of CPU affinity and cgroup CPU quota; NaN when not limited */
-};
-
-/** How far a figure can be trusted. */
-enum gput_source_state {
-    GPUT_SOURCE_EXACT,       /**< the kernel or the device counted it */
-    GPUT_SOURCE_SAMPLED,     /**< seen at ticks: what happened between them may be missed */
-    GPUT_SOURCE_UNAVAILABLE, /**< not available here; `reason` says why */
-};
-
-/** "exact", "sampled" or "unavailable". Static text. */
-GPUT_API const char *gput_source_state_name(enum gput_source_state state);
-
-/** Space for why a figure is missing, with its final 0. */
-#define GPUT_REASON_SIZE 512
-
-struct gput_source {
-    char name[32]; /**< snake_case: "ram", "cpu_time", "gpu" … */
-    enum gput_source_state state;
-    char reason[GPUT_REASON_SIZE]; /**< where it comes from, or why it is missing */
-};
-
-/** A limit that a session passed. */
-struct gput_limit_passed {
-    char kind_name[16]; /**< "ram", "seconds" …; "" when none was passed */
-    double value;       /**< the limit, in bytes or seconds */
-    double at_seconds;  /**< when, since the start */
-    bool enforced;      /**< the command was ended for it */
-};
-
-#define GPUT_MAX_SOURCES 32
-
-/**
- * One GPU (or MIG instance) over the whole session. A figure is NaN when it could not be read;
- * `missing` then says why. Process RAM is what the tracked processes held on this GPU; 0 only where
- * that is known, NaN where its driver may have hidden them.
- */
-struct gput_gpu {
-    char uuid[96];        /**< the driver's; where it has none, the PCI address */
-    char name[96];        /**< "NVIDIA H200" */
-    char vendor[16];      /**< "nvidia", "amd", "intel" or "other" */
-    char pci_address[24]; /**< "0000:01:00.0"; "" when it has none */
-    bool selected;        /**< counts in the utilization of all GPUs: see gput_options.gpu_uuids */
-    double ram_capacity_bytes;
-    double max_ram_bytes; /**< in use by any process */
-    double max_main_ram_bytes;
-    double max_descendants_ram_bytes;
-    double max_combined_ram_bytes;
-    double
-        max_combined_ram_at_most_bytes; /**< see gput_results.gpu_peaks; NaN: nothing bounds it */
-    double max_utilization_percent;     /**< of the whole GPU, by any process */
-    double mean_utilization_percent;
-    double max_main_sm_percent; /**< share of its processors (SM, CU, EU) that main kept busy */
-    double mean_main_sm_percent;
-    double max_descendants_sm_percent;
-    double mean_descendants_sm_percent;
-    double max_power_watts;
-    double mean_power_watts;
-    struct { /* as of the last sample */
-        double ram_bytes;
-        double combined_ram_bytes;
-        double utilization_percent;
-        double power_watts;
-        double joules; /**< since the start; counted by the device, else power integrated over time.
-                          Not available for a MIG instance */
-    } now;
-    char missing[240]; /**< figures that are missing, and why: "power: not supported by this GPU" */
-};
-
-#define GPUT_MAX_GPUS 64
-
-/** A peak that the kernel kept, also between two samples. */
-struct gput_peak {
-    double bytes;         /**< it was at least this; NaN when unknown */
-    double at_most_bytes; /**< and at most this: equal to `bytes` when it is exact; NaN when nothing
-                               bounds it */
-    char source[GPUT_REASON_SIZE]; /**< where it comes from and what is in it, or why it is unknown
-                                    */
-};
-
-/**
- * What was counted over the whole session, for main and all its descendants together. NaN: not
- * available here; the source "counts" says why.
- */
-struct gput_accounting {
-    /** What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
-     * sampled. Never less than the samples add up to. */
-    double kernel_cpu_seconds;
-    double kernel_user_cpu_seconds;   /**< of that, in user mode; NaN when children were auto-reaped
-                                         and no control group counted them */
-    double kernel_system_cpu_seconds; /**< of that, in the kernel on their behalf; NaN as above */
-    double sampled_cpu_seconds;       /**< what the samples add up to */
-    double captured_percent;          /**< sampled of kernel; NaN where kernel is "at least" */
-    uint64_t processes_seen;          /**< distinct processes known, main included */
-    double processes_missed; /**< started in the tree and not known; NaN: unknown how many */
-    char processes_missed_reason[GPUT_REASON_SIZE]; /**< how the figure above is known, or why it is
-                                                       not */
-    double minor_page_faults;            /**< pages that needed no storage: new, copied or cached */
-    double major_page_faults;            /**< page faults that needed storage */
-    double voluntary_context_switches;   /**< it waited for something */
-    double involuntary_context_switches; /**< the CPU went to another thread */
-    double read_bytes;  /**< through read() and the like, cached or not, pipes and sockets too; not
-                             through io_uring, splice() and mapped files */
-    double write_bytes; /**< through write() and the like */
-    double storage_read_bytes; /**< really fetched from storage */
-    /** Written to storage: storage_dirtied_bytes without pages that were dropped before they were
-     * written, because their file was removed or cut. At least, where some were dropped (source
-     * "written_to_storage"): they may have been filled by processes that are not tracked. */
-    double storage_write_bytes;
-    double storage_dirtied_bytes; /**< in pages that were filled to be written to storage */
-    /** Of the whole system (all that share main's network), without the loopback. */
-    double system_network_received_bytes;
-    double system_network_sent_bytes;
-};
-
-struct gput_results {
-    struct gput_static_data static_data;
-
-    /** Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
-    double max[GPUT_MEASUREMENT_COUNT];
-    /** CPU percents: over the time they are of, so that percent x time is CPU time. Everything else
-     * (GPU utilization, RAM, threads): over all rows of the tracking file alike, as an analysis of
-     * it has it. NaN when never read. */
-    double mean[GPUT_MEASUREMENT_COUNT];
-    double elapsed_seconds; /**< wall time from start to the last sample */
-
-    /** As of the last sample, for monitoring a session while it runs. NaN: not known. */
-    struct {
-        double values[GPUT_MEASUREMENT_COUNT];
-        /** Mean power over the last second or more; that of the GPUs as their drivers say it. */
-        double watts[GPUT_ENERGY_FIGURE_COUNT];
-        double system_cpu_seconds; /**< that all processes of the machine used since the start */
-        double main_cpu_seconds;
-        double descendants_cpu_seconds;
-    } now;
-
-    struct {
-        struct gput_peak main;        /**< RSS of the main process: VmHWM or ru_maxrss */
-        struct gput_peak descendants; /**< RSS of the largest single descendant */
-        struct gput_peak combined;    /**< of all together, what they share counted once */
-        /** What the kernel charged to a control group of exactly these processes: also for page
-         * cache that they filled, but not for what other processes had in RAM already. It bounds
-         * RSS neither from above nor from below. */
-        struct gput_peak control_group;
-    } peaks;
-
-    /**
-     * GPU RAM of the tracked processes, over all GPUs: at least what the drivers' lists of
-     * processes gave; at most the highest memory in use on the GPUs, minus what was in use by
-     * others, where no other process used a GPU. Both are of the moments at which drivers were
-     * read: a peak between two readings is in neither. NaN without a GPU.
-     */
-    struct {
-        struct gput_peak main;
-        struct gput_peak descendants;
-        struct gput_peak combined;
-        double list_age_seconds; /**< age of the list of processes at the last sample; 0: it was
-                                    read for that sample; NaN: there was no list */
-    } gpu_peaks;
-
-    struct gput_accounting accounting;
-
-    struct {
-        double cpu_seconds; /**< CPU time of the sampler itself */
-        double rss_bytes;   /**< of the tracking process; NaN when it is the tracked one */
-        uint64_t ticks;
-        uint64_t late_ticks;   /**< ticks that began more than a tenth of the interval late */
-        uint64_t missed_ticks; /**< deadlines that passed during an earlier tick */
-        uint64_t rows_lost;    /**< rows that could not be written to the tracking file */
-    } tracker;
-
-    struct gput_energy energy;
-    struct gput_limit_passed limit; /**< the first limit that was passed */
-    uint32_t n_later_limits;        /**< how many of `later_limits` are used */
-    struct gput_limit_passed later_limits[GPUT_LIMIT_KINDS - 1]; /**< and the others, in order */
-
-    uint32_t n_sources;
-    struct gput_source sources[GPUT_MAX_SOURCES];
-
-    uint32_t n_gpus; /**< how many of `gpus` are used; static_data.system_gpu_count is of all */
-    struct gput_gpu gpus[GPUT_MAX_GPUS]; /* the last member: only the used ones are kept on disk */
-};
-
-/** How a report is written. */
-enum gput_format {
-    GPUT_TEXT, /**< of a session: what the Python gpu_tracker reported, and no more */
-    GPUT_JSON,
-    GPUT_CSV,
-    GPUT_PICKLE,
-    GPUT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
-    GPUT_OPENMETRICS, /**< OpenMetrics 1.0 */
-    GPUT_FULL,        /**< of a session: text with every figure and its source */
-    GPUT_SUMMARY,     /**< of a session: about ten lines for people; see gputracker/summary.h */
-};
-
-/**
- * The report of a session as text, summary, JSON or pickle (which Python's gpu_tracker loads as its
- * own Tracker, with the figures in its `resource_usage`); or what is known now as metrics for
- * Prometheus, which gput_session_results_so_far() and an HTTP server of your own can serve: there a
- * figure that is not known is left out.
- *
- * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
- * bytes (`length` may be NULL). Text and JSON end with a newline; pickles hold NULs too.
- *
- * Errors: GPUT_ERROR_INVALID for a format that reports do not have, GPUT_ERROR_MEMORY.
- */
-GPUT_API int gput_results_render(const struct gput_results *results, enum gput_format format,
-    char **bytes, size_t *length, struct gput_error *error);
+struct gput_processes;
+struct gput_results; /**< made by gput_session_results() and the like */
 
 /**
  * Reads results that a session kept while it ran (its resource usage file), for example after the
  * tracker was killed. The pickle that the Python gpu_tracker (3 to 5) writes is read as well, as
  * data: what it does not have is NaN, and the source "older_file" says so.
  *
- * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is neither.
+ * On success the caller frees `*results` by gput_results_destroy(); on failure it is NULL.
+ * Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT when the file is neither, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_results_load(
-    const char *path, struct gput_results *results, struct gput_error *error);
+    const char *path, struct gput_results **results, struct gput_error *error);
+
+/** NULL is fine. */
+GPUT_API void gput_results_destroy(struct gput_results *results);
+
+/* ---- Figures that most programs want ---- */
+
+/** Wall time from the start to the last sample. */
+GPUT_API double gput_results_seconds(const struct gput_results *results);
+
+/** The highest sampled figure; of total RAM also what the kernel's peaks say that it was. NaN when
+ * it was never read. */
+GPUT_API double gput_results_max(
+    const struct gput_results *results, enum gput_measurement_id measurement);
+
+/**
+ * The mean. CPU percents: over the time they are of, so that percent x time is CPU time. All others
+ * (GPU utilization, RAM, threads): over all rows of the tracking file alike, as an analysis of it
+ * has it. NaN when it was never read.
+ */
+GPUT_API double gput_results_mean(
+    const struct gput_results *results, enum gput_measurement_id measurement);
+
+/** As of the last sample, for monitoring a session while it runs. */
+GPUT_API double gput_results_now(
+    const struct gput_results *results, enum gput_measurement_id measurement);
+
+/** Joules over the session; NaN: not available on this machine. */
+GPUT_API double gput_results_energy(
+    const struct gput_results *results, enum gput_energy_figure figure);
+
+/** Whether the command was ended because it passed a limit. */
+GPUT_API bool gput_results_was_ended(const struct gput_results *results);
+
+/* ---- All figures, by their columns ---- */
+
+/**
+ * A column of the results: one figure or text. Shared: see gputracker/sized.h. Names are paths:
+ * "max.main_ram", "peaks.combined.at_most_bytes", "accounting.kernel_cpu_seconds". They keep their
+ * meaning; new ones are added.
+ */
+struct gput_results_column {
+    const char *name;
+    const char *unit; /**< "bytes", "seconds", "percent", "joules", "watts", "grams"; NULL: a count,
+                           a flag (0 or 1), a share or a text */
+    const char *source;  /**< the name of the source that says how far it can be trusted, if the
+                              results have that source; NULL: none does */
+    const char *meaning; /**< what it is, in a few words */
+    enum gput_column_type type;
+};
+
+/** The number of columns, and each of them. Static. */
+GPUT_API size_t gput_results_column_count(void);
+GPUT_API const struct gput_results_column *gput_results_column(size_t index);
+
+/** The figure of that column; counts and flags as well. NaN: it is not known, or there is no such
+ * column. */
+GPUT_API double gput_results_number(const struct gput_results *results, const char *column);
+
+/** The text of that column, which belongs to the results. "": none, or there is no such column. */
+GPUT_API const char *gput_results_text(const struct gput_results *results, const char *column);
+
+/**
+ * Each GPU (or MIG instance) over the whole session: the number of GPUs, and figures and texts of
+ * one of them by the columns of the table "gpus" of gput_results_tables(): "uuid",
+ * "max_combined_ram_bytes" …. A figure is NaN when it could not be read; "missing" then says why.
+ * RAM of processes is what the tracked processes held on this GPU; 0 only where that is known, NaN
+ * where its driver may have hidden them.
+ */
+GPUT_API size_t gput_results_gpu_count(const struct gput_results *results);
+GPUT_API double gput_results_gpu_number(
+    const struct gput_results *results, size_t gpu, const char *column);
+GPUT_API const char *gput_results_gpu_text(
+    const struct gput_results *results, size_t gpu, const char *column);
+
+/**
+ * Everything as tables, in base units: the record "results" with the columns above; "gpus" with a
+ * row each; "sources" (name, state, reason); "limits_passed" (kind_name, value, at_seconds,
+ * enforced), in the order in which they were passed.
+ *
+ * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_results_tables(
+    const struct gput_results *results, struct gput_tables **tables, struct gput_error *error);
+
+/* ---- The units that reports show, as the session's options had them ---- */
+
+GPUT_API enum gput_ram_unit gput_results_ram_unit(const struct gput_results *results);
+GPUT_API enum gput_ram_unit gput_results_gpu_ram_unit(const struct gput_results *results);
+GPUT_API enum gput_time_unit gput_results_time_unit(const struct gput_results *results);
+
+/** Changes them. */
+GPUT_API void gput_results_set_units(struct gput_results *results, enum gput_ram_unit ram,
+    enum gput_ram_unit gpu_ram, enum gput_time_unit time);
+
+/* ---- Sources: where figures come from ---- */
+
+/** How far a figure can be trusted. */
+enum gput_source_state {
+    GPUT_SOURCE_EXACT,       /**< the kernel or the device counted it */
+    GPUT_SOURCE_SAMPLED,     /**< seen at ticks: what happened between them may be missed */
+    GPUT_SOURCE_UNAVAILABLE, /**< not available here; its reason says why */
+};
+
+/** "exact", "sampled" or "unavailable". Static text. */
+GPUT_API const char *gput_source_state_name(enum gput_source_state state);
+
+/** The number of sources; the others take an index below it. */
+GPUT_API size_t gput_results_source_count(const struct gput_results *results);
+/** Its name in snake_case: "ram", "cpu_time", "gpu" …. Texts belong to the results. */
+GPUT_API const char *gput_results_source_name(const struct gput_results *results, size_t index);
+GPUT_API enum gput_source_state gput_results_source_state(
+    const struct gput_results *results, size_t index);
+/** Where its figures come from, or why they are missing: a text for people. */
+GPUT_API const char *gput_results_source_reason(const struct gput_results *results, size_t index);
+
+/** Adds a source, which reports then have too: what a program knows of the figures. All is copied;
+ * names are cut to 31 bytes, reasons to 511. */
+GPUT_API void gput_results_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *reason);
+
+/* ---- Reports ---- */
+
+/** What is not in the results, and how to format a report. Sized: see gputracker/sized.h. */
+struct gput_report_options {
+    size_t size; /**< set by gput_report_options_default() */
+    /** The processes of the session: in JSON as further members "processes" and "other_processes"
+     * (of a pickle's `details` too), in text as a tree after the rest, in a summary for advice too.
+     * NULL: not known. */
+    const struct gput_processes *processes;
+    /* Of a summary alone: */
+    const char *const
+        *command; /**< the command with its arguments, NULL at the end; NULL: not shown */
+    bool has_status;
+    int status; /**< of the command, as of wait(2) */
+    bool color; /**< ANSI escape sequences, for a terminal */
+    /** Columns that a summary's command and a line are cut to; 0: they are not cut. */
+    unsigned width;
+};
+
+/** Sets the defaults, all zero, in a struct of that size; for gput_report_options_default(). */
+GPUT_API void gput_report_options_init(struct gput_report_options *options, size_t size);
+
+/** Nothing but the results. */
+static inline struct gput_report_options gput_report_options_default(void)
+{
+    struct gput_report_options options;
+    gput_report_options_init(&options, sizeof options);
+    return options;
+}
+
+/**
+ * The report of a session: as text, summary (figures in suitable units: 1 GB is 1e9 bytes; a figure
+ * that is a lower bound says "at least"), JSON or pickle (which Python's gpu_tracker loads as its
+ * own Tracker, with the figures in its `resource_usage`); or what is known now, as one line or as
+ * metrics for Prometheus, which gput_session_results_so_far() and an HTTP server of your own can
+ * serve: there a figure that is not known is left out.
+ *
+ * `options` may be NULL. Result and errors: see gputracker/format.h.
+ */
+GPUT_API int gput_results_render(const struct gput_results *results,
+    const struct gput_report_options *options, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error);
 
 #ifdef __cplusplus
 }

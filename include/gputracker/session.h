@@ -198,20 +198,34 @@ GPUT_API int gput_session_stop(struct gput_session *session, struct gput_error *
 
 /**
  * Figures of the whole session after a stop, so far before it.
- * Errors: GPUT_ERROR_STATE before tracking began, and in a fork of the process that created the
- * session (which can only destroy its copy).
+ *
+ * On success the caller frees `*results` by gput_results_destroy(); they may outlive the session.
+ * On failure it is NULL. Errors: GPUT_ERROR_STATE before tracking began, and in a fork of the
+ * process that created the session (which can only destroy its copy); GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_session_results(
-    struct gput_session *session, struct gput_results *results, struct gput_error *error);
+    struct gput_session *session, struct gput_results **results, struct gput_error *error);
 
 /**
  * The results so far, as the sampling thread last published them: at most half a second, or one
  * interval, old. For monitoring a session: it may be called from any thread between the beginning
  * of tracking and gput_session_destroy(), and neither waits for a sample nor delays one. What is
- * only known at the end is not in them. Errors: GPUT_ERROR_STATE before tracking began.
+ * only known at the end is not in them.
+ *
+ * Ownership as gput_session_results(). Errors: GPUT_ERROR_STATE before tracking began,
+ * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_session_results_so_far(
-    struct gput_session *session, struct gput_results *results, struct gput_error *error);
+    struct gput_session *session, struct gput_results **results, struct gput_error *error);
+
+/**
+ * Results of a session that never began, for a report of a process that was gone before it could be
+ * tracked: the units of the options and what is known of the machine; all else is missing.
+ *
+ * Ownership as gput_session_results(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_session_empty_results(
+    const struct gput_options *options, struct gput_results **results, struct gput_error *error);
 
 /** Frees everything. A session that tracks and was not stopped, as when an error ends the program,
  * is stopped here, and leaves its resource usage file with all of its figures. NULL is allowed. In

@@ -5,7 +5,7 @@
 #define GPUTRACKER_TABLE_H
 
 #include <gputracker/error.h>
-#include <gputracker/results.h>
+#include <gputracker/format.h>
 
 #include <stdbool.h>
 #include <stddef.h>

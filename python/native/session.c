@@ -342,12 +342,12 @@ static PyObject *render(
     const struct gput_results *results, const struct gput_processes *processes, int format)
 {
     struct gput_error error;
+    struct gput_report_options options = gput_report_options_default();
     char *bytes;
     size_t length;
+    options.processes = processes;
     int code =
-        processes ? gput_results_render_processes(
-                        results, processes, (enum gput_format)format, &bytes, &length, &error)
-                  : gput_results_render(results, (enum gput_format)format, &bytes, &length, &error);
+        gput_results_render(results, &options, (enum gput_format)format, &bytes, &length, &error);
     if (code != GPUT_OK)
         return native_raise(&error);
     return format == GPUT_PICKLE ? native_steal_bytes(bytes, length) : native_steal_text(bytes);
@@ -359,16 +359,12 @@ static PyObject *session_report(PyObject *object, PyObject *args)
     int format = GPUT_JSON;
     if (!PyArg_ParseTuple(args, "|i", &format) || !enter(self))
         return NULL;
-    struct gput_results *results = malloc(sizeof *results);
+    struct gput_results *results;
     struct gput_processes *processes = NULL;
     struct gput_error error;
     int code;
-    if (!results) {
-        self->busy = false;
-        return PyErr_NoMemory();
-    }
     Py_BEGIN_ALLOW_THREADS;
-    code = gput_session_results(self->session, results, &error);
+    code = gput_session_results(self->session, &results, &error);
     if (code == GPUT_OK && self->processes)
         code = gput_session_processes(self->session, &processes, &error);
     Py_END_ALLOW_THREADS;
@@ -378,7 +374,7 @@ static PyObject *session_report(PyObject *object, PyObject *args)
         text = render(results, processes, format);
     }
     gput_processes_free(processes);
-    free(results);
+    gput_results_destroy(results);
     return text;
 }
 
@@ -412,23 +408,17 @@ static PyObject *session_empty_report(PyObject *object, PyObject *args)
     int format = GPUT_JSON;
     if (!PyArg_ParseTuple(args, "|i", &format))
         return NULL;
-    struct gput_results *results = calloc(1, sizeof *results);
-    if (!results)
-        return PyErr_NoMemory();
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    results->static_data = (struct gput_static_data){.ram_unit = self->ram_unit,
-        .gpu_ram_unit = self->gpu_ram_unit,
-        .time_unit = self->time_unit,
-        .ram_system_capacity_bytes =
-            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE),
-        .system_core_count = (uint32_t)cores,
-        .n_expected_cores = self->n_expected_cores ? self->n_expected_cores : (uint32_t)cores,
-        .allowed_ram_bytes = NAN,
-        .allowed_cores = NAN};
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
-        results->max[i] = results->mean[i] = NAN;
+    struct gput_options options = gput_options_default();
+    options.ram_unit = self->ram_unit;
+    options.gpu_ram_unit = self->gpu_ram_unit;
+    options.time_unit = self->time_unit;
+    options.n_expected_cores = self->n_expected_cores;
+    struct gput_results *results;
+    struct gput_error error;
+    if (gput_session_empty_results(&options, &results, &error) != GPUT_OK)
+        return native_raise(&error);
     PyObject *text = render(results, NULL, format);
-    free(results);
+    gput_results_destroy(results);
     return text;
 }
 
@@ -493,16 +483,14 @@ static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
     int format = GPUT_JSON;
     if (!PyArg_ParseTuple(args, "O&|i", PyUnicode_FSConverter, &path, &format))
         return NULL;
-    struct gput_results *results = malloc(sizeof *results);
+    struct gput_results *results;
     struct gput_error error;
     PyObject *text = NULL;
-    if (!results)
-        PyErr_NoMemory();
-    else if (gput_results_load(PyBytes_AsString(path), results, &error) != GPUT_OK)
+    if (gput_results_load(PyBytes_AsString(path), &results, &error) != GPUT_OK)
         native_raise(&error);
     else
         text = render(results, NULL, format);
-    free(results);
+    gput_results_destroy(results);
     Py_DECREF(path);
     return text;
 }

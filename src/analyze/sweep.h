@@ -19,6 +19,8 @@
 #include "analyze/quantile_sketch.h"
 #include "analyze/row_statistics.h"
 
+#include <gputracker/measurement.h>
+
 /* A block, or a part of one. */
 struct sweep_target {
     struct row_total *total;          /* NULL until there is a row; owned */

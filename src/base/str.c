@@ -1,5 +1,7 @@
 #include "base/str.h"
 
+#include "base/error.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -107,6 +109,14 @@ char *str_steal(struct str *string)
         free(string->data);
     *string = (struct str){0};
     return text;
+}
+
+int str_steal_bytes(struct str *string, char **bytes, size_t *length, struct gput_error *error)
+{
+    if (length)
+        *length = string->length;
+    *bytes = str_steal(string);
+    return *bytes ? GPUT_OK : error_memory(error);
 }
 
 const char *str_text(const struct str *string)

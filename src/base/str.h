@@ -5,6 +5,8 @@
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
+#include <gputracker/error.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -41,6 +43,10 @@ void str_printf(struct str *string, const char *format, ...) __attribute__((form
  * is freed). The string is empty afterwards. An empty string gives "".
  */
 char *str_steal(struct str *string);
+
+/* The same with its length, which may be NULL, as gput_…_render() have it: GPUT_ERROR_MEMORY, with
+ * `*bytes` NULL, when an append failed. */
+int str_steal_bytes(struct str *string, char **bytes, size_t *length, struct gput_error *error);
 
 /* The text, "" while empty. Valid until the next change. */
 const char *str_text(const struct str *string);

@@ -1,7 +1,7 @@
 /*
  * Each source is a row of the table below and a function that checks it. To add a source, add both.
  */
-#include <gputracker/doctor.h>
+#include "doctor/findings.h"
 
 #include "base/error.h"
 #include "base/text.h"
@@ -21,6 +21,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -301,7 +302,7 @@ static const struct check {
     {"battery", "power of a machine that runs on its battery", check_battery},
 };
 
-_Static_assert(sizeof checks / sizeof *checks <= GPUT_DOCTOR_MAX_SOURCES, "room for each source");
+_Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "room for each source");
 
 /* Samples show which figures each GPU lacks: the second one has lists made for this process. */
 static void sample_gpus(const struct view *view)
@@ -314,11 +315,14 @@ static void sample_gpus(const struct view *view)
     }
 }
 
-static void list_gpus(const struct view *view, struct gput_doctor *doctor)
+static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct gput_error *error)
 {
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
-    for (size_t i = 0; i < count && i < GPUT_MAX_GPUS; i++) {
+    doctor->gpus = calloc(count + 1, sizeof *doctor->gpus);
+    if (!doctor->gpus)
+        return error_memory(error);
+    for (size_t i = 0; i < count; i++) {
         struct gput_doctor_gpu *gpu = &doctor->gpus[doctor->n_gpus++];
         memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
         memcpy(gpu->name, devices[i].name, sizeof gpu->name);
@@ -328,9 +332,10 @@ static void list_gpus(const struct view *view, struct gput_doctor *doctor)
         gpu->ram_capacity_bytes = devices[i].ram_capacity_bytes;
         gpu_device_explain(&devices[i], GPU_FIGURE_COUNT, gpu->missing, sizeof gpu->missing);
     }
+    return GPUT_OK;
 }
 
-int gput_doctor_examine(
+static int examine(
     const struct gput_options *options, struct gput_doctor *doctor, struct gput_error *error)
 {
     struct gput_options defaults = gput_options_default();
@@ -347,7 +352,7 @@ int gput_doctor_examine(
         .brand = options->gpu_brand,
     };
     view.own_procfs = cpu_clock_usable(view.procfs_root);
-    memset(doctor, 0, sizeof *doctor);
+    doctor->ram_unit = options->gpu_ram_unit;
     TRY(gpu_set_open(&gpu_options, &view.gpus, error));
     sample_gpus(&view);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
@@ -356,7 +361,27 @@ int gput_doctor_examine(
         snprintf(source->gives, sizeof source->gives, "%s", checks[i].gives);
         checks[i].check(&view, source);
     }
-    list_gpus(&view, doctor);
+    int code = list_gpus(&view, doctor, error);
     gpu_set_close(view.gpus);
-    return GPUT_OK;
+    return code;
+}
+
+int gput_doctor_create(
+    const struct gput_options *options, struct gput_doctor **doctor, struct gput_error *error)
+{
+    *doctor = NULL;
+    struct gput_doctor *made = calloc(1, sizeof *made);
+    int code = made ? examine(options, made, error) : error_memory(error);
+    if (code == GPUT_OK)
+        *doctor = made;
+    else
+        gput_doctor_destroy(made);
+    return code;
+}
+
+void gput_doctor_destroy(struct gput_doctor *doctor)
+{
+    if (doctor)
+        free(doctor->gpus);
+    free(doctor);
 }

@@ -1,12 +1,13 @@
 /*
- * The findings of gput_doctor_examine() as text and JSON.
+ * The findings of gput_doctor_create() one by one, as tables, text and JSON.
  */
+#include "doctor/findings.h"
+
 #include "base/doc.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/str.h"
-
-#include <gputracker/doctor.h>
+#include "base/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,6 +16,94 @@ const char *gput_doctor_state_name(enum gput_doctor_state state)
 {
     static const char *const names[] = {"available", "partly", "unavailable"};
     return names[state];
+}
+
+/* ---- One by one ---- */
+
+size_t gput_doctor_source_count(const struct gput_doctor *doctor)
+{
+    return doctor->n_sources;
+}
+
+const char *gput_doctor_source_name(const struct gput_doctor *doctor, size_t index)
+{
+    return doctor->sources[index].name;
+}
+
+enum gput_doctor_state gput_doctor_source_state(const struct gput_doctor *doctor, size_t index)
+{
+    return doctor->sources[index].state;
+}
+
+const char *gput_doctor_source_gives(const struct gput_doctor *doctor, size_t index)
+{
+    return doctor->sources[index].gives;
+}
+
+const char *gput_doctor_source_reason(const struct gput_doctor *doctor, size_t index)
+{
+    return doctor->sources[index].reason;
+}
+
+const char *gput_doctor_source_remedy(const struct gput_doctor *doctor, size_t index)
+{
+    return doctor->sources[index].remedy;
+}
+
+/* ---- Tables ---- */
+
+static void add_texts(struct gput_table *table, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        table_add_column(table, names[i], GPUT_COLUMN_TEXT);
+}
+
+static void put_text(struct gput_table *table, const char *text)
+{
+    table_put_text(table, text[0] ? text : NULL);
+}
+
+static void add_sources(struct gput_tables *tables, const struct gput_doctor *doctor)
+{
+    static const char *const names[] = {"name", "state", "gives", "reason", "remedy"};
+    struct gput_table *table = tables_add(tables, "sources");
+    add_texts(table, names, sizeof names / sizeof *names);
+    for (uint32_t i = 0; i < doctor->n_sources; i++) {
+        const struct gput_doctor_source *source = &doctor->sources[i];
+        put_text(table, source->name);
+        put_text(table, gput_doctor_state_name(source->state));
+        put_text(table, source->gives);
+        put_text(table, source->reason);
+        put_text(table, source->remedy);
+    }
+}
+
+static void add_gpus(struct gput_tables *tables, const struct gput_doctor *doctor)
+{
+    static const char *const names[] = {"uuid", "name", "vendor", "pci_address", "source"};
+    struct gput_table *table = tables_add(tables, "gpus");
+    add_texts(table, names, sizeof names / sizeof *names);
+    table_add_column(table, "ram_capacity_bytes", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "missing", GPUT_COLUMN_TEXT);
+    for (uint32_t i = 0; i < doctor->n_gpus; i++) {
+        const struct gput_doctor_gpu *gpu = &doctor->gpus[i];
+        put_text(table, gpu->uuid);
+        put_text(table, gpu->name);
+        put_text(table, gpu->vendor);
+        put_text(table, gpu->pci_address);
+        put_text(table, gpu->source);
+        table_put_double(table, gpu->ram_capacity_bytes);
+        put_text(table, gpu->missing);
+    }
+}
+
+int gput_doctor_tables(
+    const struct gput_doctor *doctor, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_tables *building = tables_create();
+    add_sources(building, doctor);
+    add_gpus(building, doctor);
+    return tables_finish_building(building, tables, error);
 }
 
 /* ---- JSON ---- */
@@ -133,18 +222,17 @@ static void write_text(
         write_gpu(&doctor->gpus[i], i, ram_unit, text);
 }
 
-int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format,
-    enum gput_ram_unit ram_unit, char **text, struct gput_error *error)
+int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
 {
     struct str rendered = {0};
-    *text = NULL;
+    *bytes = NULL;
     if (format == GPUT_JSON)
-        TRY(write_json(doctor, ram_unit, &rendered, error));
+        TRY(write_json(doctor, doctor->ram_unit, &rendered, error));
     else if (format == GPUT_TEXT)
-        write_text(doctor, ram_unit, &rendered);
+        write_text(doctor, doctor->ram_unit, &rendered);
     else
         return error_set(
             error, GPUT_ERROR_INVALID, "The doctor's findings are written as text or JSON only.");
-    *text = str_steal(&rendered);
-    return *text ? GPUT_OK : error_memory(error);
+    return str_steal_bytes(&rendered, bytes, length, error);
 }

@@ -445,7 +445,7 @@ void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_E
         [ENERGY_DRAM] = GPUT_ENERGY_DRAM,
         [ENERGY_PSYS] = GPUT_ENERGY_PSYS,
     };
-    gput_energy_figures(&meter->energy, joules);
+    energy_figures(&meter->energy, joules);
     for (int i = 0; i < ENERGY_DOMAINS; i++) {
         if (meter->is_lost[i])
             joules[of_domain[i]] = NAN;

@@ -14,7 +14,7 @@
 #include "energy/powercap.h"
 #include "gpu/gpu.h"
 
-#include <gputracker/energy.h>
+#include "model/energy.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/table.h"
 
-#include <gputracker/results.h>
+#include "model/results.h"
 
 #include <sqlite3.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-#include <gputracker/results.h>
+#include "model/results.h"
 
 #include <stddef.h>
 

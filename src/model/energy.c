@@ -1,4 +1,4 @@
-#include <gputracker/energy.h>
+#include "model/energy.h"
 
 #include "base/error.h"
 
@@ -32,7 +32,7 @@ const char *gput_energy_figure_name(enum gput_energy_figure figure)
     return figure_names[figure];
 }
 
-void gput_energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT])
+void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT])
 {
     joules[GPUT_ENERGY_PACKAGE] = energy->machine.package;
     joules[GPUT_ENERGY_CORE] = energy->machine.core;

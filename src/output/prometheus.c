@@ -289,8 +289,7 @@ static void write_sources(const struct writer *writer)
 
 static uint32_t gpu_count(const struct writer *writer)
 {
-    uint32_t count = writer->results->n_gpus;
-    return count < GPUT_MAX_GPUS ? count : GPUT_MAX_GPUS;
+    return writer->results->n_gpus;
 }
 
 static void write_gpu_info(const struct writer *writer)

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-#include <gputracker/results.h>
+#include "model/results.h"
 
 /* Appends what is known; a figure that is not known is left out. */
 void prometheus_write(

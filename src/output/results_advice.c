@@ -66,7 +66,7 @@ static void add_unused_ram(struct advice *advice)
 
 static void add_gpu_ram_near_limit(struct advice *advice)
 {
-    for (uint32_t i = 0; i < advice->results->n_gpus && i < GPUT_MAX_GPUS; i++) {
+    for (uint32_t i = 0; i < advice->results->n_gpus; i++) {
         const struct gput_gpu *gpu = &advice->results->gpus[i];
         if (gpu->selected && gpu->max_ram_bytes >= NEAR_LIMIT * gpu->ram_capacity_bytes)
             add(advice, "The RAM of GPU %u was %.0f %% in use.", (unsigned)i,
@@ -76,7 +76,7 @@ static void add_gpu_ram_near_limit(struct advice *advice)
 
 static void add_idle_gpus(struct advice *advice)
 {
-    for (uint32_t i = 0; i < advice->results->n_gpus && i < GPUT_MAX_GPUS; i++) {
+    for (uint32_t i = 0; i < advice->results->n_gpus; i++) {
         const struct gput_gpu *gpu = &advice->results->gpus[i];
         if (!gpu->selected)
             continue;

@@ -4,8 +4,8 @@
 #ifndef OUTPUT_RESULTS_ADVICE_H
 #define OUTPUT_RESULTS_ADVICE_H
 
+#include "model/results.h"
 #include <gputracker/processes.h>
-#include <gputracker/results.h>
 
 #include <stddef.h>
 

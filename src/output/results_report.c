@@ -3,6 +3,7 @@
  */
 #include "base/doc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "import/results_read_pickle.h"
 #include "output/doc_text.h"
 #include "output/processes_report.h"
@@ -10,8 +11,8 @@
 #include "output/results_pickle.h"
 #include "output/results_summary.h"
 
+#include "model/results.h"
 #include <gputracker/processes.h>
-#include <gputracker/results.h>
 
 #include <math.h>
 #include <stddef.h>
@@ -65,7 +66,7 @@ static bool is_limited(const struct gput_results *results)
 static bool has_energy(const struct gput_results *results)
 {
     double joules[GPUT_ENERGY_FIGURE_COUNT];
-    gput_energy_figures(&results->energy, joules);
+    energy_figures(&results->energy, joules);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (!isnan(joules[i]))
             return true;
@@ -368,7 +369,7 @@ static void add_gpu(
 static void add_gpus(struct doc *parent, const char *key, const struct gput_results *results)
 {
     struct doc *gpus = doc_add_array(parent, key);
-    for (uint32_t i = 0; i < results->n_gpus && i < GPUT_MAX_GPUS; i++)
+    for (uint32_t i = 0; i < results->n_gpus; i++)
         add_gpu(gpus, i, &results->gpus[i], results->static_data.gpu_ram_unit);
 }
 
@@ -499,49 +500,43 @@ static struct doc *results_doc(const struct gput_results *results, bool document
 /* ---- Formats ---- */
 
 static void write_as_text(const struct gput_results *results,
-    const struct gput_processes *processes, bool documented, struct str *text)
+    const struct gput_report_options *options, bool documented, struct str *text)
 {
     struct doc *doc = results_doc(results, documented);
     text->failed |= !doc;
     if (doc)
         doc_text_write(doc, text);
-    if (processes)
-        processes_report_write_tree(processes, text);
+    if (options->processes)
+        processes_report_write_tree(options->processes, text);
     doc_destroy(doc);
 }
 
 static void write_text(
-    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
-    write_as_text(results, processes, true, text);
+    write_as_text(results, options, true, text);
 }
 
 static void write_full(
-    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
-    write_as_text(results, processes, false, text);
-}
-
-static void write_summary(
-    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
-{
-    results_summary_write(results, &(struct gput_summary_options){.processes = processes}, text);
+    write_as_text(results, options, false, text);
 }
 
 /* All of the report, with the processes in it. */
 static struct doc *whole_doc(
-    const struct gput_results *results, const struct gput_processes *processes)
+    const struct gput_results *results, const struct gput_report_options *options)
 {
     struct doc *doc = results_doc(results, false);
-    if (doc && processes)
-        processes_report_add(doc, processes);
+    if (doc && options->processes)
+        processes_report_add(doc, options->processes);
     return doc;
 }
 
 static void write_json(
-    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
-    struct doc *doc = whole_doc(results, processes);
+    struct doc *doc = whole_doc(results, options);
     text->failed |= !doc || doc_failed(doc);
     if (doc)
         doc_write_json(doc, 1, text);
@@ -550,11 +545,11 @@ static void write_json(
 }
 
 static void write_pickle(
-    const struct gput_results *results, const struct gput_processes *processes, struct str *text)
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
     struct str report = {0};
-    struct doc *doc = whole_doc(results, processes);
-    write_full(results, processes, &report);
+    struct doc *doc = whole_doc(results, options);
+    write_full(results, options, &report);
     text->failed |= report.failed || !doc || doc_failed(doc);
     if (doc)
         results_write_pickle(doc, str_text(&report), text);
@@ -562,56 +557,62 @@ static void write_pickle(
     doc_destroy(doc);
 }
 
+static void write_prometheus(
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+{
+    (void)options;
+    prometheus_write(results, GPUT_PROMETHEUS, text);
+}
+
+static void write_openmetrics(
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+{
+    (void)options;
+    prometheus_write(results, GPUT_OPENMETRICS, text);
+}
+
 static const struct report_format {
     enum gput_format format;
-    void (*write)(const struct gput_results *results, const struct gput_processes *processes,
+    void (*write)(const struct gput_results *results, const struct gput_report_options *options,
         struct str *text);
 } formats[] = {
     {GPUT_TEXT, write_text},
     {GPUT_FULL, write_full},
-    {GPUT_SUMMARY, write_summary},
+    {GPUT_SUMMARY, results_summary_write},
+    {GPUT_LINE, results_summary_write_line},
     {GPUT_JSON, write_json},
     {GPUT_PICKLE, write_pickle},
+    {GPUT_PROMETHEUS, write_prometheus},
+    {GPUT_OPENMETRICS, write_openmetrics},
 };
 
-int gput_results_render(const struct gput_results *results, enum gput_format format, char **bytes,
-    size_t *length, struct gput_error *error)
+static const struct report_format *find_format(enum gput_format format)
 {
-    return gput_results_render_processes(results, NULL, format, bytes, length, error);
-}
-
-static bool is_metrics(enum gput_format format)
-{
-    return format == GPUT_PROMETHEUS || format == GPUT_OPENMETRICS;
-}
-
-static int render_report(const struct gput_results *results, const struct gput_processes *processes,
-    enum gput_format format, struct str *text, struct gput_error *error)
-{
-    const struct report_format *chosen = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (formats[i].format == format)
-            chosen = &formats[i];
+            return &formats[i];
     }
+    return NULL;
+}
+
+static const struct gput_report_options usual = {.size = sizeof usual};
+
+void gput_report_options_init(struct gput_report_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_results_render(const struct gput_results *results, const struct gput_report_options *given,
+    enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
+{
+    struct gput_report_options options = usual;
+    struct str rendered = {0};
+    const struct report_format *chosen = find_format(format);
+    *bytes = NULL;
     if (!chosen)
         return error_set(error, GPUT_ERROR_INVALID,
             "A report is written as text, JSON, pickle or metrics only.");
-    chosen->write(results, processes, text);
-    return GPUT_OK;
-}
-
-int gput_results_render_processes(const struct gput_results *results,
-    const struct gput_processes *processes, enum gput_format format, char **bytes, size_t *length,
-    struct gput_error *error)
-{
-    struct str rendered = {0};
-    *bytes = NULL;
-    if (is_metrics(format))
-        prometheus_write(results, format, &rendered);
-    else
-        TRY(render_report(results, processes, format, &rendered, error));
-    if (length)
-        *length = rendered.length;
-    *bytes = str_steal(&rendered);
-    return *bytes ? GPUT_OK : error_memory(error);
+    TRY(sized_read(&options, sizeof options, given, error));
+    chosen->write(results, &options, &rendered);
+    return str_steal_bytes(&rendered, bytes, length, error);
 }

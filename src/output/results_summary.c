@@ -30,7 +30,7 @@
 
 struct summary {
     const struct gput_results *results;
-    const struct gput_summary_options *options;
+    const struct gput_report_options *options;
     struct str *text;
 };
 
@@ -233,7 +233,7 @@ static void write_gpus(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
     unsigned shown = 0, more = 0;
-    for (uint32_t i = 0; i < results->n_gpus && i < GPUT_MAX_GPUS; i++) {
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
         if (!results->gpus[i].selected)
             continue;
         if (shown < MAX_SHOWN_GPUS) {
@@ -333,8 +333,8 @@ static void write_advice(struct summary *summary)
     }
 }
 
-void results_summary_write(const struct gput_results *results,
-    const struct gput_summary_options *options, struct str *text)
+void results_summary_write(
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
     struct summary summary = {results, options, text};
     if (options->command)
@@ -352,16 +352,6 @@ void results_summary_write(const struct gput_results *results,
     if (options->processes)
         processes_report_write_tree(options->processes, text);
     make_harmless(text, start);
-}
-
-int gput_summary_render(const struct gput_results *results,
-    const struct gput_summary_options *options, char **text, struct gput_error *error)
-{
-    static const struct gput_summary_options plain;
-    struct str rendered = {0};
-    results_summary_write(results, options ? options : &plain, &rendered);
-    *text = str_steal(&rendered);
-    return *text ? GPUT_OK : error_memory(error);
 }
 
 /* "12.3 s  1.9 cores  RAM 412 MB, at most 500 MB  GPU RAM 11.2 GB, busy 85 %" */
@@ -382,13 +372,14 @@ static void write_line(const struct gput_results *results, struct str *line)
         str_printf(line, "  GPUs busy %.0f %%", values[GPUT_GPU_HARDWARE_UTILIZATION]);
 }
 
-int gput_summary_render_line(
-    const struct gput_results *results, unsigned width, char **text, struct gput_error *error)
+void results_summary_write_line(
+    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
     struct str line = {0};
     write_line(results, &line);
-    if (width > 1)
-        cut(&line, width - 1); /* the last column would begin another line */
-    *text = str_steal(&line);
-    return *text ? GPUT_OK : error_memory(error);
+    if (options->width > 1)
+        cut(&line, options->width - 1); /* the last column would begin another line */
+    text->failed |= line.failed;
+    str_append(text, str_text(&line));
+    str_finish(&line);
 }

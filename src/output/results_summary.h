@@ -1,15 +1,23 @@
 /*
- * The summary of a session that people read; see gputracker/summary.h.
+ * A summary of a session for people, in about ten lines: what it needed, whether it was near a
+ * limit, what was wasted, and what could not be measured.
  */
 #ifndef OUTPUT_RESULTS_SUMMARY_H
 #define OUTPUT_RESULTS_SUMMARY_H
 
 #include "base/str.h"
 
-#include <gputracker/summary.h>
+#include "model/results.h"
+
+#include <gputracker/processes.h>
 
 /* Appends the summary. */
 void results_summary_write(const struct gput_results *results,
-    const struct gput_summary_options *options, struct str *text);
+    const struct gput_report_options *options, struct str *text);
+
+/* Appends what is known now as one line without a newline: time, cores in use, RAM now and at its
+ * highest, GPUs. */
+void results_summary_write_line(const struct gput_results *results,
+    const struct gput_report_options *options, struct str *text);
 
 #endif

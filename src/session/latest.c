@@ -4,14 +4,7 @@
 #include "session/session_state.h"
 #include "session/snapshot_copy.h"
 
-#include <stddef.h>
-#include <string.h>
-
-/* GPUs that do not exist are not copied. */
-static void copy_results(struct gput_results *to, const struct gput_results *from)
-{
-    memcpy(to, from, offsetof(struct gput_results, gpus) + from->n_gpus * sizeof from->gpus[0]);
-}
+#include <stdlib.h>
 
 void latest_init(struct latest *latest)
 {
@@ -21,6 +14,7 @@ void latest_init(struct latest *latest)
 void latest_finish(struct latest *latest)
 {
     gput_snapshot_release(latest->snapshot);
+    results_finish(&latest->results);
     pthread_mutex_destroy(&latest->lock);
 }
 
@@ -28,19 +22,27 @@ void latest_set_results(struct latest *latest, const struct gput_results *result
 {
     if (pthread_mutex_trylock(&latest->lock) != 0)
         return;
-    copy_results(&latest->results, results);
-    latest->number++;
+    if (results_copy(&latest->results, results) == GPUT_OK)
+        latest->number++;
     pthread_mutex_unlock(&latest->lock);
+}
+
+static bool has_results(struct latest *latest)
+{
+    pthread_mutex_lock(&latest->lock);
+    bool has_some = latest->number > 0;
+    pthread_mutex_unlock(&latest->lock);
+    return has_some;
 }
 
 uint64_t latest_results(struct latest *latest, uint64_t known, struct gput_results *results)
 {
     pthread_mutex_lock(&latest->lock);
     uint64_t number = latest->number;
-    if (number > 0 && number != known)
-        copy_results(results, &latest->results);
+    bool is_copied =
+        number > 0 && number != known && results_copy(results, &latest->results) == GPUT_OK;
     pthread_mutex_unlock(&latest->lock);
-    return number;
+    return is_copied ? number : known;
 }
 
 void latest_set_snapshot(struct latest *latest, struct gput_snapshot *snapshot)
@@ -64,12 +66,18 @@ struct gput_snapshot *latest_snapshot(struct latest *latest)
 }
 
 int gput_session_results_so_far(
-    struct gput_session *session, struct gput_results *results, struct gput_error *error)
+    struct gput_session *session, struct gput_results **results, struct gput_error *error)
 {
+    *results = NULL;
     TRY(session_check_owner(session, error));
-    memset(results, 0, sizeof *results);
-    if (latest_results(&session->latest, 0, results) == 0)
+    if (!has_results(&session->latest))
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+    struct gput_results *copy = calloc(1, sizeof *copy);
+    if (!copy || latest_results(&session->latest, 0, copy) == 0) {
+        gput_results_destroy(copy);
+        return error_memory(error);
+    }
+    *results = copy;
     return GPUT_OK;
 }
 

@@ -6,7 +6,8 @@
 #ifndef SESSION_LATEST_H
 #define SESSION_LATEST_H
 
-#include <gputracker/results.h>
+#include "model/results.h"
+
 #include <gputracker/snapshot.h>
 
 #include <pthread.h>
@@ -25,8 +26,8 @@ void latest_finish(struct latest *latest);
 /* The sampling thread publishes results. */
 void latest_set_results(struct latest *latest, const struct gput_results *results);
 
-/* The number of the latest results; 0: none. When it is not `known`, they are copied to `results`.
- */
+/* The number of the latest results; 0: none. When it is not `known`, they are copied to `results`;
+ * without memory for that it is `known`. */
 uint64_t latest_results(struct latest *latest, uint64_t known, struct gput_results *results);
 
 /* The sampling thread publishes a snapshot, which becomes the latest's. */

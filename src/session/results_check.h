@@ -7,7 +7,7 @@
 #ifndef SESSION_RESULTS_CHECK_H
 #define SESSION_RESULTS_CHECK_H
 
-#include <gputracker/results.h>
+#include "model/results.h"
 
 /*
  * Clears upper bounds that another figure is above (NaN), and relabels what is called exact and

@@ -8,7 +8,7 @@
 #include "os/network_traffic.h"
 #include "os/task_counts.h"
 
-#include <gputracker/results.h>
+#include "model/results.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -69,7 +69,12 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
     const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
     const struct gpu_usage *usage = &session->gpu_usage;
     session_gpus_fill_static(session, &results->static_data);
-    for (size_t i = 0; i < count && i < GPUT_MAX_GPUS; i++) {
+    if (results_reserve_gpus(results, count) != GPUT_OK) {
+        session_add_source(results, "gpus", GPUT_SOURCE_UNAVAILABLE,
+            "out of memory: figures of single GPUs are missing");
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
         struct gput_gpu *gpu = &results->gpus[results->n_gpus++];
         *gpu = (struct gput_gpu){
             .selected = devices[i].selected,

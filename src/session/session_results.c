@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -396,8 +397,7 @@ static void fill_now(struct gput_session *session, struct gput_results *results)
 
 void session_fill_results(struct gput_session *session, struct gput_results *results)
 {
-    /* Most of it is space for GPUs that do not exist. */
-    memset(results, 0, offsetof(struct gput_results, gpus));
+    memset(results, 0, offsetof(struct gput_results, gpu_capacity));
     results->static_data = session->settings.static_data;
     results->elapsed_seconds =
         clock_seconds_of_ns(session->last_sample_ns - session->settings.start_ns);
@@ -425,14 +425,18 @@ void session_fill_results(struct gput_session *session, struct gput_results *res
 }
 
 int gput_session_results(
-    struct gput_session *session, struct gput_results *results, struct gput_error *error)
+    struct gput_session *session, struct gput_results **results, struct gput_error *error)
 {
+    *results = NULL;
     if (session->phase == SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
     TRY(session_check_owner(session, error));
-    memset(results->gpus, 0, sizeof results->gpus);
+    struct gput_results *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
     pthread_mutex_lock(&session->schedule.lock);
-    session_fill_results(session, results);
+    session_fill_results(session, made);
     pthread_mutex_unlock(&session->schedule.lock);
+    *results = made;
     return GPUT_OK;
 }

@@ -7,7 +7,8 @@
 
 #include "gpu/gpu.h"
 
-#include <gputracker/results.h>
+#include "model/results.h"
+
 #include <gputracker/session.h>
 
 #include <stdbool.h>

@@ -46,15 +46,12 @@ void session_leave_wall_clock(struct gput_session *session)
 void session_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...)
 {
-    if (results->n_sources == GPUT_MAX_SOURCES)
-        return;
-    struct gput_source *source = &results->sources[results->n_sources++];
-    snprintf(source->name, sizeof source->name, "%s", name);
-    source->state = state;
+    char reason[GPUT_REASON_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    text_fit_list(source->reason, sizeof source->reason, format, arguments);
+    text_fit_list(reason, sizeof reason, format, arguments);
     va_end(arguments);
+    results_add_source(results, name, state, reason);
 }
 
 int64_t session_helpers_cpu_ns(const struct gput_session *session)

@@ -21,12 +21,13 @@ static void publish_results(struct gput_session *session)
     int64_t since_ns = session->results_ns;
     if (since_ns ? snapshot->taken_ns - since_ns < RESULTS_INTERVAL_NS : snapshot->is_last)
         return;
-    struct gput_results results;
+    struct gput_results results = {0};
     session_fill_results(session, &results);
     latest_set_results(&session->latest, &results);
     sinks_results(&session->sinks, &results);
     if (!snapshot->is_baseline)
         session->results_ns = snapshot->taken_ns;
+    results_finish(&results);
 }
 
 static void publish_snapshot(struct gput_session *session)

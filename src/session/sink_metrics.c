@@ -52,9 +52,9 @@ static const char *page(struct metrics_sink *metrics, int form)
     if (number != metrics->number)
         forget_pages(metrics);
     metrics->number = number;
-    if (!metrics->pages[form])
+    if (!metrics->pages[form] && number > 0)
         gput_results_render(
-            &metrics->results, forms[form].format, &metrics->pages[form], NULL, NULL);
+            &metrics->results, NULL, forms[form].format, &metrics->pages[form], NULL, NULL);
     return metrics->pages[form];
 }
 
@@ -122,6 +122,7 @@ static void stop_server(struct sink *sink)
     http_server_close(metrics->server);
     metrics->server = NULL;
     forget_pages(metrics);
+    results_finish(&metrics->results);
 }
 
 static int64_t cpu_ns(const struct sink *sink)

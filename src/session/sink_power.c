@@ -110,7 +110,7 @@ static struct recorded_joules joules_now(const struct energy_meter *meter)
 {
     struct recorded_joules joules;
     double counted[GPUT_ENERGY_FIGURE_COUNT];
-    gput_energy_figures(&meter->energy, counted);
+    energy_figures(&meter->energy, counted);
     energy_meter_figures(meter, joules.figures);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
         if (isnan(counted[i]))
@@ -231,7 +231,7 @@ static struct period measure(const struct power_sink *recording)
     const struct energy_meter *meter = recording->snapshot->energy;
     double seconds = clock_seconds_of_ns(recording->snapshot->taken_ns - recording->since_ns);
     double watts[GPUT_ENERGY_FIGURE_COUNT];
-    gput_energy_figures(&meter->energy, watts);
+    energy_figures(&meter->energy, watts);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         watts[i] = (watts[i] - recording->joules.figures[i]) / seconds;
     double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "energy/energy_power.h"
+#include "model/energy.h"
 #include "testing.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ static void add(struct energy_power *power, double seconds, double package, doub
 {
     struct gput_energy energy = {.machine = {package, NAN, NAN, NAN, NAN, gpu, NAN, package}};
     double joules[GPUT_ENERGY_FIGURE_COUNT];
-    gput_energy_figures(&energy, joules);
+    energy_figures(&energy, joules);
     energy_power_add(power, joules, begin_ns + (int64_t)(seconds * (double)NS_PER_SECOND));
 }
 

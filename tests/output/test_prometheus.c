@@ -1,7 +1,6 @@
 #include "base/file.h"
+#include "results.h"
 #include "testing.h"
-
-#include <gputracker/results.h>
 
 #include <math.h>
 #include <string.h>
@@ -74,6 +73,8 @@ static struct gput_results make_results(void)
     results.sources[0] = (struct gput_source){"cpu_energy", GPUT_SOURCE_EXACT, "RAPL"};
     results.sources[1] = (struct gput_source){"gpu_energy", GPUT_SOURCE_SAMPLED, "stood still"};
     results.n_gpus = 2;
+    results.gpus = test_gpus;
+    memset(test_gpus, 0, sizeof test_gpus);
     results.gpus[0] = (struct gput_gpu){.uuid = "GPU-1",
         .name = "A \"quoted\" \\ GPU\nof two lines",
         .vendor = "nvidia",
@@ -91,7 +92,7 @@ static void assert_like_fixture(enum gput_format format, const char *name)
     struct str expected = {0};
     char *text;
     assert_int_equal(file_read(fixture(name), &expected, NULL), GPUT_OK);
-    assert_int_equal(gput_results_render(&results, format, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(gput_results_render(&results, NULL, format, &text, NULL, NULL), GPUT_OK);
     assert_string_equal(text, str_text(&expected));
     free(text);
     str_finish(&expected);
@@ -114,7 +115,8 @@ static void what_is_not_known_is_left_out(void **state)
     (void)state;
     struct gput_results results = no_results();
     char *text;
-    assert_int_equal(gput_results_render(&results, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+    assert_int_equal(
+        gput_results_render(&results, NULL, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
     assert_null(strstr(text, "nan"));
     assert_null(strstr(text, "memory_used"));
     assert_null(strstr(text, "joules"));

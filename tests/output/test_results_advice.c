@@ -1,5 +1,6 @@
 /* Advice rests on figures; without them there is none. */
 #include "output/results_advice.h"
+#include "results.h"
 #include "testing.h"
 
 #include <math.h>
@@ -78,6 +79,8 @@ static void gpus_that_were_idle_or_nearly(void **state)
     (void)state;
     struct gput_results results = busy_minute();
     results.n_gpus = 3;
+    results.gpus = test_gpus;
+    memset(test_gpus, 0, sizeof test_gpus);
     for (unsigned i = 0; i < 3; i++) {
         results.gpus[i].selected = i > 0;
         results.gpus[i].ram_capacity_bytes = 80e9;

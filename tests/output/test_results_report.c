@@ -1,9 +1,8 @@
 #include "base/doc.h"
 #include "base/file.h"
 #include "import/pickle_reader.h"
+#include "results.h"
 #include "testing.h"
-
-#include <gputracker/results.h>
 
 #include <math.h>
 #include <string.h>
@@ -88,7 +87,7 @@ static char *render(const struct gput_results *results, enum gput_format format)
     struct gput_error error = {0};
     char *text;
     size_t length;
-    if (gput_results_render(results, format, &text, &length, &error) != GPUT_OK)
+    if (gput_results_render(results, NULL, format, &text, &length, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     assert_int_equal(length, strlen(text));
     return text;
@@ -234,6 +233,8 @@ static void each_gpu_is_reported_by_itself(void **state)
     (void)state;
     struct gput_results results = make_results();
     results.n_gpus = 2;
+    results.gpus = test_gpus;
+    memset(test_gpus, 0, sizeof test_gpus);
     for (int i = 0; i < 2; i++) {
         struct gput_gpu *gpu = &results.gpus[i];
         snprintf(gpu->uuid, sizeof gpu->uuid, "GPU-%d", i);
@@ -289,7 +290,8 @@ static void a_pickle_is_a_stopped_tracker(void **state)
     size_t length;
     struct pickle *pickle;
     struct gput_error error = {0};
-    assert_int_equal(gput_results_render(&results, GPUT_PICKLE, &bytes, &length, &error), GPUT_OK);
+    assert_int_equal(
+        gput_results_render(&results, NULL, GPUT_PICKLE, &bytes, &length, &error), GPUT_OK);
     if (pickle_read(bytes, length, "t.pkl", classes, &pickle, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     free(bytes);
@@ -325,7 +327,7 @@ static void other_formats_are_refused(void **state)
     struct gput_error error = {0};
     char *text;
     assert_int_equal(
-        gput_results_render(&results, GPUT_CSV, &text, NULL, &error), GPUT_ERROR_INVALID);
+        gput_results_render(&results, NULL, GPUT_CSV, &text, NULL, &error), GPUT_ERROR_INVALID);
     assert_null(text);
 }
 

@@ -1,7 +1,6 @@
 /* The summary that people read. */
+#include "results.h"
 #include "testing.h"
-
-#include <gputracker/summary.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,6 +31,8 @@ static struct gput_results training(void)
         .storage_write_bytes = NAN,
     };
     results.n_gpus = 1;
+    results.gpus = test_gpus;
+    memset(test_gpus, 0, sizeof test_gpus);
     results.gpus[0] = (struct gput_gpu){
         .name = "NVIDIA H200",
         .selected = true,
@@ -54,11 +55,11 @@ static struct gput_results training(void)
 }
 
 static char *summarize(
-    const struct gput_results *results, const struct gput_summary_options *options)
+    const struct gput_results *results, const struct gput_report_options *options)
 {
     struct gput_error error = {0};
     char *text;
-    if (gput_summary_render(results, options, &text, &error) != GPUT_OK)
+    if (gput_results_render(results, options, GPUT_SUMMARY, &text, NULL, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     return text;
 }
@@ -68,8 +69,9 @@ static void all_lines_of_a_training_run(void **state)
     (void)state;
     struct gput_results results = training();
     const char *const command[] = {"python", "train.py", "--name", "two words", NULL};
-    char *text =
-        summarize(&results, &(struct gput_summary_options){.command = command, .has_status = true});
+    char *text = summarize(&results,
+        &(struct gput_report_options){
+            .size = sizeof(struct gput_report_options), .command = command, .has_status = true});
     assert_string_equal(text,
         "gpu-tracker: python train.py --name 'two words'\n"
         "  Time         3 min 12 s  exit status 0\n"
@@ -122,7 +124,7 @@ static void an_end_by_a_signal_or_a_limit_is_named(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_summary_options options = {.has_status = true, .status = 9};
+    struct gput_report_options options = {.size = sizeof options, .has_status = true, .status = 9};
     char *text = summarize(&results, &options);
     assert_non_null(strstr(text, "3 min 12 s  killed by signal 9 (Killed)\n"));
     free(text);
@@ -138,11 +140,15 @@ static void a_hostile_command_cannot_reach_the_terminal(void **state)
     struct gput_results results = training();
     const char *const command[] = {
         "a\033]0;x\007\n\177", "\xff", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", NULL};
-    char *text = summarize(&results, &(struct gput_summary_options){.command = command});
+    char *text =
+        summarize(&results, &(struct gput_report_options){
+                                .size = sizeof(struct gput_report_options), .command = command});
     const char expected[] = "gpu-tracker: 'a?]0;x? ?' '?' '";
     assert_memory_equal(text, expected, sizeof expected - 1);
     free(text);
-    text = summarize(&results, &(struct gput_summary_options){.command = command, .width = 30});
+    text = summarize(
+        &results, &(struct gput_report_options){
+                      .size = sizeof(struct gput_report_options), .command = command, .width = 30});
     *strchr(text, '\n') = '\0';
     assert_string_equal(text, "gpu-tracker: 'a?]0;x? ?' '?' \xe2\x80\xa6");
     free(text);
@@ -155,7 +161,8 @@ static void color_is_only_there_when_asked_for(void **state)
     char *text = summarize(&results, NULL);
     assert_null(strchr(text, '\033'));
     free(text);
-    text = summarize(&results, &(struct gput_summary_options){.color = true});
+    text = summarize(&results,
+        &(struct gput_report_options){.size = sizeof(struct gput_report_options), .color = true});
     assert_non_null(strstr(text, "\033[1m  3 min 12 s\033[0m"));
     free(text);
 }
@@ -164,8 +171,10 @@ static void twenty_gpus_are_not_twenty_lines(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    for (results.n_gpus = 1; results.n_gpus < 20; results.n_gpus++)
-        results.gpus[results.n_gpus] = results.gpus[0];
+    struct gput_gpu many[20];
+    for (results.n_gpus = 0; results.n_gpus < 20; results.n_gpus++)
+        many[results.n_gpus] = results.gpus[0];
+    results.gpus = many;
     char *text = summarize(&results, NULL);
     assert_non_null(strstr(text, "  GPU 7 "));
     assert_null(strstr(text, "  GPU 8 "));
@@ -177,6 +186,7 @@ static void one_line_of_what_is_known_now(void **state)
 {
     (void)state;
     struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
     struct gput_error error;
     char *line;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
@@ -184,10 +194,13 @@ static void one_line_of_what_is_known_now(void **state)
     results.now.values[GPUT_CPU_COMBINED_SUM] = 350;
     results.now.values[GPUT_COMBINED_RAM] = 412e6;
     results.now.values[GPUT_COMBINED_GPU_RAM] = 11.2e9;
-    assert_int_equal(gput_summary_render_line(&results, 0, &line, &error), GPUT_OK);
+    assert_int_equal(
+        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
     assert_string_equal(line, "3 min 12 s  3.5 cores  RAM 412 MB, at most 6 GB  GPU RAM 11.2 GB");
     free(line);
-    assert_int_equal(gput_summary_render_line(&results, 13, &line, &error), GPUT_OK);
+    options.width = 13;
+    assert_int_equal(
+        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
     assert_string_equal(line, "3 min 12 s \xe2\x80\xa6");
     free(line);
 }

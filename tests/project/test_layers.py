@@ -21,7 +21,7 @@ MAY_INCLUDE = {
     "energy": {"base", "model", "os", "gpu", "process"},
     "formats": {"base", "model"},
     "trace": {"base", "model", "formats"},
-    "import": {"base", "trace"},
+    "import": {"base", "model", "trace"},
     "blocks": {"base", "model", "formats"},
     "analyze": {"base", "model", "formats", "import"},
     "timeline": {"base", "model", "formats", "trace"},

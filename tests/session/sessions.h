@@ -4,7 +4,9 @@
 #ifndef TESTS_SESSION_SESSIONS_H
 #define TESTS_SESSION_SESSIONS_H
 
+#include "model/results.h"
 #include "process/live.h"
+#include "results.h"
 #include "testing.h"
 
 #include <gputracker/gputracker.h>
@@ -94,10 +96,10 @@ static inline void assert_agrees(const struct gput_results *results)
 
 static inline struct gput_results results_of(struct gput_session *session)
 {
-    struct gput_results results;
+    struct gput_results *results;
     assert_int_equal(gput_session_results(session, &results, NULL), GPUT_OK);
-    assert_agrees(&results);
-    return results;
+    assert_agrees(results);
+    return results_by_value(results);
 }
 
 static inline void launch_consumer(struct gput_session *session, const char *words)
@@ -145,9 +147,10 @@ static inline void nap(double seconds)
 /* As of the last half a second. */
 static inline struct gput_results snapshot_after(struct gput_session *session, double seconds)
 {
-    struct gput_results results;
+    struct gput_results *made, results;
     do {
-        assert_int_equal(gput_session_results_so_far(session, &results, NULL), GPUT_OK);
+        assert_int_equal(gput_session_results_so_far(session, &made, NULL), GPUT_OK);
+        results = results_by_value(made);
         nap(0.01);
     } while (results.elapsed_seconds < seconds);
     assert_agrees(&results);

@@ -5,8 +5,9 @@ static void results_so_far_say_what_is_known_now(void **state)
 {
     (void)state;
     struct gput_session *session = create_every(0.05);
-    struct gput_results results;
-    assert_int_equal(gput_session_results_so_far(session, &results, NULL), GPUT_ERROR_STATE);
+    struct gput_results *none, results;
+    assert_int_equal(gput_session_results_so_far(session, &none, NULL), GPUT_ERROR_STATE);
+    assert_null(none);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     results = snapshot_after(session, 0);
     assert_true(results.now.values[GPUT_MAIN_RAM] > 0);

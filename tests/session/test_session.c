@@ -7,7 +7,7 @@ static void a_session_is_used_once_and_in_order(void **state)
 {
     (void)state;
     struct gput_session *session = create_every(0.1);
-    struct gput_results results;
+    struct gput_results *results;
     struct gput_error error;
     bool ended;
     int status;
@@ -15,6 +15,7 @@ static void a_session_is_used_once_and_in_order(void **state)
     assert_int_equal(gput_session_stop(session, &error), GPUT_ERROR_STATE);
     assert_string_equal(error.message, "Tracking was not started.");
     assert_int_equal(gput_session_results(session, &results, &error), GPUT_ERROR_STATE);
+    assert_null(results);
     assert_int_equal(gput_session_wait(session, 0, &ended, &status, &error), GPUT_ERROR_STATE);
 
     assert_int_equal(gput_session_track_self(session, &error), GPUT_OK);
@@ -26,6 +27,9 @@ static void a_session_is_used_once_and_in_order(void **state)
     assert_int_equal(gput_session_track_self(session, &error), GPUT_ERROR_STATE);
     assert_int_equal(gput_session_results(session, &results, &error), GPUT_OK);
     gput_session_destroy(session);
+    assert_true(gput_results_seconds(results) >= 0); /* they outlive it */
+    gput_results_destroy(results);
+    gput_results_destroy(NULL);
     assert_int_equal(files_in_folder(), 0);
 }
 
@@ -81,7 +85,7 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
         pid_t child = fork();
         if (child == 0) {
             /* The sampling thread, which may have held the lock, does not exist here. */
-            struct gput_results results;
+            struct gput_results *results;
             copy_in_fork = session;
             alarm(30);
             if (gput_session_results(session, &results, NULL) != GPUT_ERROR_STATE)

@@ -25,7 +25,9 @@ static void results_are_kept_on_disk_until_a_good_end(void **state)
     struct gput_session *session = create_every(0.01);
     struct gput_results kept;
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
-    EVENTUALLY(gput_results_load(kept_path, &kept, NULL) == GPUT_OK && kept.tracker.ticks > 3) {}
+    EVENTUALLY(results_load_by_value(kept_path, &kept, NULL) == GPUT_OK && kept.tracker.ticks > 3)
+    {
+    }
     assert_true(kept.max[GPUT_MAIN_RAM] > 0);
     assert_int_equal(
         kept.static_data.system_core_count, results_of(session).static_data.system_core_count);
@@ -41,7 +43,7 @@ static void results_of_a_session_that_is_not_stopped_stay_on_disk(void **state)
     struct gput_results kept;
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     gput_session_destroy(session);
-    assert_int_equal(gput_results_load(kept_path, &kept, NULL), GPUT_OK);
+    assert_int_equal(results_load_by_value(kept_path, &kept, NULL), GPUT_OK);
     assert_int_equal(kept.tracker.ticks, 2); /* the last one too */
 }
 

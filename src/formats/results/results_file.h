@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#include <gputracker/results.h>
+#include "model/results.h"
 
 struct results_file;
 

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 
+#include "model/results.h"
 #include <gputracker/measurement.h>
-#include <gputracker/results.h>
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,43 @@
+/*
+ * The formats in which reports and tables are rendered.
+ *
+ * Every gput_…_render() has the same shape: what is rendered, its options if it has some, the
+ * format, and where the result goes:
+ *
+ *     char *bytes;
+ *     size_t length;
+ *     if (gput_results_render(results, NULL, GPUT_JSON, &bytes, &length, &error) == GPUT_OK) {
+ *         fwrite(bytes, 1, length, stdout);
+ *         free(bytes);
+ *     }
+ *
+ * On success the caller frees `*bytes` with free(); a NUL follows the `*length` bytes, and `length`
+ * may be NULL. Text, JSON and CSV end with a newline; pickles contain NULs. On failure `*bytes` is
+ * NULL: GPUT_ERROR_INVALID for a format that it does not have, GPUT_ERROR_MEMORY.
+ */
+#ifndef GPUTRACKER_FORMAT_H
+#define GPUTRACKER_FORMAT_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How a report is written. Each gput_…_render() says which ones it has. */
+enum gput_format {
+    GPUT_TEXT, /**< of a session: what the Python gpu_tracker reported, and no more */
+    GPUT_JSON,
+    GPUT_CSV,
+    GPUT_PICKLE,      /**< loaded by Python's gpu_tracker as its own classes */
+    GPUT_PROMETHEUS,  /**< Prometheus' text format, version 0.0.4 */
+    GPUT_OPENMETRICS, /**< OpenMetrics 1.0 */
+    GPUT_FULL,        /**< of a session: text with every figure and its source */
+    GPUT_SUMMARY,     /**< of a session: about ten lines for people */
+    GPUT_LINE,        /**< of a session: what is known now in one line, without a newline */
+    GPUT_SVG,         /**< of curves: a picture */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

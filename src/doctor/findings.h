@@ -1,0 +1,40 @@
+/*
+ * What the doctor found: the public type inside of the library.
+ */
+#ifndef DOCTOR_FINDINGS_H
+#define DOCTOR_FINDINGS_H
+
+#include <gputracker/doctor.h>
+
+#include <stdint.h>
+
+struct gput_doctor_source {
+    char name[24];  /* snake_case: "procfs", "nvml", "rapl" … */
+    char gives[96]; /* the figures that come from it */
+    enum gput_doctor_state state;
+    char reason[208]; /* what is there, or why something is not */
+    char remedy[208]; /* the command or step that opens it; "" when there is none, or no need */
+};
+
+/* A GPU as it was found. */
+struct gput_doctor_gpu {
+    char uuid[96];
+    char name[96];
+    char vendor[16];           /* "nvidia", "amd", "intel" or "other" */
+    char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
+    char source[16];           /* the source that reads it: "nvml", "amdgpu", "drm" */
+    double ram_capacity_bytes; /* NaN when not available */
+    char missing[240];         /* figures that are not available, and why; "" when all are */
+};
+
+#define DOCTOR_MAX_SOURCES 24
+
+struct gput_doctor {
+    enum gput_ram_unit ram_unit; /* in which reports show GPU RAM */
+    uint32_t n_sources;
+    struct gput_doctor_source sources[DOCTOR_MAX_SOURCES];
+    uint32_t n_gpus;
+    struct gput_doctor_gpu *gpus; /* owned by it */
+};
+
+#endif

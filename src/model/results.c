@@ -1,0 +1,141 @@
+#include "model/results.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int results_reserve_gpus(struct gput_results *results, size_t count)
+{
+    if (count <= results->gpu_capacity)
+        return GPUT_OK;
+    struct gput_gpu *gpus = realloc(results->gpus, count * sizeof *gpus);
+    if (!gpus)
+        return GPUT_ERROR_MEMORY;
+    results->gpus = gpus;
+    results->gpu_capacity = (uint32_t)count;
+    return GPUT_OK;
+}
+
+int results_copy(struct gput_results *to, const struct gput_results *from)
+{
+    TRY(results_reserve_gpus(to, from->n_gpus));
+    memcpy(to, from, offsetof(struct gput_results, gpu_capacity));
+    if (from->n_gpus > 0)
+        memcpy(to->gpus, from->gpus, from->n_gpus * sizeof *from->gpus);
+    return GPUT_OK;
+}
+
+void results_finish(struct gput_results *results)
+{
+    free(results->gpus);
+    results->gpus = NULL;
+    results->gpu_capacity = results->n_gpus = 0;
+}
+
+void results_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *reason)
+{
+    if (results->n_sources == GPUT_MAX_SOURCES)
+        return;
+    struct gput_source *source = &results->sources[results->n_sources++];
+    source->state = state;
+    text_fit(source->name, sizeof source->name, "%s", name);
+    text_fit(source->reason, sizeof source->reason, "%s", reason);
+}
+
+void gput_results_destroy(struct gput_results *results)
+{
+    if (results)
+        results_finish(results);
+    free(results);
+}
+
+double gput_results_seconds(const struct gput_results *results)
+{
+    return results->elapsed_seconds;
+}
+
+/* What a later version of the library has is not known here. */
+static double at(const double *values, size_t index, size_t count)
+{
+    return index < count ? values[index] : NAN;
+}
+
+double gput_results_max(const struct gput_results *results, enum gput_measurement_id measurement)
+{
+    return at(results->max, measurement, GPUT_MEASUREMENT_COUNT);
+}
+
+double gput_results_mean(const struct gput_results *results, enum gput_measurement_id measurement)
+{
+    return at(results->mean, measurement, GPUT_MEASUREMENT_COUNT);
+}
+
+double gput_results_now(const struct gput_results *results, enum gput_measurement_id measurement)
+{
+    return at(results->now.values, measurement, GPUT_MEASUREMENT_COUNT);
+}
+
+double gput_results_energy(const struct gput_results *results, enum gput_energy_figure figure)
+{
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_figures(&results->energy, joules);
+    return at(joules, figure, GPUT_ENERGY_FIGURE_COUNT);
+}
+
+bool gput_results_was_ended(const struct gput_results *results)
+{
+    return results->limit.enforced;
+}
+
+enum gput_ram_unit gput_results_ram_unit(const struct gput_results *results)
+{
+    return results->static_data.ram_unit;
+}
+
+enum gput_ram_unit gput_results_gpu_ram_unit(const struct gput_results *results)
+{
+    return results->static_data.gpu_ram_unit;
+}
+
+enum gput_time_unit gput_results_time_unit(const struct gput_results *results)
+{
+    return results->static_data.time_unit;
+}
+
+void gput_results_set_units(struct gput_results *results, enum gput_ram_unit ram,
+    enum gput_ram_unit gpu_ram, enum gput_time_unit time)
+{
+    results->static_data.ram_unit = ram;
+    results->static_data.gpu_ram_unit = gpu_ram;
+    results->static_data.time_unit = time;
+}
+
+size_t gput_results_source_count(const struct gput_results *results)
+{
+    return results->n_sources;
+}
+
+const char *gput_results_source_name(const struct gput_results *results, size_t index)
+{
+    return results->sources[index].name;
+}
+
+enum gput_source_state gput_results_source_state(const struct gput_results *results, size_t index)
+{
+    return results->sources[index].state;
+}
+
+const char *gput_results_source_reason(const struct gput_results *results, size_t index)
+{
+    return results->sources[index].reason;
+}
+
+void gput_results_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *reason)
+{
+    results_add_source(results, name, state, reason);
+}

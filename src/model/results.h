@@ -1,0 +1,222 @@
+/*
+ * The results of a session: what the public type is inside of the library. Maxima and means, the
+ * machine's constants, the kernel's own peaks and totals, the tracker's own cost, and a state for
+ * every source. Figures are in base units; NaN is not known.
+ */
+#ifndef MODEL_RESULTS_H
+#define MODEL_RESULTS_H
+
+#include "model/energy.h"
+
+#include <gputracker/limits.h>
+#include <gputracker/measurement.h>
+#include <gputracker/results.h>
+#include <gputracker/units.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What does not change during a session; also the static part of a tracking file. */
+struct gput_static_data {
+    enum gput_ram_unit ram_unit;
+    enum gput_ram_unit gpu_ram_unit;
+    enum gput_time_unit time_unit;
+    double ram_system_capacity_bytes;     /* MemTotal of /proc/meminfo */
+    double gpu_ram_system_capacity_bytes; /* over all GPUs */
+    uint32_t system_core_count;           /* online cores of the machine */
+    uint32_t n_expected_cores;
+    uint32_t system_gpu_count;
+    uint32_t n_expected_gpus;
+    double allowed_ram_bytes; /* tightest cgroup memory limit above main; NaN when there is none */
+    double allowed_cores;     /* least of CPU affinity and cgroup CPU quota; NaN when not limited */
+};
+
+/* Space for why a figure is missing, with its final 0. */
+#define GPUT_REASON_SIZE 512
+
+struct gput_source {
+    char name[32]; /* snake_case: "ram", "cpu_time", "gpu" … */
+    enum gput_source_state state;
+    char reason[GPUT_REASON_SIZE]; /* where it comes from, or why it is missing */
+};
+
+/* A limit that a session passed. */
+struct gput_limit_passed {
+    char kind_name[16]; /* "ram", "seconds" …; "" when none was passed */
+    double value;       /* the limit, in bytes or seconds */
+    double at_seconds;  /* when, since the start */
+    bool enforced;      /* the command was ended for it */
+};
+
+#define GPUT_MAX_SOURCES 32
+
+/*
+ * One GPU (or MIG instance) over the whole session. A figure is NaN when it could not be read;
+ * `missing` then says why. Process RAM is what the tracked processes held on this GPU; 0 only where
+ * that is known, NaN where its driver may have hidden them.
+ */
+struct gput_gpu {
+    char uuid[96];        /* the driver's; where it has none, the PCI address */
+    char name[96];        /* "NVIDIA H200" */
+    char vendor[16];      /* "nvidia", "amd", "intel" or "other" */
+    char pci_address[24]; /* "0000:01:00.0"; "" when it has none */
+    bool selected;        /* counts in the utilization of all GPUs: see gput_options.gpu_uuids */
+    double ram_capacity_bytes;
+    double max_ram_bytes; /* in use by any process */
+    double max_main_ram_bytes;
+    double max_descendants_ram_bytes;
+    double max_combined_ram_bytes;
+    double max_combined_ram_at_most_bytes; /* see gput_results.gpu_peaks; NaN: nothing bounds it */
+    double max_utilization_percent;        /* of the whole GPU, by any process */
+    double mean_utilization_percent;
+    double max_main_sm_percent; /* share of its processors (SM, CU, EU) that main kept busy */
+    double mean_main_sm_percent;
+    double max_descendants_sm_percent;
+    double mean_descendants_sm_percent;
+    double max_power_watts;
+    double mean_power_watts;
+    struct { /* as of the last sample */
+        double ram_bytes;
+        double combined_ram_bytes;
+        double utilization_percent;
+        double power_watts;
+        double joules; /* since the start; counted by the device, else power integrated over time.
+                          Not available for a MIG instance */
+    } now;
+    char missing[240]; /* figures that are missing, and why: "power: not supported by this GPU" */
+};
+
+/* A peak that the kernel kept, also between two samples. */
+struct gput_peak {
+    double bytes;         /* it was at least this; NaN when unknown */
+    double at_most_bytes; /* and at most this: equal to `bytes` when it is exact; NaN when nothing
+                               bounds it */
+    char source[GPUT_REASON_SIZE]; /* where it comes from and what is in it, or why it is unknown
+                                    */
+};
+
+/*
+ * What was counted over the whole session, for main and all its descendants together. NaN: not
+ * available here; the source "counts" says why.
+ */
+struct gput_accounting {
+    /* What the kernel counted for the tree; at least this where the source "kernel_cpu_time" is
+     * sampled. Never less than the samples add up to. */
+    double kernel_cpu_seconds;
+    double kernel_user_cpu_seconds;   /* of that, in user mode; NaN when children were auto-reaped
+                                         and no control group counted them */
+    double kernel_system_cpu_seconds; /* of that, in the kernel on their behalf; NaN as above */
+    double sampled_cpu_seconds;       /* what the samples add up to */
+    double captured_percent;          /* sampled of kernel; NaN where kernel is "at least" */
+    uint64_t processes_seen;          /* distinct processes known, main included */
+    double processes_missed;          /* started in the tree and not known; NaN: unknown how many */
+    char processes_missed_reason[GPUT_REASON_SIZE]; /* how the figure above is known, or why it is
+                                                       not */
+    double minor_page_faults;            /* pages that needed no storage: new, copied or cached */
+    double major_page_faults;            /* page faults that needed storage */
+    double voluntary_context_switches;   /* it waited for something */
+    double involuntary_context_switches; /* the CPU went to another thread */
+    double read_bytes;  /* through read() and the like, cached or not, pipes and sockets too; not
+                             through io_uring, splice() and mapped files */
+    double write_bytes; /* through write() and the like */
+    double storage_read_bytes; /* really fetched from storage */
+    /* Written to storage: storage_dirtied_bytes without pages that were dropped before they were
+     * written, because their file was removed or cut. At least, where some were dropped (source
+     * "written_to_storage"): they may have been filled by processes that are not tracked. */
+    double storage_write_bytes;
+    double storage_dirtied_bytes; /* in pages that were filled to be written to storage */
+    /* Of the whole system (all that share main's network), without the loopback. */
+    double system_network_received_bytes;
+    double system_network_sent_bytes;
+};
+
+struct gput_results {
+    struct gput_static_data static_data;
+
+    /* Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
+    double max[GPUT_MEASUREMENT_COUNT];
+    /* CPU percents: over the time they are of, so that percent x time is CPU time. Everything else
+     * (GPU utilization, RAM, threads): over all rows of the tracking file alike, as an analysis of
+     * it has it. NaN when never read. */
+    double mean[GPUT_MEASUREMENT_COUNT];
+    double elapsed_seconds; /* wall time from start to the last sample */
+
+    /* As of the last sample, for monitoring a session while it runs. NaN: not known. */
+    struct {
+        double values[GPUT_MEASUREMENT_COUNT];
+        /* Mean power over the last second or more; that of the GPUs as their drivers say it. */
+        double watts[GPUT_ENERGY_FIGURE_COUNT];
+        double system_cpu_seconds; /* that all processes of the machine used since the start */
+        double main_cpu_seconds;
+        double descendants_cpu_seconds;
+    } now;
+
+    struct {
+        struct gput_peak main;        /* RSS of the main process: VmHWM or ru_maxrss */
+        struct gput_peak descendants; /* RSS of the largest single descendant */
+        struct gput_peak combined;    /* of all together, what they share counted once */
+        /* What the kernel charged to a control group of exactly these processes: also for page
+         * cache that they filled, but not for what other processes had in RAM already. It bounds
+         * RSS neither from above nor from below. */
+        struct gput_peak control_group;
+    } peaks;
+
+    /*
+     * GPU RAM of the tracked processes, over all GPUs: at least what the drivers' lists of
+     * processes gave; at most the highest memory in use on the GPUs, minus what was in use by
+     * others, where no other process used a GPU. Both are of the moments at which drivers were
+     * read: a peak between two readings is in neither. NaN without a GPU.
+     */
+    struct {
+        struct gput_peak main;
+        struct gput_peak descendants;
+        struct gput_peak combined;
+        double list_age_seconds; /* age of the list of processes at the last sample; 0: it was
+                                    read for that sample; NaN: there was no list */
+    } gpu_peaks;
+
+    struct gput_accounting accounting;
+
+    struct {
+        double cpu_seconds; /* CPU time of the sampler itself */
+        double rss_bytes;   /* of the tracking process; NaN when it is the tracked one */
+        uint64_t ticks;
+        uint64_t late_ticks;   /* ticks that began more than a tenth of the interval late */
+        uint64_t missed_ticks; /* deadlines that passed during an earlier tick */
+        uint64_t rows_lost;    /* rows that could not be written to the tracking file */
+    } tracker;
+
+    struct gput_energy energy;
+    struct gput_limit_passed limit; /* the first limit that was passed */
+    uint32_t n_later_limits;        /* how many of `later_limits` are used */
+    struct gput_limit_passed later_limits[GPUT_LIMIT_KINDS - 1]; /* and the others, in order */
+
+    uint32_t n_sources;
+    struct gput_source sources[GPUT_MAX_SOURCES];
+
+    uint32_t n_gpus; /* static_data.system_gpu_count is of all */
+    /* The last members: what is before them is plain data. */
+    uint32_t gpu_capacity;
+    struct gput_gpu *gpus; /* owned by the results; see results_reserve_gpus() */
+};
+
+/*
+ * Makes room for that many GPUs; results that are all zero have none. The caller ends results that
+ * it made so by results_finish(). GPUT_ERROR_MEMORY: they keep the room that they have.
+ */
+int results_reserve_gpus(struct gput_results *results, size_t count);
+
+/* Copies everything, GPUs included; `to` are other results, or all zero. GPUT_ERROR_MEMORY: `to` is
+ * as before. */
+int results_copy(struct gput_results *to, const struct gput_results *from);
+
+/* Frees the GPUs. */
+void results_finish(struct gput_results *results);
+
+/* Adds the source of a kind of figure, or why it is missing. Of more than GPUT_MAX_SOURCES, which
+ * the library does not have, the last ones are dropped. */
+void results_add_source(struct gput_results *results, const char *name,
+    enum gput_source_state state, const char *reason);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * The results described once: their columns, by name, unit, source and meaning. The file of results
+ * so far, tables and access by name walk over them.
+ *
+ * Results are one record, and lists: GPUs, sources, limits that were passed. A name is the path of
+ * a member of struct gput_results ("peaks.main.bytes") or of an item of a list.
+ */
+#ifndef MODEL_RESULTS_COLUMNS_H
+#define MODEL_RESULTS_COLUMNS_H
+
+#include "model/results.h"
+
+enum results_kind {
+    RESULTS_DOUBLE,
+    RESULTS_COUNT_32, /* uint32_t */
+    RESULTS_COUNT_64, /* uint64_t */
+    RESULTS_FLAG,     /* bool */
+    RESULTS_TEXT,     /* char array */
+    /* Enums, each by its words: */
+    RESULTS_RAM_UNIT,
+    RESULTS_TIME_UNIT,
+    RESULTS_ENERGY_UNIT,
+    RESULTS_STATE,
+};
+
+struct results_column {
+    struct gput_results_column description;
+    enum results_kind kind;
+    size_t offset; /* in struct gput_results, or in the item of a list */
+    size_t size;
+};
+
+/* A list, or the record itself. */
+struct results_list {
+    const char *name; /* "results", "gpus", "sources", "limits_passed" */
+    const struct results_column *columns;
+    size_t n_columns;
+    size_t (*count)(const struct gput_results *results);
+    /* The item at that index. */
+    const void *(*at)(const struct gput_results *results, size_t index);
+    /* Adds an item that is all zero; NULL: there is no room for it. */
+    void *(*add)(struct gput_results *results);
+};
+
+/* The record first. */
+const struct results_list *results_lists(size_t *count);
+
+/* NULL: there is none of that name. Faster for names in the order of the columns: `*hint` is the
+ * index at which it looks first, and then the next one. */
+const struct results_column *results_column_find(
+    const struct results_list *list, const char *name, size_t length, size_t *hint);
+
+/* The value of a column in an item; NaN for a text. */
+double results_column_number(const struct results_column *column, const void *item);
+/* The same; "" for a number. */
+const char *results_column_text(const struct results_column *column, const void *item);
+
+/* Sets it; a value that the column cannot have is ignored. */
+void results_column_set_number(const struct results_column *column, void *item, double value);
+void results_column_set_text(
+    const struct results_column *column, void *item, const char *text, size_t length);
+
+#endif
