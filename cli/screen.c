@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ static ssize_t write_some(int fd, const char *bytes, size_t length, bool is_pipe
     struct iovec part = {
         .iov_base = (void *)bytes, .iov_len = length < PIPE_BUF ? length : PIPE_BUF};
     if (is_pipe) {
-        ssize_t done = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+        ssize_t done = syscall(SYS_pwritev2, fd, &part, 1, -1L, -1L, RWF_NOWAIT);
         if (done >= 0 || (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL))
             return done;
     }

@@ -5,12 +5,16 @@
 
 #define FIRST_CAPACITY 8
 
-/* The pointer at `items` may be of any type: it is copied, not read as void *. */
-static bool resize(void *items, size_t capacity, size_t size)
+/* The pointer at `items` may be of any type: it is copied, not read as void *. (reallocarray() came
+ * with glibc 2.26.) */
+bool array_resize(void *items, size_t count, size_t size)
 {
     void *array;
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return false;
     memcpy(&array, items, sizeof array);
-    array = reallocarray(array, capacity, size);
+    array = realloc(array, bytes);
     if (!array)
         return false;
     memcpy(items, &array, sizeof array);
@@ -21,10 +25,10 @@ bool array_extend(void *items, size_t count, size_t size)
 {
     bool is_power_of_two = (count & (count - 1)) == 0;
     if (count == 0)
-        return resize(items, FIRST_CAPACITY, size);
+        return array_resize(items, FIRST_CAPACITY, size);
     if (count < FIRST_CAPACITY || !is_power_of_two)
         return true;
-    return resize(items, count * 2, size);
+    return array_resize(items, count * 2, size);
 }
 
 bool array_reserve(void *items, size_t count, size_t *capacity, size_t size)
@@ -34,7 +38,7 @@ bool array_reserve(void *items, size_t count, size_t *capacity, size_t size)
         return true;
     while (larger <= count)
         larger *= 2;
-    if (!resize(items, larger, size))
+    if (!array_resize(items, larger, size))
         return false;
     *capacity = larger;
     return true;

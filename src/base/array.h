@@ -21,7 +21,11 @@
 #define ARRAY_RESERVE(items, count, capacity)                                                      \
     ((count) < (capacity) || array_reserve(&(items), (count), &(capacity), sizeof *(items)))
 
+/* Space for `count` items and no more. False without memory; the array is then as before. */
+#define ARRAY_RESIZE(items, count) array_resize(&(items), (count), sizeof *(items))
+
 /* `items` is the address of a pointer to items of `size` bytes. */
+bool array_resize(void *items, size_t count, size_t size);
 bool array_extend(void *items, size_t count, size_t size);
 bool array_reserve(void *items, size_t count, size_t *capacity, size_t size);
 

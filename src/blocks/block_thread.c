@@ -4,13 +4,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct block_thread *block_thread_create(void)
 {
     struct block_thread *thread = calloc(1, sizeof *thread);
     if (thread)
-        thread->sink.thread_id = gettid();
+        thread->sink.thread_id = (pid_t)syscall(SYS_gettid);
     return thread;
 }
 
@@ -28,7 +29,7 @@ void block_thread_inherit(struct block_thread *thread)
     thread->n_started = 0;
     block_losses_finish(&thread->sink.losses); /* those of the parent process */
     thread->sink.recurses = false;
-    thread->sink.thread_id = gettid();
+    thread->sink.thread_id = (pid_t)syscall(SYS_gettid);
 }
 
 void block_thread_push_growing(struct block_thread *thread, const struct block_name *name)

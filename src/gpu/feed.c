@@ -1,5 +1,6 @@
 #include "gpu/feed.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -79,10 +80,8 @@ void gpu_feed_view_finish(struct gpu_feed_view *view)
 static bool pid_list_set(struct pid_list *list, const pid_t *pids, size_t count)
 {
     if (count > list->capacity) {
-        pid_t *grown = reallocarray(list->pids, count, sizeof *grown);
-        if (!grown)
+        if (!ARRAY_RESIZE(list->pids, count))
             return false;
-        list->pids = grown;
         list->capacity = count;
     }
     if (count)

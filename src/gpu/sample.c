@@ -1,5 +1,6 @@
 #include "gpu/set.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -38,10 +39,8 @@ static void track(struct gpu_set *set, const struct gpu_tree *tree)
         return;
     size_t count = tree->n_descendants + 1, length = 0;
     if (count > set->pid_capacity) {
-        pid_t *grown = reallocarray(set->pids, count * 2, sizeof *grown);
-        if (!grown)
+        if (!ARRAY_RESIZE(set->pids, count * 2))
             return;
-        set->pids = grown;
         set->pid_capacity = count * 2;
     }
     bool placed = tree->main <= 0;

@@ -1,4 +1,5 @@
 #include "gpu/source.h"
+
 #include "base/array.h"
 #include "base/text.h"
 
@@ -109,10 +110,8 @@ bool gpu_process_list_set_tracked(struct gpu_process_list *list, const pid_t *pi
 {
     list->n_tracked_pids = 0;
     if (count > list->tracked_capacity) {
-        pid_t *grown = reallocarray(list->tracked_pids, count, sizeof *grown);
-        if (!grown)
+        if (!ARRAY_RESIZE(list->tracked_pids, count))
             return false;
-        list->tracked_pids = grown;
         list->tracked_capacity = count;
     }
     if (count)

@@ -1,5 +1,6 @@
 #include "os/own_cgroup.h"
 
+#include "base/random.h"
 #include "base/str.h"
 #include "base/text.h"
 
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -128,7 +128,7 @@ static void remove_abandoned(const char *parent, int procs_fd, int depth)
 static int make(struct own_group *group, const char *parent, pid_t pid)
 {
     uint64_t suffix = 0;
-    (void)!getrandom(&suffix, sizeof suffix, 0);
+    random_fill(&suffix, sizeof suffix);
     struct str path = {0};
     str_printf(&path, "%s/" NAME_PREFIX "%d-%0*" PRIx64, parent, (int)pid, SUFFIX_LENGTH, suffix);
     char *made = str_steal(&path);

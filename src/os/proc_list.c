@@ -1,5 +1,6 @@
 #include "os/proc_list.h"
 
+#include "base/array.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
 
@@ -32,10 +33,8 @@ static int reserve(struct proc_list *list, size_t count, struct gput_error *erro
 {
     if (count <= list->capacity)
         return GPUT_OK;
-    struct proc_list_entry *entries = reallocarray(list->entries, count, sizeof *entries);
-    if (!entries)
+    if (!ARRAY_RESIZE(list->entries, count))
         return error_memory(error);
-    list->entries = entries;
     list->capacity = count;
     return GPUT_OK;
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Writes the digits of a pid and returns the byte after them. */
@@ -162,11 +163,11 @@ int procfs_reread(int fd, char *buffer, size_t capacity, size_t *length)
 
 int procfs_list_fd(int directory_fd, struct pid_vector *numbers)
 {
-    /* getdents64() rather than opendir(): no allocation, and 16 KiB hold 500 entries a call. */
+    /* getdents64 rather than opendir(): no allocation, and 16 KiB hold 500 entries a call. */
     _Alignas(struct dirent64) char entries[16384];
     ssize_t got;
 
-    while ((got = getdents64(directory_fd, entries, sizeof entries)) > 0) {
+    while ((got = syscall(SYS_getdents64, directory_fd, entries, sizeof entries)) > 0) {
         for (ssize_t at = 0; at < got;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
             uint64_t number;

@@ -1,5 +1,6 @@
 #include "session/gpu_usage.h"
 
+#include "base/array.h"
 #include "gpu/unlisted.h"
 
 #include <math.h>
@@ -15,10 +16,8 @@ void gpu_usage_finish(struct gpu_usage *usage)
 static void reserve(struct gpu_usage *usage, size_t count)
 {
     if (count > usage->capacity) {
-        void *grown = reallocarray(usage->devices, count, sizeof *usage->devices);
-        if (!grown)
+        if (!ARRAY_RESIZE(usage->devices, count))
             return;
-        usage->devices = grown;
         usage->capacity = count;
     }
     if (count > usage->n_devices) {

@@ -6,6 +6,7 @@
 #include "os/procfs.h"
 
 #include <math.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* ---- counts ---- */
@@ -54,7 +55,7 @@ struct session_counts session_counts_of_thread(void)
     struct session_counts counts = {0};
     getrusage(RUSAGE_THREAD, &usage);
     session_counts_add(&counts, &usage);
-    session_counts_add_io(&counts, "/proc/self/task", gettid());
+    session_counts_add_io(&counts, "/proc/self/task", (pid_t)syscall(SYS_gettid));
     return counts;
 }
 

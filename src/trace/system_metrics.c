@@ -84,7 +84,7 @@ static int read_lines(struct reading *reading, struct text_window *window, struc
 {
     bool more = true;
     while (more) {
-        char *line_break = memchr(window->at, '\n', (size_t)(window->end - window->at));
+        char *line_break = (char *)memchr(window->at, '\n', (size_t)(window->end - window->at));
         if (line_break) {
             *line_break = '\0';
             TRY(parse_line(reading, window->at, line_break, true, error));

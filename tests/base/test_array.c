@@ -59,10 +59,22 @@ static void is_unchanged_without_memory(void **state)
     assert_int_equal(capacity, 0);
 }
 
+static void refuses_more_bytes_than_there_can_be(void **state)
+{
+    (void)state;
+    uint32_t *numbers = NULL;
+    assert_true(ARRAY_RESIZE(numbers, 4));
+    numbers[3] = 7;
+    assert_false(ARRAY_RESIZE(numbers, SIZE_MAX / 2));
+    assert_int_equal(numbers[3], 7);
+    free(numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keeps_what_it_has_when_it_grows),
+        cmocka_unit_test(refuses_more_bytes_than_there_can_be),
         cmocka_unit_test(can_become_shorter_and_grow_again),
         cmocka_unit_test(reserves_more_than_double),
         cmocka_unit_test(is_unchanged_without_memory),

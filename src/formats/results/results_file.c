@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/file_limit.h"
 #include "base/file_target.h"
+#include "base/random.h"
 #include "base/str.h"
 
 #include <errno.h>
@@ -12,7 +13,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 struct results_file {
@@ -27,8 +27,8 @@ struct results_file {
 /* A random (version 4) UUID. */
 static void append_uuid(struct str *text)
 {
-    unsigned char bytes[16] = {0};
-    (void)!getrandom(bytes, sizeof bytes, 0);
+    unsigned char bytes[16];
+    random_fill(bytes, sizeof bytes);
     bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40);
     bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80);
     for (size_t i = 0; i < sizeof bytes; i++) {
