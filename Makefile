@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 QUIETLY := tools/quietly.sh
 
 .DEFAULT_GOAL := all
-.PHONY: all deps report-page run test test-python asan valgrind bench accuracy torture fuzz install uninstall format check-format clean help
+.PHONY: all deps report-page report-test-deps run test test-python asan valgrind bench accuracy torture fuzz install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -21,6 +21,10 @@ deps: ## install the Debian packages that are missing
 
 report-page: ## build the page of HTML reports into web/dist/ (needs Node.js 18 and npm: tools/install-deps.sh --report)
 	@tools/report-page.sh
+
+report-test-deps: ## install what the tests of that page need: Node.js, Chromium, npm packages
+	@tools/install-deps.sh --report-tests
+	@tools/web-packages.sh --tests
 
 run: all ## build, then track a small real program and show what it used
 	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program

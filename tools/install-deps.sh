@@ -4,18 +4,18 @@
 #   --report-tests  these and Chromium, in which the page is tested
 set -eu
 packages="gcc g++ libc6-dev binutils meson ninja-build pkg-config python3 python3-dev libcmocka-dev libjansson-dev libsqlite3-dev zlib1g-dev"
-browser=
+# Node.js may have come from elsewhere, with npm in it.
+report_packages=
+command -v node >/dev/null && command -v npm >/dev/null || report_packages="nodejs npm"
 case "${1:-}" in
---report) ;;
---report-tests) browser=chromium ;;
-"") no_report=yes ;;
-*) echo "Usage: tools/install-deps.sh [--report | --report-tests]" >&2; exit 2 ;;
+"") ;;
+--report) packages="$packages $report_packages" ;;
+--report-tests) packages="$packages $report_packages chromium" ;;
+*)
+    echo "Usage: tools/install-deps.sh [--report | --report-tests]" >&2
+    exit 2
+    ;;
 esac
-if [ -z "${no_report:-}" ]; then
-    # Node.js may have come from elsewhere, with npm in it.
-    command -v node >/dev/null && command -v npm >/dev/null || packages="$packages nodejs npm"
-    command -v chromium >/dev/null || packages="$packages $browser"
-fi
 command -v dpkg-query >/dev/null || {
     echo "No dpkg here. Install the equivalents of: $packages" >&2
     exit 0

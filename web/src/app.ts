@@ -135,7 +135,7 @@ export class App {
             areRanks(sessions) ? "Ranks" : "Comparison",
             sessionKey(sessions, this.#panels),
             straggler && element("p", { class: "straggler" }, straggler),
-            makeTable(sessionTable(sessions), { rowsShown: 30, onPick: (row) => this.#chooseSession(row), pickLabel: (row) => `Show the details of ${sessionName(sessions[row]!, row)}` }),
+            makeTable(sessionTable(sessions), { rowsShown: 30, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${sessionName(sessions[row]!, row)}` : "") }),
             ...(comparison ?? []).map((table) => makeTable(table)),
         );
     }

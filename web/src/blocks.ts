@@ -44,7 +44,8 @@ function usageColumns(session: Session, blocks: Blocks, columns: Columns): { hea
     return (blocks.usage ?? []).flatMap((usage) => {
         const shown = SHOWN_USAGE.find(([words]) => words.test(usage.series));
         const column = shown && usage[shown[1]];
-        return column ? [{ head: { name: shown[2], unit: seriesOf(session, usage.series)?.unit, type: "number" as const }, values: columns.values(column) }] : [];
+        const series = seriesOf(session, usage.series);
+        return column && series ? [{ head: { name: shown[2], unit: series.unit, type: "number" as const }, values: columns.values(column) }] : [];
     });
 }
 

@@ -20,27 +20,16 @@ export function themeColour(name: string): string {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** The same name has the same colour in every lane and session. */
-export function nameColour(name: string): number {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193) >>> 0;
-    // Grey is for what was merged.
-    return ((hash ^ (hash >>> 15)) >>> 0) % (COLOUR_COUNT - 1);
-}
-
-/** Cividis: evenly brighter, the same to people with and without colour blindness. */
-const SCALE: [number, number, number][] = [
-    [0, 34, 78], [18, 53, 112], [59, 73, 108], [87, 93, 109], [112, 113, 115],
-    [138, 134, 120], [165, 156, 116], [195, 179, 105], [225, 204, 85], [254, 232, 56],
-];
+/** One hue from nearly the page's colour to the strongest: the same order to people with and without colour blindness. */
+const LIGHT_SCALE: [number, number, number][] = [[238, 242, 247], [178, 208, 238], [96, 156, 214], [26, 98, 178], [6, 44, 98]];
+const DARK_SCALE: [number, number, number][] = [[31, 38, 46], [28, 66, 108], [40, 110, 178], [96, 168, 236], [206, 232, 255]];
 
 /** A colour for a share between 0 and 1. On a light page more is darker, on a dark one brighter. */
 export function scaleColour(share: number): string {
-    const clamped = Math.min(1, Math.max(0, share));
-    const at = (isDark() ? clamped : 1 - clamped) * (SCALE.length - 1);
-    const low = SCALE[Math.floor(at)]!;
-    const high = SCALE[Math.ceil(at)]!;
+    const scale = isDark() ? DARK_SCALE : LIGHT_SCALE;
+    const at = Math.min(1, Math.max(0, share)) * (scale.length - 1);
+    const low = scale[Math.floor(at)]!;
+    const high = scale[Math.ceil(at)]!;
     const part = at - Math.floor(at);
-    const mixed = low.map((value, i) => Math.round(value + (high[i]! - value) * part));
-    return `rgb(${mixed.join(",")})`;
+    return `rgb(${low.map((value, i) => Math.round(value + (high[i]! - value) * part)).join(",")})`;
 }

@@ -14,7 +14,7 @@ export interface HeaderActions {
 export function makeHeader(report: Report, actions: HeaderActions): HTMLElement {
     const { sessions } = report;
     const one = sessions.length === 1 ? sessions[0]! : null;
-    const title = one?.identity?.command || report.title || one?.name || one?.file || `${sessions.length} sessions`;
+    const title = one?.identity?.command || one?.name || one?.file || (report.title ?? "").replace(/ - gpu-tracker$/, "") || `${sessions.length} sessions`;
     return element(
         "header",
         { class: "page-head" },

@@ -27,7 +27,7 @@ export function histogram(title: string, values: Float64Array, unit: string): HT
         { class: "histogram" },
         element("figcaption", {}, element("h3", {}, title), element("p", { class: "hint" }, words)),
         drawn(bins, from, step, sorted, unit) as unknown as Node,
-        element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)), makeTable({ title, columns: [{ name: "Duration" }, { name: "Count", type: "number" }], rows })),
+        element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)), makeTable({ title, columns: [{ name: "Duration" }, { name: "Count", type: "number" }], rows }, { rowsShown: 60 })),
     );
 }
 

@@ -22,8 +22,8 @@ export interface Lane {
 export interface Bars {
     lanes: Lane[];
     name: (index: number) => string;
-    /** Bars of one kind have one colour; their name, unless this says otherwise. */
-    kind?: (index: number) => string;
+    /** Bars of one kind, a number, have one colour. */
+    kind: (index: number) => number;
     /** Start, stop, and whether it was still open at the end of the data. */
     range: (index: number) => { start: number; stop: number; open: boolean };
 }
@@ -96,6 +96,7 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
             rows: [...lane.depths.entries()].sort(([a], [b]) => a - b).flatMap(([, intervals]) => packed(intervals)),
         })),
         name: (index) => calls.names[names[index]!] || NAMELESS,
+        kind: (index) => names[index]!,
         range,
     };
 }
@@ -124,7 +125,7 @@ export function processBars(list: ProcessList, columns: Columns, shift: number, 
     return {
         lanes: intervals.length ? [{ label: `${intervals.length} processes`, rows: packed(intervals) }] : [],
         name: (index) => `${list.names[names[index]!] || NAMELESS} · ${pids[index]}`,
-        kind: (index) => list.names[names[index]!] ?? "",
+        kind: (index) => names[index] ?? 0,
         range,
     };
 }

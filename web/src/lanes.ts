@@ -1,7 +1,7 @@
 // Draws lanes of bars on a canvas of its own, as many as there are: only the rows in sight, and bars narrower than
 // a pixel as one. Pointer and keys reach every bar.
 
-import { lineColour, nameColour, themeColour } from "./colours";
+import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
 import { element } from "./dom";
 import type { Bars, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
@@ -217,8 +217,8 @@ export class Lanes {
     }
 
     #colour(index: number): string {
-        const { kind, name } = this.options.bars;
-        return lineColour(nameColour((kind ?? name)(index)));
+        // Grey is for what was merged.
+        return lineColour(this.options.bars.kind(index) % (COLOUR_COUNT - 1) || 0);
     }
 
     #barAt(event: MouseEvent): number | null {

@@ -66,6 +66,7 @@ export interface LineProperties {
     label: string;
     /** With the name of its chart, for tables of all. */
     longLabel: string;
+    sessionName: string;
     unit: string;
     scope: string;
     session: number;

@@ -84,10 +84,22 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
             panel.lines.push(makeLine(series, index, sessions, columns, moments));
         }
     });
-    const found = [...panels.values()].sort((a, b) => place(a) - place(b));
+    const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a) - place(b));
+    for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.properties.session - b.properties.session);
     for (const panel of found) stylePanel(panel, sessions.length);
     nameUnits(found);
     return found;
+}
+
+/** Of all cores or devices instead of one: the same curve on another scale. */
+function isRescaled(panel: Panel, panels: Map<string, Panel>): boolean {
+    return panels.has(panel.id.replace("_hardware:", ":")) && panel.id.includes("_hardware:");
+}
+
+/** The total first, then its parts; the machine last. */
+function scopeRank(line: Line): number {
+    const rank = ["combined", "main", "descendants"].indexOf(line.properties.scope);
+    return rank >= 0 ? rank : line.properties.scope === "system" ? 9 : 3;
 }
 
 function place(panel: Panel): number {
@@ -125,13 +137,15 @@ function nameUnits(panels: Panel[]): void {
 
 function makeLine(series: Series, session: number, sessions: Session[], columns: Columns, moments: MomentsOf): Line {
     const several = sessions.length > 1;
+    const label = series.label || series.id;
     const name = sessions[session]!.name || `session ${session + 1}`;
     return new Line(
         {
             id: several ? `${session}.${series.id}` : series.id,
             series: series.id,
-            label: several ? `${name} · ${series.label}` : series.label,
+            label: several ? `${name} · ${label}` : label,
             longLabel: seriesLabel(series),
+            sessionName: name,
             unit: series.unit,
             scope: series.scope ?? "",
             session,
@@ -196,5 +210,7 @@ function styleSessions(panel: Panel): void {
         line.properties.shown = candidate && !seen.has(session);
         if (line.properties.shown) seen.add(session);
     }
-    if (new Set(panel.lines.map((line) => line.properties.session)).size > DETAILED_SESSIONS) panel.lines = panel.lines.filter((line) => line.properties.shown);
+    if (new Set(panel.lines.map((line) => line.properties.session)).size <= DETAILED_SESSIONS) return;
+    panel.lines = panel.lines.filter((line) => line.properties.shown);
+    for (const line of panel.lines) line.properties.label = line.properties.sessionName;
 }

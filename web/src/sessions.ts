@@ -1,7 +1,6 @@
 // Several sessions beside each other: a table with relative changes, sums, and ranks with the one that others wait for.
 
 import { lineColour } from "./colours";
-import { cardValue } from "./cards";
 import { element, svg } from "./dom";
 import type { HeatRow } from "./heat";
 import { Line, Moments } from "./line";
@@ -14,34 +13,64 @@ export function sessionName(session: Session, index: number): string {
     return session.name || session.identity?.command || session.file || `session ${index + 1}`;
 }
 
-/** Main figures of all sessions, each with its change against the first. */
+/** Main figures of all sessions, each with its change against the first, or of ranks against their median. */
 export function sessionTable(sessions: Session[]): Table {
+    const ranks = areRanks(sessions);
+    const figures = mainFigures(sessions);
+    const rows = sessions.map((session, index) => [
+        sessionName(session, index),
+        ...figures.map(({ of, base, unit }) => {
+            const value = of(session);
+            return typeof value === "string" ? value : withChange(value, !ranks && index === 0 ? null : base, unit);
+        }),
+    ]);
+    if (ranks) rows.push(["All together", ...figures.map((figures) => together(figures, sessions))]);
+    return {
+        title: ranks ? "Ranks, and their difference from the median" : "Sessions, and their change against the first",
+        columns: [{ name: ranks ? "Rank" : "Session" }, ...figures.map(({ label }) => ({ name: label, type: "number" as const }))],
+        rows,
+    };
+}
+
+interface MainFigure {
+    id: string;
+    label: string;
+    unit: string;
+    /** What others are held against. */
+    base: number | null;
+    of: (session: Session) => number | string | null;
+}
+
+/** One for each card that a session has, and the wall time if no card is about it. */
+function mainFigures(sessions: Session[]): MainFigure[] {
     const cards = new Map<string, Card>();
     for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(card.id)) cards.set(card.id, card);
-    const hasWall = [...cards.keys()].some((id) => /wall|time|duration/.test(id) && !/cpu/.test(id));
-    const rows = sessions.map((session, index) => {
-        const wall = session.identity?.wall_s;
-        return [
-            sessionName(session, index),
-            ...(hasWall ? [] : [withChange(wall, sessions[0]!.identity?.wall_s, "seconds", index)]),
-            ...[...cards.keys()].map((id) => cardWithChange(session, sessions[0]!, id, index)),
-        ];
-    });
-    const columns = [{ name: "Session" }, ...(hasWall ? [] : [{ name: "Wall time", type: "number" as const }]), ...[...cards.values()].map((card) => ({ name: card.label, type: "number" as const }))];
-    return { title: "Sessions, and their change against the first", columns, rows };
+    const figures = [...cards.values()].map((card): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => candidate.id === card.id)?.value ?? null }));
+    if (![...cards.keys()].some((id) => /^(wall|time|duration|elapsed)/.test(id))) {
+        figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.wall_s ?? null });
+    }
+    for (const one of figures) one.base = baseOf(one, sessions);
+    return figures;
 }
 
-function cardWithChange(session: Session, first: Session, id: string, index: number): string {
-    const card = session.cards?.find((candidate) => candidate.id === id);
-    const base = first.cards?.find((candidate) => candidate.id === id);
-    if (!card) return "–";
-    if (typeof card.value !== "number") return cardValue(card);
-    return withChange(card.value, typeof base?.value === "number" ? base.value : null, card.unit ?? "", index);
+function baseOf(figures: MainFigure, sessions: Session[]): number | null {
+    const values = sessions.map(figures.of).filter((value): value is number => typeof value === "number");
+    if (!areRanks(sessions)) return typeof figures.of(sessions[0]!) === "number" ? values[0]! : null;
+    return values.sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? null;
 }
 
-function withChange(value: number | null | undefined, base: number | null | undefined, unit: string, index: number): string {
+/** Of ranks: bytes, joules and cores add up, times do not. */
+function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
+    const values = sessions.map(of);
+    if (!values.every((value): value is number => typeof value === "number")) return "–";
+    if (unit === "percent") return "–";
+    if (unit === "seconds" && !id.includes("cpu")) return `${figure(Math.max(...values), unit)}, the longest`;
+    return figure(values.reduce((sum, value) => sum + value, 0), unit);
+}
+
+function withChange(value: number | null, base: number | null, unit: string): string {
     const text = figure(value, unit);
-    if (index === 0 || !base || value === null || value === undefined) return text;
+    if (!base || value === null) return text;
     const change = (value / base - 1) * 100;
     return `${text} (${change > 0 ? "+" : change < 0 ? "\u2212" : "±"}${figure(Math.abs(change), "percent")})`;
 }
@@ -98,11 +127,6 @@ function sumOf(parts: Line[]): { times: Moments; values: Float64Array } {
     });
     const times = Float64Array.from(order, (index) => moments[index]!);
     return { times: new Moments(times), values: sums };
-}
-
-export interface RankFigures {
-    table: Table;
-    straggler: string;
 }
 
 /** One row a session for the heat map of a panel. */

@@ -35,7 +35,7 @@ export function stepBars(steps: Steps, columns: Columns, shift: number): Bars {
     });
     return {
         lanes: [...lanes.values()].map((lane): Lane => ({ label: lane.label, rows: [row(lane.indices)] })),
-        kind: (index) => steps.phases?.[phases[index]!] ?? "",
+        kind: (index) => phases[index] ?? 0,
         name: (index) => `${steps.phases?.[phases[index]!] ?? "step"} ${numbers[index] ?? index}`,
         range: (index) => ({ start: starts[index]! + shift, stop: (stops[index] ?? starts[index]!) + shift, open: !(stops[index]! === stops[index]!) }),
     };
@@ -57,6 +57,7 @@ export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number
     return {
         lanes: [{ label: "phases", rows: rows.map((row) => ({ starts: Float64Array.from(row, (i) => range(i).start), stops: Float64Array.from(row, (i) => range(i).stop), indices: Uint32Array.from(row) })) }],
         name: (index) => phases[index]!.name,
+        kind: (index) => index,
         range,
     };
 }
@@ -64,12 +65,13 @@ export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number
 /** Devices of one resource below each other. */
 export function utilizationRows(training: Training, panels: Panel[], session: number): HeatRow[] {
     const lines = panels.flatMap((panel) => panel.lines).filter((line) => line.properties.session === session);
+    const severalNodes = new Set(training.utilization?.map((entry) => entry.node)).size > 1;
     const order = ["gpu", "memory", "cpu", "i/o", "network"];
     return (training.utilization ?? [])
         .map((entry) => ({ entry, line: lines.find((line) => line.properties.series === entry.series) }))
         .filter(({ line }) => line && line.properties.unit === "percent")
         .sort((a, b) => order.indexOf(a.entry.resource) - order.indexOf(b.entry.resource))
-        .map(({ entry, line }) => ({ label: [entry.node, entry.device].filter(Boolean).join(" "), line: line! }));
+        .map(({ entry, line }) => ({ label: [severalNodes && entry.node, entry.device].filter(Boolean).join(" "), line: line! }));
 }
 
 /** A histogram for each phase of steps, and the steps that took far longer than the others. */

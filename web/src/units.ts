@@ -75,7 +75,7 @@ export function plainNumber(value: number): string {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return grouped(value);
     const size = Math.abs(value);
     if (size >= 1e6 || (size < 1e-3 && size > 0)) return value.toPrecision(4).replace("e+", "e");
-    return size >= 1000 ? grouped(value, 1) : String(Number(value.toPrecision(4)));
+    return size >= 1000 ? grouped(value, 1) : size >= 1 ? digits(value) : String(Number(value.toPrecision(3)));
 }
 
 /** Labels of an axis: one unit for all of them, chosen by the largest. */

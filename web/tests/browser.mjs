@@ -1,0 +1,92 @@
+// Opens reports in Chromium as a reader does, from file://, and keeps what must not happen: errors, requests.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { fillPage } from "./encode.mjs";
+
+export const TEMPLATE = process.env.GPUT_REPORT_PAGE ?? join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "report.html");
+
+export class Browser {
+    static async start() {
+        const browser = new Browser();
+        browser.folder = mkdtempSync(join(tmpdir(), "gput-web-"));
+        // Containers and the superuser have no sandbox of Chromium's.
+        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+        return browser;
+    }
+
+    async stop() {
+        await this.chromium.close();
+        rmSync(this.folder, { recursive: true });
+    }
+
+    /** Writes a report to a file; returns its path. */
+    write(name, { report, encoder }) {
+        const file = join(this.folder, `${name}.html`);
+        writeFileSync(file, fillPage(TEMPLATE, report, encoder));
+        return file;
+    }
+
+    /** Options: fragment, dark, width, height, ratio. */
+    async open(file, options = {}) {
+        const context = await this.chromium.newContext({
+            viewport: { width: options.width ?? 1280, height: options.height ?? 900 },
+            colorScheme: options.dark ? "dark" : "light",
+            deviceScaleFactor: options.ratio ?? 1,
+            offline: true,
+        });
+        const page = await context.newPage();
+        page.complaints = [];
+        page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error}`));
+        page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(`console: ${message.text()}`));
+        page.on("request", (request) => request.isNavigationRequest() || page.complaints.push(`request: ${request.url()}`));
+        page.on("dialog", (dialog) => page.complaints.push(`dialog: ${dialog.message()}`));
+        await page.goto(pathToFileURL(file).href + (options.fragment ?? ""));
+        await page.waitForSelector("main h1, .notice[role=alert]", { timeout: 60_000 });
+        await settle(page);
+        return page;
+    }
+}
+
+/** Waits until all that was asked for has been drawn. */
+export async function settle(page) {
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+}
+
+export async function close(page) {
+    assert.deepEqual(page.complaints, []);
+    await page.context().close();
+}
+
+/** Asks the read-only handle of the page. */
+export const ask = (page, what, ...parameters) => page.evaluate(([name, args]) => window.gputReport[name](...args), [what, parameters]);
+
+/** Scrolls a chart into sight, and returns where on the page its canvas is. */
+export async function chartBox(page, id) {
+    const canvas = page.locator(`[data-panel="${id}"] canvas`);
+    await canvas.evaluate((node) => node.scrollIntoView({ block: "center" }));
+    await page.waitForTimeout(50);
+    await settle(page);
+    return canvas.boundingBox();
+}
+
+/** Colours of the pixels of a chart in a square around a point of CSS pixels, as [r, g, b, alpha]. */
+export async function pixelsAround(page, id, { x, y }, reach = 2) {
+    return page.locator(`[data-panel="${id}"] canvas`).evaluate((canvas, [x, y, reach]) => {
+        const ratio = canvas.width / canvas.clientWidth;
+        const size = Math.ceil((2 * reach + 1) * ratio);
+        // Read from a copy: reading slows a canvas down.
+        const copy = document.createElement("canvas");
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        const context = copy.getContext("2d", { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0);
+        const { data } = context.getImageData(Math.round((x - reach) * ratio), Math.round((y - reach) * ratio), size, size);
+        const pixels = [];
+        for (let i = 0; i < data.length; i += 4) pixels.push([...data.slice(i, i + 4)]);
+        return pixels;
+    }, [x, y, reach]);
+}

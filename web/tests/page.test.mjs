@@ -1,0 +1,417 @@
+// The page in a browser, with made-up sessions: what it draws against what the data says.
+
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import axe from "axe-core";
+import { ask, Browser, chartBox, close, pixelsAround, settle, TEMPLATE } from "./browser.mjs";
+import * as samples from "./samples.mjs";
+
+let browser;
+const files = {};
+
+before(async () => {
+    browser = await Browser.start();
+    for (const name of ["singleRun", "ranks", "twoRuns", "training", "power", "hostile"]) files[name] = browser.write(name, samples[name]());
+});
+after(() => browser.stop());
+
+const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const near = (a, b) => a.every((value, i) => Math.abs(value - b[i]) < 40);
+const BLUE = rgb("#0b65c2");
+
+/** Whether a curve of a colour passes a value of a chart. */
+async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
+    const point = await ask(page, "pixelOf", id, time, value);
+    return (await pixelsAround(page, id, point, reach)).some((pixel) => pixel[3] > 100 && near(pixel.slice(0, 3), colour));
+}
+
+test("holds its style and script, and asks for nothing", () => {
+    const text = readFileSync(TEMPLATE, "utf8");
+    assert.ok(text.length < 90_000, `${text.length} bytes`);
+    assert.match(text, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
+    assert.doesNotMatch(text, /unsafe-|(src|href)=["']?https?:|@import|url\(/);
+    for (const marker of ["<!--gput-title-->", "<!--gput-data-->"]) assert.equal(text.split(marker).length, 2, marker);
+});
+
+test("shows the numbers first", async () => {
+    const page = await browser.open(files.singleRun);
+    assert.equal(await page.textContent("h1"), "python train.py --epochs 12 --data /data/images");
+    assert.match(await page.textContent(".facts-line"), /took 3.min 10.s.*✓ exit status 0/);
+    const card = page.locator('[data-card="combined_ram"]');
+    assert.match(await card.textContent(), /RAM, peaksampled5\.01.GBbetween 5\.01.GB and 5\.07.GB31\.3.% of 16.GB/);
+    assert.equal(await card.locator("svg.sparkline").count(), 1);
+    assert.match(await page.textContent('[data-card="gpu_ram"]'), /not available.*no driver of a GPU was found/);
+    await close(page);
+});
+
+test("draws the peak of a single sample", async () => {
+    const { time, ram, peakAt } = samples.singleRun();
+    const page = await browser.open(files.singleRun);
+    const chart = (await ask(page, "charts")).find(({ id }) => id === "ram:bytes");
+    assert.equal(chart.lines[0].max, Math.max(...ram));
+    assert.equal(chart.lines[0].samples, ram.length);
+    assert.ok(Math.abs(chart.lines[0].highestAt - time[peakAt]) < 1e-6);
+    // One pixel beside the ring that marks it: the curve itself leads up there.
+    const slope = ram[peakAt] - (ram[peakAt] - ram[peakAt - 1]) * 0.25;
+    assert.ok(await isDrawnAt(page, "ram:bytes", time[peakAt], slope));
+    assert.ok(!(await isDrawnAt(page, "ram:bytes", time[peakAt + 60], slope)), "the test can fail");
+    await close(page);
+});
+
+test("draws every column's lowest and highest sample of all that is in the file", async () => {
+    const { report, encoder, ram } = samples.million(200_000);
+    const page = await browser.open(browser.write("columns", { report, encoder }));
+    const { from, to } = await ask(page, "view");
+    const points = await ask(page, "points", "ram:bytes", "combined_ram");
+    const columns = points.times.length / 2;
+    assert.ok(columns > 500 && columns < 3000);
+    const width = (to - from) / columns;
+    for (let i = 0; i < columns - 1; i++) {
+        const first = Math.ceil((i * width) / 0.01 - 1e-6);
+        const last = Math.ceil(((i + 1) * width) / 0.01 - 1e-6);
+        const column = ram.subarray(first, last);
+        const drawn = points.values.slice(2 * i, 2 * i + 2).sort((a, b) => a - b);
+        assert.deepEqual(drawn, [column.reduce((a, b) => Math.min(a, b)), column.reduce((a, b) => Math.max(a, b))], `column ${i}`);
+    }
+    await close(page);
+});
+
+test("opens a million samples, and keeps their peak at every zoom", async () => {
+    const { report, encoder, ram, peakAt } = samples.million();
+    const page = await browser.open(browser.write("million", { report, encoder }));
+    const at = peakAt * 0.01;
+    for (const span of [10_000, 2000, 100, 3, 0.05]) {
+        await page.evaluate((fragment) => (location.hash = fragment), `t=${Math.max(0, at - span / 3)}_${Math.min(9999.99, at + span / 2)}`);
+        await page.waitForTimeout(100);
+        await settle(page);
+        const points = await ask(page, "points", "ram:bytes", "combined_ram");
+        assert.equal(Math.max(...points.values), ram[peakAt], `span ${span}`);
+        // Where samples are far apart the curve is no longer steep.
+        const steep = span > 1 ? 0.9 : 0.999;
+        assert.ok(await isDrawnAt(page, "ram:bytes", points.times[points.values.indexOf(ram[peakAt])], ram[peakAt] * steep, BLUE, span > 1 ? 2 : 5), `span ${span}`);
+    }
+    await close(page);
+});
+
+test("leaves gaps where values are missing", async () => {
+    const made = samples.twoRuns();
+    made.report.sessions.pop();
+    delete made.report.comparison;
+    const count = made.report.sessions[0].times[0].count;
+    made.report.sessions[0].series = [{ id: "r", label: "RAM", group: "ram", scope: "combined", unit: "bytes", values: made.encoder.delta(Float64Array.from({ length: count }, (_, i) => (i > 200 && i < 700 ? NaN : 4e9))) }];
+    const page = await browser.open(browser.write("gaps", made));
+    assert.ok(await isDrawnAt(page, "ram:bytes", 10, 4e9));
+    assert.ok(!(await isDrawnAt(page, "ram:bytes", 45, 4e9)));
+    assert.ok(await isDrawnAt(page, "ram:bytes", 80, 4e9));
+    const [line] = (await ask(page, "charts"))[0].lines;
+    assert.equal(line.count, count - 499);
+    await close(page);
+});
+
+test("zooms by dragging, all charts alike, and goes back", async () => {
+    const page = await browser.open(files.singleRun);
+    const whole = await ask(page, "view");
+    const box = await chartBox(page, "cpu:percent");
+    await page.mouse.move(box.x + 300, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 600, box.y + 70, { steps: 4 });
+    await page.mouse.up();
+    await settle(page);
+    const part = await ask(page, "view");
+    const scale = (whole.to - whole.from) / (box.width - 104 - 12);
+    assert.ok(Math.abs(part.from - (300 - 104) * scale) < scale && Math.abs(part.to - (600 - 104) * scale) < scale, JSON.stringify(part));
+    for (const id of ["ram:bytes", "cpu:percent"]) {
+        await chartBox(page, id);
+        const points = await ask(page, "points", id, (await ask(page, "charts")).find((chart) => chart.id === id).lines[0].id);
+        assert.ok(points.times[0] <= part.from + scale && points.times.at(-1) >= part.to - scale && points.times.length < 700, id);
+    }
+    await page.click("text=Back");
+    await settle(page);
+    assert.deepEqual(await ask(page, "view"), { ...whole, cursor: null });
+    await close(page);
+});
+
+test("zooms by the wheel with Ctrl, pans by Shift, and leaves the plain wheel to the page", async () => {
+    const page = await browser.open(files.singleRun);
+    const box = await chartBox(page, "ram:bytes");
+    await page.mouse.move(box.x + 500, box.y + 60);
+    await page.keyboard.down("Control");
+    await page.mouse.wheel(0, -200);
+    await page.keyboard.up("Control");
+    await page.waitForTimeout(50);
+    const near = await ask(page, "view");
+    const span = near.to - near.from;
+    assert.ok(span < 150, String(span));
+    const scroll = await page.evaluate(() => scrollY);
+    await page.mouse.wheel(0, 200);
+    await page.waitForTimeout(100);
+    assert.deepEqual([(await ask(page, "view")).from, (await page.evaluate(() => scrollY)) > scroll], [near.from, true]);
+    await chartBox(page, "ram:bytes");
+    const again = await page.locator('[data-panel="ram:bytes"] canvas').boundingBox();
+    await page.keyboard.down("Shift");
+    await page.mouse.move(again.x + 400, again.y + 50);
+    await page.mouse.down();
+    await page.mouse.move(again.x + 500, again.y + 50, { steps: 3 });
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await settle(page);
+    const moved = await ask(page, "view");
+    assert.ok(moved.from < near.from && Math.abs(moved.to - moved.from - span) < 1e-6);
+    await close(page);
+});
+
+test("is used by keys alone", async () => {
+    const page = await browser.open(files.singleRun);
+    const whole = await ask(page, "view");
+    await page.focus(".stage");
+    await page.keyboard.press("+");
+    await page.keyboard.press("+");
+    await settle(page);
+    const near = await ask(page, "view");
+    assert.ok(Math.abs((near.to - near.from) * 2.25 - (whole.to - whole.from)) < 1e-6);
+    await page.keyboard.press("ArrowRight");
+    await settle(page);
+    assert.ok((await ask(page, "view")).from > near.from);
+    await page.keyboard.press("Shift+ArrowRight");
+    await settle(page);
+    assert.match(await page.textContent("[aria-live=polite][role=status]"), /RAM, combined [\d.]+.GB/);
+    assert.notEqual((await ask(page, "view")).cursor, null);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Home");
+    await settle(page);
+    assert.deepEqual(await ask(page, "view"), whole);
+    await page.keyboard.press("?");
+    assert.ok(await page.isVisible("dialog.help"));
+    await page.keyboard.press("Escape");
+    assert.ok(!(await page.isVisible("dialog.help")));
+    await page.focus('[data-lanes="calls"] .lanes-scroll');
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowDown");
+    await settle(page);
+    assert.equal(await page.textContent(".details h3"), "forward");
+    await page.keyboard.press("Enter");
+    await settle(page);
+    const close_ = await ask(page, "view");
+    assert.ok(close_.to - close_.from < 1);
+    await close(page);
+});
+
+test("says the figures at the cursor in all charts", async () => {
+    const { ram, cpu } = samples.singleRun();
+    const page = await browser.open(files.singleRun, { height: 1400 });
+    const box = await chartBox(page, "ram:bytes");
+    await page.mouse.move(box.x + 640, box.y + 60);
+    await settle(page);
+    const { cursor } = await ask(page, "view");
+    const at = Math.floor(cursor / 0.1 + 1e-9);
+    assert.equal(await page.textContent('[data-line="combined_ram"] .value'), `${(ram[at] / 1e9).toFixed(2).replace(/\.?0+$/, "")}\u00a0GB`);
+    assert.match(await page.textContent('[data-line="cpu_combined_sum_utilization_percent"] .value'), new RegExp(`^${Math.round(cpu[at])}\\D`));
+    assert.ok(await page.isVisible(".cursor"));
+    await close(page);
+});
+
+test("keeps the view in the address", async () => {
+    const page = await browser.open(files.singleRun);
+    await page.click('[data-line="main_ram"]');
+    await page.focus(".stage");
+    await page.keyboard.press("+");
+    await page.waitForTimeout(400);
+    const fragment = await page.evaluate(() => location.hash);
+    const view = await ask(page, "view");
+    assert.match(fragment, /t=.*main_ram/);
+    const other = await browser.open(files.singleRun, { fragment });
+    const shown = await ask(other, "view");
+    assert.ok(Math.abs(shown.from - view.from) < 1e-5 && Math.abs(shown.to - view.to) < 1e-5);
+    assert.equal(await other.getAttribute('[data-line="main_ram"]', "aria-pressed"), "false");
+    assert.equal(await other.getAttribute('[data-line="combined_ram"]', "aria-pressed"), "true");
+    await close(other);
+    await close(page);
+    const odd = await browser.open(files.singleRun, { fragment: "#t=nonsense_1&sel=calls:999999&s=77&l=%00&c=x" });
+    assert.deepEqual((await ask(odd, "view")).full.to, (await ask(odd, "view")).to);
+    await close(odd);
+});
+
+test("shows and hides curves", async () => {
+    const { time, ram } = samples.singleRun();
+    const page = await browser.open(files.singleRun);
+    assert.ok(await isDrawnAt(page, "ram:bytes", time[900], ram[900]));
+    await page.click('[data-line="combined_ram"]');
+    await settle(page);
+    const [chart] = await ask(page, "charts");
+    assert.deepEqual(chart.lines.map((line) => line.shown), [false, false, true, true, false]);
+    assert.equal(await ask(page, "points", "ram:bytes", "combined_ram"), null);
+    await close(page);
+});
+
+test("draws bars of code blocks, shows their statistics and zooms to one that is clicked", async () => {
+    const page = await browser.open(files.singleRun);
+    const lanes = Object.fromEntries((await ask(page, "lanes")).map((entry) => [entry.id, entry]));
+    assert.deepEqual(lanes.calls.rows.map(({ label, rows }) => [label, rows]), [["python 48213", [10, 490]], ["python 48220", [120]], ["python 48221", [120]]]);
+    assert.equal(lanes.processes.rows[0].rows.reduce((sum, count) => sum + count, 0), 27);
+    await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));
+    await settle(page);
+    const point = await ask(page, "pointOf", "calls", 0);
+    await page.mouse.click(point.x, point.y);
+    await settle(page);
+    assert.equal(await page.textContent(".details h3"), "epoch");
+    const details = await page.textContent(".details");
+    assert.match(details, /This call16\.9.s, from 11\.400.s/);
+    assert.match(details, /All 9 calls/);
+    const view = await ask(page, "view");
+    assert.ok(view.from < 11.4 && view.from > 8 && view.to > 28.2 && view.to < 32, JSON.stringify(view));
+    await page.click(".details >> text=Close");
+    assert.ok(!(await page.isVisible(".details")));
+    await close(page);
+});
+
+test("merges bars that are narrower than a pixel", async () => {
+    const page = await browser.open(files.hostile);
+    await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));
+    await page.waitForTimeout(100);
+    const [calls] = (await ask(page, "lanes")).filter(({ id }) => id === "calls");
+    assert.equal(calls.rows[0].rows[0], 10_000);
+    assert.ok(calls.drawn > 0 && calls.drawn < 1500, String(calls.drawn));
+    await close(page);
+});
+
+test("shows hostile names as text", async () => {
+    const page = await browser.open(files.hostile);
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.equal(await page.evaluate(() => document.querySelectorAll("img, iframe, object, main script").length), 0);
+    assert.ok((await page.textContent("h1")).includes(samples.HOSTILE[0]));
+    assert.equal(await page.title(), samples.HOSTILE[0]);
+    const names = await page.$$eval(".blocks tbody th", (cells) => cells.map((cell) => cell.textContent));
+    assert.equal(names.length, 25);
+    await page.fill('.blocks input[type="search"]', "<img");
+    assert.deepEqual(await page.$$eval(".blocks tbody th", (cells) => cells.map((cell) => cell.textContent)), [samples.HOSTILE[1]]);
+    await page.click(".blocks tbody button");
+    assert.equal(await page.textContent(".details h3"), samples.HOSTILE[1]);
+    assert.equal(await page.evaluate(() => ({}).hacked ?? Object.prototype.polluted), undefined);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    assert.ok(wide <= 0, `${wide} px too wide`);
+    await close(page);
+});
+
+test("fits a telephone", async () => {
+    for (const name of ["singleRun", "ranks", "training"]) {
+        const page = await browser.open(files[name], { width: 360, height: 700 });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(wide <= 0, `${name}: ${wide} px too wide`);
+        await close(page);
+    }
+});
+
+test("is dark where the system is, and where the reader says so", async () => {
+    const dark = await browser.open(files.singleRun, { dark: true });
+    const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    assert.equal(await background(dark), "rgb(16, 19, 22)");
+    assert.ok(await isDrawnAt(dark, "ram:bytes", 90, samples.singleRun().ram[900], rgb("#5aa9f5")));
+    await dark.click("#theme");
+    await settle(dark);
+    assert.equal(await background(dark), "rgb(247, 247, 245)");
+    assert.ok(await isDrawnAt(dark, "ram:bytes", 90, samples.singleRun().ram[900]));
+    await dark.reload();
+    await dark.waitForSelector("main h1");
+    assert.equal(await background(dark), "rgb(247, 247, 245)", "remembered");
+    await close(dark);
+});
+
+test("has a table for every chart", async () => {
+    const { ram } = samples.singleRun();
+    const page = await browser.open(files.singleRun);
+    assert.equal(await page.locator(".chart .chart-table").count(), await page.locator(".chart").count());
+    await page.click('[data-panel="ram:bytes"] summary');
+    const rows = await page.$$eval('[data-panel="ram:bytes"] table:first-of-type tbody tr', (found) => found.map((row) => row.textContent));
+    assert.match(rows[0], new RegExp(`^Combined${ram.length.toLocaleString("en").replace(",", "\u202f")}.*5\\.01.GB2:01`));
+    assert.equal(await page.locator('[data-panel="ram:bytes"] table').count(), 2);
+    await close(page);
+});
+
+test("sorts tables, and says by what", async () => {
+    const page = await browser.open(files.singleRun);
+    const first = () => page.textContent(".processes tbody tr:first-child th");
+    assert.equal(await page.getAttribute(".processes thead th:nth-child(5)", "aria-sort"), "descending");
+    await page.click(".processes thead th:nth-child(1) button");
+    assert.equal(await first(), "git");
+    await page.click(".processes thead th:nth-child(1) button");
+    assert.equal(await first(), "sh");
+    await close(page);
+});
+
+test("lays several sessions over each other and compares them", async () => {
+    const page = await browser.open(files.twoRuns);
+    const [chart] = await ask(page, "charts");
+    assert.deepEqual(chart.lines.filter((line) => line.shown).map((line) => line.label), ["before · Combined", "after · Combined"]);
+    const after = await page.textContent(".compare tbody tr:nth-child(2)");
+    assert.match(after, /^after.*1.min 16.s \(−15\.6.%\)/);
+    assert.match(await page.textContent(".compare"), /95 % confidence.*−23\.1 to −18\.4/);
+    const sum = chart.lines.find((line) => line.id === "sum");
+    assert.ok(sum.max > chart.lines[0].max && sum.max <= chart.lines.filter((line) => line.shown).reduce((total, line) => total + line.max, 0));
+    await page.selectOption("#session", "1");
+    await page.waitForTimeout(400);
+    assert.match(await page.evaluate(() => location.hash), /s=1/);
+    await close(page);
+});
+
+test("gives ranks a lane each and names the straggler", async () => {
+    const page = await browser.open(files.ranks);
+    assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
+    assert.equal(await page.locator(".heat").count(), 3);
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest/);
+    await page.click(".heat summary >> nth=0");
+    assert.equal(await page.locator(".heat >> nth=0 >> tbody tr").count(), 12);
+    await close(page);
+});
+
+test("shows steps, phases, devices and tables of a training profile", async () => {
+    const page = await browser.open(files.training);
+    assert.deepEqual((await ask(page, "lanes")).map(({ id }) => id), ["phases", "steps"]);
+    assert.match(await page.textContent(".histogram >> nth=0"), /Duration of steps: train400 in all; median 2\d\d.ms/);
+    const counts = await page.$$eval(".histogram:first-child table tbody td", (cells) => cells.map((cell) => Number(cell.textContent.replace(/\D/g, ""))));
+    assert.equal(counts.reduce((sum, count) => sum + count, 0), 400);
+    assert.equal(await page.locator('[data-heat="utilization"]').count(), 1);
+    assert.match(await page.textContent(".tables"), /ampere_sgemm_128x64_tn48.211/);
+    await close(page);
+});
+
+test("prints all charts, without what only a screen can do", async () => {
+    const page = await browser.open(files.singleRun, { height: 500 });
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    for (const { id, lines } of await ask(page, "charts")) assert.ok(await ask(page, "points", id, lines[0].id), id);
+    assert.ok(!(await page.isVisible("#theme")));
+    assert.ok((await page.pdf()).length > 10_000);
+    await close(page);
+});
+
+test("says what is wrong with damaged data", async () => {
+    const text = readFileSync(files.singleRun, "utf8");
+    const at = text.indexOf('id="gput-data">') + 200;
+    const damaged = `${files.singleRun}.damaged.html`;
+    writeFileSync(damaged, text.slice(0, at) + text.slice(at + 40_000));
+    const page = await browser.open(damaged);
+    assert.match(await page.textContent(".notice"), /^This report cannot be read: /);
+    await page.context().close();
+    const empty = await browser.open(TEMPLATE);
+    assert.match(await empty.textContent(".notice"), /holds no session/);
+    await close(empty);
+});
+
+for (const name of ["singleRun", "ranks", "twoRuns", "training", "power", "hostile"]) {
+    test(`is accessible: ${name}`, async () => {
+        for (const dark of [false, true]) {
+            const page = await browser.open(files[name], { dark });
+            await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+            if (await page.locator(".pick").count()) await page.locator(".pick").last().click();
+            await settle(page);
+            // As a value: the policy of the page forbids to add a script to it.
+            await page.evaluate(axe.source);
+            const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+            const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+            assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.slice(0, 3).map((node) => node.html)]), [], dark ? "dark" : "light");
+            await close(page);
+        }
+    });
+}
