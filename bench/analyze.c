@@ -10,7 +10,7 @@
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,12 +85,12 @@ static int only_read(const char *tracking, const char *marks)
 
 static int analyze(const char *tracking, const char *marks)
 {
-    struct gput_analyze_options options = gput_analyze_options_default();
+    struct gput_analysis_options options = gput_analysis_options_default();
     struct gput_analysis *analysis;
     struct gput_error error;
     options.tracking_file = tracking;
     options.sub_tracking_file = marks;
-    if (gput_analyze(&options, &analysis, &error) == GPUT_OK)
+    if (gput_analysis_create(&options, &analysis, &error) == GPUT_OK)
         return 0;
     fprintf(stderr, "%s\n", error.message);
     return 1;

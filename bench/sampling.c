@@ -88,7 +88,7 @@ static double bare_loop(pid_t root, double interval, int ticks)
 
 static struct gput_session *track(pid_t root, double interval, enum gput_ram_mode mode)
 {
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     struct gput_session *session;
     struct gput_error error;
     options.sleep_time_seconds = interval;

@@ -105,7 +105,7 @@ static void measure_memory(void)
 
 static void measure_rate(double hertz, double seconds)
 {
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     struct gput_session *session;
     options.sleep_time_seconds = 1 / hertz;
     options.resource_usage_file = "/dev/shm/gput-bench-kept";

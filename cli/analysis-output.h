@@ -13,7 +13,7 @@
 int analysis_write(const struct arguments *arguments, enum gput_format format, const char *bytes,
     size_t length, struct gput_error *error);
 
-/* Shows on a terminal how far reading is. Has the form of gput_analyze_options.progress; `user` is
+/* Shows on a terminal how far reading is. Has the form of gput_analysis_options.progress; `user` is
  * an int, 0 at first. */
 void analysis_show_progress(void *user, double done);
 

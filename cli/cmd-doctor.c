@@ -17,7 +17,7 @@ static const char *from_environment(const char *name)
 
 static int examine(const struct arguments *arguments, struct gput_error *error)
 {
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
     struct gput_doctor *doctor = NULL;

@@ -61,15 +61,16 @@ static int open_recording(const struct arguments *arguments,
     struct gput_energy_recording **recording, struct gput_energy_window *window,
     struct gput_error *error)
 {
-    int code = gput_energy_recording_open(arguments->operands[0], recording, error);
+    int code = gput_energy_recording_load(arguments->operands[0], recording, error);
     if (code != GPUT_OK)
         return code;
     if (gput_energy_recording_warning(*recording))
         message_warning(NULL, gput_energy_recording_warning(*recording));
-    code = gput_energy_window_parse(*recording, arguments_value(arguments, OPTION_WINDOW_START),
+    code = gput_energy_recording_parse_window(*recording,
+        arguments_value(arguments, OPTION_WINDOW_START),
         arguments_value(arguments, OPTION_WINDOW_END), window, error);
     if (code != GPUT_OK)
-        gput_energy_recording_close(*recording);
+        gput_energy_recording_destroy(*recording);
     return code;
 }
 
@@ -84,12 +85,12 @@ static int summarize(const struct arguments *arguments, struct gput_error *error
         code = open_recording(arguments, &recording, &window, error);
     if (code != GPUT_OK)
         return code;
-    code = gput_energy_recording_render(recording, &window, format, &text, error);
+    code = gput_energy_recording_render(recording, &window, format, &text, NULL, error);
     if (code == GPUT_OK)
         code = report_write_text(
             arguments_value(arguments, OPTION_OUTPUT), STDOUT_FILENO, text, error);
     free(text);
-    gput_energy_recording_close(recording);
+    gput_energy_recording_destroy(recording);
     return code;
 }
 
@@ -112,17 +113,15 @@ int cmd_energy_summary(const struct arguments *arguments)
 
 #define MAX_CURVES 64
 
-/* Text, JSON, CSV or, with *draws, a picture. */
-static int read_curve_format(const struct arguments *arguments, enum gput_format *format,
-    bool *draws, struct gput_error *error)
+static int read_curve_format(
+    const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
-    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_TEXT};
+    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_SVG};
     enum { CHOICE_SVG = 3 };
     const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
     const char *extension = output ? strrchr(output, '.') : NULL;
     int choice = extension && strcmp(extension, ".svg") == 0 ? CHOICE_SVG : 0;
     int code = choice_read(arguments, OPTION_CURVE_FORMAT, "format", &choice, error);
-    *draws = code == GPUT_OK && choice == CHOICE_SVG;
     *format = code == GPUT_OK ? formats[choice] : GPUT_TEXT;
     return code;
 }
@@ -135,9 +134,8 @@ static int render_curves(const struct gput_energy_recording *recording,
     char *list = arguments->operands[1];
     size_t count = 0;
     enum gput_format format;
-    bool draws;
     char *rest = NULL;
-    int code = read_curve_format(arguments, &format, &draws, error);
+    int code = read_curve_format(arguments, &format, error);
     if (code != GPUT_OK)
         return code;
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
@@ -148,9 +146,8 @@ static int render_curves(const struct gput_energy_recording *recording,
     }
     if (count == 0)
         names[count++] = list; /* none: which there are is said */
-    if (draws)
-        return gput_energy_curves_draw(recording, names, count, window, text, error);
-    return gput_energy_curves_render(recording, names, count, window, format, text, error);
+    return gput_energy_recording_render_curves(
+        recording, names, count, window, format, text, NULL, error);
 }
 
 static int show_curves(const struct arguments *arguments, struct gput_error *error)
@@ -166,7 +163,7 @@ static int show_curves(const struct arguments *arguments, struct gput_error *err
         code = report_write_text(
             arguments_value(arguments, OPTION_CURVE_OUTPUT), STDOUT_FILENO, text, error);
     free(text);
-    gput_energy_recording_close(recording);
+    gput_energy_recording_destroy(recording);
     return code;
 }
 

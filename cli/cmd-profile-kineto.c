@@ -40,7 +40,7 @@ static int show(const struct arguments *arguments, enum gput_kineto_view view)
         code = read_limit(arguments, &options.limit, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
-        code = gput_kineto(view, &options, &tables, &error);
+        code = gput_kineto_tables(view, &options, &tables, &error);
     analysis_end_progress(&shown);
     if (code == GPUT_OK)
         code = tables_write(arguments, tables, &error);

@@ -53,11 +53,11 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     options->start_mode = arguments_value(arguments, OPTION_START_MODE);
     options->end_mode = arguments_value(arguments, OPTION_END_MODE);
     options->node = arguments_value(arguments, OPTION_NODE);
-    int unit = GPUT_MERGE_TIME, profiler = 0;
+    int unit = GPUT_TIMELINE_TIME, profiler = 0;
     int code = choice_read(arguments, OPTION_UNIT, "unit", &unit, error);
     if (code == GPUT_OK)
         code = choice_read(arguments, OPTION_PROFILER, "profiler", &profiler, error);
-    options->unit = (enum gput_merge_unit)unit;
+    options->unit = (enum gput_timeline_unit)unit;
     options->pyinstrument = profiler == 1;
     if (code == GPUT_OK)
         code = tables_read_format(arguments, format, error);
@@ -78,7 +78,7 @@ static int top(const struct arguments *arguments, const struct gput_python_optio
     enum gput_format format, struct gput_error *error)
 {
     char *text;
-    int code = gput_python_top(options, format, &text, error);
+    int code = gput_python_render(options, format, &text, NULL, error);
     analysis_end_progress(options->user);
     if (code == GPUT_OK)
         code = report_write_text(
@@ -91,7 +91,7 @@ static int list(const struct arguments *arguments, const struct gput_python_opti
     struct gput_error *error)
 {
     struct gput_tables *tables = NULL;
-    int code = gput_python_profiles(options, &tables, error);
+    int code = gput_python_profile_tables(options, &tables, error);
     if (code == GPUT_OK)
         code = tables_write(arguments, tables, error);
     gput_tables_destroy(tables);

@@ -57,19 +57,19 @@ struct lists {
     struct list phases;
     struct list metrics;
     struct list ranges;
-    struct gput_range *numbers; /* of the ranges */
+    struct gput_profile_range *numbers; /* of the ranges */
     struct list at;
     int64_t *moments;
     struct list between;
-    struct gput_interval *intervals;
+    struct gput_profile_interval *intervals;
 };
 
 static int read_unit(
-    const struct arguments *arguments, enum gput_merge_unit *unit, struct gput_error *error)
+    const struct arguments *arguments, enum gput_timeline_unit *unit, struct gput_error *error)
 {
-    int choice = GPUT_MERGE_TIME,
+    int choice = GPUT_TIMELINE_TIME,
         code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
-    *unit = (enum gput_merge_unit)choice;
+    *unit = (enum gput_timeline_unit)choice;
     return code;
 }
 
@@ -88,7 +88,7 @@ static int read_ranges(
         if (!(low <= high) || end == dash + 1 || *end != '\0')
             return fail(error, GPUT_ERROR_INVALID,
                 "--ranges must be percentages as 90-100,10-90,0-10, not \"%s\".", word);
-        lists->numbers[i] = (struct gput_range){low, high};
+        lists->numbers[i] = (struct gput_profile_range){low, high};
     }
     options->ranges = lists->numbers;
     options->range_count = lists->ranges.count;
@@ -129,7 +129,7 @@ static int read_intervals(
     if (!lists->intervals)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     for (size_t i = 0; i < lists->between.count; i++) {
-        struct gput_interval *interval = lists->intervals + i;
+        struct gput_profile_interval *interval = lists->intervals + i;
         const char *word = lists->between.items[i], *dash = strchr(word, '-');
         if (!dash || !read_us(word, dash, &interval->start_us) ||
             !read_us(dash + 1, word + strlen(word), &interval->end_us) ||
@@ -149,7 +149,7 @@ static int read_steps_by(const struct arguments *arguments, struct gput_profile_
 {
     int choice = options->by;
     int code = choice_read(arguments, OPTION_STEPS_BY, "grouping", &choice, error);
-    options->by = (enum gput_stats_by)choice;
+    options->by = (enum gput_profile_by)choice;
     return code;
 }
 
@@ -272,7 +272,7 @@ static int show(const struct arguments *arguments, enum gput_profile_view view)
     int code = read_options(arguments, &lists, &options, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
-        code = gput_profile(view, &options, &tables, &error);
+        code = gput_profile_tables(view, &options, &tables, &error);
     analysis_end_progress(&showing.percent);
     if (code == GPUT_OK)
         code = showing.stream.writer ? tables_stream_end(&showing.stream, &error)

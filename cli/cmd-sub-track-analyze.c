@@ -5,7 +5,7 @@
 #include "message.h"
 #include "report.h"
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
 {
     int shown = 0;
     enum gput_format format;
-    struct gput_analyze_options options = gput_analyze_options_default();
+    struct gput_analysis_options options = gput_analysis_options_default();
     options.tracking_file = arguments_value(arguments, OPTION_ANALYZED_FILE);
     options.sub_tracking_file = arguments_value(arguments, OPTION_SUB_TRACKING_FILE);
     options.details = arguments_have(arguments, OPTION_DETAILS);
@@ -39,7 +39,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
         return code;
 
     struct gput_analysis *analysis;
-    code = gput_analyze(&options, &analysis, error);
+    code = gput_analysis_create(&options, &analysis, error);
     analysis_end_progress(&shown);
     if (code != GPUT_OK)
         return code;

@@ -19,7 +19,7 @@ static int combine(const struct arguments *arguments, const char *output, const 
     size_t n_paths, struct gput_error *error)
 {
     int shown = 0;
-    struct gput_combine_options options = gput_combine_options_default();
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
     options.mix = arguments_have(arguments, OPTION_MIX);
     options.progress = analysis_show_progress;
     options.warn = message_warning;

@@ -4,7 +4,7 @@
 #include "message.h"
 #include "report.h"
 
-#include <gputracker/compare.h>
+#include <gputracker/comparison.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* The files to compare: the config's, and over them those of -m. */
 struct session_list {
-    struct gput_compare_session *items;
+    struct gput_comparison_session *items;
     size_t count;
     char **names; /* of -m, copied out of "name=path" */
     size_t n_names;
@@ -39,7 +39,7 @@ static bool is_mapped(const struct session_list *list, const char *name)
 }
 
 static int read_maps(const struct arguments *arguments, struct session_list *list,
-    struct gput_compare_session *maps, struct gput_error *error)
+    struct gput_comparison_session *maps, struct gput_error *error)
 {
     size_t position = 0;
     const char *text;
@@ -52,14 +52,14 @@ static int read_maps(const struct arguments *arguments, struct session_list *lis
         if (!name)
             return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
         list->names[list->n_names] = name;
-        maps[list->n_names++] = (struct gput_compare_session){name, sign + 1};
+        maps[list->n_names++] = (struct gput_comparison_session){name, sign + 1};
     }
     return GPUT_OK;
 }
 
 /* A session keeps the place that the config gives it, as in the old command. */
-static void merge(struct session_list *list, const struct gput_compare_config *config,
-    const struct gput_compare_session *maps)
+static void merge(struct session_list *list, const struct gput_comparison_config *config,
+    const struct gput_comparison_session *maps)
 {
     bool *used = calloc(list->n_names + 1, sizeof *used);
     for (size_t i = 0; used && i < config->n_sessions; i++) {
@@ -83,10 +83,11 @@ static void merge(struct session_list *list, const struct gput_compare_config *c
 }
 
 static int list_sessions(const struct arguments *arguments,
-    const struct gput_compare_config *config, struct session_list *list, struct gput_error *error)
+    const struct gput_comparison_config *config, struct session_list *list,
+    struct gput_error *error)
 {
     size_t most = config->n_sessions + arguments->n_uses + 1;
-    struct gput_compare_session *maps = calloc(most, sizeof *maps);
+    struct gput_comparison_session *maps = calloc(most, sizeof *maps);
     list->items = calloc(most, sizeof *list->items);
     list->names = calloc(most, sizeof *list->names);
     int code = maps && list->items && list->names
@@ -136,7 +137,7 @@ static int render(const struct arguments *arguments, const struct gput_compariso
     return code;
 }
 
-static int compare(const struct arguments *arguments, const struct gput_compare_config *config,
+static int compare(const struct arguments *arguments, const struct gput_comparison_config *config,
     struct session_list *list, bool *broken, struct gput_error *error)
 {
     enum gput_format format;
@@ -155,7 +156,8 @@ static int compare(const struct arguments *arguments, const struct gput_compare_
         return code;
 
     struct gput_comparison *comparison;
-    code = gput_compare(list->items, list->count, message_warning, NULL, &comparison, error);
+    code =
+        gput_comparison_create(list->items, list->count, message_warning, NULL, &comparison, error);
     if (code == GPUT_OK)
         code = check_rules(arguments, comparison, broken, error);
     if (code == GPUT_OK)
@@ -167,15 +169,15 @@ static int compare(const struct arguments *arguments, const struct gput_compare_
 int cmd_sub_track_compare(const struct arguments *arguments)
 {
     struct gput_error error;
-    struct gput_compare_config config = {.statistic = GPUT_MEAN};
+    struct gput_comparison_config config = {.statistic = GPUT_MEAN};
     struct session_list list = {0};
     bool broken = false;
     const char *path = arguments_value(arguments, OPTION_COMPARISON_CONFIG);
-    int code = path ? gput_compare_config_read(path, &config, &error) : GPUT_OK;
+    int code = path ? gput_comparison_config_load(path, &config, &error) : GPUT_OK;
     if (code == GPUT_OK)
         code = compare(arguments, &config, &list, &broken, &error);
     session_list_finish(&list);
-    gput_compare_config_finish(&config);
+    gput_comparison_config_destroy(&config);
     if (code == GPUT_OK)
         return broken ? EXIT_RULE_BROKEN : EXIT_SUCCESS;
     message_error(&error);

@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 static int read_unit(
-    const struct arguments *arguments, enum gput_merge_unit *unit, struct gput_error *error)
+    const struct arguments *arguments, enum gput_timeline_unit *unit, struct gput_error *error)
 {
-    int choice = GPUT_MERGE_TIME,
+    int choice = GPUT_TIMELINE_TIME,
         code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
-    *unit = (enum gput_merge_unit)choice;
+    *unit = (enum gput_timeline_unit)choice;
     return code;
 }
 

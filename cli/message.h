@@ -46,7 +46,7 @@ void message_error_until(const struct gput_error *error, int stop_fd);
 void message_note(const char *text);
 
 /* Prints `gpu-tracker: warning: …`, which distinguishes it from the tracked command's output. Has
- * the form of gput_options.warn; `user` is not used. May be called from any thread. */
+ * the form of gput_session_options.warn; `user` is not used. May be called from any thread. */
 void message_warning(void *user, const char *text);
 
 #endif

@@ -210,6 +210,6 @@ int report_write_session(const struct report *report, struct gput_session *sessi
     int code = has_processes ? gput_session_processes(session, &processes, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = report_write(report, results, processes, error);
-    gput_processes_free(processes);
+    gput_processes_destroy(processes);
     return code;
 }

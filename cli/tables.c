@@ -40,7 +40,7 @@ int tables_write(
     if (code == GPUT_OK)
         code = check_csv(format, tables, error);
     if (code == GPUT_OK)
-        code = gput_tables_render(tables, format, &text, error);
+        code = gput_tables_render(tables, format, &text, NULL, error);
     if (code == GPUT_OK)
         code = report_write_text(
             arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
@@ -64,7 +64,7 @@ static int stream_begin(
         code = gput_table_writer_create(
             format, only ? 1 : gput_tables_count(tables), &stream->writer, error);
     if (code == GPUT_OK && path && strcmp(path, "-") != 0)
-        code = gput_file_begin(path, &stream->file, error);
+        code = gput_file_open(path, &stream->file, error);
     return code;
 }
 
@@ -94,7 +94,7 @@ int tables_stream_end(struct tables_stream *stream, struct gput_error *error)
     if (code == GPUT_OK)
         code = stream_write(stream, text, error);
     if (code == GPUT_OK && stream->file) {
-        code = gput_file_end(stream->file, error);
+        code = gput_file_close(stream->file, error);
         stream->file = NULL;
     }
     return code;

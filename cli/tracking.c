@@ -48,8 +48,8 @@ int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *r
     return code;
 }
 
-static int read_numbers(
-    const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
+static int read_numbers(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error)
 {
     const char *text = arguments_value(arguments, OPTION_SLEEP_TIME);
     if (text && !tracking_read_number(text, 0.001, &options->sleep_time_seconds))
@@ -65,8 +65,8 @@ static int read_numbers(
     return GPUT_OK;
 }
 
-static int read_energy(
-    const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
+static int read_energy(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error)
 {
     const char *text = arguments_value(arguments, OPTION_CARBON_INTENSITY);
     if (text && !tracking_read_number(text, 0, &options->carbon_intensity)) {
@@ -92,8 +92,8 @@ static int read_energy(
     return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }
 
-static int read_ram_mode(
-    const struct arguments *arguments, struct gput_options *options, struct gput_error *error)
+static int read_ram_mode(const struct arguments *arguments, struct gput_session_options *options,
+    struct gput_error *error)
 {
     int choice = options->ram_mode,
         code = choice_read(arguments, OPTION_RAM, "RAM mode", &choice, error);
@@ -195,7 +195,7 @@ static void warn(void *user, const char *text)
 static void set_system_counters(const struct arguments *arguments, struct tracking *tracking)
 {
     struct gput_config *config = &tracking->config;
-    struct gput_options *options = &config->options;
+    struct gput_session_options *options = &config->options;
     read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
     read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
     read_text(arguments, OPTION_TRACKING_FILE, &options->tracking_file);
@@ -235,7 +235,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
 static int read_everything(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
-    struct gput_options *options = &tracking->config.options;
+    struct gput_session_options *options = &tracking->config.options;
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
     int code = read_report(arguments, is_older_form, tracking, error);
@@ -265,10 +265,10 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
     struct gput_error *error)
 {
-    *tracking = (struct tracking){.config.options = gput_options_default()};
+    *tracking = (struct tracking){.config.options = gput_session_options_default()};
     pthread_mutex_init(&tracking->lock, NULL);
     const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
-    int code = path ? gput_config_read(path, &tracking->config, error) : GPUT_OK;
+    int code = path ? gput_config_load(path, &tracking->config, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = read_everything(arguments, is_older_form, tracking, error);
     if (code != GPUT_OK)
@@ -279,7 +279,7 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
 int tracking_create_session(
     const struct tracking *tracking, struct gput_session **session, struct gput_error *error)
 {
-    const struct gput_options *options = &tracking->config.options;
+    const struct gput_session_options *options = &tracking->config.options;
     int code = gput_session_create(options, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
         return code;
@@ -302,5 +302,5 @@ void tracking_finish(struct tracking *tracking)
 {
     tracking_say_held(tracking, SCREEN_NEVER_WAITS);
     pthread_mutex_destroy(&tracking->lock);
-    gput_config_finish(&tracking->config);
+    gput_config_destroy(&tracking->config);
 }

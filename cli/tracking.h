@@ -31,7 +31,7 @@ struct tracking {
  * Command line over config file over defaults. `is_older_form`: a report is text if -f does not say
  * otherwise. The environment gives the roots: GPUT_PROCFS, GPUT_SYSFS, GPUT_NVML. Warnings are
  * printed through `tracking`, which must not move. On success to be freed by tracking_finish().
- * Errors: GPUT_ERROR_INVALID with the option and its valid values, those of gput_config_read(), and
+ * Errors: GPUT_ERROR_INVALID with the option and its valid values, those of gput_config_load(), and
  * those of report_check_output().
  */
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,

@@ -45,7 +45,7 @@ static int print_report(struct gput_session *session, struct gput_error *error)
 int main(void)
 {
     struct gput_error error = {0};
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     options.sleep_time_seconds = 0.05;
     options.ram_unit = GPUT_MEGABYTES;
     options.time_unit = GPUT_SECONDS;

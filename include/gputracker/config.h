@@ -16,11 +16,11 @@ extern "C" {
 
 /** What a config file says. */
 struct gput_config {
-    struct gput_options options; /**< the defaults, and over them what the file gives; its strings
-                                      live until gput_config_finish() */
-    bool disable_logs;           /**< "disable_logs": print no warnings; default false */
-    pid_t process_id;            /**< "process_id": the process to attach to; 0: not given */
-    void *storage;               /**< owns the strings of `options` */
+    struct gput_session_options options; /**< the defaults, and over them what the file gives; its
+                                      strings live until gput_config_destroy() */
+    bool disable_logs;                   /**< "disable_logs": print no warnings; default false */
+    pid_t process_id; /**< "process_id": the process to attach to; 0: not given */
+    void *storage;    /**< owns the strings of `options` */
 };
 
 /**
@@ -32,16 +32,16 @@ struct gput_config {
  * gput_limits_parse()), enforce, processes, command_lines; own_process, n_join_attempts and
  * join_timeout are checked and ignored. All are optional, and null stands for the default.
  *
- * On success the caller frees the contents of `*config` by gput_config_finish(); on failure it is
+ * On success the caller frees the contents of `*config` by gput_config_destroy(); on failure it is
  * empty. Errors, which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file
  * cannot be read, GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a
  * wrong type, an invalid value), GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_config_read(
+GPUT_API int gput_config_load(
     const char *path, struct gput_config *config, struct gput_error *error);
 
 /** Frees what the config holds. NULL, and a config that is all zeroes, are fine. */
-GPUT_API void gput_config_finish(struct gput_config *config);
+GPUT_API void gput_config_destroy(struct gput_config *config);
 
 /**
  * Is called with each member of a config file: `value` is its text, a number as JSON writes it, and
@@ -54,7 +54,7 @@ typedef int gput_config_visitor(
 /**
  * Reads a JSON object whose members a front end gives a meaning to, such as the defaults of its own
  * options: calls `visitor` for each in order, and for each item of an array. false and null are
- * skipped. Errors, which name the file: those of gput_config_read(), GPUT_ERROR_INVALID for an
+ * skipped. Errors, which name the file: those of gput_config_load(), GPUT_ERROR_INVALID for an
  * object in the object, and what `visitor` returned.
  */
 GPUT_API int gput_config_visit(

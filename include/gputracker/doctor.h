@@ -35,8 +35,8 @@ struct gput_doctor; /**< made by gput_doctor_create() */
  * On success the caller frees `*doctor` by gput_doctor_destroy(); on failure it is NULL. Errors:
  * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is none.
  */
-GPUT_API int gput_doctor_create(
-    const struct gput_options *options, struct gput_doctor **doctor, struct gput_error *error);
+GPUT_API int gput_doctor_create(const struct gput_session_options *options,
+    struct gput_doctor **doctor, struct gput_error *error);
 
 /** NULL is fine. */
 GPUT_API void gput_doctor_destroy(struct gput_doctor *doctor);

@@ -4,10 +4,10 @@
  *
  *     struct gput_energy_recording *recording;
  *     struct gput_energy_metric metric;
- *     if (gput_energy_recording_open("exp1", &recording, &error) == GPUT_OK &&
+ *     if (gput_energy_recording_load("exp1", &recording, &error) == GPUT_OK &&
  *         gput_energy_recording_metric(recording, "intel_power", NULL, &metric, &error) == GPUT_OK)
  *         … metric.total is joules …
- *     gput_energy_recording_close(recording);
+ *     gput_energy_recording_destroy(recording);
  *
  * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json (or .sqlite), of
  * an experiment's results (results_exp.json) and of an external wattmeter (omegawatt.csv). Those
@@ -63,14 +63,14 @@ struct gput_energy_metric {
 };
 
 /**
- * Reads the folder. On success the caller calls gput_energy_recording_close(); on failure
+ * Reads the folder. On success the caller calls gput_energy_recording_destroy(); on failure
  * `*recording` is NULL.
  * Errors: GPUT_ERROR_NOT_FOUND (no folder, or no recording in it), GPUT_ERROR_FORMAT,
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_energy_recording_open(
+GPUT_API int gput_energy_recording_load(
     const char *folder, struct gput_energy_recording **recording, struct gput_error *error);
-GPUT_API void gput_energy_recording_close(struct gput_energy_recording *recording);
+GPUT_API void gput_energy_recording_destroy(struct gput_energy_recording *recording);
 
 /** What was skipped (a truncated line), a sentence each, or NULL. */
 GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_recording *recording);
@@ -92,7 +92,7 @@ GPUT_API int gput_energy_recording_metric(const struct gput_energy_recording *re
     const char *name, const struct gput_energy_window *window, struct gput_energy_metric *metric,
     struct gput_error *error);
 
-/** Numbers from here on (1973) are seconds since 1970 in gput_energy_window_parse(). */
+/** Numbers from here on (1973) are seconds since 1970 in gput_energy_recording_parse_window(). */
 #define GPUT_ENERGY_EPOCH_SECONDS 1e8
 
 /** Writes at most `capacity` points of a metric to `points` (may be NULL with capacity 0); returns
@@ -135,33 +135,28 @@ GPUT_API double gput_energy_recording_total(
  * Errors: GPUT_ERROR_INVALID (no such thing, the start after the end, or nothing of the recording
  * between them).
  */
-GPUT_API int gput_energy_window_parse(const struct gput_energy_recording *recording,
+GPUT_API int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
     const char *start, const char *end, struct gput_energy_window *window,
     struct gput_error *error);
 
 /** "2023-06-30 16:32:14.588530", as recordings have it. `size` 32 is enough. */
-GPUT_API void gput_energy_date(int64_t time_us, char *text, size_t size);
+GPUT_API void gput_energy_recording_date(int64_t time_us, char *text, size_t size);
 
 /**
  * The summary: energy, mean and maximum of every metric, and what the folder knows of model and
  * experiment, as text (a line each) or JSON; GPUT_SUMMARY is for people, in units that fit, the
- * command next to the machine and a row a GPU. The caller frees `*text` with free().
- * Errors: GPUT_ERROR_INVALID (another format), GPUT_ERROR_MEMORY.
+ * command next to the machine and a row a GPU. Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *recording,
-    const struct gput_energy_window *window, enum gput_format format, char **text,
+    const struct gput_energy_window *window, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
 
-/** The points of metrics as text, JSON or CSV; of a metric by GPU each GPU's.
- * Errors: GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_INVALID (the format), GPUT_ERROR_MEMORY. */
-GPUT_API int gput_energy_curves_render(const struct gput_energy_recording *recording,
+/** The points of metrics as text, JSON, CSV, or as a picture (SVG) with one line a metric; of a
+ * metric by GPU each GPU's. Result and errors: see gputracker/format.h; GPUT_ERROR_NOT_FOUND (a
+ * metric). */
+GPUT_API int gput_energy_recording_render_curves(const struct gput_energy_recording *recording,
     const char *const *names, size_t n_names, const struct gput_energy_window *window,
-    enum gput_format format, char **text, struct gput_error *error);
-
-/** The same as a picture (SVG), one line a metric. */
-GPUT_API int gput_energy_curves_draw(const struct gput_energy_recording *recording,
-    const char *const *names, size_t n_names, const struct gput_energy_window *window, char **text,
-    struct gput_error *error);
+    enum gput_format format, char **bytes, size_t *length, struct gput_error *error);
 
 #ifdef __cplusplus
 }

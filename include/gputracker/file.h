@@ -40,12 +40,12 @@ GPUT_API int gput_file_check(const char *path, struct gput_error *error);
 
 struct gput_file; /**< a file that is written in parts */
 
-/** The same in parts: the file gets its name in gput_file_end(), when all is written. */
-GPUT_API int gput_file_begin(const char *path, struct gput_file **file, struct gput_error *error);
+/** The same in parts: the file gets its name in gput_file_close(), when all is written. */
+GPUT_API int gput_file_open(const char *path, struct gput_file **file, struct gput_error *error);
 GPUT_API int gput_file_add(
     struct gput_file *file, const void *bytes, size_t length, struct gput_error *error);
 /** Completes the file and frees `file`, also on failure. */
-GPUT_API int gput_file_end(struct gput_file *file, struct gput_error *error);
+GPUT_API int gput_file_close(struct gput_file *file, struct gput_error *error);
 /** Removes what was written and frees `file`. NULL is fine. */
 GPUT_API void gput_file_discard(struct gput_file *file);
 

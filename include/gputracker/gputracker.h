@@ -6,10 +6,10 @@
 #ifndef GPUTRACKER_GPUTRACKER_H
 #define GPUTRACKER_GPUTRACKER_H
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 #include <gputracker/arrow.h>
 #include <gputracker/blocks.h>
-#include <gputracker/compare.h>
+#include <gputracker/comparison.h>
 #include <gputracker/config.h>
 #include <gputracker/doctor.h>
 #include <gputracker/energy.h>

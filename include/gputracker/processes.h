@@ -1,6 +1,6 @@
 /*
  * Each process of a session: which it was, how long it lived, what it used. Kept when
- * `gput_options.processes` asks for it.
+ * `gput_session_options.processes` asks for it.
  */
 #ifndef GPUTRACKER_PROCESSES_H
 #define GPUTRACKER_PROCESSES_H
@@ -96,7 +96,7 @@ struct gput_processes {
 };
 
 /**
- * The processes so far. On success the caller frees `*processes` by gput_processes_free().
+ * The processes so far. On success the caller frees `*processes` by gput_processes_destroy().
  * Errors: GPUT_ERROR_STATE when the options did not ask for them or tracking has not begun,
  * GPUT_ERROR_MEMORY.
  */
@@ -104,7 +104,7 @@ GPUT_API int gput_session_processes(
     struct gput_session *session, struct gput_processes **processes, struct gput_error *error);
 
 /** NULL is fine. */
-GPUT_API void gput_processes_free(struct gput_processes *processes);
+GPUT_API void gput_processes_destroy(struct gput_processes *processes);
 
 /**
  * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,

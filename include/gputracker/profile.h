@@ -34,16 +34,20 @@ enum gput_profile_view {
 };
 
 /** What steps are grouped by. */
-enum gput_stats_by { GPUT_BY_TRAINING_PHASE, GPUT_BY_FRAMEWORK_METRIC, GPUT_BY_PROCESS };
+enum gput_profile_by {
+    GPUT_PROFILE_BY_TRAINING_PHASE,
+    GPUT_PROFILE_BY_FRAMEWORK_METRIC,
+    GPUT_PROFILE_BY_PROCESS
+};
 
 /** An interval of time: microseconds since the epoch, both ends inclusive. */
-struct gput_interval {
+struct gput_profile_interval {
     int64_t start_us;
     int64_t end_us;
 };
 
 /** A range of percent, both ends inclusive. */
-struct gput_range {
+struct gput_profile_range {
     double low;
     double high;
 };
@@ -82,8 +86,8 @@ struct gput_profile_options {
     const struct gput_profile_rows *rows; /**< rows to use instead of a trace root; or NULL */
     bool has_start, has_end;
     int64_t start, end; /**< microseconds since the epoch, or step numbers, both inclusive */
-    enum gput_merge_unit unit;
-    enum gput_stats_by by;        /**< STEPS */
+    enum gput_timeline_unit unit;
+    enum gput_profile_by by;      /**< STEPS */
     bool by_phase;                /**< UTILIZATION: for each training phase */
     bool by_dimension;            /**< UTILIZATION: for each dimension of a resource */
     const char *const *resources; /**< UTILIZATION, DEVICES: "cpu", "gpu", "memory", "i/o",
@@ -94,13 +98,13 @@ struct gput_profile_options {
     size_t phase_count;
     bool each_step; /**< PHASES, UTILIZATION by phase: an interval for each step, not for each run
                        of steps of one phase */
-    const struct gput_range *ranges; /**< DEVICES; none: 90 to 100, 10 to 90, 0 to 10 */
+    const struct gput_profile_range *ranges; /**< DEVICES; none: 90 to 100, 10 to 90, 0 to 10 */
     size_t range_count;
     const int64_t *moments; /**< METRICS: sum up the events that strictly contain one of these,
                                microseconds since the epoch, instead of the rows */
     size_t moment_count;
-    const struct gput_interval *intervals; /**< METRICS: sum up the events that overlap one of
-                                              these, but for steps, instead of the rows */
+    const struct gput_profile_interval *intervals; /**< METRICS: sum up the events that overlap one
+                                              of these, but for steps, instead of the rows */
     size_t interval_count;
     const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
                                    all */
@@ -133,11 +137,12 @@ struct gput_profile_options {
  * Errors: GPUT_ERROR_NOT_FOUND (no such folder, resource or phase; nothing of the kind in it),
  * GPUT_ERROR_FORMAT (no trace root), GPUT_ERROR_INVALID, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_profile(enum gput_profile_view view, const struct gput_profile_options *options,
-    struct gput_tables **tables, struct gput_error *error);
+GPUT_API int gput_profile_tables(enum gput_profile_view view,
+    const struct gput_profile_options *options, struct gput_tables **tables,
+    struct gput_error *error);
 
 /** The moment that relative times of a trace root count from, microseconds since the epoch: that of
- * its first system file, 0 without one. Errors: as gput_profile(). */
+ * its first system file, 0 without one. Errors: as gput_profile_tables(). */
 GPUT_API int gput_profile_start(const char *path, int64_t *start_us, struct gput_error *error);
 
 /**
@@ -169,7 +174,7 @@ struct gput_python_options {
     /* Select profiles of a training run; by default all are used. */
     bool has_start, has_end;
     double start, end; /**< steps, or microseconds since the epoch */
-    enum gput_merge_unit unit;
+    enum gput_timeline_unit unit;
     const char *start_phase; /**< "start", "stepstart", "forwardpassend", "stepend", "end"; NULL */
     const char *end_phase;
     const char *start_mode; /**< "train", "eval", "predict", "global", "prestepzero",
@@ -188,25 +193,24 @@ struct gput_python_options {
  * the others. The text for cProfile dumps is exactly what Python's pstats prints; JSON and CSV are
  * a table.
  *
- * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
- * Errors: GPUT_ERROR_NOT_FOUND (a path, or no profile that fits), GPUT_ERROR_FORMAT (no profile),
- * GPUT_ERROR_MEMORY.
+ * Result and errors: see gputracker/format.h; GPUT_ERROR_NOT_FOUND (a path, or no profile that
+ * fits), GPUT_ERROR_FORMAT (no profile).
  */
-GPUT_API int gput_python_top(const struct gput_python_options *options, enum gput_format format,
-    char **text, struct gput_error *error);
+GPUT_API int gput_python_render(const struct gput_python_options *options, enum gput_format format,
+    char **bytes, size_t *length, struct gput_error *error);
 
 /**
  * What cProfile counted, summed over the selected dumps: the tables "functions" (file, line, name,
  * prim_calls, total_calls, total_time, cumulative_time; times in seconds) in the order of the
  * dumps, and "callers" (function and caller as row numbers of "functions", and the same figures). A
  * caller that was not profiled itself follows after the functions, without figures. Errors: as
- * gput_python_top().
+ * gput_python_render().
  */
-GPUT_API int gput_python_functions(const struct gput_python_options *options,
+GPUT_API int gput_python_function_tables(const struct gput_python_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
 /** The selected profiles: path, node, mode, steps, phases and time. */
-GPUT_API int gput_python_profiles(const struct gput_python_options *options,
+GPUT_API int gput_python_profile_tables(const struct gput_python_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
 /** The views of traces of PyTorch's profiler. */
@@ -243,8 +247,9 @@ struct gput_kineto_options {
  * Errors: GPUT_ERROR_NOT_FOUND (a path; no GPU activity in any trace), GPUT_ERROR_FORMAT,
  * GPUT_ERROR_INVALID, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_kineto(enum gput_kineto_view view, const struct gput_kineto_options *options,
-    struct gput_tables **tables, struct gput_error *error);
+GPUT_API int gput_kineto_tables(enum gput_kineto_view view,
+    const struct gput_kineto_options *options, struct gput_tables **tables,
+    struct gput_error *error);
 
 #ifdef __cplusplus
 }

@@ -16,13 +16,13 @@ extern "C" {
 #endif
 
 /** An interval of time, including both ends. */
-struct gput_span {
+struct gput_recorded_span {
     double start; /**< seconds since the epoch */
     double stop;
 };
 
 struct gput_recorded_options {
-    const struct gput_span
+    const struct gput_recorded_span
         *spans; /**< only samples inside at least one of these, in any order; NULL: all samples */
     size_t n_spans;
     const char *code_block; /**< only marks and calls of this code block; NULL: all */

@@ -4,7 +4,7 @@
  * A session samples a process and everything it started, from a thread of its own (no fork, nothing
  * shared with the program's own threads):
  *
- *     struct gput_options options = gput_options_default();
+ *     struct gput_session_options options = gput_session_options_default();
  *     struct gput_session *session;
  *     if (gput_session_create(&options, &session, &error) == GPUT_OK &&
  *         gput_session_track_self(session, &error) == GPUT_OK) {
@@ -40,7 +40,7 @@ enum gput_ram_mode {
     GPUT_RAM_EXACT,    /**< expensive readings at every tick */
 };
 
-struct gput_options {
+struct gput_session_options {
     double sleep_time_seconds;         /**< interval between samples, from 0.001; default 1.0 */
     enum gput_ram_unit ram_unit;       /**< default gigabytes */
     enum gput_ram_unit gpu_ram_unit;   /**< default gigabytes */
@@ -94,7 +94,7 @@ struct gput_options {
 };
 
 /** The defaults above. */
-GPUT_API struct gput_options gput_options_default(void);
+GPUT_API struct gput_session_options gput_session_options_default(void);
 
 struct gput_session;
 
@@ -107,8 +107,8 @@ struct gput_session;
  * GPUT_ERROR_NOT_FOUND (a GPU, a host to listen at), GPUT_ERROR_IO (a port that is in use, too),
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_session_create(
-    const struct gput_options *options, struct gput_session **session, struct gput_error *error);
+GPUT_API int gput_session_create(const struct gput_session_options *options,
+    struct gput_session **session, struct gput_error *error);
 
 /**
  * Starts to track the calling process and its descendants; the sampling thread does not count.
@@ -164,8 +164,8 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
 GPUT_API int gput_session_launch(
     struct gput_session *session, char *const argv[], struct gput_error *error);
 
-/** Where it serves metrics: gput_options.listen in numbers, with the port that was free. NULL:
- * nowhere, or not any more. Belongs to the session. */
+/** Where it serves metrics: gput_session_options.listen in numbers, with the port that was free.
+ * NULL: nowhere, or not any more. Belongs to the session. */
 GPUT_API const char *gput_session_address(const struct gput_session *session);
 
 /** The main process, or 0 before tracking started. */
@@ -181,10 +181,10 @@ GPUT_API int gput_session_end_fd(const struct gput_session *session);
  * wait), takes the last sample while its figures can still be read, then collects it from the
  * kernel. Orphans are reaped on the way. `*ended` says which; `*status` is then its wait(2)
  * status. For a process that was not launched: waits for its end; `*status` is 0. While a tree is
- * ended for a limit (gput_options.limits), it waits until no process of it is left, or some survive
- * SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is then true for a
- * process that was not launched although it is alive. A signal that interrupts the wait returns
- * early with GPUT_OK and `*ended` false.
+ * ended for a limit (gput_session_options.limits), it waits until no process of it is left, or some
+ * survive SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is then
+ * true for a process that was not launched although it is alive. A signal that interrupts the wait
+ * returns early with GPUT_OK and `*ended` false.
  */
 GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     int *status, struct gput_error *error);
@@ -224,8 +224,8 @@ GPUT_API int gput_session_results_so_far(
  *
  * Ownership as gput_session_results(). Errors: GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_session_empty_results(
-    const struct gput_options *options, struct gput_results **results, struct gput_error *error);
+GPUT_API int gput_session_empty_results(const struct gput_session_options *options,
+    struct gput_results **results, struct gput_error *error);
 
 /** Frees everything. A session that tracks and was not stopped, as when an error ends the program,
  * is stopped here, and leaves its resource usage file with all of its figures. NULL is allowed. In

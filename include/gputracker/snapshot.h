@@ -96,7 +96,7 @@ GPUT_API const struct gput_snapshot_process *gput_snapshot_process(
 struct gput_snapshot_gpu {
     char uuid[96]; /**< the driver's; where it has none, the PCI address */
     char name[96]; /**< "NVIDIA H200" */
-    bool selected; /**< counts in the utilization of all GPUs: see gput_options.gpu_uuids */
+    bool selected; /**< counts in the utilization of all GPUs: see gput_session_options.gpu_uuids */
     double ram_capacity_bytes;
     double ram_bytes;              /**< in use by any process */
     double main_ram_bytes;         /**< by the main process */

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-struct gput_combine_options {
+struct gput_sub_tracking_options {
     /** Files of different formats may be combined; the result has the format of its extension.
      * Default: all must have the same extension. */
     bool mix;
@@ -28,7 +28,7 @@ struct gput_combine_options {
 };
 
 /** The defaults above, without callbacks. */
-GPUT_API struct gput_combine_options gput_combine_options_default(void);
+GPUT_API struct gput_sub_tracking_options gput_sub_tracking_options_default(void);
 
 /**
  * Combines sub-tracking files into a new one: their rows in the order of `paths`. Memory does not
@@ -42,11 +42,11 @@ GPUT_API struct gput_combine_options gput_combine_options_default(void);
  * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
-    const struct gput_combine_options *options, struct gput_error *error);
+    const struct gput_sub_tracking_options *options, struct gput_error *error);
 
 /** The same for all files of a directory, sorted by name. */
 GPUT_API int gput_sub_tracking_combine_directory(const char *output, const char *directory,
-    const struct gput_combine_options *options, struct gput_error *error);
+    const struct gput_sub_tracking_options *options, struct gput_error *error);
 
 /**
  * Adds a mark of this moment to a .csv or .sqlite file, for shell scripts and the like; a missing

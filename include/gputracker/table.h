@@ -67,13 +67,10 @@ GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t
 /**
  * All tables as text (aligned columns), JSON (an array of rows; an object of them when there are
  * several tables; a record is one object; null for missing values and infinities) or CSV (one table
- * only).
- *
- * Returns: GPUT_OK and in `*text` a terminated string that the caller frees with free().
- * Errors: GPUT_ERROR_INVALID for another format, or for CSV of several tables, GPUT_ERROR_MEMORY.
+ * only: else GPUT_ERROR_INVALID). Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
-    char **text, struct gput_error *error);
+    char **bytes, size_t *length, struct gput_error *error);
 
 struct gput_table_writer; /**< renders tables in parts */
 

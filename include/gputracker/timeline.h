@@ -16,9 +16,9 @@ extern "C" {
 #endif
 
 /** The unit of start and end of a selection. */
-enum gput_merge_unit {
-    GPUT_MERGE_TIME, /**< microseconds since the epoch */
-    GPUT_MERGE_STEP, /**< step numbers: from the begin of the start step to just before the end
+enum gput_timeline_unit {
+    GPUT_TIMELINE_TIME, /**< microseconds since the epoch */
+    GPUT_TIMELINE_STEP, /**< step numbers: from the begin of the start step to just before the end
                         step */
 };
 
@@ -34,7 +34,7 @@ struct gput_timeline_options {
     bool has_start,
         has_end; /**< whether `start` and `end` count; else from the beginning, to the end */
     int64_t start, end;
-    enum gput_merge_unit unit;
+    enum gput_timeline_unit unit;
     /** Of a trace root, only the files with these suffixes: "pythontimeline.json",
      * "model_timeline.json", "horovod_timeline.json", "smdataparallel_timeline.json",
      * "trace.json.gz". None: all. */

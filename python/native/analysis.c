@@ -62,7 +62,7 @@ static PyObject *analyze(PyObject *module, PyObject *args)
     PyObject *tracking = NULL, *sub_tracking = NULL, *result = NULL;
     int format, details = 0;
     const char *split = NULL;
-    struct gput_analyze_options options = gput_analyze_options_default();
+    struct gput_analysis_options options = gput_analysis_options_default();
     if (!PyArg_ParseTuple(args, "O&O&i|pz", PyUnicode_FSConverter, &tracking, convert_optional_path,
             &sub_tracking, &format, &details, &split))
         return NULL;
@@ -77,7 +77,7 @@ static PyObject *analyze(PyObject *module, PyObject *args)
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_analyze(&options, &analysis, &error);
+        code = gput_analysis_create(&options, &analysis, &error);
         Py_END_ALLOW_THREADS;
         PyObject *bytes =
             code == GPUT_OK ? render_analysis(module, analysis, format) : native_raise(&error);
@@ -118,12 +118,13 @@ static PyObject *load_analysis(PyObject *module, PyObject *args)
 /* ---- Comparison ---- */
 
 /* Reads [(name, path), …]; `keep` holds the bytes that the sessions point to. */
-static struct gput_compare_session *read_sessions(PyObject *list, Py_ssize_t *count, PyObject *keep)
+static struct gput_comparison_session *read_sessions(
+    PyObject *list, Py_ssize_t *count, PyObject *keep)
 {
     *count = PyList_Size(list);
     if (*count < 0)
         return NULL;
-    struct gput_compare_session *sessions = calloc((size_t)*count + 1, sizeof *sessions);
+    struct gput_comparison_session *sessions = calloc((size_t)*count + 1, sizeof *sessions);
     if (!sessions) {
         PyErr_NoMemory();
         return NULL;
@@ -189,13 +190,13 @@ static PyObject *compare(PyObject *module, PyObject *args)
     PyObject *keep = PyList_New(0);
     struct native_warnings *warnings = keep ? native_warnings_create() : NULL;
     Py_ssize_t count = 0;
-    struct gput_compare_session *sessions = warnings ? read_sessions(list, &count, keep) : NULL;
+    struct gput_comparison_session *sessions = warnings ? read_sessions(list, &count, keep) : NULL;
     if (sessions) {
         struct gput_comparison *comparison;
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_compare(
+        code = gput_comparison_create(
             sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
         Py_END_ALLOW_THREADS;
         if (put_warnings(said, warnings) == 0)
@@ -235,7 +236,7 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
         Py_XDECREF(path);
     }
     if (ok) {
-        struct gput_combine_options options = gput_combine_options_default();
+        struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
         options.mix = mix;
         options.warn = native_warnings_add;
         options.user = warnings;

@@ -23,7 +23,7 @@ static int recording_init(PyObject *object, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&", names, PyUnicode_FSConverter, &folder))
         return -1;
     Py_BEGIN_ALLOW_THREADS;
-    code = gput_energy_recording_open(PyBytes_AsString(folder), &self->recording, &error);
+    code = gput_energy_recording_load(PyBytes_AsString(folder), &self->recording, &error);
     Py_END_ALLOW_THREADS;
     Py_DECREF(folder);
     if (code == GPUT_OK)
@@ -35,7 +35,7 @@ static int recording_init(PyObject *object, PyObject *args, PyObject *kwargs)
 static void recording_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    gput_energy_recording_close(((struct recording *)object)->recording);
+    gput_energy_recording_destroy(((struct recording *)object)->recording);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -71,7 +71,7 @@ static bool parse_window(const struct gput_energy_recording *recording, const ch
     const char *end, struct gput_energy_window *window)
 {
     struct gput_error error;
-    if (gput_energy_window_parse(recording, start, end, window, &error) == GPUT_OK)
+    if (gput_energy_recording_parse_window(recording, start, end, window, &error) == GPUT_OK)
         return true;
     native_raise(&error);
     return false;
@@ -208,8 +208,8 @@ static PyObject *recording_window(PyObject *object, PyObject *args)
     Py_XDECREF(held);
     if (window.start_us > window.end_us)
         return Py_NewRef(Py_None);
-    gput_energy_date(window.start_us, first, sizeof first);
-    gput_energy_date(window.end_us, last, sizeof last);
+    gput_energy_recording_date(window.start_us, first, sizeof first);
+    gput_energy_recording_date(window.end_us, last, sizeof last);
     return Py_BuildValue("(ss)", first, last);
 }
 
@@ -225,8 +225,8 @@ static PyObject *recording_render(PyObject *object, PyObject *args)
         !parse_window(recording, start, end, &window))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    code =
-        gput_energy_recording_render(recording, &window, (enum gput_format)format, &text, &error);
+    code = gput_energy_recording_render(
+        recording, &window, (enum gput_format)format, &text, NULL, &error);
     Py_END_ALLOW_THREADS;
     return code == GPUT_OK ? native_steal_text(text) : native_raise(&error);
 }
@@ -308,8 +308,8 @@ static PyObject *recording_draw(PyObject *object, PyObject *args)
     if (!curves_init(&curves, object, args))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    code = gput_energy_curves_draw(
-        curves.recording, curves.names, curves.count, &curves.window, &text, &error);
+    code = gput_energy_recording_render_curves(curves.recording, curves.names, curves.count,
+        &curves.window, GPUT_SVG, &text, NULL, &error);
     Py_END_ALLOW_THREADS;
     curves_finish(&curves);
     return code == GPUT_OK ? native_steal_text(text) : raise_of_metric(&error);

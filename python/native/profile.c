@@ -95,13 +95,13 @@ static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_o
     if (!tuple)
         return list == Py_None;
     Py_ssize_t length = PyTuple_Size(tuple);
-    struct gput_interval *intervals = hold_memory(held, length, sizeof *intervals);
+    struct gput_profile_interval *intervals = hold_memory(held, length, sizeof *intervals);
     for (Py_ssize_t i = 0; intervals && i < length; i++) {
         PyObject *pair = hold_tuple(held, PyTuple_GetItem(tuple, i));
         long long start, end;
         if (!pair || !PyArg_ParseTuple(pair, "LL", &start, &end))
             return false;
-        intervals[i] = (struct gput_interval){start, end};
+        intervals[i] = (struct gput_profile_interval){start, end};
     }
     options->intervals = intervals;
     options->interval_count = (size_t)length;
@@ -114,7 +114,7 @@ static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_opti
     if (!tuple)
         return list == Py_None;
     Py_ssize_t length = PyTuple_Size(tuple);
-    struct gput_range *ranges = hold_memory(held, length, sizeof *ranges);
+    struct gput_profile_range *ranges = hold_memory(held, length, sizeof *ranges);
     for (Py_ssize_t i = 0; ranges && i < length; i++) {
         PyObject *pair = hold_tuple(held, PyTuple_GetItem(tuple, i));
         if (!pair || !PyArg_ParseTuple(pair, "dd", &ranges[i].low, &ranges[i].high))
@@ -243,9 +243,9 @@ static const char *const profile_views[] = {[GPUT_PROFILE_JOB] = "job",
     [GPUT_PROFILE_FRAMEWORK] = "framework",
     [GPUT_PROFILE_EVENTS] = "events",
     NULL};
-static const char *const groupings[] = {[GPUT_BY_TRAINING_PHASE] = "training_phase",
-    [GPUT_BY_FRAMEWORK_METRIC] = "framework_metric",
-    [GPUT_BY_PROCESS] = "process",
+static const char *const groupings[] = {[GPUT_PROFILE_BY_TRAINING_PHASE] = "training_phase",
+    [GPUT_PROFILE_BY_FRAMEWORK_METRIC] = "framework_metric",
+    [GPUT_PROFILE_BY_PROCESS] = "process",
     NULL};
 static const char *const kineto_views[] = {[GPUT_KINETO_BREAKDOWN] = "breakdown",
     [GPUT_KINETO_KERNELS] = "kernels",
@@ -293,7 +293,7 @@ static PyObject *give_tables(
 static int run_profile(
     const void *options, int view, struct gput_tables **tables, struct gput_error *error)
 {
-    return gput_profile((enum gput_profile_view)view, options, tables, error);
+    return gput_profile_tables((enum gput_profile_view)view, options, tables, error);
 }
 
 static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywords, int *view,
@@ -314,8 +314,8 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
     if (!find_word(profile_views, word, "view", view) ||
         !find_word(groupings, by, "grouping", &grouping))
         return false;
-    options->unit = by_step ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
-    options->by = (enum gput_stats_by)grouping;
+    options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
+    options->by = (enum gput_profile_by)grouping;
     options->by_phase = by_phase;
     options->by_dimension = by_dimension;
     options->each_step = each_step;
@@ -419,7 +419,7 @@ static bool read_python_options(
     for (int i = 0; i < 6; i++)
         if (objects[i] != Py_None && !(*texts[i] = PyUnicode_AsUTF8AndSize(objects[i], NULL)))
             return false;
-    options->unit = by_step ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+    options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
     options->has_start = start != Py_None;
     options->has_end = end != Py_None;
     bool ok = true;
@@ -435,14 +435,14 @@ static int run_python_profiles(
     const void *options, int view, struct gput_tables **tables, struct gput_error *error)
 {
     (void)view;
-    return gput_python_profiles(options, tables, error);
+    return gput_python_profile_tables(options, tables, error);
 }
 
 static int run_python_functions(
     const void *options, int view, struct gput_tables **tables, struct gput_error *error)
 {
     (void)view;
-    return gput_python_functions(options, tables, error);
+    return gput_python_function_tables(options, tables, error);
 }
 
 static PyObject *of_python(PyObject *module, PyObject *args, PyObject *keywords,
@@ -478,7 +478,7 @@ static PyObject *python_functions(PyObject *module, PyObject *args, PyObject *ke
 static int run_kineto(
     const void *options, int view, struct gput_tables **tables, struct gput_error *error)
 {
-    return gput_kineto((enum gput_kineto_view)view, options, tables, error);
+    return gput_kineto_tables((enum gput_kineto_view)view, options, tables, error);
 }
 
 static PyObject *kineto(PyObject *module, PyObject *args)
@@ -521,7 +521,7 @@ static bool read_timeline_options(
             &by_step, &suffixes, &files[0], &files[1], &options->node, &readings,
             &options->low_dimension, &options->low_threshold))
         return false;
-    options->unit = by_step ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+    options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
     options->without_readings = !readings;
     for (int i = 0; i < 2; i++) {
         PyObject *path = NULL;

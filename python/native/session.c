@@ -58,7 +58,7 @@ static struct collector *collector_create(void)
 }
 
 static int parse_units(const char *ram, const char *gpu_ram, const char *time, const char *energy,
-    struct gput_options *options, struct gput_error *error)
+    struct gput_session_options *options, struct gput_error *error)
 {
     int code = gput_ram_unit_parse(ram, "RAM", &options->ram_unit, error);
     if (code == GPUT_OK)
@@ -70,7 +70,7 @@ static int parse_units(const char *ram, const char *gpu_ram, const char *time, c
     return code;
 }
 
-static int parse_ram_mode(const char *word, struct gput_options *options)
+static int parse_ram_mode(const char *word, struct gput_session_options *options)
 {
     options->ram_mode = strcmp(word, "exact") == 0 ? GPUT_RAM_EXACT : GPUT_RAM_ADAPTIVE;
     if (options->ram_mode == GPUT_RAM_EXACT || strcmp(word, "adaptive") == 0)
@@ -129,7 +129,7 @@ static int read_limits(PyObject *object, void *limits)
 /* For "O&": grams, or a str, the code of a country; None: not given. */
 static int read_carbon_intensity(PyObject *object, void *to)
 {
-    struct gput_options *options = to;
+    struct gput_session_options *options = to;
     if (object == Py_None)
         return 1;
     if (PyUnicode_Check(object))
@@ -150,7 +150,7 @@ static void forget_paths(struct session *self)
     Py_CLEAR(self->energy_folder);
 }
 
-static int create(struct session *self, const struct gput_options *options)
+static int create(struct session *self, const struct gput_session_options *options)
 {
     struct gput_error error;
     int code;
@@ -174,7 +174,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
         "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", NULL};
     struct session *self = (struct session *)object;
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
     const char *energy = "joules";
     int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
@@ -373,7 +373,7 @@ static PyObject *session_report(PyObject *object, PyObject *args)
         Py_DECREF(text);
         text = render(results, processes, format);
     }
-    gput_processes_free(processes);
+    gput_processes_destroy(processes);
     gput_results_destroy(results);
     return text;
 }
@@ -391,7 +391,7 @@ static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused)
     code = gput_session_processes(self->session, &processes, &error);
     if (code == GPUT_OK)
         code = gput_processes_tables(processes, &tables, &error);
-    gput_processes_free(processes);
+    gput_processes_destroy(processes);
     Py_END_ALLOW_THREADS;
     PyObject *done = leave(self, code, &error);
     if (!done)
@@ -408,7 +408,7 @@ static PyObject *session_empty_report(PyObject *object, PyObject *args)
     int format = GPUT_JSON;
     if (!PyArg_ParseTuple(args, "|i", &format))
         return NULL;
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     options.ram_unit = self->ram_unit;
     options.gpu_ram_unit = self->gpu_ram_unit;
     options.time_unit = self->time_unit;

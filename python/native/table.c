@@ -357,10 +357,11 @@ PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables)
 /* ---- Files ---- */
 
 /* [(start, stop), …]; NULL with an exception. */
-static struct gput_span *read_spans(PyObject *list, size_t *count)
+static struct gput_recorded_span *read_spans(PyObject *list, size_t *count)
 {
     Py_ssize_t length = PyList_Size(list);
-    struct gput_span *spans = length < 0 ? NULL : calloc((size_t)length + 1, sizeof *spans);
+    struct gput_recorded_span *spans =
+        length < 0 ? NULL : calloc((size_t)length + 1, sizeof *spans);
     if (!spans)
         return length < 0 ? NULL : (void *)PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < length; i++) {
@@ -407,7 +408,7 @@ static PyObject *read_samples(PyObject *module, PyObject *args)
 {
     PyObject *path, *list = Py_None, *result = NULL;
     struct gput_recorded_options options = gput_recorded_options_default();
-    struct gput_span *spans = NULL;
+    struct gput_recorded_span *spans = NULL;
     if (!PyArg_ParseTuple(args, "O&|O", PyUnicode_FSConverter, &path, &list))
         return NULL;
     if (list != Py_None)

@@ -3,7 +3,7 @@
 #include "import/pickle_array.h"
 #include "import/pickle_frame.h"
 
-#include <gputracker/compare.h>
+#include <gputracker/comparison.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -22,7 +22,7 @@
 
 /* The state of a running analysis. */
 struct work {
-    const struct gput_analyze_options *options;
+    const struct gput_analysis_options *options;
     struct sub_tracking_names *names;
     struct call_table table;
     struct sweep_lane *lanes; /* one for each lane of the table */
@@ -36,9 +36,9 @@ struct work {
     struct gput_analysis *analysis;
 };
 
-struct gput_analyze_options gput_analyze_options_default(void)
+struct gput_analysis_options gput_analysis_options_default(void)
 {
-    return (struct gput_analyze_options){0};
+    return (struct gput_analysis_options){0};
 }
 
 static void warn(const struct work *work, const char *message)
@@ -537,8 +537,8 @@ static int analyze(struct work *work, struct gput_error *error)
     return code == GPUT_OK ? fill_results(work, error) : code;
 }
 
-int gput_analyze(const struct gput_analyze_options *options, struct gput_analysis **analysis,
-    struct gput_error *error)
+int gput_analysis_create(const struct gput_analysis_options *options,
+    struct gput_analysis **analysis, struct gput_error *error)
 {
     struct work work = {.options = options,
         .first_row = INFINITY,

@@ -6,7 +6,7 @@
 
 #include "analyze/analysis.h"
 
-#include <gputracker/compare.h>
+#include <gputracker/comparison.h>
 
 struct comparison_session {
     char *name;
@@ -52,7 +52,7 @@ struct gput_comparison *comparison_create(void);
 int comparison_add(struct gput_comparison *comparison, const char *name,
     struct gput_analysis *analysis, struct gput_error *error);
 
-/* Matches the code blocks of all runs. Errors and `warn`: as gput_compare(). */
+/* Matches the code blocks of all runs. Errors and `warn`: as gput_comparison_create(). */
 int comparison_match(struct gput_comparison *comparison,
     void (*warn)(void *user, const char *message), void *user, struct gput_error *error);
 

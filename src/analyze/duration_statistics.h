@@ -6,7 +6,7 @@
 
 #include "analyze/quantile_sketch.h"
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 
 /* All zeroes is empty. */
 struct duration_statistics {

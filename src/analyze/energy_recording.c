@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gput_energy_recording_open(
+int gput_energy_recording_load(
     const char *folder, struct gput_energy_recording **result, struct gput_error *error)
 {
     *result = NULL;
@@ -24,7 +24,7 @@ int gput_energy_recording_open(
     return code;
 }
 
-void gput_energy_recording_close(struct gput_energy_recording *recording)
+void gput_energy_recording_destroy(struct gput_energy_recording *recording)
 {
     if (recording)
         energy_record_destroy(recording->record);
@@ -401,8 +401,8 @@ static int check_window(const struct gput_energy_recording *recording,
         recording->record->folder, first, last);
 }
 
-int gput_energy_window_parse(const struct gput_energy_recording *recording, const char *start,
-    const char *end, struct gput_energy_window *window, struct gput_error *error)
+int gput_energy_recording_parse_window(const struct gput_energy_recording *recording,
+    const char *start, const char *end, struct gput_energy_window *window, struct gput_error *error)
 {
     *window = (struct gput_energy_window){INT64_MIN, INT64_MAX};
     TRY(parse_bound(recording, "start", start, &window->start_us, error));
@@ -410,7 +410,7 @@ int gput_energy_window_parse(const struct gput_energy_recording *recording, cons
     return check_window(recording, window, error);
 }
 
-void gput_energy_date(int64_t time_us, char *text, size_t size)
+void gput_energy_recording_date(int64_t time_us, char *text, size_t size)
 {
     char date[RECORDING_DATE_SIZE];
     recording_date_format(time_us, date);

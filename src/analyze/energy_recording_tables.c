@@ -22,7 +22,7 @@ static void put_points(struct gput_table *table, int64_t start_us,
 {
     for (size_t i = 0; i < count; i++) {
         char date[32];
-        gput_energy_date(points[i].time_us, date, sizeof date);
+        gput_energy_recording_date(points[i].time_us, date, sizeof date);
         table_put_text(table, date);
         table_put_double(table, (double)(points[i].time_us - start_us) / 1e6);
         table_put_int(table, points[i].segment);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "formats/marks/sub_tracking_file.h"
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 
 struct exact_figures;
 

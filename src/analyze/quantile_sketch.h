@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 
 #include <stddef.h>
 #include <stdint.h>

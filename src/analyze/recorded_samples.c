@@ -19,20 +19,20 @@ struct gput_recorded_options gput_recorded_options_default(void)
 
 /* Separate intervals of time, in order; owned. */
 struct spans {
-    struct gput_span *items;
+    struct gput_recorded_span *items;
     size_t count;
 };
 
 static int compare_spans(const void *left, const void *right)
 {
-    const struct gput_span *a = left, *b = right;
+    const struct gput_recorded_span *a = left, *b = right;
     return (a->start > b->start) - (a->start < b->start);
 }
 
 static int join_spans(
     const struct gput_recorded_options *options, struct spans *spans, struct gput_error *error)
 {
-    struct gput_span *items = malloc((options->n_spans + 1) * sizeof *items);
+    struct gput_recorded_span *items = malloc((options->n_spans + 1) * sizeof *items);
     if (!items)
         return error_memory(error);
     size_t count = 0;
@@ -43,7 +43,7 @@ static int join_spans(
         qsort(items, count, sizeof *items, compare_spans);
     *spans = (struct spans){.items = items};
     for (size_t i = 0; i < count; i++) {
-        struct gput_span *last = spans->count > 0 ? &items[spans->count - 1] : NULL;
+        struct gput_recorded_span *last = spans->count > 0 ? &items[spans->count - 1] : NULL;
         if (last && items[i].start <= last->stop)
             last->stop = fmax(last->stop, items[i].stop);
         else

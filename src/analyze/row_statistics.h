@@ -18,7 +18,7 @@
 #ifndef ANALYZE_ROW_STATISTICS_H
 #define ANALYZE_ROW_STATISTICS_H
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 
 #include <stdbool.h>
 #include <stdint.h>

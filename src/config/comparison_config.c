@@ -1,4 +1,4 @@
-#include <gputracker/compare.h>
+#include <gputracker/comparison.h>
 
 #include "base/array.h"
 #include "base/doc.h"
@@ -10,28 +10,28 @@
 /* No configuration is longer. */
 #define MAX_BYTES ((size_t)16 << 20)
 
-void gput_compare_config_finish(struct gput_compare_config *config)
+void gput_comparison_config_destroy(struct gput_comparison_config *config)
 {
     if (!config)
         return;
     free(config->sessions);
     doc_destroy(config->storage);
-    *config = (struct gput_compare_config){0};
+    *config = (struct gput_comparison_config){0};
 }
 
-static int add_session(struct gput_compare_config *config, const char *name, const struct doc *path,
-    const char *file, struct gput_error *error)
+static int add_session(struct gput_comparison_config *config, const char *name,
+    const struct doc *path, const char *file, struct gput_error *error)
 {
     if (path->kind != DOC_STRING)
         return error_set(error, GPUT_ERROR_FORMAT,
             "Config file %s: the file path of session \"%.100s\" is no string.", file, name);
     if (!ARRAY_EXTEND(config->sessions, config->n_sessions))
         return error_memory(error);
-    config->sessions[config->n_sessions++] = (struct gput_compare_session){name, path->string};
+    config->sessions[config->n_sessions++] = (struct gput_comparison_session){name, path->string};
     return GPUT_OK;
 }
 
-static int read_map(struct gput_compare_config *config, const struct doc *map, const char *file,
+static int read_map(struct gput_comparison_config *config, const struct doc *map, const char *file,
     struct gput_error *error)
 {
     if (!map || map->kind == DOC_NULL)
@@ -49,7 +49,7 @@ static int read_map(struct gput_compare_config *config, const struct doc *map, c
     return GPUT_OK;
 }
 
-static int read_statistic(struct gput_compare_config *config, const struct doc *word,
+static int read_statistic(struct gput_comparison_config *config, const struct doc *word,
     const char *file, struct gput_error *error)
 {
     if (!word || word->kind == DOC_NULL)
@@ -59,8 +59,8 @@ static int read_statistic(struct gput_compare_config *config, const struct doc *
     return gput_statistic_parse(word->string, &config->statistic, error);
 }
 
-static int read_config(struct gput_compare_config *config, const struct doc *root, const char *file,
-    struct gput_error *error)
+static int read_config(struct gput_comparison_config *config, const struct doc *root,
+    const char *file, struct gput_error *error)
 {
     if (root->kind != DOC_OBJECT)
         return error_set(error, GPUT_ERROR_FORMAT, "Config file %s holds no JSON object.", file);
@@ -74,12 +74,12 @@ static int read_config(struct gput_compare_config *config, const struct doc *roo
     return read_statistic(config, doc_get(root, "statistic"), file, error);
 }
 
-int gput_compare_config_read(
-    const char *path, struct gput_compare_config *config, struct gput_error *error)
+int gput_comparison_config_load(
+    const char *path, struct gput_comparison_config *config, struct gput_error *error)
 {
     struct str content = {0};
     struct doc *root = NULL;
-    *config = (struct gput_compare_config){.statistic = GPUT_MEAN};
+    *config = (struct gput_comparison_config){.statistic = GPUT_MEAN};
     int code = file_read_bounded(path, MAX_BYTES, &content, error);
     if (code == GPUT_OK)
         code = doc_read_json(str_text(&content), content.length, path, &root, error);
@@ -89,6 +89,6 @@ int gput_compare_config_read(
     config->storage = root;
     code = read_config(config, root, path, error);
     if (code != GPUT_OK)
-        gput_compare_config_finish(config);
+        gput_comparison_config_destroy(config);
     return code;
 }

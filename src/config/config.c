@@ -269,9 +269,9 @@ static int apply(
     return GPUT_OK;
 }
 
-int gput_config_read(const char *path, struct gput_config *config, struct gput_error *error)
+int gput_config_load(const char *path, struct gput_config *config, struct gput_error *error)
 {
-    *config = (struct gput_config){.options = gput_options_default()};
+    *config = (struct gput_config){.options = gput_session_options_default()};
     struct str text = {0};
     struct doc *root = NULL;
     int code = file_read_bounded(path, MAX_BYTES, &text, error);
@@ -282,11 +282,11 @@ int gput_config_read(const char *path, struct gput_config *config, struct gput_e
     doc_destroy(root);
     str_finish(&text);
     if (code != GPUT_OK)
-        gput_config_finish(config);
+        gput_config_destroy(config);
     return code;
 }
 
-void gput_config_finish(struct gput_config *config)
+void gput_config_destroy(struct gput_config *config)
 {
     if (!config)
         return;

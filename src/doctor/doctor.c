@@ -335,10 +335,10 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
     return GPUT_OK;
 }
 
-static int examine(
-    const struct gput_options *options, struct gput_doctor *doctor, struct gput_error *error)
+static int examine(const struct gput_session_options *options, struct gput_doctor *doctor,
+    struct gput_error *error)
 {
-    struct gput_options defaults = gput_options_default();
+    struct gput_session_options defaults = gput_session_options_default();
     if (!options)
         options = &defaults;
     struct view view = {
@@ -366,8 +366,8 @@ static int examine(
     return code;
 }
 
-int gput_doctor_create(
-    const struct gput_options *options, struct gput_doctor **doctor, struct gput_error *error)
+int gput_doctor_create(const struct gput_session_options *options, struct gput_doctor **doctor,
+    struct gput_error *error)
 {
     *doctor = NULL;
     struct gput_doctor *made = calloc(1, sizeof *made);

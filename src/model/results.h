@@ -61,7 +61,7 @@ struct gput_gpu {
     char name[96];        /* "NVIDIA H200" */
     char vendor[16];      /* "nvidia", "amd", "intel" or "other" */
     char pci_address[24]; /* "0000:01:00.0"; "" when it has none */
-    bool selected;        /* counts in the utilization of all GPUs: see gput_options.gpu_uuids */
+    bool selected; /* counts in the utilization of all GPUs: see gput_session_options.gpu_uuids */
     double ram_capacity_bytes;
     double max_ram_bytes; /* in use by any process */
     double max_main_ram_bytes;

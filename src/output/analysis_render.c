@@ -14,8 +14,5 @@ int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format 
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of an analysis.");
     struct str text = {0};
     writers[format](analysis, &text);
-    if (length)
-        *length = text.length;
-    *bytes = str_steal(&text);
-    return *bytes ? GPUT_OK : error_memory(error);
+    return str_steal_bytes(&text, bytes, length, error);
 }

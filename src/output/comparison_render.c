@@ -10,7 +10,7 @@ struct gput_comparison_options gput_comparison_options_default(void)
     return (struct gput_comparison_options){.statistic = GPUT_MEAN};
 }
 
-int gput_compare(const struct gput_compare_session *sessions, size_t count,
+int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
     void (*warn)(void *user, const char *message), void *user, struct gput_comparison **result,
     struct gput_error *error)
 {
@@ -48,10 +48,8 @@ static int render_csv(const struct gput_comparison *comparison,
 {
     struct gput_tables *tables;
     TRY(gput_comparison_tables(comparison, options, &tables, error));
-    int code = gput_tables_render(tables, GPUT_CSV, bytes, error);
+    int code = gput_tables_render(tables, GPUT_CSV, bytes, length, error);
     gput_tables_destroy(tables);
-    if (code == GPUT_OK && length)
-        *length = strlen(*bytes);
     return code;
 }
 

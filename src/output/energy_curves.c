@@ -71,7 +71,7 @@ static void write_text(const struct curves *curves, struct str *text)
             char date[32], number[NUMBER_TEXT_SIZE];
             if (k > 0 && curve->points[k].segment != curve->points[k - 1].segment)
                 str_append(text, "   …\n");
-            gput_energy_date(curve->points[k].time_us, date, sizeof date);
+            gput_energy_recording_date(curve->points[k].time_us, date, sizeof date);
             number_format_double(curve->points[k].value, number);
             str_printf(text, "   %-26s  %s\n", date, number);
         }
@@ -85,7 +85,7 @@ static void write_csv(const struct curves *curves, struct str *text)
         const struct curve *curve = &curves->list[i];
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
-            gput_energy_date(curve->points[k].time_us, date, sizeof date);
+            gput_energy_recording_date(curve->points[k].time_us, date, sizeof date);
             csv_append_text(text, curve->name);
             str_printf(text, ",%u,%s,", curve->points[k].segment, date);
             csv_append_number(text, curve->points[k].value);
@@ -103,7 +103,7 @@ static void write_json(const struct curves *curves, struct str *text)
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
             struct doc *point = doc_add_object(points, NULL);
-            gput_energy_date(curve->points[k].time_us, date, sizeof date);
+            gput_energy_recording_date(curve->points[k].time_us, date, sizeof date);
             doc_add_string(point, "date", date);
             doc_add_double(point, "value", curve->points[k].value);
             doc_add_int(point, "segment", curve->points[k].segment);
@@ -111,27 +111,6 @@ static void write_json(const struct curves *curves, struct str *text)
     }
     doc_finish_json(root, text);
     str_append_char(text, '\n');
-}
-
-int gput_energy_curves_render(const struct gput_energy_recording *recording,
-    const char *const *names, size_t n_names, const struct gput_energy_window *window,
-    enum gput_format format, char **result, struct gput_error *error)
-{
-    struct curves curves;
-    struct str text = {0};
-    *result = NULL;
-    if (format != GPUT_TEXT && format != GPUT_JSON && format != GPUT_CSV)
-        return error_set(error, GPUT_ERROR_INVALID, "Curves are text, JSON or CSV only.");
-    TRY(read_curves(recording, names, n_names, window, &curves, error));
-    if (format == GPUT_TEXT)
-        write_text(&curves, &text);
-    else if (format == GPUT_JSON)
-        write_json(&curves, &text);
-    else
-        write_csv(&curves, &text);
-    curves_finish(&curves);
-    *result = str_steal(&text);
-    return *result ? GPUT_OK : error_memory(error);
 }
 
 /* ---- the picture ---- */
@@ -284,25 +263,39 @@ static void draw_curve(
     str_append(text, "</text>\n");
 }
 
-int gput_energy_curves_draw(const struct gput_energy_recording *recording, const char *const *names,
-    size_t n_names, const struct gput_energy_window *window, char **result,
-    struct gput_error *error)
+static void write_svg(const struct curves *curves, struct str *text)
 {
-    struct curves curves;
-    struct str text = {0};
-    *result = NULL;
-    TRY(read_curves(recording, names, n_names, window, &curves, error));
-    struct frame frame = frame_of(&curves);
-    str_printf(&text,
+    struct frame frame = frame_of(curves);
+    str_printf(text,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
         "height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
         "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
         WIDTH, HEIGHT, WIDTH, HEIGHT);
-    draw_axes(&frame, &text);
-    for (size_t i = 0; i < curves.count; i++)
-        draw_curve(&frame, &curves.list[i], i, &text);
-    str_append(&text, "</svg>\n");
+    draw_axes(&frame, text);
+    for (size_t i = 0; i < curves->count; i++)
+        draw_curve(&frame, &curves->list[i], i, text);
+    str_append(text, "</svg>\n");
+}
+
+/* ---- formats ---- */
+
+int gput_energy_recording_render_curves(const struct gput_energy_recording *recording,
+    const char *const *names, size_t n_names, const struct gput_energy_window *window,
+    enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
+{
+    static void (*const writers[])(const struct curves *, struct str *) = {
+        [GPUT_TEXT] = write_text,
+        [GPUT_JSON] = write_json,
+        [GPUT_CSV] = write_csv,
+        [GPUT_SVG] = write_svg,
+    };
+    struct curves curves;
+    struct str text = {0};
+    *bytes = NULL;
+    if ((size_t)format >= sizeof writers / sizeof *writers || !writers[format])
+        return error_set(error, GPUT_ERROR_INVALID, "Curves are text, JSON, CSV or SVG only.");
+    TRY(read_curves(recording, names, n_names, window, &curves, error));
+    writers[format](&curves, &text);
     curves_finish(&curves);
-    *result = str_steal(&text);
-    return *result ? GPUT_OK : error_memory(error);
+    return str_steal_bytes(&text, bytes, length, error);
 }

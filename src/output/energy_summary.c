@@ -202,11 +202,11 @@ static void write_overview(const struct gput_energy_recording *recording,
 }
 
 int gput_energy_recording_render(const struct gput_energy_recording *recording,
-    const struct gput_energy_window *window, enum gput_format format, char **result,
+    const struct gput_energy_window *window, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error)
 {
     struct str text = {0};
-    *result = NULL;
+    *bytes = NULL;
     if (format == GPUT_JSON)
         write_json(recording, window, &text);
     else if (format == GPUT_TEXT)
@@ -216,6 +216,5 @@ int gput_energy_recording_render(const struct gput_energy_recording *recording,
     else
         return error_set(error, GPUT_ERROR_INVALID,
             "The summary of a recording is for people, text or JSON only.");
-    *result = str_steal(&text);
-    return *result ? GPUT_OK : error_memory(error);
+    return str_steal_bytes(&text, bytes, length, error);
 }

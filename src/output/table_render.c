@@ -325,17 +325,17 @@ void gput_table_writer_destroy(struct gput_table_writer *writer)
     free(writer);
 }
 
-int gput_tables_render(const struct gput_tables *tables, enum gput_format format, char **text,
-    struct gput_error *error)
+int gput_tables_render(const struct gput_tables *tables, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
 {
     struct gput_table_writer *writer;
-    *text = NULL;
+    *bytes = NULL;
     TRY(gput_table_writer_create(format, gput_tables_count(tables), &writer, error));
     for (size_t i = 0; i < gput_tables_count(tables); i++)
         add_part(writer, gput_tables_get(tables, i));
     if (format == GPUT_JSON)
         end_json(writer);
-    *text = str_steal(&writer->out);
+    int code = str_steal_bytes(&writer->out, bytes, length, error);
     gput_table_writer_destroy(writer);
-    return *text ? GPUT_OK : error_memory(error);
+    return code;
 }

@@ -24,7 +24,7 @@ int gput_file_check(const char *path, struct gput_error *error)
     return file_check(path, error);
 }
 
-int gput_file_begin(const char *path, struct gput_file **file, struct gput_error *error)
+int gput_file_open(const char *path, struct gput_file **file, struct gput_error *error)
 {
     *file = malloc(sizeof **file);
     if (!*file)
@@ -43,7 +43,7 @@ int gput_file_add(
     return file_writing_add(&file->writing, bytes, length, error);
 }
 
-int gput_file_end(struct gput_file *file, struct gput_error *error)
+int gput_file_close(struct gput_file *file, struct gput_error *error)
 {
     int code = file_writing_end(&file->writing, error);
     free(file);

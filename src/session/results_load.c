@@ -33,8 +33,8 @@ static void forget_all(double *values, size_t count)
         values[i] = NAN;
 }
 
-int gput_session_empty_results(
-    const struct gput_options *options, struct gput_results **results, struct gput_error *error)
+int gput_session_empty_results(const struct gput_session_options *options,
+    struct gput_results **results, struct gput_error *error)
 {
     struct gput_results *made = *results = calloc(1, sizeof *made);
     if (!made)

@@ -12,7 +12,7 @@
 static int read_static_data(struct gput_session *session, struct gput_error *error)
 {
     struct gput_static_data *data = &session->settings.static_data;
-    const struct gput_options *options = &session->settings.options;
+    const struct gput_session_options *options = &session->settings.options;
     *data = (struct gput_static_data){.ram_unit = options->ram_unit,
         .gpu_ram_unit = options->gpu_ram_unit,
         .time_unit = options->time_unit,
@@ -38,8 +38,8 @@ static int prepare(struct gput_session *session, struct gput_error *error)
     return sinks_open(&session->sinks, &session->settings, &session->latest, error);
 }
 
-int gput_session_create(
-    const struct gput_options *options, struct gput_session **session, struct gput_error *error)
+int gput_session_create(const struct gput_session_options *options, struct gput_session **session,
+    struct gput_error *error)
 {
     *session = NULL;
     struct gput_session *created = calloc(1, sizeof *created);

@@ -13,7 +13,7 @@
 #define MAX_UNKNOWN 0.02 /* fraction of a session for which a GPU may be unknown */
 
 /* The user's value has priority over a country's mean. */
-static void fill_carbon(const struct gput_options *options, struct gput_energy *energy)
+static void fill_carbon(const struct gput_session_options *options, struct gput_energy *energy)
 {
     const struct gput_carbon_intensity *country = NULL;
     double grams = options->carbon_intensity;
@@ -117,7 +117,7 @@ static void add_cpu_energy(const struct gput_session *session, struct gput_resul
 /* A requested figure that is missing gets a reason. */
 static void add_missing_carbon(const struct gput_session *session, struct gput_results *results)
 {
-    const struct gput_options *options = &session->settings.options;
+    const struct gput_session_options *options = &session->settings.options;
     bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
     if (is_asked_for && isnan(session->sampler.energy.energy.combined))
         session_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,

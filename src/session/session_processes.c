@@ -219,7 +219,7 @@ int session_list_processes(struct gput_session *session, struct gput_processes *
     if (code == GPUT_OK)
         *processes = list;
     else
-        gput_processes_free(list);
+        gput_processes_destroy(list);
     return code;
 }
 
@@ -239,7 +239,7 @@ int gput_session_processes(
     return code == GPUT_OK ? code : error_memory(error);
 }
 
-void gput_processes_free(struct gput_processes *processes)
+void gput_processes_destroy(struct gput_processes *processes)
 {
     if (!processes)
         return;

@@ -15,9 +15,9 @@
 /* A year: more is a typing error. */
 #define MAX_SLEEP_SECONDS 31536000.0
 
-struct gput_options gput_options_default(void)
+struct gput_session_options gput_session_options_default(void)
 {
-    return (struct gput_options){
+    return (struct gput_session_options){
         .sleep_time_seconds = 1.0,
         .ram_unit = GPUT_GIGABYTES,
         .gpu_ram_unit = GPUT_GIGABYTES,
@@ -27,7 +27,7 @@ struct gput_options gput_options_default(void)
     };
 }
 
-static int check_options(const struct gput_options *options, struct gput_error *error)
+static int check_options(const struct gput_session_options *options, struct gput_error *error)
 {
     double sleep = options->sleep_time_seconds;
     if (!(sleep >= MIN_SLEEP_SECONDS && sleep <= MAX_SLEEP_SECONDS))
@@ -55,7 +55,8 @@ static int check_options(const struct gput_options *options, struct gput_error *
 }
 
 /* Copies the options, so that the caller's strings need not stay. */
-static int copy_options(struct session_settings *settings, const struct gput_options *options)
+static int copy_options(
+    struct session_settings *settings, const struct gput_session_options *options)
 {
     settings->options = *options;
     settings->procfs_is_named = options->procfs_root != NULL;
@@ -100,8 +101,8 @@ int session_settings_open_gpus(struct session_settings *settings, struct gput_er
     return gpu_set_open(&options, &settings->gpus, error);
 }
 
-int session_settings_init(
-    struct session_settings *settings, const struct gput_options *options, struct gput_error *error)
+int session_settings_init(struct session_settings *settings,
+    const struct gput_session_options *options, struct gput_error *error)
 {
     TRY(check_options(options, error));
     return copy_options(settings, options) == GPUT_OK ? GPUT_OK : error_memory(error);

@@ -17,8 +17,8 @@
 enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MACHINE };
 
 struct session_settings {
-    struct gput_options options; /* its strings are copies, in `strings` */
-    char *strings[10];           /* owned */
+    struct gput_session_options options; /* its strings are copies, in `strings` */
+    char *strings[10];                   /* owned */
     int64_t interval_ns;
     bool procfs_is_named; /* by the caller: pids are those of that procfs */
     struct gput_static_data static_data;
@@ -32,8 +32,8 @@ struct session_settings {
 
 /* Copies the options, so that the caller's strings need not stay. On success and failure the caller
  * calls session_settings_finish(). Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_MEMORY. */
-int session_settings_init(struct session_settings *settings, const struct gput_options *options,
-    struct gput_error *error);
+int session_settings_init(struct session_settings *settings,
+    const struct gput_session_options *options, struct gput_error *error);
 
 /* Finds the GPUs. Errors: those of gpu_set_open(). */
 int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error);

@@ -25,7 +25,7 @@ int session_check_owner(const struct gput_session *session, struct gput_error *e
  * are not. */
 void session_warn_of_set_clock(const struct gput_session *session)
 {
-    const struct gput_options *options = &session->settings.options;
+    const struct gput_session_options *options = &session->settings.options;
     const char *path = options->tracking_file ? options->tracking_file : options->energy_folder;
     double seconds = (double)wall_clock_behind_ns() / (double)NS_PER_SECOND;
     if (path && fabs(seconds) >= SET_CLOCK_SECONDS)

@@ -224,7 +224,7 @@ void session_fill_bytes_so_far(struct gput_session *session, struct gput_account
 /* After a scan: passes the GPU RAM of processes to the log. The lock is held, or no thread runs. */
 void session_update_gpu_holdings(struct gput_session *session);
 
-/* The list, to be freed by gput_processes_free(). The lock is held, or no thread runs. Errors:
+/* The list, to be freed by gput_processes_destroy(). The lock is held, or no thread runs. Errors:
  * GPUT_ERROR_MEMORY. */
 int session_list_processes(struct gput_session *session, struct gput_processes **processes);
 

@@ -540,7 +540,7 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
 /* NULL unless a file is to have them. */
 static struct gput_processes *processes_for_file(struct gput_session *session)
 {
-    const struct gput_options *options = &session->settings.options;
+    const struct gput_session_options *options = &session->settings.options;
     struct gput_processes *processes = NULL;
     if (options->processes && options->tracking_file &&
         session_list_processes(session, &processes) != GPUT_OK)
@@ -564,7 +564,7 @@ void session_end(struct gput_session *session, bool is_abandoned)
     struct gput_processes *processes = processes_for_file(session);
     struct sink_end end = {.is_abandoned = is_abandoned, .processes = processes};
     sinks_close(&session->sinks, &end);
-    gput_processes_free(processes);
+    gput_processes_destroy(processes);
     session_warn_of_set_clock(session);
     session_leave_wall_clock(session);
 }

@@ -45,7 +45,7 @@ struct sink_end {
 /* Only `size`, `is_wanted` and `close` are there in every class; the others may be NULL. */
 struct sink_class {
     size_t size; /* of the sink: memory for it is all zeroes */
-    bool (*is_wanted)(const struct gput_options *options);
+    bool (*is_wanted)(const struct gput_session_options *options);
 
     /* Creates what it writes to, before anything is tracked. After an error it is closed, too. */
     int (*open)(struct sink *sink, struct gput_error *error);

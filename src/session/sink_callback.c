@@ -1,16 +1,16 @@
 /*
- * The sink that is the caller's function: gput_options.sample.
+ * The sink that is the caller's function: gput_session_options.sample.
  */
 #include "session/sink.h"
 
-static bool is_wanted(const struct gput_options *options)
+static bool is_wanted(const struct gput_session_options *options)
 {
     return options->sample != NULL;
 }
 
 static void sample(struct sink *sink, const struct snapshot *snapshot)
 {
-    const struct gput_options *options = &sink->settings->options;
+    const struct gput_session_options *options = &sink->settings->options;
     options->sample(options->user, &snapshot->sample);
 }
 

@@ -30,7 +30,7 @@ struct metrics_sink {
     struct gput_results results;
 };
 
-static bool is_wanted(const struct gput_options *options)
+static bool is_wanted(const struct gput_session_options *options)
 {
     return options->listen != NULL;
 }

@@ -56,14 +56,14 @@ struct power_sink {
     size_t n_processes;
 };
 
-static bool is_wanted(const struct gput_options *options)
+static bool is_wanted(const struct gput_session_options *options)
 {
     return options->energy_folder != NULL;
 }
 
 static int open_recording(struct sink *sink, struct gput_error *error)
 {
-    const struct gput_options *options = &sink->settings->options;
+    const struct gput_session_options *options = &sink->settings->options;
     return energy_recording_writer_create(options->energy_folder, options->energy_driver,
         options->energy_continue, wall_clock_ns(), &((struct power_sink *)sink)->writer, error);
 }

@@ -10,7 +10,7 @@ struct results_sink {
     bool has_baseline;
 };
 
-static bool is_wanted(const struct gput_options *options)
+static bool is_wanted(const struct gput_session_options *options)
 {
     (void)options;
     return true;

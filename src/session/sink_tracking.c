@@ -18,7 +18,7 @@ struct tracking_sink {
     bool warned;
 };
 
-static bool is_wanted(const struct gput_options *options)
+static bool is_wanted(const struct gput_session_options *options)
 {
     return options->tracking_file != NULL;
 }
@@ -152,7 +152,7 @@ static struct tracking_value integer_or_null(bool is_known, int64_t value)
 static int write_process(struct tracking_sink *tracking, unsigned table,
     const struct gput_process *process, struct gput_error *error)
 {
-    const struct gput_options *options = &tracking->sink.settings->options;
+    const struct gput_session_options *options = &tracking->sink.settings->options;
     bool exited = process->has_status && WIFEXITED(process->status);
     bool killed = process->has_status && WIFSIGNALED(process->status);
     const struct tracking_value values[PROCESS_COLUMNS] = {

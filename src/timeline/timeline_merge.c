@@ -39,7 +39,7 @@ struct merge {
 struct gput_timeline_options gput_timeline_options_default(void)
 {
     return (struct gput_timeline_options){
-        .low_dimension = DEFAULT_LOW_METRIC, .low_threshold = 85, .unit = GPUT_MERGE_TIME};
+        .low_dimension = DEFAULT_LOW_METRIC, .low_threshold = 85, .unit = GPUT_TIMELINE_TIME};
 }
 
 void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
@@ -205,8 +205,8 @@ static int refuse_order(const struct gput_timeline_options *options, struct gput
 {
     return error_set(error, GPUT_ERROR_INVALID,
         "The start (%s%" PRId64 ") is after the end (%s%" PRId64 ")",
-        options->unit == GPUT_MERGE_STEP ? "step " : "", options->start,
-        options->unit == GPUT_MERGE_STEP ? "step " : "", options->end);
+        options->unit == GPUT_TIMELINE_STEP ? "step " : "", options->start,
+        options->unit == GPUT_TIMELINE_STEP ? "step " : "", options->end);
 }
 
 static int no_such_step(const struct step_search *search, int64_t step, struct gput_error *error)
@@ -292,11 +292,11 @@ static int set_selection(struct merge *merge, struct gput_error *error)
         .suffixes = options->suffixes,
         .suffix_count = options->suffix_count};
     listen(merge, 0, 0.5);
-    if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end))
+    if (options->unit == GPUT_TIMELINE_STEP && (options->has_start || options->has_end))
         TRY(find_steps(merge, error));
-    if (options->unit == GPUT_MERGE_TIME && options->has_start)
+    if (options->unit == GPUT_TIMELINE_TIME && options->has_start)
         timeline->start_ns = ns_of_us(options->start);
-    if (options->unit == GPUT_MERGE_TIME && options->has_end)
+    if (options->unit == GPUT_TIMELINE_TIME && options->has_end)
         timeline->end_ns = ns_of_us(options->end);
     if (timeline->start_ns != INT64_MIN)
         merge->adding.choice.start_us = timeline->start_ns / 1000;
@@ -312,7 +312,7 @@ static int check_options(const struct gput_timeline_options *options, struct gpu
 {
     if (options->input_count == 0)
         return error_set(error, GPUT_ERROR_INVALID, "There is nothing to merge: name an input");
-    if (options->unit == GPUT_MERGE_TIME && options->has_start && options->has_end &&
+    if (options->unit == GPUT_TIMELINE_TIME && options->has_start && options->has_end &&
         options->start > options->end)
         return refuse_order(options, error);
     for (size_t i = 0; i < options->suffix_count; i++) {

@@ -35,14 +35,14 @@ static int open_folder(void **state)
     snprintf(path, sizeof path, "%s/power_metrics.json", folder);
     if (file_write_atomic(path, lines, strlen(lines), NULL) != GPUT_OK)
         return -1;
-    return gput_energy_recording_open(folder, &recording, NULL);
+    return gput_energy_recording_load(folder, &recording, NULL);
 }
 
 static int close_folder(void **state)
 {
     (void)state;
     char path[96];
-    gput_energy_recording_close(recording);
+    gput_energy_recording_destroy(recording);
     snprintf(path, sizeof path, "%s/power_metrics.json", folder);
     unlink(path);
     return rmdir(folder);
@@ -113,7 +113,8 @@ static void the_curves_of_a_metric_by_gpu_are_each_gpus(void **state)
     assert_non_null(gput_tables_find(tables, "per_gpu_attributable_power:1"));
     gput_tables_destroy(tables);
     assert_int_equal(
-        gput_energy_curves_render(recording, &name, 1, NULL, GPUT_CSV, &text, NULL), GPUT_OK);
+        gput_energy_recording_render_curves(recording, &name, 1, NULL, GPUT_CSV, &text, NULL, NULL),
+        GPUT_OK);
     assert_string_equal(text, "metric,segment,date,value\n"
                               "per_gpu_attributable_power:0,0,2023-06-30 16:32:16.500000,5.0\n"
                               "per_gpu_attributable_power:1,0,2023-06-30 16:32:16.500000,7.0\n");
@@ -127,13 +128,13 @@ static void a_window_is_of_a_metric(void **state)
         gput_energy_recording_window(recording, "total_mem_use", NULL);
     char date[32];
     assert_true(window.start_us == window.end_us);
-    gput_energy_date(window.start_us, date, sizeof date);
+    gput_energy_recording_date(window.start_us, date, sizeof date);
     assert_string_equal(date, "2023-06-30 16:33:14");
     window = gput_energy_recording_window(
         recording, NULL, &(struct gput_energy_window){INT64_MIN, window.start_us});
-    gput_energy_date(window.start_us, date, sizeof date);
+    gput_energy_recording_date(window.start_us, date, sizeof date);
     assert_string_equal(date, "2023-06-30 16:32:14");
-    gput_energy_date(window.end_us, date, sizeof date);
+    gput_energy_recording_date(window.end_us, date, sizeof date);
     assert_string_equal(date, "2023-06-30 16:33:14");
 }
 
@@ -152,14 +153,16 @@ static void bounds_can_be_seconds_since_1970(void **state)
     char epoch[32], later[32];
     snprintf(epoch, sizeof epoch, "%lld.5", (long long)mktime(&moment));
     snprintf(later, sizeof later, "%lld", (long long)mktime(&moment) + 3600);
-    assert_int_equal(gput_energy_window_parse(recording, epoch, NULL, &window, NULL), GPUT_OK);
-    assert_int_equal(gput_energy_window_parse(recording, "1.5", NULL, &same, NULL), GPUT_OK);
+    assert_int_equal(
+        gput_energy_recording_parse_window(recording, epoch, NULL, &window, NULL), GPUT_OK);
+    assert_int_equal(
+        gput_energy_recording_parse_window(recording, "1.5", NULL, &same, NULL), GPUT_OK);
     assert_true(window.start_us == same.start_us);
-    assert_int_equal(
-        gput_energy_window_parse(recording, later, NULL, &window, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_energy_recording_parse_window(recording, later, NULL, &window, &error),
+        GPUT_ERROR_INVALID);
     assert_non_null(strstr(error.message, " has 2023-06-30 16:32:14 to 2023-06-30 16:33:15."));
-    assert_int_equal(
-        gput_energy_window_parse(recording, "2", "1", &window, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_energy_recording_parse_window(recording, "2", "1", &window, &error),
+        GPUT_ERROR_INVALID);
     assert_string_equal(error.message, "The start is after the end.");
 }
 
@@ -191,7 +194,8 @@ static void a_window_cuts_its_rows(void **state)
     struct gput_energy_window window;
     struct gput_tables *tables;
     assert_int_equal(
-        gput_energy_window_parse(recording, "1", "2023-06-30 16:33:14", &window, NULL), GPUT_OK);
+        gput_energy_recording_parse_window(recording, "1", "2023-06-30 16:33:14", &window, NULL),
+        GPUT_OK);
     assert_int_equal(
         gput_energy_recording_tables(recording, &name, 1, &window, &tables, NULL), GPUT_OK);
     assert_int_equal(gput_table_row_count(gput_tables_get(tables, 0)), 2);
@@ -209,8 +213,8 @@ static void what_there_is_not_is_an_error(void **state)
         GPUT_ERROR_NOT_FOUND);
     assert_null(tables);
     assert_non_null(strstr(error.message, "There is no metric \"power\" in "));
-    assert_int_equal(
-        gput_energy_window_parse(recording, NULL, "later", &window, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_energy_recording_parse_window(recording, NULL, "later", &window, &error),
+        GPUT_ERROR_INVALID);
     assert_non_null(strstr(error.message, "The end \"later\" is no moment of a recording."));
 }
 

@@ -79,7 +79,8 @@ static void samples_have_the_columns_that_the_file_has(void **state)
 static void samples_are_those_inside_of_a_span(void **state)
 {
     (void)state;
-    static const struct gput_span spans[] = {{14, 15}, {11, 12}, {NAN, 20}, {11.5, 13}, {9, 8}};
+    static const struct gput_recorded_span spans[] = {
+        {14, 15}, {11, 12}, {NAN, 20}, {11.5, 13}, {9, 8}};
     struct gput_recorded_options options = {.spans = spans, .n_spans = 5};
     struct gput_tables *tables;
     struct str text = {0};

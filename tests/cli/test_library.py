@@ -15,7 +15,7 @@ CALLER = r"""
 
 int main()
 {
-    gput_options options = gput_options_default();
+    gput_session_options options = gput_session_options_default();
     options.sleep_time_seconds = 0.01;
     gput_session *session = nullptr;
     gput_error error{};

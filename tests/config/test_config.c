@@ -20,7 +20,7 @@ static const char *file_with(const char *content)
 static int read_config(const char *content, struct gput_config *config, struct gput_error *error)
 {
     const char *path = file_with(content);
-    int code = gput_config_read(path, config, error);
+    int code = gput_config_load(path, config, error);
     unlink(path);
     return code;
 }
@@ -29,14 +29,14 @@ static void gives_the_defaults_for_an_empty_object(void **state)
 {
     (void)state;
     struct gput_config config;
-    struct gput_options defaults = gput_options_default();
+    struct gput_session_options defaults = gput_session_options_default();
     assert_int_equal(read_config("{}", &config, NULL), GPUT_OK);
     assert_true(config.options.sleep_time_seconds == defaults.sleep_time_seconds);
     assert_int_equal(config.options.ram_unit, defaults.ram_unit);
     assert_null(config.options.tracking_file);
     assert_false(config.disable_logs);
     assert_int_equal(config.process_id, 0);
-    gput_config_finish(&config);
+    gput_config_destroy(&config);
 }
 
 static void reads_every_member(void **state)
@@ -72,7 +72,7 @@ static void reads_every_member(void **state)
     assert_true(config.options.limits.values[GPUT_LIMIT_SECONDS] == 90);
     assert_true(config.options.limits.values[GPUT_LIMIT_CPU_SECONDS] == 0.25);
     assert_true(config.options.limits.enforce);
-    gput_config_finish(&config);
+    gput_config_destroy(&config);
     assert_null(config.storage);
 }
 
@@ -83,7 +83,7 @@ static void takes_the_last_of_two_equal_members(void **state)
     assert_int_equal(
         read_config("{\"gpu_brand\": \"amd\", \"gpu_brand\": \"nvidia\"}", &config, NULL), GPUT_OK);
     assert_string_equal(config.options.gpu_brand, "nvidia");
-    gput_config_finish(&config);
+    gput_config_destroy(&config);
 }
 
 static void distinguishes_an_empty_list_of_gpus_from_none(void **state)
@@ -92,10 +92,10 @@ static void distinguishes_an_empty_list_of_gpus_from_none(void **state)
     struct gput_config config;
     assert_int_equal(read_config("{\"gpu_uuids\": []}", &config, NULL), GPUT_OK);
     assert_string_equal(config.options.gpu_uuids, "");
-    gput_config_finish(&config);
+    gput_config_destroy(&config);
     assert_int_equal(read_config("{\"gpu_uuids\": null}", &config, NULL), GPUT_OK);
     assert_null(config.options.gpu_uuids);
-    gput_config_finish(&config);
+    gput_config_destroy(&config);
 }
 
 static void names_the_file_and_the_member_that_is_wrong(void **state)
@@ -114,7 +114,7 @@ static void names_the_file_and_the_member_that_is_wrong(void **state)
         strstr(error.message, "Unknown option \"speed\". Valid options are sleep_time"));
     assert_int_equal(read_config("[]", &config, &error), GPUT_ERROR_FORMAT);
     assert_int_equal(read_config("{", &config, &error), GPUT_ERROR_FORMAT);
-    assert_int_equal(gput_config_read("/no/such/file", &config, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(gput_config_load("/no/such/file", &config, &error), GPUT_ERROR_NOT_FOUND);
 }
 
 int main(void)

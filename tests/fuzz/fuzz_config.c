@@ -16,8 +16,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     struct gput_config config;
     struct gput_error error = {0};
-    if (gput_config_read(path, &config, &error) == GPUT_OK)
-        gput_config_finish(&config);
+    if (gput_config_load(path, &config, &error) == GPUT_OK)
+        gput_config_destroy(&config);
     else if (!error.message[0])
         abort();
     close(fd);

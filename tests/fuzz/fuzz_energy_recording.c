@@ -21,19 +21,21 @@ static void write_file(const char *folder, const char *file, const void *bytes, 
 static void use(struct gput_energy_recording *recording)
 {
     char *text;
-    if (gput_energy_recording_render(recording, NULL, GPUT_TEXT, &text, NULL) == GPUT_OK)
+    if (gput_energy_recording_render(recording, NULL, GPUT_TEXT, &text, NULL, NULL) == GPUT_OK)
         free(text);
-    if (gput_energy_recording_render(recording, NULL, GPUT_JSON, &text, NULL) == GPUT_OK)
+    if (gput_energy_recording_render(recording, NULL, GPUT_JSON, &text, NULL, NULL) == GPUT_OK)
         free(text);
     struct gput_tables *tables;
     struct gput_energy_window window;
     const char *of_gpus = "per_gpu_attributable_power";
-    if (gput_energy_curves_render(recording, &of_gpus, 1, NULL, GPUT_CSV, &text, NULL) == GPUT_OK)
+    if (gput_energy_recording_render_curves(
+            recording, &of_gpus, 1, NULL, GPUT_CSV, &text, NULL, NULL) == GPUT_OK)
         free(text);
-    gput_energy_window_parse(recording, "1", "1688142734", &window, NULL);
+    gput_energy_recording_parse_window(recording, "1", "1688142734", &window, NULL);
     for (size_t i = 0; i < gput_energy_recording_count(recording) && i < 3; i++) {
         const char *name = gput_energy_recording_name(recording, i);
-        if (gput_energy_curves_draw(recording, &name, 1, NULL, &text, NULL) == GPUT_OK)
+        if (gput_energy_recording_render_curves(
+                recording, &name, 1, NULL, GPUT_SVG, &text, NULL, NULL) == GPUT_OK)
             free(text);
         if (gput_energy_recording_tables(recording, &name, 1, NULL, &tables, NULL) == GPUT_OK)
             gput_tables_destroy(tables);
@@ -60,8 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_file(folder, files[0], line, sizeof line - 1);
     write_file(folder, files[data[0] % 3], data + 1, size - 1);
     struct gput_energy_recording *recording;
-    if (gput_energy_recording_open(folder, &recording, NULL) == GPUT_OK)
+    if (gput_energy_recording_load(folder, &recording, NULL) == GPUT_OK)
         use(recording);
-    gput_energy_recording_close(recording);
+    gput_energy_recording_destroy(recording);
     return 0;
 }

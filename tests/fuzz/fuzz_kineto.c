@@ -23,7 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct gput_kineto_options options = {
             .paths = paths, .path_count = views[i] == GPUT_KINETO_DIFF ? 2 : 1};
         struct gput_tables *tables = NULL;
-        if (gput_kineto(views[i], &options, &tables, NULL) == GPUT_OK)
+        if (gput_kineto_tables(views[i], &options, &tables, NULL) == GPUT_OK)
             gput_tables_destroy(tables);
     }
     close(fd);

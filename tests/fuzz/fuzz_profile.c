@@ -51,12 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fclose(file);
     for (int view = GPUT_PROFILE_JOB; view <= GPUT_PROFILE_EVENTS; view++) {
         const struct gput_profile_options options = {.path = root,
-            .by = (enum gput_stats_by)(size % 3),
+            .by = (enum gput_profile_by)(size % 3),
             .by_phase = size % 2,
             .each_step = size % 5 == 0,
             .memory_bytes = 1 << 20};
         struct gput_tables *tables = NULL;
-        if (gput_profile((enum gput_profile_view)view, &options, &tables, NULL) == GPUT_OK)
+        if (gput_profile_tables((enum gput_profile_view)view, &options, &tables, NULL) == GPUT_OK)
             gput_tables_destroy(tables);
     }
     return 0;

@@ -48,15 +48,15 @@ static inline int leave_folder(void **state)
     return rmdir(folder);
 }
 
-static inline struct gput_options options_every(double seconds)
+static inline struct gput_session_options options_every(double seconds)
 {
-    struct gput_options options = gput_options_default();
+    struct gput_session_options options = gput_session_options_default();
     options.sleep_time_seconds = seconds;
     options.resource_usage_file = kept_path;
     return options;
 }
 
-static inline struct gput_session *create(const struct gput_options *options)
+static inline struct gput_session *create(const struct gput_session_options *options)
 {
     struct gput_session *session;
     struct gput_error error;
@@ -67,14 +67,14 @@ static inline struct gput_session *create(const struct gput_options *options)
 
 static inline struct gput_session *create_every(double seconds)
 {
-    struct gput_options options = options_every(seconds);
+    struct gput_session_options options = options_every(seconds);
     return create(&options);
 }
 
 /* For commands that leave orphans: nothing else is started meanwhile. */
 static inline struct gput_session *create_alone(double seconds)
 {
-    struct gput_options options = options_every(seconds);
+    struct gput_session_options options = options_every(seconds);
     options.starts_nothing_else = true;
     return create(&options);
 }

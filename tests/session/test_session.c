@@ -38,13 +38,13 @@ static void options_that_make_no_sense_are_refused(void **state)
     (void)state;
     static const double sleeps[] = {0, -1, 0.0009, 1e9, NAN, INFINITY};
     for (size_t i = 0; i < sizeof sleeps / sizeof sleeps[0]; i++) {
-        struct gput_options options = options_every(sleeps[i]);
+        struct gput_session_options options = options_every(sleeps[i]);
         struct gput_session *session = (struct gput_session *)1;
         struct gput_error error;
         assert_int_equal(gput_session_create(&options, &session, &error), GPUT_ERROR_INVALID);
         assert_null(session);
     }
-    struct gput_options options = options_every(1);
+    struct gput_session_options options = options_every(1);
     options.tracking_file = "x.pdf";
     struct gput_session *session;
     struct gput_error error;
@@ -57,7 +57,7 @@ static void options_that_make_no_sense_are_refused(void **state)
 static void a_tracking_file_in_the_way_is_left_alone(void **state)
 {
     (void)state;
-    struct gput_options options = options_every(1);
+    struct gput_session_options options = options_every(1);
     struct gput_session *session;
     struct gput_error error;
     FILE *file = fopen(csv_path, "w");
@@ -77,7 +77,7 @@ static struct gput_session *copy_in_fork;
 static void a_fork_cannot_harm_its_parents_session(void **state)
 {
     (void)state;
-    struct gput_options options = options_every(0.005);
+    struct gput_session_options options = options_every(0.005);
     options.tracking_file = csv_path;
     struct gput_session *session = create(&options);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -125,7 +125,7 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
 static void two_sessions_at_once_do_not_disturb_each_other(void **state)
 {
     (void)state;
-    struct gput_options options = options_every(0.01);
+    struct gput_session_options options = options_every(0.01);
     struct gput_session *one = create(&options);
     options.resource_usage_file = csv_path;
     struct gput_session *other = create(&options);

@@ -209,7 +209,7 @@ static void we_come_first_among_several(void **state)
 static void the_machine_alone_has_no_processes(void **state)
 {
     (void)state;
-    struct gput_options options = options_every(0.05);
+    struct gput_session_options options = options_every(0.05);
     options.resource_usage_file = NULL;
     options.tracking_file = csv_path;
     struct gput_session *session = create(&options);

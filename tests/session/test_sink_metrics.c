@@ -3,7 +3,7 @@
 static void the_server_of_metrics_is_not_counted(void **state)
 {
     (void)state;
-    struct gput_options options = options_every(0.05);
+    struct gput_session_options options = options_every(0.05);
     options.listen = "0";
     struct gput_session *session = create(&options);
     assert_memory_equal(gput_session_address(session), "127.0.0.1:", 10);

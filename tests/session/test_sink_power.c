@@ -47,9 +47,9 @@ static void wait_for_samples(int more)
 
 static char recording_folder[128];
 
-static struct gput_options recording_options(void)
+static struct gput_session_options recording_options(void)
 {
-    struct gput_options options = options_every(0.01);
+    struct gput_session_options options = options_every(0.01);
     snprintf(recording_folder, sizeof recording_folder, "%s/rec", folder);
     options.energy_folder = recording_folder;
     options.energy_period_seconds = 0.05;
@@ -64,7 +64,7 @@ static struct gput_energy_recording *take_recording(void)
 {
     static const char *const names[] = {"power_metrics.json", "metadata.json"};
     struct gput_energy_recording *recording;
-    assert_int_equal(gput_energy_recording_open(recording_folder, &recording, NULL), GPUT_OK);
+    assert_int_equal(gput_energy_recording_load(recording_folder, &recording, NULL), GPUT_OK);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[192];
         snprintf(path, sizeof path, "%s/%s", recording_folder, names[i]);
@@ -86,7 +86,7 @@ static struct gput_energy_metric metric_of(
  * took. */
 static struct gput_energy_recording *record_while_set(atomic_int *clock, int step, double *seconds)
 {
-    struct gput_options options = recording_options();
+    struct gput_session_options options = recording_options();
     struct gput_session *session = create(&options);
     double begin = monotonic_seconds();
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -118,7 +118,7 @@ static void dates_go_on_while_the_system_s_time_is_set(void **state)
         assert_true(recorded > 0 && recorded <= seconds);
         assert_int_equal(metric_of(recording, "total_mem_use").segments, 1);
         assert_true(window_seconds(recording) <= seconds);
-        gput_energy_recording_close(recording);
+        gput_energy_recording_destroy(recording);
     }
 }
 
@@ -133,13 +133,13 @@ static void a_suspended_machine_adds_no_time(void **state)
     assert_int_equal(metric_of(recording, "total_mem_use").segments, 2);
     double days = window_seconds(recording);
     assert_true(days > STEP_SECONDS - seconds && days < STEP_SECONDS + seconds);
-    gput_energy_recording_close(recording);
+    gput_energy_recording_destroy(recording);
 }
 
 static void the_integral_of_cpu_time_is_what_was_used(void **state)
 {
     (void)state;
-    struct gput_options options = recording_options();
+    struct gput_session_options options = recording_options();
     spin(0.2); /* what was used before does not count */
     struct gput_session *session = create(&options);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
@@ -150,7 +150,7 @@ static void the_integral_of_cpu_time_is_what_was_used(void **state)
     struct gput_energy_recording *recording = take_recording();
     double used = results.accounting.sampled_cpu_seconds;
     double total = metric_of(recording, "absolute_cpu_time_per_pid").total;
-    gput_energy_recording_close(recording);
+    gput_energy_recording_destroy(recording);
     if (!(used > 0.25 && fabs(total - used) < 0.1 * used))
         fail_msg("%g s of %g s", total, used);
 }

@@ -4,7 +4,7 @@
 
 static struct gput_session *create_with_snapshots(double seconds)
 {
-    struct gput_options options = options_every(seconds);
+    struct gput_session_options options = options_every(seconds);
     options.snapshots = true;
     return create(&options);
 }
@@ -119,7 +119,7 @@ static void the_machine_alone_has_a_snapshot_without_processes(void **state)
 static void command_lines_are_there_when_asked_for(void **state)
 {
     (void)state;
-    struct gput_options options = options_every(0.05);
+    struct gput_session_options options = options_every(0.05);
     options.snapshots = options.processes = options.command_lines = true;
     struct gput_session *session = create(&options);
     launch_consumer(session, "sleep 100");

@@ -158,7 +158,7 @@ static void selects_by_time_step_and_suffix(void **state)
     doc_destroy(merge(&options, &result));
     assert_int_equal(result.slices, 2);
 
-    options.unit = GPUT_MERGE_STEP; /* steps 1 to 2: until just before 2 begins */
+    options.unit = GPUT_TIMELINE_STEP; /* steps 1 to 2: until just before 2 begins */
     options.start = 1;
     options.end = 2;
     const char *const suffixes[] = {"pythontimeline.json"};
@@ -176,7 +176,7 @@ static void selects_by_time_step_and_suffix(void **state)
     options.end = 99;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "There is no step 99; the steps there are go from 0 to 4");
-    options.unit = GPUT_MERGE_TIME;
+    options.unit = GPUT_TIMELINE_TIME;
     options.start = options.end = 5;
     assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "nothing to merge"));
@@ -205,7 +205,7 @@ static void a_stretch_of_steps_is_one_of_time(void **state)
     struct gput_timeline_options options = options_for(inputs, 2);
     struct gput_timeline_result result;
     struct gput_error error;
-    options.unit = GPUT_MERGE_STEP;
+    options.unit = GPUT_TIMELINE_STEP;
     options.has_start = options.has_end = true;
     options.start = 1006;
     options.end = 10;
@@ -230,7 +230,7 @@ static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
     const char *const inputs[] = {model, python};
     struct gput_timeline_options options = options_for(inputs, 2);
     struct gput_timeline_result result;
-    options.unit = GPUT_MERGE_STEP;
+    options.unit = GPUT_TIMELINE_STEP;
     options.has_start = true;
     options.start = 3;
     doc_destroy(merge(&options, &result));

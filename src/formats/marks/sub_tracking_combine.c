@@ -15,16 +15,16 @@
 struct combination {
     const char *const *paths;
     size_t n_paths;
-    const struct gput_combine_options *options;
+    const struct gput_sub_tracking_options *options;
     struct sub_tracking_writer *writer;
     struct sub_tracking_mark *rows;
     uint64_t bytes_done; /* of the files that are read completely */
     uint64_t bytes_total;
 };
 
-struct gput_combine_options gput_combine_options_default(void)
+struct gput_sub_tracking_options gput_sub_tracking_options_default(void)
 {
-    return (struct gput_combine_options){0};
+    return (struct gput_sub_tracking_options){0};
 }
 
 /* ---- Preparation ---- */
@@ -145,9 +145,9 @@ static int copy_files(struct combination *work, struct gput_error *error)
 }
 
 int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
-    const struct gput_combine_options *options, struct gput_error *error)
+    const struct gput_sub_tracking_options *options, struct gput_error *error)
 {
-    struct gput_combine_options usual = gput_combine_options_default();
+    struct gput_sub_tracking_options usual = gput_sub_tracking_options_default();
     struct combination work = {
         .paths = paths, .n_paths = n_paths, .options = options ? options : &usual};
     if (n_paths == 0)
@@ -195,7 +195,7 @@ static char *join(const char *directory, const char *name)
 }
 
 int gput_sub_tracking_combine_directory(const char *output, const char *directory,
-    const struct gput_combine_options *options, struct gput_error *error)
+    const struct gput_sub_tracking_options *options, struct gput_error *error)
 {
     struct dirent **entries;
     int count = scandir(directory, &entries, is_wanted, compare_names);

@@ -150,8 +150,8 @@ static void put_moment(struct gput_table *table, const struct profile_moment *mo
     table_put_double(table, moment->time_us);
 }
 
-int gput_python_profiles(const struct gput_python_options *options, struct gput_tables **tables,
-    struct gput_error *error)
+int gput_python_profile_tables(const struct gput_python_options *options,
+    struct gput_tables **tables, struct gput_error *error)
 {
     static const struct {
         const char *name;
@@ -188,7 +188,7 @@ int gput_python_profiles(const struct gput_python_options *options, struct gput_
 }
 
 static int render_sum(const struct sum *sum, const struct gput_python_options *options,
-    enum gput_format format, char **text, struct gput_error *error)
+    enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
 {
     struct str out = {0};
     size_t limit = options->limit ? options->limit : 10;
@@ -201,8 +201,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
             str_finish(&out);
             return code;
         }
-        *text = str_steal(&out);
-        return *text ? GPUT_OK : error_memory(error);
+        return str_steal_bytes(&out, bytes, length, error);
     }
     struct gput_tables *made = tables_create(), *tables = NULL;
     if (!made)
@@ -218,7 +217,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
     if (format == GPUT_CSV)
         code = gput_tables_select(tables, "functions", error);
     if (code == GPUT_OK)
-        code = gput_tables_render(tables, format, text, error);
+        code = gput_tables_render(tables, format, bytes, length, error);
     gput_tables_destroy(tables);
     return code;
 }
@@ -243,22 +242,22 @@ static int sum_up(
     return code;
 }
 
-int gput_python_top(const struct gput_python_options *options, enum gput_format format, char **text,
-    struct gput_error *error)
+int gput_python_render(const struct gput_python_options *options, enum gput_format format,
+    char **bytes, size_t *length, struct gput_error *error)
 {
     struct sum sum;
-    *text = NULL;
+    *bytes = NULL;
     if ((size_t)options->by >= sizeof orders / sizeof *orders)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such order of functions");
     int code = sum_up(options, &sum, error);
     if (code == GPUT_OK)
-        code = render_sum(&sum, options, format, text, error);
+        code = render_sum(&sum, options, format, bytes, length, error);
     sum_finish(&sum);
     return code;
 }
 
-int gput_python_functions(const struct gput_python_options *options, struct gput_tables **tables,
-    struct gput_error *error)
+int gput_python_function_tables(const struct gput_python_options *options,
+    struct gput_tables **tables, struct gput_error *error)
 {
     struct sum sum;
     struct gput_tables *made = NULL;

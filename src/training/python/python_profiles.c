@@ -132,7 +132,7 @@ static bool selected(
                same_or_any(options->end_phase, profile->end.phase);
     double start = options->has_start ? options->start : -INFINITY;
     double end = options->has_end ? options->end : INFINITY;
-    if (options->unit == GPUT_MERGE_TIME)
+    if (options->unit == GPUT_TIMELINE_TIME)
         return python_profile_in_time(profile, start, end);
     return python_profile_in_steps(profile, start, end,
         options->start_phase ? options->start_phase : "stepstart",

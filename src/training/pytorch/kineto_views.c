@@ -456,7 +456,7 @@ static int make_view(enum gput_kineto_view view, const struct gput_kineto_option
     }
 }
 
-int gput_kineto(enum gput_kineto_view view, const struct gput_kineto_options *options,
+int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_options *options,
     struct gput_tables **tables, struct gput_error *error)
 {
     *tables = NULL;

@@ -55,7 +55,7 @@ int profile_nothing(
     const struct gput_profile_options *options, const char *what, struct gput_error *error)
 {
     const char *which = !options->has_start && !options->has_end ? ""
-                        : options->unit == GPUT_MERGE_STEP       ? " in the steps asked for"
+                        : options->unit == GPUT_TIMELINE_STEP    ? " in the steps asked for"
                                                                  : " in the time asked for";
     return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no %s in %s%s", what,
         profile_source(options), which);
@@ -72,7 +72,7 @@ static struct profile_frame_selection selection_of(
                              (view == GPUT_PROFILE_UTILIZATION && !options->by_phase),
         .keeps_event = views[view].keeps_event,
         .options = options};
-    if (options->unit == GPUT_MERGE_STEP && (options->has_start || options->has_end)) {
+    if (options->unit == GPUT_TIMELINE_STEP && (options->has_start || options->has_end)) {
         selection.by_step = true;
         selection.first_step = options->has_start ? options->start : 0;
         selection.last_step = options->has_end ? options->end : INT64_MAX;
@@ -93,7 +93,7 @@ static int check_options(const struct gput_profile_options *options, struct gput
     return GPUT_OK;
 }
 
-int gput_profile(enum gput_profile_view view, const struct gput_profile_options *options,
+int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_options *options,
     struct gput_tables **tables, struct gput_error *error)
 {
     *tables = NULL;

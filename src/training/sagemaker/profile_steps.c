@@ -32,7 +32,7 @@ static bool same_group(const struct member *a, const struct member *b)
 }
 
 /* Hands each row that counts on with its key; rows of no step do not. */
-static int gather(struct profile_frame *frame, enum gput_stats_by by,
+static int gather(struct profile_frame *frame, enum gput_profile_by by,
     const struct step_index *index, struct row_sorter *members, struct gput_error *error)
 {
     const struct framework_row *row;
@@ -40,7 +40,8 @@ static int gather(struct profile_frame *frame, enum gput_stats_by by,
     while (row) {
         struct step step = {.number = -1, .metric = NAMES_NONE};
         step_index_find(index, frame, row, &step);
-        const struct member member = {.key = by == GPUT_BY_PROCESS ? row->phase : row->metric,
+        const struct member member = {
+            .key = by == GPUT_PROFILE_BY_PROCESS ? row->phase : row->metric,
             .mode = step.metric,
             .step = row->step == -1 ? step.number : row->step,
             .start_us = row->start_us,
@@ -142,7 +143,7 @@ bool profile_is_step(const struct profile_frame *frame, const struct gput_profil
 bool profile_counts_in_steps(const struct profile_frame *frame,
     const struct gput_profile_options *options, const struct framework_row *row)
 {
-    return options->by != GPUT_BY_TRAINING_PHASE || profile_frame_is_step(frame, row, NULL);
+    return options->by != GPUT_PROFILE_BY_TRAINING_PHASE || profile_frame_is_step(frame, row, NULL);
 }
 
 int profile_steps(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -167,8 +168,8 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
         code = make_lines(frame, members, &lines, error);
     if (code == GPUT_OK && lines.count == 0 && !options->rows)
         code = profile_nothing(options,
-            options->by == GPUT_BY_TRAINING_PHASE ? "steps of any training phase"
-                                                  : "events of any training step",
+            options->by == GPUT_PROFILE_BY_TRAINING_PHASE ? "steps of any training phase"
+                                                          : "events of any training step",
             error);
     if (code == GPUT_OK)
         put_lines(&lines, table);

@@ -268,7 +268,7 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     return code;
 }
 
-static const struct gput_range default_ranges[] = {{90, 100}, {10, 90}, {0, 10}};
+static const struct gput_profile_range default_ranges[] = {{90, 100}, {10, 90}, {0, 10}};
 
 #define MAX_RANGES 32
 
@@ -317,7 +317,7 @@ static struct usage *usage_of(
     return usages->all + *place - 1;
 }
 
-static size_t range_of(const struct gput_range *ranges, size_t count, double value)
+static size_t range_of(const struct gput_profile_range *ranges, size_t count, double value)
 {
     size_t range = 0;
     while (range < count && !(value >= ranges[range].low && value <= ranges[range].high))
@@ -326,7 +326,7 @@ static size_t range_of(const struct gput_range *ranges, size_t count, double val
 }
 
 static int count_readings(struct profile_frame *frame, const struct gput_profile_options *options,
-    const struct gput_range *ranges, size_t range_count, struct usages *usages,
+    const struct gput_profile_range *ranges, size_t range_count, struct usages *usages,
     struct gput_error *error)
 {
     const struct system_row *row;
@@ -367,7 +367,8 @@ static void put_usages(struct usages *usages, size_t range_count, struct gput_ta
 int profile_devices(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    const struct gput_range *ranges = options->range_count ? options->ranges : default_ranges;
+    const struct gput_profile_range *ranges =
+        options->range_count ? options->ranges : default_ranges;
     size_t range_count = options->range_count ? options->range_count : 3;
     struct usages usages = {0};
     TRY(check_resources(options, error));

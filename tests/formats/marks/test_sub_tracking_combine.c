@@ -39,7 +39,7 @@ static int combine(
     snprintf(paths[1], 4096, "%s", temporary(second));
     snprintf(paths[2], 4096, "%s", temporary(output));
     const char *const list[] = {paths[0], paths[1]};
-    struct gput_combine_options options = gput_combine_options_default();
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
     options.mix = mix;
     return gput_sub_tracking_combine(paths[2], list, 2, &options, error);
 }
@@ -72,7 +72,7 @@ static void start_times_in_stops_are_kept(void **state)
     const char *text = "process_id,code_block_name,position,timestamp,thread_id,started_ns\n"
                        "1,X,0,5.5,12,\n1,X,0,5.75,12,\n1,X,1,6.5,12,5500000000\n1,X,1,7.5,12,\n";
     temporary_write(temporary("a.csv"), text);
-    struct gput_combine_options options = gput_combine_options_default();
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
     options.mix = true;
     static const char *const chain[] = {"a.csv", "b.gputblocks", "c.sqlite", "d.csv"};
     for (size_t i = 0; i + 1 < sizeof chain / sizeof chain[0]; i++) {
@@ -139,7 +139,7 @@ static void a_directory_is_combined_in_sorted_order(void **state)
         temporary_write(temporary(names[3 - i]), text);
     }
     struct said said = {0};
-    struct gput_combine_options options = gput_combine_options_default();
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
     options.warn = keep_warning;
     options.progress = keep_progress;
     options.user = &said;

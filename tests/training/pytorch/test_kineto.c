@@ -21,7 +21,7 @@ static struct gput_tables *make(
     struct gput_tables *tables;
     struct gput_error error = {0};
     warning[0] = '\0';
-    if (gput_kineto(view, &options, &tables, &error) != GPUT_OK)
+    if (gput_kineto_tables(view, &options, &tables, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     return tables;
 }
@@ -38,7 +38,7 @@ static void remove_path(char *text, const char *path)
 static void assert_csv(struct gput_tables *tables, const char *expected)
 {
     char *text;
-    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_OK);
     remove_path(text, fixture("trace-kineto"));
     assert_string_equal(text, expected);
     free(text);
@@ -101,11 +101,11 @@ static void spans_that_do_not_fit_into_memory_give_the_same(void **state)
             .paths = paths, .path_count = 1, .memory_bytes = 1};
         struct gput_tables *tables = make((enum gput_kineto_view)view, paths, 1, 0);
         char *expected;
-        assert_int_equal(gput_tables_render(tables, GPUT_CSV, &expected, NULL), GPUT_OK);
+        assert_int_equal(gput_tables_render(tables, GPUT_CSV, &expected, NULL, NULL), GPUT_OK);
         remove_path(expected, path);
         gput_tables_destroy(tables);
         assert_int_equal(
-            gput_kineto((enum gput_kineto_view)view, &options, &tables, NULL), GPUT_OK);
+            gput_kineto_tables((enum gput_kineto_view)view, &options, &tables, NULL), GPUT_OK);
         assert_csv(tables, expected);
         free(expected);
     }
@@ -133,9 +133,10 @@ static void says_when_there_is_no_gpu(void **state)
     struct gput_tables *tables;
     struct gput_error error;
     assert_int_equal(
-        gput_kineto(GPUT_KINETO_KERNELS, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+        gput_kineto_tables(GPUT_KINETO_KERNELS, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "no GPU activity"));
-    assert_int_equal(gput_kineto(GPUT_KINETO_DIFF, &options, &tables, &error), GPUT_ERROR_INVALID);
+    assert_int_equal(
+        gput_kineto_tables(GPUT_KINETO_DIFF, &options, &tables, &error), GPUT_ERROR_INVALID);
 }
 
 int main(void)

@@ -19,7 +19,7 @@ static struct gput_tables *make(
 {
     struct gput_tables *tables;
     struct gput_error error = {0};
-    if (gput_profile(view, options, &tables, &error) != GPUT_OK)
+    if (gput_profile_tables(view, options, &tables, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     return tables;
 }
@@ -80,7 +80,7 @@ static void distinguishes_modes_of_one_step_number(void **state)
     assert_number(steps, 1, "duration_p95_us", 920000); /* between 0.6 s and 1 s */
     gput_tables_destroy(tables);
 
-    options.by = GPUT_BY_FRAMEWORK_METRIC;
+    options.by = GPUT_PROFILE_BY_FRAMEWORK_METRIC;
     tables = make(GPUT_PROFILE_STEPS, &options);
     steps = gput_tables_get(tables, 0);
     assert_text(steps, 3, "framework_metric", "conv1");
@@ -127,12 +127,12 @@ static void fills_the_gaps_between_phases(void **state)
     options.phases = none;
     struct gput_error error;
     assert_int_equal(
-        gput_profile(GPUT_PROFILE_PHASES, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+        gput_profile_tables(GPUT_PROFILE_PHASES, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "no steps of Step:ModeKeys.PREDICT in "));
     const struct gput_profile_rows no_rows = {0};
     options.rows = &no_rows;
     assert_int_equal(
-        gput_profile(GPUT_PROFILE_PHASES, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+        gput_profile_tables(GPUT_PROFILE_PHASES, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "in the rows"));
 }
 
@@ -159,7 +159,7 @@ static void sums_up_utilization(void **state)
     gput_tables_destroy(tables);
     options.resources = wrong;
     assert_int_equal(
-        gput_profile(GPUT_PROFILE_UTILIZATION, &options, &tables, NULL), GPUT_ERROR_INVALID);
+        gput_profile_tables(GPUT_PROFILE_UTILIZATION, &options, &tables, NULL), GPUT_ERROR_INVALID);
 }
 
 static void counts_readings_in_the_first_range_that_fits(void **state)
@@ -172,7 +172,7 @@ static void counts_readings_in_the_first_range_that_fits(void **state)
     assert_number(devices, 1, "(90, 100)", 12); /* 90 is in both: the first counts */
     assert_number(devices, 1, "(10, 90)", 48);
     gput_tables_destroy(tables);
-    const struct gput_range ranges[] = {{91, 100}};
+    const struct gput_profile_range ranges[] = {{91, 100}};
     options.ranges = ranges;
     options.range_count = 1;
     tables = make(GPUT_PROFILE_DEVICES, &options);
@@ -217,7 +217,7 @@ static void gives_rows_by_time_and_step(void **state)
     assert_int_equal(gput_table_row_count(gput_tables_find(tables, "framework")), 3);
     gput_tables_destroy(tables);
 
-    options.unit = GPUT_MERGE_STEP;
+    options.unit = GPUT_TIMELINE_STEP;
     options.start = 1;
     options.end = 2;
     tables = make(GPUT_PROFILE_METRICS, &options);
@@ -341,7 +341,7 @@ static void looks_at_rows_of_the_caller(void **state)
     for (size_t i = 0; i < rows.event_count; i++)
         assert_int_equal(steps[i], expected[i]);
 
-    struct gput_profile_options options = {.rows = &rows, .by = GPUT_BY_FRAMEWORK_METRIC};
+    struct gput_profile_options options = {.rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
     struct gput_tables *tables = make(GPUT_PROFILE_STEPS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_text(table, 2, "framework_metric", "asynchronous");
@@ -390,7 +390,7 @@ static char *rendered(enum gput_profile_view view, const struct gput_profile_opt
 {
     char *text;
     struct gput_tables *tables = make(view, options);
-    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL, NULL), GPUT_OK);
     gput_tables_destroy(tables);
     return text;
 }
@@ -400,9 +400,9 @@ static void rows_that_do_not_fit_into_memory_give_the_same(void **state)
     (void)state;
     struct gput_profile_options options = options_of_root();
     for (int round = 0; round < 3; round++) {
-        options.by = (enum gput_stats_by)round;
+        options.by = (enum gput_profile_by)round;
         options.by_phase = options.by_dimension = options.each_step = round > 0;
-        options.unit = round > 1 ? GPUT_MERGE_STEP : GPUT_MERGE_TIME;
+        options.unit = round > 1 ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
         options.has_end = round > 1;
         options.end = 3;
         for (int view = GPUT_PROFILE_JOB; view <= GPUT_PROFILE_EVENTS; view++) {
@@ -421,7 +421,7 @@ static void rows_that_do_not_fit_into_memory_give_the_same(void **state)
     struct gput_tables *tables;
     struct gput_error error;
     assert_int_equal(
-        gput_profile(GPUT_PROFILE_EVENTS, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
+        gput_profile_tables(GPUT_PROFILE_EVENTS, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
     assert_non_null(strstr(error.message, "/nowhere"));
 }
 
@@ -449,27 +449,28 @@ static void renders_text_json_and_csv(void **state)
     struct gput_profile_options options = options_of_root();
     struct gput_tables *tables = make(GPUT_PROFILE_DEVICES, &options);
     char *text;
-    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_OK);
     assert_string_equal(text, "Resource,nodeID,\"(90, 100)\",\"(10, 90)\",\"(0, 10)\",other\n"
                               "cpu,algo-1,12,12,36,0\n"
                               "gpu,algo-1,12,48,0,0\n");
     free(text);
-    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_JSON, &text, NULL, NULL), GPUT_OK);
     assert_non_null(
         strstr(text, "[\n{\"Resource\": \"cpu\", \"nodeID\": \"algo-1\", \"(90, 100)\": "
                      "12, \"(10, 90)\": 12, \"(0, 10)\": 36, \"other\": 0},\n"));
     free(text);
-    assert_int_equal(gput_tables_render(tables, GPUT_TEXT, &text, NULL), GPUT_OK);
+    assert_int_equal(gput_tables_render(tables, GPUT_TEXT, &text, NULL, NULL), GPUT_OK);
     assert_string_equal(text, "Resource  nodeID  (90, 100)  (10, 90)  (0, 10)  other\n"
                               "cpu       algo-1         12        12       36      0\n"
                               "gpu       algo-1         12        48        0      0\n");
     free(text);
-    assert_int_equal(gput_tables_render(tables, GPUT_PICKLE, &text, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(
+        gput_tables_render(tables, GPUT_PICKLE, &text, NULL, NULL), GPUT_ERROR_INVALID);
     gput_tables_destroy(tables);
 
     tables = make(GPUT_PROFILE_METRICS, &options);
     struct gput_error error;
-    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL), GPUT_ERROR_INVALID);
+    assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_ERROR_INVALID);
     assert_int_equal(gput_tables_select(tables, "none", &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "There is no table \"none\". There are: system, framework");
     assert_int_equal(gput_tables_select(tables, "framework", NULL), GPUT_OK);

@@ -2,19 +2,19 @@
  * Analysis: statistics over a session and over each code block, from a tracking file and a
  * sub-tracking file.
  *
- *     struct gput_analyze_options options = gput_analyze_options_default();
+ *     struct gput_analysis_options options = gput_analysis_options_default();
  *     options.tracking_file = "tracking.csv";
  *     options.sub_tracking_file = "sub-tracking.csv";
  *     struct gput_analysis *analysis;
- *     if (gput_analyze(&options, &analysis, &error) == GPUT_OK)
+ *     if (gput_analysis_create(&options, &analysis, &error) == GPUT_OK)
  *         … gput_analysis_block(analysis, 0)->num_calls …
  *     gput_analysis_destroy(analysis);
  *
  * Both files are read once, in one pass each. Memory grows with the number of code blocks and of
  * their calls (about 50 bytes a call), not with the rows of the tracking file.
  */
-#ifndef GPUTRACKER_ANALYZE_H
-#define GPUTRACKER_ANALYZE_H
+#ifndef GPUTRACKER_ANALYSIS_H
+#define GPUTRACKER_ANALYSIS_H
 
 #include <gputracker/energy.h>
 #include <gputracker/error.h>
@@ -55,7 +55,7 @@ enum gput_split {
     GPUT_SPLIT_THREAD,  /**< a part for each thread; needs a sub-tracking file with thread ids */
 };
 
-struct gput_analyze_options {
+struct gput_analysis_options {
     const char *tracking_file; /**< .csv or .sqlite */
     const char
         *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: only the whole session */
@@ -69,7 +69,7 @@ struct gput_analyze_options {
     void *user; /**< passed to both */
 };
 
-GPUT_API struct gput_analyze_options gput_analyze_options_default(void);
+GPUT_API struct gput_analysis_options gput_analysis_options_default(void);
 
 /**
  * Counters of the kernel and the processor, read at the start and stop of each call when exact
@@ -138,7 +138,7 @@ struct gput_analysis;
  * thread of a file without thread ids), GPUT_ERROR_FORMAT (an invalid file; calls whose starts and
  * stops do not pair up), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_analyze(const struct gput_analyze_options *options,
+GPUT_API int gput_analysis_create(const struct gput_analysis_options *options,
     struct gput_analysis **analysis, struct gput_error *error);
 
 /**
@@ -181,8 +181,7 @@ GPUT_API const struct gput_code_block *gput_analysis_block(
  * The analysis as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
  * SubTrackingResults).
  *
- * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
- * bytes (`length` may be NULL). Pickles contain NULs. Errors: GPUT_ERROR_MEMORY.
+ * Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error);

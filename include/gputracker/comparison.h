@@ -2,19 +2,19 @@
  * Comparison: one statistic of the analyses of several sessions, for the whole session and for each
  * code block.
  *
- *     const struct gput_compare_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
+ *     const struct gput_comparison_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
  *     struct gput_comparison *comparison;
- *     if (gput_compare(sessions, 2, NULL, NULL, &comparison, &error) == GPUT_OK)
+ *     if (gput_comparison_create(sessions, 2, NULL, NULL, &comparison, &error) == GPUT_OK)
  *         gput_comparison_render(comparison, &options, GPUT_TEXT, &text, NULL, &error);
  *     gput_comparison_destroy(comparison);
  *
  * A session may have several runs: files with the same session name. It is then compared by their
  * mean, and a difference within the spread of the runs counts as noise.
  */
-#ifndef GPUTRACKER_COMPARE_H
-#define GPUTRACKER_COMPARE_H
+#ifndef GPUTRACKER_COMPARISON_H
+#define GPUTRACKER_COMPARISON_H
 
-#include <gputracker/analyze.h>
+#include <gputracker/analysis.h>
 #include <gputracker/error.h>
 #include <gputracker/table.h>
 
@@ -35,7 +35,7 @@ GPUT_API int gput_statistic_parse(
     const char *word, enum gput_statistic *statistic, struct gput_error *error);
 
 /** A file of results (see gput_analysis_load()) and its session. */
-struct gput_compare_session {
+struct gput_comparison_session {
     const char *name;
     const char *path;
 };
@@ -51,7 +51,7 @@ struct gput_comparison;
  * Errors: those of gput_analysis_load(); GPUT_ERROR_INVALID (no sessions; code blocks that do not
  * match; a measurement that a file lacks), GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_compare(const struct gput_compare_session *sessions, size_t count,
+GPUT_API int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
     void (*warn)(void *user, const char *message), void *user, struct gput_comparison **comparison,
     struct gput_error *error);
 
@@ -71,9 +71,7 @@ GPUT_API struct gput_comparison_options gput_comparison_options_default(void);
  * ComparisonResults). Sessions are in ascending order of their values. Sessions of several runs (95
  * % intervals, noise) and `relative` add further keys and lines.
  *
- * Returns: GPUT_OK and in `*bytes` what the caller frees with free(); a NUL follows the `*length`
- * bytes (`length` may be NULL).
- * Errors: GPUT_ERROR_MEMORY.
+ * Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, enum gput_format format, char **bytes,
@@ -93,8 +91,8 @@ GPUT_API int gput_comparison_tables(const struct gput_comparison *comparison,
     struct gput_error *error);
 
 /** The content of a config file. */
-struct gput_compare_config {
-    struct gput_compare_session *sessions; /**< in the order of the file; owned by the config */
+struct gput_comparison_config {
+    struct gput_comparison_session *sessions; /**< in the order of the file; owned by the config */
     size_t n_sessions;
     enum gput_statistic statistic; /**< GPUT_MEAN when the file has none */
     void *storage;                 /**< owns the texts of the sessions */
@@ -105,15 +103,15 @@ struct gput_compare_config {
  * array of paths for several runs) and statistic ("min", "max", "mean" or "std"). Both are
  * optional.
  *
- * On success the caller frees its content by gput_compare_config_finish(); on failure it is empty.
- * Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
+ * On success the caller frees its content by gput_comparison_config_destroy(); on failure it is
+ * empty. Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
  * GPUT_ERROR_FORMAT, GPUT_ERROR_INVALID (the statistic), GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_compare_config_read(
-    const char *path, struct gput_compare_config *config, struct gput_error *error);
+GPUT_API int gput_comparison_config_load(
+    const char *path, struct gput_comparison_config *config, struct gput_error *error);
 
 /** Frees the content of the config. NULL, and a config that is all zeroes, are fine. */
-GPUT_API void gput_compare_config_finish(struct gput_compare_config *config);
+GPUT_API void gput_comparison_config_destroy(struct gput_comparison_config *config);
 
 /**
  * Checks a rule against every session but the first:
