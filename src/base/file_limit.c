@@ -4,10 +4,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static bool has_limit(void)
+static struct file_limit read_limit(void)
 {
     struct rlimit limit;
-    return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    bool held = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return (struct file_limit){.held = held, .bytes = held ? limit.rlim_cur : 0};
 }
 
 static sigset_t the_signal(void)
@@ -20,7 +21,7 @@ static sigset_t the_signal(void)
 
 void file_limit_block_signal(struct file_limit *limit)
 {
-    *limit = (struct file_limit){.held = has_limit()};
+    *limit = read_limit();
     if (!limit->held)
         return;
     sigset_t pending, set = the_signal();

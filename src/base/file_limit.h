@@ -7,10 +7,12 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct file_limit {
     sigset_t before; /* the thread's signal mask */
     bool held;       /* there is a limit */
+    uint64_t bytes;  /* which then is this */
     bool was_pending;
 };
 

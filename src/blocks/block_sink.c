@@ -3,6 +3,7 @@
 #include "base/wall_clock.h"
 #include "blocks/block_path.h"
 #include "formats/marks/sub_tracking_columns.h"
+#include "formats/marks/sub_tracking_lost.h"
 #include "formats/sqlite_file.h"
 
 #include <errno.h>
@@ -147,6 +148,13 @@ void block_sink_end_thread(struct block_sink *sink, struct block_sink_thread *th
     block_log_free_cursor(&thread->cursor);
     str_finish(&thread->line);
     block_losses_finish(&thread->losses);
+}
+
+void block_sink_count_lost_call(struct block_sink *sink, struct sub_tracking_lost *lost)
+{
+    int64_t now_ns = wall_clock_ns();
+    struct sub_tracking_lost call = {1, sink->process_id, now_ns, now_ns};
+    sub_tracking_lost_add(lost, &call);
 }
 
 void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,

@@ -71,6 +71,9 @@ struct block_sink_methods {
         struct gput_error *error);
     /* Adds to the file's count of lost marks; -1: one was written later. NULL: not supported. */
     void (*count_lost)(struct block_sink *sink, int marks);
+    /* Counts a call of which a mark was lost, and writes the number as soon as there is space. Any
+     * thread. */
+    void (*lose_call)(struct block_sink *sink);
     /* Releases a thread's resources when it ends. NULL: there are none. */
     void (*leave)(struct block_sink *sink, struct block_sink_thread *thread);
     /* Completes the file and frees what begin() allocated. */
@@ -119,6 +122,9 @@ static inline bool block_sink_needs_thread_ids(
                   only != thread->thread_id;
     return second || thread->recurses;
 }
+
+/* For the sinks: counts a lost call of this moment. */
+void block_sink_count_lost_call(struct block_sink *sink, struct sub_tracking_lost *lost);
 
 /* For the sinks: fills a mark of this moment, except its name. */
 void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,

@@ -1,8 +1,10 @@
 #include "base/file.h"
 #include "base/file_limit.h"
 #include "base/file_target.h"
+#include "base/space_reserve.h"
 #include "blocks/block_sink.h"
 #include "formats/marks/sub_tracking_csv.h"
+#include "formats/marks/sub_tracking_lost.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Room for the rows that say how many calls were lost. */
+#define RESERVE_BYTES 4096
+#define LOST_ROWS_BYTES 256
+
 struct csv_sink {
     struct block_sink base;
     pthread_mutex_t lock; /* of the members below */
@@ -19,6 +25,11 @@ struct csv_sink {
     struct sub_tracking_csv_layout layout;
     off_t torn_at;     /* offset of a partly written line that could not be removed */
     size_t torn_bytes; /* of it */
+    struct sub_tracking_lost lost;
+    uint64_t lost_written; /* calls that the file says are lost */
+    off_t lost_at;         /* offset of the rows that say so; 0: there are none */
+    size_t lost_bytes;     /* of them */
+    struct space_reserve reserve;
 };
 
 static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
@@ -26,6 +37,7 @@ static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
     struct csv_sink *sink = (struct csv_sink *)base;
     pthread_mutex_init(&sink->lock, NULL);
     sink->fd = fd;
+    sink->reserve.fd = -1;
     struct str header = {0};
     int code = GPUT_OK;
     if (fcntl(fd, F_SETFL, O_APPEND) != 0)
@@ -39,6 +51,8 @@ static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
     if (code == GPUT_OK)
         code = file_write_fd(fd, base->path, header.data, header.length, error);
     str_finish(&header);
+    if (code == GPUT_OK)
+        space_reserve_open(&sink->reserve, base->path, RESERVE_BYTES);
     if (code != GPUT_OK) {
         close(fd);
         sub_tracking_csv_layout_finish(&sink->layout);
@@ -49,6 +63,7 @@ static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
 static int csv_join(struct block_sink *base, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
+    sink->reserve.fd = -1;
     int code = sub_tracking_csv_layout_read(&sink->layout, base->path, error);
     if (code == GPUT_OK &&
         !(sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID))
@@ -65,25 +80,30 @@ static int csv_join(struct block_sink *base, struct gput_error *error)
 
 /* ---- Lines ---- */
 
+/* Writes over bytes of the file; returns how many. */
+static size_t write_over(struct csv_sink *sink, const char *bytes, size_t length, off_t offset)
+{
+    if (fcntl(sink->fd, F_SETFL, 0) != 0) /* with O_APPEND pwrite() ignores the offset */
+        return 0;
+    ssize_t done = pwrite(sink->fd, bytes, length, offset);
+    fcntl(sink->fd, F_SETFL, O_APPEND);
+    return done > 0 ? (size_t)done : 0;
+}
+
 /* Overwrites a partly written line by line ends, when others may have written after it: readers
  * skip empty lines. */
 static bool blank_out(struct csv_sink *sink)
 {
     char lines[256];
-    off_t at = sink->torn_at;
     memset(lines, '\n', sizeof lines);
-    if (fcntl(sink->fd, F_SETFL, 0) != 0) /* with O_APPEND pwrite() ignores the offset */
-        return false;
     while (sink->torn_bytes > 0) {
         size_t length = sink->torn_bytes < sizeof lines ? sink->torn_bytes : sizeof lines;
-        ssize_t done = pwrite(sink->fd, lines, length, at);
-        if (done <= 0)
+        size_t done = write_over(sink, lines, length, sink->torn_at);
+        if (done == 0)
             break;
-        at += done;
-        sink->torn_bytes -= (size_t)done;
+        sink->torn_at += (off_t)done;
+        sink->torn_bytes -= done;
     }
-    sink->torn_at = at;
-    fcntl(sink->fd, F_SETFL, O_APPEND);
     return sink->torn_bytes == 0;
 }
 
@@ -100,6 +120,15 @@ static bool remove_torn(struct csv_sink *sink)
         return blank_out(sink);
     sink->torn_bytes = 0;
     return true;
+}
+
+/* Whether less than so many bytes would be left below a limit of file sizes. */
+static bool is_above_limit(
+    const struct csv_sink *sink, const struct file_limit *limit, size_t length, size_t left)
+{
+    struct stat status;
+    return limit->held && fstat(sink->fd, &status) == 0 &&
+           (uint64_t)status.st_size + length + left > limit->bytes;
 }
 
 /* Writes a line; returns the bytes written, with errno when these are not all. */
@@ -119,14 +148,19 @@ static size_t write_all(int fd, const struct str *line)
  * One write a line: the file is open for appending, so that lines of several processes do not mix,
  * and a written line survives the end of the program. On a full disk a part of a line may be
  * written, which is removed. The lock is held, so that the file position is the end of our own
- * line.
+ * line. `left`: bytes that the line must leave below a limit of file sizes.
  */
-static int write_line(struct csv_sink *sink, const struct str *line, struct gput_error *error)
+static int write_line(
+    struct csv_sink *sink, const struct str *line, size_t left, struct gput_error *error)
 {
     struct file_limit limit;
     file_limit_block_signal(&limit);
     int code = GPUT_OK;
-    size_t written = remove_torn(sink) ? write_all(sink->fd, line) : 0;
+    size_t written = 0;
+    if (is_above_limit(sink, &limit, line->length, left))
+        errno = EFBIG;
+    else if (remove_torn(sink))
+        written = write_all(sink->fd, line);
     if (written < line->length) {
         code = error_set_errno(error, errno, "Cannot write %s", sink->base.path);
         sink->torn_bytes += written;
@@ -136,6 +170,41 @@ static int write_line(struct csv_sink *sink, const struct str *line, struct gput
     }
     file_limit_unblock_signal(&limit);
     return code;
+}
+
+/* ---- Lost calls ---- */
+
+/* Has the file say how many calls were lost: in two rows, which are written over when there are
+ * more. With the lock held. */
+static void write_lost(struct csv_sink *sink)
+{
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    size_t length = sub_tracking_lost_rows(&sink->lost, rows, name);
+    struct str text = {0};
+    bool is_written = false;
+    for (int i = 0; i < 2; i++)
+        sub_tracking_csv_append_row(&text, &sink->layout, &rows[i], name, length);
+    if (sink->lost_at > 0 && !text.failed && text.length == sink->lost_bytes) {
+        is_written = write_over(sink, text.data, text.length, sink->lost_at) == text.length;
+    } else if (!text.failed) {
+        space_reserve_close(&sink->reserve);
+        is_written = write_line(sink, &text, 0, NULL) == GPUT_OK;
+        sink->lost_bytes = text.length;
+        sink->lost_at = is_written ? lseek(sink->fd, 0, SEEK_CUR) - (off_t)text.length : 0;
+    }
+    if (is_written)
+        sink->lost_written = sink->lost.calls;
+    str_finish(&text);
+}
+
+static void csv_lose_call(struct block_sink *base)
+{
+    struct csv_sink *sink = (struct csv_sink *)base;
+    pthread_mutex_lock(&sink->lock);
+    block_sink_count_lost_call(base, &sink->lost);
+    write_lost(sink);
+    pthread_mutex_unlock(&sink->lock);
 }
 
 /* ---- Thread ids ---- */
@@ -169,6 +238,8 @@ static int rewrite(struct csv_sink *sink, unsigned columns)
         code = sub_tracking_writer_create(sink->base.absolute, columns, &writer, NULL);
     if (code == GPUT_OK)
         code = copy_rows(sink, reader, writer, names);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_add_lost(writer, sub_tracking_reader_lost(reader), NULL);
     sub_tracking_reader_close(reader);
     if (code == GPUT_OK)
         code = sub_tracking_writer_finish(writer, NULL);
@@ -204,6 +275,10 @@ static void add_thread_ids(struct csv_sink *sink)
     sink->fd = fd;
     sub_tracking_csv_layout_finish(&sink->layout);
     sink->layout = layout;
+    /* They were copied; further ones are other rows. */
+    sink->lost.calls -= sink->lost_written; /* from 0 on the time is a new one, too */
+    sink->lost_written = 0;
+    sink->lost_at = 0;
 }
 
 static void settle_thread_ids(struct csv_sink *sink)
@@ -234,7 +309,11 @@ static int csv_keep(struct block_sink *base, struct block_sink_thread *thread,
     str_clear(&thread->line);
     pthread_mutex_lock(&sink->lock);
     sub_tracking_csv_append_row(&thread->line, &sink->layout, row, name->text, name->length);
-    int code = thread->line.failed ? error_memory(error) : write_line(sink, &thread->line, error);
+    size_t left = sink->lost_at > 0 ? 0 : LOST_ROWS_BYTES;
+    int code =
+        thread->line.failed ? error_memory(error) : write_line(sink, &thread->line, left, error);
+    if (code == GPUT_OK && sink->lost_written != sink->lost.calls)
+        write_lost(sink);
     pthread_mutex_unlock(&sink->lock);
     return code;
 }
@@ -251,6 +330,9 @@ static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
 static int csv_finish(struct block_sink *base, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
+    if (sink->lost_written != sink->lost.calls)
+        write_lost(sink);
+    space_reserve_close(&sink->reserve);
     sub_tracking_csv_layout_finish(&sink->layout);
     if (close(sink->fd) != 0)
         return error_set_errno(error, errno, "Cannot write %s", base->path);
@@ -259,6 +341,8 @@ static int csv_finish(struct block_sink *base, struct gput_error *error)
 
 static void csv_forget(struct block_sink *base)
 {
+    struct csv_sink *sink = (struct csv_sink *)base;
+    sink->lost_written = sink->lost.calls; /* the parent's */
     csv_finish(base, NULL);
 }
 
@@ -269,6 +353,7 @@ const struct block_sink_methods block_sink_csv = {
     .share = csv_share,
     .mark = csv_mark,
     .keep = csv_keep,
+    .lose_call = csv_lose_call,
     .finish = csv_finish,
     .forget = csv_forget,
 };

@@ -29,6 +29,13 @@ static void log_count_lost(struct block_sink *base, int marks)
     atomic_fetch_add(&log->header->marks_lost, (uint64_t)(int64_t)marks);
 }
 
+static void log_lose_call(struct block_sink *base)
+{
+    struct sub_tracking_lost lost = {0};
+    block_sink_count_lost_call(base, &lost);
+    block_log_add_lost(((struct log_sink *)base)->log, &lost);
+}
+
 /* Leaves a stop that could not be written in thread->row. */
 static void leave_row(struct block_sink *base, struct block_sink_thread *thread, int64_t now_ns,
     const struct sub_tracking_exact *exact)
@@ -111,6 +118,7 @@ const struct block_sink_methods block_sink_log = {
     .mark = log_mark,
     .keep = log_keep,
     .count_lost = log_count_lost,
+    .lose_call = log_lose_call,
     .leave = log_leave,
     .finish = log_finish,
     .forget = log_forget,

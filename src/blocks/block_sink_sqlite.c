@@ -1,5 +1,7 @@
 #include "base/file_limit.h"
+#include "base/space_reserve.h"
 #include "blocks/block_sink.h"
+#include "formats/marks/sub_tracking_lost.h"
 #include "formats/marks/sub_tracking_sqlite.h"
 #include "formats/sqlite_file.h"
 
@@ -8,13 +10,22 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* Room for saying that calls were lost, as soon as the first one was; the rest is for their number
+ * at the end. */
+#define RESERVE_BYTES (32 * 1024)
+#define RESERVE_KEPT_BYTES (16 * 1024)
+
 /* Each mark is a transaction in the write-ahead log: committed marks survive when the program is
  * killed. */
 struct sqlite_sink {
     struct block_sink base;
     sqlite3 *database; /* NULL: closed before a fork; the next mark opens it */
     sqlite3_stmt *insert;
-    unsigned columns;     /* that `insert` fills */
+    unsigned columns; /* that `insert` fills */
+    struct sub_tracking_lost lost;
+    uint64_t lost_written; /* calls that the file says are lost */
+    int64_t lost_rows[2];  /* ids of the rows that say so; 0: there are none */
+    struct space_reserve reserve;
     pthread_mutex_t lock; /* of the members above */
 };
 
@@ -22,6 +33,7 @@ static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *erro
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
     close(fd);
+    sink->reserve.fd = -1;
     TRY(sqlite_file_create(base->path, &sink->database, error));
     int code = sub_tracking_sqlite_prepare(
         sink->database, base->path, base->columns, &sink->insert, error);
@@ -31,6 +43,7 @@ static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *erro
     }
     sink->columns = base->columns;
     pthread_mutex_init(&sink->lock, NULL);
+    space_reserve_open(&sink->reserve, base->path, RESERVE_BYTES);
     return GPUT_OK;
 }
 
@@ -59,6 +72,7 @@ static int sqlite_join(struct block_sink *base, struct gput_error *error)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
     sink->columns = base->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
+    sink->reserve.fd = -1;
     TRY(open_database(sink, error));
     pthread_mutex_init(&sink->lock, NULL);
     return GPUT_OK;
@@ -110,6 +124,81 @@ static void sqlite_share(struct block_sink *base)
     base->shared = true;
 }
 
+/* ---- Lost calls ---- */
+
+static int insert_lost(struct sqlite_sink *sink)
+{
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    size_t length = sub_tracking_lost_rows(&sink->lost, rows, name);
+    for (int i = 0; i < 2; i++) {
+        TRY(sub_tracking_sqlite_insert(
+            sink->insert, sink->base.path, sink->columns, &rows[i], name, length, NULL));
+        sink->lost_rows[i] = sqlite3_last_insert_rowid(sink->database);
+    }
+    return GPUT_OK;
+}
+
+static int update_lost(struct sqlite_sink *sink)
+{
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    char sql[300];
+    sub_tracking_lost_rows(&sink->lost, rows, name);
+    snprintf(sql, sizeof sql,
+        "UPDATE data SET code_block_name = '%s' WHERE rowid IN (%" PRId64 ", %" PRId64 "); "
+        "UPDATE data SET timestamp = %.9f WHERE rowid = %" PRId64,
+        name, sink->lost_rows[0], sink->lost_rows[1], rows[1].timestamp, sink->lost_rows[1]);
+    return sqlite_file_run(sink->database, sql, sink->base.path, NULL);
+}
+
+/* Has the file say how many calls were lost, in two rows. With the lock held, SIGXFSZ blocked, and
+ * the database open. */
+static void write_lost(struct sqlite_sink *sink, size_t kept_reserve)
+{
+    bool is_there = sink->lost_rows[1] != 0;
+    space_reserve_release(&sink->reserve, kept_reserve);
+    if (sqlite_file_run(sink->database, "BEGIN", sink->base.path, NULL) != GPUT_OK)
+        return;
+    int code = is_there ? update_lost(sink) : insert_lost(sink);
+    if (code == GPUT_OK)
+        code = sqlite_file_run(sink->database, "COMMIT", sink->base.path, NULL);
+    if (code == GPUT_OK)
+        sink->lost_written = sink->lost.calls;
+    else if (!is_there)
+        sink->lost_rows[0] = sink->lost_rows[1] = 0;
+    if (!sqlite3_get_autocommit(sink->database))
+        sqlite_file_run(sink->database, "ROLLBACK", sink->base.path, NULL);
+}
+
+static void sqlite_lose_call(struct block_sink *base)
+{
+    struct sqlite_sink *sink = (struct sqlite_sink *)base;
+    struct file_limit limit;
+    pthread_mutex_lock(&sink->lock);
+    file_limit_block_signal(&limit);
+    block_sink_count_lost_call(base, &sink->lost);
+    if (sink->database)
+        write_lost(sink, RESERVE_KEPT_BYTES);
+    file_limit_unblock_signal(&limit);
+    pthread_mutex_unlock(&sink->lock);
+}
+
+/* At the end. What is in the write-ahead log needs no space there any more once it is copied. */
+static void write_last_lost(struct sqlite_sink *sink)
+{
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
+    if (sink->database || open_database(sink, NULL) == GPUT_OK) {
+        space_reserve_release(&sink->reserve, 0);
+        sqlite3_wal_checkpoint_v2(sink->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+        write_lost(sink, 0);
+    }
+    file_limit_unblock_signal(&limit);
+}
+
+/* ---- Marks ---- */
+
 static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
 {
@@ -126,6 +215,8 @@ static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread
     if (code == GPUT_OK)
         code = sub_tracking_sqlite_insert(
             sink->insert, base->path, sink->columns, row, name->text, name->length, error);
+    if (code == GPUT_OK && sink->lost_written != sink->lost.calls)
+        write_lost(sink, RESERVE_KEPT_BYTES);
     file_limit_unblock_signal(&limit);
     pthread_mutex_unlock(&sink->lock);
     return code;
@@ -143,6 +234,9 @@ static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread
 static int sqlite_finish(struct block_sink *base, struct gput_error *error)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
+    if (sink->lost_written != sink->lost.calls)
+        write_last_lost(sink);
+    space_reserve_close(&sink->reserve);
     sqlite3_finalize(sink->insert);
     pthread_mutex_destroy(&sink->lock);
     if (!sink->database)
@@ -158,5 +252,6 @@ const struct block_sink_methods block_sink_sqlite = {
     .share = sqlite_share,
     .mark = sqlite_mark,
     .keep = sqlite_keep,
+    .lose_call = sqlite_lose_call,
     .finish = sqlite_finish,
 };

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "blocks/block_owner.h"
 #include "blocks/block_path.h"
 #include "blocks/block_sink.h"
 #include "blocks/block_thread.h"
@@ -7,30 +8,17 @@
 #include <gputracker/blocks.h>
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* The most paths that a child tries for its file. */
 #define MAX_PATHS 100
 
-/* Values of `owner` that are not process ids. */
-#define NO_OWNER 0    /* after a fork: the kernel wiped the page */
-#define CHANGING (-1) /* a thread of the child is starting the child's part */
-
 struct gput_blocks {
-    /*
-     * The process that this log writes for. In a page that the kernel wipes in a child
-     * (MADV_WIPEONFORK), so that a fork is detected by one load, without a system call and without
-     * a lock, which a thread that the child does not have might hold. Without support of the kernel
-     * getpid() is called each time.
-     */
-    _Atomic pid_t *owner;
-    bool wipes;
+    struct block_owner owner; /* the process that this log writes for */
 
     char *path;     /* as given, with `%p` */
     char *absolute; /* absolute: a child may have another working directory */
@@ -72,6 +60,13 @@ static int mark_lost(struct gput_blocks *blocks, const struct gput_error *reason
     return reason->code;
 }
 
+/* A call will not be in the file, or without its stop; the file says how many there are. */
+static void call_lost(struct gput_blocks *blocks)
+{
+    if (blocks->sink)
+        blocks->sink->methods->lose_call(blocks->sink);
+}
+
 /* A mark that was counted as lost was written later. */
 static void mark_recovered(struct gput_blocks *blocks)
 {
@@ -92,6 +87,14 @@ static void write_waiting_stops(struct gput_blocks *blocks, struct block_sink_th
         mark_recovered(blocks);
     }
     block_losses_drop_stops(losses, kept);
+}
+
+/* Before a thread's state is freed: what still waits is lost. */
+static void write_last_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
+{
+    write_waiting_stops(blocks, thread);
+    for (size_t i = 0; i < thread->losses.n_waiting; i++)
+        call_lost(blocks);
 }
 
 /* ---- The state of one process ---- */
@@ -163,23 +166,12 @@ static void start_in_child(struct gput_blocks *blocks)
 }
 
 /* Ensures that the log is started for this process. */
-static inline bool ensure_own(const struct gput_blocks *blocks)
-{
-    pid_t owner = atomic_load_explicit(blocks->owner, memory_order_acquire);
-    return owner > 0 && (blocks->wipes || owner == getpid());
-}
-
 static void make_own(struct gput_blocks *blocks)
 {
-    while (!ensure_own(blocks)) {
-        pid_t seen = atomic_load(blocks->owner);
-        if (seen == CHANGING) {
-            sched_yield();
-        } else if (atomic_compare_exchange_strong(blocks->owner, &seen, CHANGING)) {
-            start_in_child(blocks);
-            atomic_store_explicit(blocks->owner, getpid(), memory_order_release);
-        }
-    }
+    if (!block_owner_claim(&blocks->owner))
+        return;
+    start_in_child(blocks);
+    block_owner_set(&blocks->owner);
 }
 
 /* ---- Threads ---- */
@@ -189,7 +181,7 @@ static void leave(void *pointer)
 {
     struct block_thread *thread = pointer;
     struct gput_blocks *blocks = thread->blocks;
-    bool joined = ensure_own(blocks) && thread->generation == blocks->generation;
+    bool joined = block_owner_is_this(&blocks->owner) && thread->generation == blocks->generation;
     if (joined) {
         pthread_mutex_lock(&blocks->lock);
         if (thread->previous)
@@ -201,7 +193,7 @@ static void leave(void *pointer)
         pthread_mutex_unlock(&blocks->lock);
     }
     if (joined && blocks->sink)
-        write_waiting_stops(blocks, &thread->sink);
+        write_last_stops(blocks, &thread->sink);
     block_sink_end_thread(joined ? blocks->sink : NULL, &thread->sink);
     block_thread_destroy(thread);
 }
@@ -243,7 +235,7 @@ static __attribute__((noinline)) struct block_thread *find_thread(struct gput_bl
 static inline struct block_thread *this_thread(struct gput_blocks *blocks)
 {
     struct block_thread *thread = pthread_getspecific(blocks->key);
-    if (thread && ensure_own(blocks) && thread->generation == blocks->generation)
+    if (thread && block_owner_is_this(&blocks->owner) && thread->generation == blocks->generation)
         return thread;
     return find_thread(blocks);
 }
@@ -327,10 +319,12 @@ static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thr
     const struct block_name *name, enum sub_tracking_position position,
     const struct gput_error *reason)
 {
+    bool waits = position == SUB_TRACKING_STOP && reason->code != GPUT_ERROR_STATE &&
+                 block_losses_add_stop(&thread->losses, name, &thread->row);
     if (position == SUB_TRACKING_START)
         block_losses_add_start(&thread->losses, name->number);
-    else if (reason->code != GPUT_ERROR_STATE)
-        block_losses_add_stop(&thread->losses, name, &thread->row);
+    if (!waits)
+        call_lost(blocks);
     return mark_lost(blocks, reason);
 }
 
@@ -396,8 +390,10 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
     block_thread_push(thread, &name);
     if (!blocks->sink)
         return code;
-    if (code != GPUT_OK)
+    if (code != GPUT_OK) {
+        call_lost(blocks);
         return mark_lost(blocks, &reason);
+    }
     return mark(blocks, thread, &name, SUB_TRACKING_START, LIKE_BRACKETS);
 }
 
@@ -422,6 +418,8 @@ static int name_lost(struct gput_blocks *blocks, struct block_thread *thread,
 {
     if (position == GPUT_BLOCK_START && name->number != SUB_TRACKING_NO_NAME)
         block_losses_add_start(&thread->sink.losses, name->number);
+    if (position == GPUT_BLOCK_START)
+        call_lost(blocks);
     return mark_lost(blocks, reason);
 }
 
@@ -481,21 +479,9 @@ int gput_blocks_stop(
 
 /* ---- Opening and closing ---- */
 
-static bool map_owner(struct gput_blocks *blocks)
-{
-    void *page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return false;
-    blocks->owner = page;
-    blocks->wipes = madvise(page, (size_t)sysconf(_SC_PAGESIZE), MADV_WIPEONFORK) == 0;
-    return true;
-}
-
 static void free_blocks(struct gput_blocks *blocks)
 {
-    if (blocks->owner)
-        munmap(blocks->owner, (size_t)sysconf(_SC_PAGESIZE));
+    block_owner_close(&blocks->owner);
     sub_tracking_names_destroy(blocks->names);
     free(blocks->sysfs_root);
     free(blocks->path);
@@ -517,7 +503,7 @@ static int copy_setup(struct gput_blocks *blocks, const char *path,
     }
     blocks->path = strdup(path);
     blocks->absolute = block_path_absolute(path);
-    if (!blocks->path || !blocks->absolute || !map_owner(blocks))
+    if (!blocks->path || !blocks->absolute || !block_owner_open(&blocks->owner))
         return error_memory(error);
     return GPUT_OK;
 }
@@ -540,7 +526,7 @@ int gput_blocks_open(const char *path, const struct gput_blocks_options *options
         free_blocks(created);
         return code;
     }
-    atomic_store(created->owner, getpid());
+    block_owner_set(&created->owner);
     *blocks = created;
     return GPUT_OK;
 }
@@ -550,7 +536,7 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
     if (!blocks)
         return GPUT_OK;
     struct block_thread *mine = pthread_getspecific(blocks->key);
-    bool own = ensure_own(blocks);
+    bool own = block_owner_is_this(&blocks->owner);
     pthread_key_delete(blocks->key);
     if (mine && (!own || mine->generation != blocks->generation)) {
         block_sink_end_thread(NULL, &mine->sink);
@@ -560,7 +546,7 @@ int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error)
         struct block_thread *thread = blocks->threads;
         blocks->threads = thread->next;
         if (blocks->sink)
-            write_waiting_stops(blocks, &thread->sink);
+            write_last_stops(blocks, &thread->sink);
         block_sink_end_thread(blocks->sink, &thread->sink);
         block_thread_destroy(thread);
     }

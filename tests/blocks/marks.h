@@ -16,6 +16,7 @@ struct content {
     struct sub_tracking_mark *rows;
     size_t count;
     char warning[512];
+    struct sub_tracking_lost lost;
 };
 
 static inline struct content read_file(const char *path)
@@ -35,6 +36,7 @@ static inline struct content read_file(const char *path)
     } while (got > 0);
     const char *warning = sub_tracking_reader_warning(reader);
     snprintf(content.warning, sizeof content.warning, "%s", warning ? warning : "");
+    content.lost = *sub_tracking_reader_lost(reader);
     sub_tracking_reader_close(reader);
     return content;
 }

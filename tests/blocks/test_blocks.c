@@ -175,7 +175,7 @@ static void a_log_at_its_limit_loses_marks_and_says_so(void **state)
     gput_blocks_close(blocks, NULL);
     struct content content = read_file(temporary("x.gputblocks"));
     assert_int_equal(content.count, kept);
-    assert_non_null(strstr(content.warning, "1 marks are not in it"));
+    assert_non_null(strstr(content.warning, "1 call is not in it"));
     free_content(&content);
 }
 

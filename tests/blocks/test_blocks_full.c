@@ -142,6 +142,10 @@ static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(voi
                 fail_msg("%s, %lu bytes: %zu rows and %lu lost of %lu marks", path,
                     (unsigned long)room, content.count, (unsigned long)outcome.lost,
                     (unsigned long)outcome.made);
+            assert_int_equal(content.lost.calls, (outcome.made - content.count) / 2);
+            assert_true(content.lost.until_ns >= content.lost.since_ns);
+            assert_non_null(
+                strstr(content.warning, " are not in it, because it had reached a limit"));
             qsort(content.rows, content.count, sizeof *content.rows, by_time);
             assert_calls_are_whole(&content);
             free_content(&content);

@@ -28,6 +28,26 @@ class Combine(CommandTest):
             HEADER + "1,X,0,1745449609.7528222\n1,X,1,1745449613.5325918\n2,X,0,1.5\n",
         )
 
+    def test_a_file_that_is_still_empty_stops_nothing(self):
+        self.write("a.csv", "1,X,0,1.5", "1,X,1,2.5")
+        (self.folder / "begun.csv").write_text("")
+        done = self.combine("--stf", "all.csv", "-p", "begun.csv", "a.csv")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("warning: Sub-tracking file begun.csv: it has no marks yet.", done.stderr)
+        self.assertEqual((self.folder / "all.csv").read_text(), (self.folder / "a.csv").read_text())
+
+    def test_lost_calls_are_added_up_in_each_format(self):
+        """As a row of the CSV file that programs have when the disk was full."""
+        lost = [f"{pid},[gpu-tracker] lost calls: 00000000{n},{position},{pid}.{position + 1}" for pid, n in ((1, 12), (2, 30)) for position in (0, 1)]
+        self.write("a.csv", "1,X,0,1.5", *lost[:2], "1,X,1,2.5")
+        self.write("b.csv", *lost[2:])
+        for name in ("all.sqlite", "all.gputblocks", "all.csv"):
+            done = self.combine("--mix", "--stf", name, "-p", "a.csv", "b.csv")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("warning: Sub-tracking file a.csv: 12 calls are not in it", done.stderr)
+            done = self.combine("--mix", "--stf", f"{name}.csv", "-p", name, "b.csv")
+            self.assertIn(f"warning: Sub-tracking file {name}: 42 calls are not in it", done.stderr)
+
     def test_a_single_path_is_a_directory(self):
         (self.folder / "parts").mkdir()
         for number in (2, 10, 1):

@@ -265,7 +265,10 @@ for _ in range(10): call()
                         marks = base.execute("SELECT code_block_name, position FROM data").fetchall()
                 else:
                     continue
+                said = [mark[0] for mark in marks if mark[0].startswith("[gpu-tracker]")]
+                marks = [mark for mark in marks if mark[0] not in said]
                 self.assertEqual(len(marks) + int(lost[1]), 4 * 10020)
+                self.assertEqual(said, [f"[gpu-tracker] lost calls: {2 * 10020 - len(marks) // 2:010}"] * 2)
                 self.assertEqual(marks[-4:], [("outer", 0), ("inner", 0), ("inner", 1), ("outer", 1)])
 
     def test_a_million_marks(self):

@@ -238,6 +238,14 @@ static int new_chunk(
     return GPUT_OK;
 }
 
+void block_log_add_lost(struct block_log *log, const struct sub_tracking_lost *lost)
+{
+    int64_t never = 0;
+    atomic_compare_exchange_strong(&log->header->lost_since_ns, &never, lost->since_ns);
+    atomic_store(&log->header->lost_until_ns, lost->until_ns);
+    atomic_fetch_add(&log->header->calls_lost, lost->calls);
+}
+
 static int names_extend(struct block_log *log, struct gput_error *error)
 {
     char *start;

@@ -63,6 +63,10 @@ struct block_log_header {
     _Atomic uint64_t marks_lost;
     _Atomic uint32_t n_chunks; /* allocated so far */
     _Atomic uint32_t columns;  /* enum sub_tracking_columns: the columns of its marks */
+    /* Calls of which marks were lost, and when, since the epoch: struct sub_tracking_lost. */
+    _Atomic uint64_t calls_lost;
+    _Atomic int64_t lost_since_ns;
+    _Atomic int64_t lost_until_ns;
 };
 
 enum block_log_kind {
@@ -174,6 +178,9 @@ int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int
 
 /* Leaves the rest of a chunk to other threads; the cursor is all zero again. */
 void block_log_release(struct block_log *log, struct block_log_cursor *cursor);
+
+/* Adds lost calls to the header. Any thread. */
+void block_log_add_lost(struct block_log *log, const struct sub_tracking_lost *lost);
 
 /* Frees the memory of a cursor whose log is closed or abandoned. */
 void block_log_free_cursor(struct block_log_cursor *cursor);

@@ -107,6 +107,7 @@ static int copy_rows(struct combination *work, struct sub_tracking_reader *reade
         TRY(sub_tracking_writer_add(work->writer, work->rows, count, names, error));
         report_progress(work, reader);
     }
+    TRY(sub_tracking_writer_add_lost(work->writer, sub_tracking_reader_lost(reader), error));
     const char *warning = sub_tracking_reader_warning(reader);
     if (warning && work->options->warn)
         work->options->warn(work->options->user, warning);

@@ -17,6 +17,7 @@
 struct sub_tracking_csv_reader {
     struct sub_tracking_reader base;
     struct csv_reader *csv;
+    bool is_begun; /* it has no complete header */
     struct sub_tracking_csv_layout layout;
     uint32_t last_name;
     const char *last_name_text; /* NULL at first */
@@ -216,7 +217,7 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
-    while (*count < capacity) {
+    while (*count < capacity && !reader->is_begun) {
         struct csv_record record;
         bool end;
         TRY(csv_reader_next(reader->csv, &record, &end, error));
@@ -243,6 +244,15 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
     return GPUT_OK;
 }
 
+/* Whether a killed writer left a part of the header. */
+static bool is_begun_header(const struct csv_record *header)
+{
+    static const char columns[] = "process_id,code_block_name,position,";
+    size_t length = (size_t)(header->end - header->text);
+    return !header->terminated && length < sizeof columns &&
+           memcmp(header->text, columns, length) == 0;
+}
+
 static int csv_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
@@ -250,8 +260,11 @@ static int csv_open(struct sub_tracking_reader *base, struct gput_error *error)
     struct csv_record header;
     bool end;
     TRY(csv_reader_next(reader->csv, &header, &end, error));
-    if (end)
-        return sub_tracking_invalid(base, error, "it is empty.");
+    if (end || is_begun_header(&header)) {
+        sub_tracking_warn_of_no_marks(base);
+        reader->is_begun = true;
+        return GPUT_OK;
+    }
     unsigned have;
     TRY(sub_tracking_csv_layout_parse(&reader->layout, &header, &have, error));
     for (unsigned i = 0; i < reader->layout.count; i++)

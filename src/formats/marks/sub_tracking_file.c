@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/file_target.h"
 #include "formats/marks/sub_tracking_format.h"
+#include "formats/marks/sub_tracking_lost.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -63,6 +64,12 @@ void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, .
     reader->warning = str_steal(&text);
 }
 
+void sub_tracking_warn_of_no_marks(struct sub_tracking_reader *reader)
+{
+    sub_tracking_warn(reader, "it has no marks yet. The program that began it has not written any "
+                              "so far, or was killed before that.");
+}
+
 int sub_tracking_require_columns(
     const struct sub_tracking_reader *reader, unsigned have, struct gput_error *error)
 {
@@ -88,6 +95,7 @@ static int open_reader(const char *path, struct sub_tracking_names *names, bool 
         return error_memory(error);
     opened->methods = formats[format];
     opened->names = names;
+    opened->checked_name = SUB_TRACKING_NO_NAME;
     opened->salvage.wanted = salvage;
     opened->path = strdup(path);
     int code = opened->path ? opened->methods->open(opened, error) : error_memory(error);
@@ -126,6 +134,67 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader)
     free(reader);
 }
 
+/* Takes the rows of lost calls out of those that were read; returns how many others there are. */
+static size_t take_lost(
+    struct sub_tracking_reader *reader, struct sub_tracking_mark *rows, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t name = rows[i].name;
+        if (name != reader->checked_name) {
+            reader->checked_name = name;
+            reader->checked_calls = 0;
+            sub_tracking_lost_parse(sub_tracking_names_text(reader->names, name),
+                sub_tracking_names_length(reader->names, name), &reader->checked_calls);
+        }
+        if (reader->checked_calls == 0) {
+            if (kept != i)
+                rows[kept] = rows[i];
+            kept++;
+            continue;
+        }
+        bool counts = rows[i].position == SUB_TRACKING_START; /* of two rows with one number */
+        struct sub_tracking_lost lost = {counts ? reader->checked_calls : 0, rows[i].process_id,
+            rows[i].timestamp_ns, rows[i].timestamp_ns};
+        sub_tracking_lost_add(&reader->lost, &lost);
+        if (rows[i].timestamp_ns > reader->lost.until_ns)
+            reader->lost.until_ns = rows[i].timestamp_ns;
+    }
+    return kept;
+}
+
+/* At the end of the file. */
+static int warn_of_lost(struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    struct str text = {0};
+    if (reader->has_ended || reader->lost.calls == 0)
+        return GPUT_OK;
+    if (reader->warning)
+        str_printf(&text, "%s ", reader->warning);
+    str_printf(&text,
+        "Sub-tracking file %s: %" PRIu64 " %s not in it, because it had reached a limit or the "
+        "disk was full; %" PRIu64 " rows were kept.",
+        reader->path, reader->lost.calls, reader->lost.calls == 1 ? "call is" : "calls are",
+        reader->rows);
+    free(reader->warning);
+    reader->warning = str_steal(&text);
+    return reader->warning ? GPUT_OK : error_memory(error);
+}
+
+static int read_rows(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    for (;;) {
+        *count = 0;
+        TRY(reader->methods->next(reader, rows, capacity, count, error));
+        size_t kept = take_lost(reader, rows, *count);
+        bool is_end = *count == 0;
+        *count = kept;
+        if (is_end || kept > 0)
+            return GPUT_OK;
+    }
+}
+
 int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
     size_t capacity, size_t *count, struct gput_error *error)
 {
@@ -134,18 +203,29 @@ int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_trac
     *count = 0;
     if (reader->salvage.cut_short)
         return GPUT_OK;
-    int code = reader->methods->next(reader, rows, capacity, count, &damage);
+    int code = read_rows(reader, rows, capacity, count, &damage);
     if (salvage_rest(&reader->salvage, code, &damage) != GPUT_OK) {
         *count = 0;
         return error_copy(error, &damage);
     }
     reader->rows += *count;
-    if (!salvage_lost(&reader->salvage))
+    if (salvage_lost(&reader->salvage)) {
+        salvage_describe(&reader->salvage, reader->rows, &text);
+        free(reader->warning);
+        reader->warning = str_steal(&text);
+        if (!reader->warning)
+            return error_memory(error);
+    }
+    if (*count > 0)
         return GPUT_OK;
-    salvage_describe(&reader->salvage, reader->rows, &text);
-    free(reader->warning);
-    reader->warning = str_steal(&text);
-    return reader->warning ? GPUT_OK : error_memory(error);
+    code = warn_of_lost(reader, error);
+    reader->has_ended = true;
+    return code;
+}
+
+const struct sub_tracking_lost *sub_tracking_reader_lost(const struct sub_tracking_reader *reader)
+{
+    return &reader->lost;
 }
 
 unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader)
@@ -209,6 +289,26 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer,
     struct gput_error *error)
 {
     return writer->methods->add(writer, rows, count, names, error);
+}
+
+int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
+    const struct sub_tracking_lost *lost, struct gput_error *error)
+{
+    if (lost->calls > 0 && writer->methods->add_lost)
+        writer->methods->add_lost(writer, lost);
+    if (lost->calls == 0 || writer->methods->add_lost)
+        return GPUT_OK;
+    struct sub_tracking_mark rows[2];
+    char name[SUB_TRACKING_LOST_NAME_SIZE];
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    size_t length = sub_tracking_lost_rows(lost, rows, name);
+    rows[0].name = rows[1].name =
+        names ? sub_tracking_names_add(names, name, length) : SUB_TRACKING_NO_NAME;
+    int code = rows[0].name == SUB_TRACKING_NO_NAME
+                   ? error_memory(error)
+                   : sub_tracking_writer_add(writer, rows, 2, names, error);
+    sub_tracking_names_destroy(names);
+    return code;
 }
 
 int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_error *error)

@@ -78,6 +78,14 @@ const char *sub_tracking_extension(enum sub_tracking_format format);
 /* Converts nanoseconds to the nearest double of seconds, as a CSV file of them reads back. */
 double sub_tracking_seconds_of_ns(int64_t ns);
 
+/* Calls that are not in a file because their marks could not be written; all 0: none. */
+struct sub_tracking_lost {
+    uint64_t calls;
+    int64_t process_id; /* of the last ones */
+    int64_t since_ns;   /* when the first and the last one were lost, since the epoch */
+    int64_t until_ns;
+};
+
 /* ---- Reading ---- */
 
 struct sub_tracking_reader;
@@ -112,7 +120,8 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader);
  * an error.
  *
  * A truncated last line (the writer was killed, the disk was full) is skipped: see
- * sub_tracking_reader_warning(). Errors: GPUT_ERROR_FORMAT (the message names the line),
+ * sub_tracking_reader_warning(). So are the rows of lost calls: see sub_tracking_reader_lost().
+ * Errors: GPUT_ERROR_FORMAT (the message names the line),
  * GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
@@ -121,13 +130,17 @@ int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_trac
 /* The optional columns that the file has; known once it is open. */
 unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader);
 
+/* The lost calls of the file; complete at its end. Owned by the reader. */
+const struct sub_tracking_lost *sub_tracking_reader_lost(const struct sub_tracking_reader *reader);
+
 /* Bytes read so far and in total (SQLite: estimated), for progress. */
 void sub_tracking_reader_progress(
     const struct sub_tracking_reader *reader, uint64_t *done, uint64_t *total);
 
 /*
- * After the end of the file: one sentence about what was skipped ("Sub-tracking file x: the last
- * line is cut off and was left out; 123 rows were kept."), or NULL. Owned by the reader.
+ * After the end of the file: what was skipped, and what was lost when it was written ("Sub-tracking
+ * file x: the last line is cut off and was left out; 123 rows were kept."), or NULL. Owned by the
+ * reader.
  */
 const char *sub_tracking_reader_warning(const struct sub_tracking_reader *reader);
 
@@ -149,6 +162,10 @@ int sub_tracking_writer_create(const char *path, unsigned columns,
 int sub_tracking_writer_add(struct sub_tracking_writer *writer,
     const struct sub_tracking_mark *rows, size_t count, const struct sub_tracking_names *names,
     struct gput_error *error);
+
+/* Adds lost calls; without any it does nothing. After an error only _abandon() may be called. */
+int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
+    const struct sub_tracking_lost *lost, struct gput_error *error);
 
 /* Completes the file, renames it and frees the writer. On failure the file is removed and the
  * writer freed. */

@@ -18,6 +18,10 @@ struct sub_tracking_reader {
     unsigned columns;
     uint64_t rows; /* returned so far */
     struct salvage salvage;
+    struct sub_tracking_lost lost;
+    uint32_t checked_name;  /* the name of the row before */
+    uint64_t checked_calls; /* how many calls it says are lost; 0: it is a block's */
+    bool has_ended;
     char *warning; /* or NULL */
 };
 
@@ -48,6 +52,8 @@ struct sub_tracking_format_methods {
     int (*create)(struct sub_tracking_writer *writer, int fd, struct gput_error *error);
     int (*add)(struct sub_tracking_writer *writer, const struct sub_tracking_mark *rows,
         size_t count, const struct sub_tracking_names *names, struct gput_error *error);
+    /* Adds lost calls. NULL: they are rows. */
+    void (*add_lost)(struct sub_tracking_writer *writer, const struct sub_tracking_lost *lost);
     /* Writes the rest and closes, also after a failure; not called when create() failed. */
     int (*complete)(struct sub_tracking_writer *writer, struct gput_error *error);
 };
@@ -63,6 +69,9 @@ int sub_tracking_invalid(const struct sub_tracking_reader *reader, struct gput_e
 /* Sets reader->warning to `Sub-tracking file x: …`. */
 void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Sets it for a file of which not even the beginning was written. */
+void sub_tracking_warn_of_no_marks(struct sub_tracking_reader *reader);
 
 /* GPUT_OK when the header had every required column; `have` is a set of 1 << column. */
 int sub_tracking_require_columns(

@@ -145,6 +145,10 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
         return error_set_errno(error, errno, "Cannot open %s", base->path);
     size_t got;
     TRY(read_at(reader, &reader->header, sizeof reader->header, 0, &got, error));
+    if (got == 0) {
+        sub_tracking_warn_of_no_marks(base);
+        return GPUT_OK;
+    }
     TRY(check_header(reader, got, error));
     struct stat status; /* after the header, so that a growing log does not look truncated */
     if (fstat(reader->fd, &status) != 0)
@@ -158,6 +162,8 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
     reader->cut = reader->bytes < chunk_offset(reader, reader->header.n_chunks);
     base->columns = reader->header.columns &
                     (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_EXACT);
+    base->lost = (struct sub_tracking_lost){reader->header.calls_lost, reader->header.process_id,
+        reader->header.lost_since_ns, reader->header.lost_until_ns};
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
         return error_memory(error);
@@ -169,7 +175,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
 static void report_losses(struct log_reader *reader)
 {
     uint64_t lost = reader->header.marks_lost;
-    if (lost > 0)
+    if (lost > 0 && reader->base.lost.calls == 0)
         sub_tracking_warn(&reader->base,
             "%" PRIu64 " marks are not in it, because it had reached its limit or the disk was "
             "full; %" PRIu64 " rows were kept.",
@@ -389,6 +395,11 @@ static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_m
     return GPUT_OK;
 }
 
+static void log_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
+{
+    block_log_add_lost(((struct log_writer *)base)->log, lost);
+}
+
 static int log_complete(struct sub_tracking_writer *base, struct gput_error *error)
 {
     struct log_writer *writer = (struct log_writer *)base;
@@ -407,5 +418,6 @@ const struct sub_tracking_format_methods sub_tracking_log = {
     .close = log_close,
     .create = log_create,
     .add = log_add,
+    .add_lost = log_add_lost,
     .complete = log_complete,
 };

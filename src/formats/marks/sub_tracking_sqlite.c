@@ -55,12 +55,11 @@ static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
     return sub_tracking_require_columns(&reader->base, have, error);
 }
 
-/* A database without any commit. (An empty file was truncated.) */
+/* A database without any commit. */
 static bool is_blank(sqlite3 *database)
 {
     sqlite3_stmt *statement = NULL;
-    const char *sql = "SELECT page_count > 0 AND (SELECT count(*) FROM sqlite_master) = 0 FROM "
-                      "pragma_page_count";
+    const char *sql = "SELECT count(*) = 0 FROM sqlite_master";
     bool blank = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
                  sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
     sqlite3_finalize(statement);
@@ -75,7 +74,7 @@ static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *erro
     sqlite3_busy_timeout(reader->database, 10000);
     reader->at_end = is_blank(reader->database);
     if (reader->at_end) {
-        sub_tracking_warn(base, "it has no marks: the program that began it was killed at once.");
+        sub_tracking_warn_of_no_marks(base);
         return GPUT_OK;
     }
     if (!sqlite_file_has_table(reader->database, "data"))

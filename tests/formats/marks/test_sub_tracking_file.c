@@ -16,6 +16,7 @@ struct content {
     size_t count;
     unsigned columns;
     char warning[512];
+    struct sub_tracking_lost lost;
     struct gput_error error;
 };
 
@@ -35,6 +36,7 @@ static int read_file(const char *path, struct content *content)
             reader, content->rows + content->count, 2, &got, &content->error);
         content->count += got;
     } while (code == GPUT_OK && got > 0);
+    content->lost = *sub_tracking_reader_lost(reader);
     const char *warning = sub_tracking_reader_warning(reader);
     snprintf(content->warning, sizeof content->warning, "%s", warning ? warning : "");
     sub_tracking_reader_close(reader);
@@ -170,6 +172,23 @@ static void a_truncated_last_line_is_skipped_with_a_warning(void **state)
     }
 }
 
+static void a_file_without_its_beginning_has_no_marks_yet(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x.csv", "x.sqlite", "x.gputblocks"};
+    struct content content;
+    for (unsigned i = 0; i < 3; i++) {
+        temporary_write(temporary(names[i]), "");
+        assert_int_equal(read_file(temporary(names[i]), &content), GPUT_OK);
+        assert_int_equal(content.count, 0);
+        assert_non_null(strstr(content.warning, "it has no marks yet"));
+        forget(&content);
+    }
+    assert_int_equal(read_text("process_id,code_bl", &content), GPUT_OK);
+    assert_non_null(strstr(content.warning, "it has no marks yet"));
+    forget(&content);
+}
+
 static void errors_in_a_csv_file_are_named(void **state)
 {
     (void)state;
@@ -177,7 +196,6 @@ static void errors_in_a_csv_file_are_named(void **state)
         const char *text;
         const char *message;
     } cases[] = {
-        {"", "it is empty."},
         {"a,b\n", "it has no column process_id."},
         {"process_id,code_block_name,timestamp\n", "it has no column position."},
         {HEADER "x,X,0,1.0\n", "line 2: its field 1 is not a process id."},
@@ -255,6 +273,34 @@ static void write_rows(const char *path, unsigned columns, const struct content 
         sub_tracking_writer_add(writer, content->rows, content->count, content->names, NULL),
         GPUT_OK);
     assert_int_equal(sub_tracking_writer_finish(writer, NULL), GPUT_OK);
+}
+
+static void lost_calls_are_no_rows_and_are_copied(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x.csv", "x.sqlite", "x.gputblocks"};
+    const struct sub_tracking_lost lost = {
+        .calls = 12, .process_id = 7, .since_ns = 1000000001, .until_ns = 3000000003};
+    for (unsigned i = 0; i < 3; i++) {
+        struct content written;
+        struct content content;
+        struct sub_tracking_writer *writer;
+        fill_rows(&written);
+        assert_int_equal(sub_tracking_writer_create(temporary(names[i]), 0, &writer, NULL), 0);
+        assert_int_equal(sub_tracking_writer_add_lost(writer, &lost, NULL), GPUT_OK);
+        sub_tracking_writer_add(writer, written.rows, written.count, written.names, NULL);
+        assert_int_equal(sub_tracking_writer_add_lost(writer, &lost, NULL), GPUT_OK);
+        assert_int_equal(sub_tracking_writer_finish(writer, NULL), GPUT_OK);
+        assert_int_equal(read_file(temporary(names[i]), &content), GPUT_OK);
+        assert_int_equal(content.count, written.count);
+        assert_int_equal(content.lost.calls, 24);
+        assert_int_equal(content.lost.since_ns, lost.since_ns);
+        assert_int_equal(content.lost.until_ns, lost.until_ns);
+        assert_non_null(strstr(content.warning, ": 24 calls are not in it"));
+        assert_non_null(strstr(content.warning, "4 rows were kept"));
+        forget(&content);
+        forget(&written);
+    }
 }
 
 static void every_format_reads_back_what_it_wrote(void **state)
@@ -418,7 +464,7 @@ static void a_database_truncated_at_any_page_is_refused_by_name(void **state)
     assert_int_equal(count_rows(path, &count, NULL), GPUT_OK);
     assert_int_equal(count, TIMES * written.count);
     assert_int_equal(stat(path, &status), 0);
-    for (off_t size = status.st_size - 2048; size >= 0; size -= 2048) { /* within pages, too */
+    for (off_t size = status.st_size - 2048; size > 0; size -= 2048) { /* within pages, too */
         struct gput_error error = {0};
         assert_int_equal(truncate(path, size), 0);
         assert_int_not_equal(count_rows(path, &count, &error), GPUT_OK);
@@ -534,8 +580,7 @@ static void a_log_truncated_anywhere_has_the_rows_before(void **state)
     assert_int_equal(file_read(path, &file, NULL), GPUT_OK);
     size_t most = written.count;
     bool readable = true;
-    for (off_t size = next_cut(&file, (off_t)file.length); size >= 0;
-         size = size == 0 ? -1 : next_cut(&file, size)) {
+    for (off_t size = next_cut(&file, (off_t)file.length); size > 0; size = next_cut(&file, size)) {
         struct content read;
         assert_int_equal(truncate(path, size), 0);
         int code = read_file(path, &read);
@@ -584,6 +629,8 @@ int main(void)
         temporary_test(csv_fields_may_all_be_quoted),
         temporary_test(csv_reads_optional_exact_figures),
         temporary_test(a_truncated_last_line_is_skipped_with_a_warning),
+        temporary_test(a_file_without_its_beginning_has_no_marks_yet),
+        temporary_test(lost_calls_are_no_rows_and_are_copied),
         temporary_test(errors_in_a_csv_file_are_named),
         temporary_test(other_extensions_and_missing_files_are_refused),
         temporary_test(every_format_reads_back_what_it_wrote),

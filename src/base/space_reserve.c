@@ -1,0 +1,38 @@
+#include "base/space_reserve.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The folder of a path; the caller frees it. NULL without memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return strdup(".");
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+void space_reserve_open(struct space_reserve *reserve, const char *path, size_t bytes)
+{
+    char *folder = folder_of(path);
+    reserve->fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+    free(folder);
+    /* posix_fallocate() would write zeroes where the file system cannot reserve. */
+    if (reserve->fd >= 0 && fallocate(reserve->fd, 0, 0, (off_t)bytes) != 0)
+        space_reserve_close(reserve);
+}
+
+void space_reserve_release(struct space_reserve *reserve, size_t kept)
+{
+    if (reserve->fd >= 0 && ftruncate(reserve->fd, (off_t)kept) != 0)
+        space_reserve_close(reserve);
+}
+
+void space_reserve_close(struct space_reserve *reserve)
+{
+    if (reserve->fd >= 0)
+        close(reserve->fd);
+    reserve->fd = -1;
+}

@@ -1,0 +1,24 @@
+/*
+ * Space on a disk that is kept for what must be written when the disk is full: an unnamed file on
+ * the same file system, which gives its space back when it is released. None on file systems
+ * without unnamed files (NFS). Of no help against a limit of file sizes.
+ */
+#ifndef BASE_SPACE_RESERVE_H
+#define BASE_SPACE_RESERVE_H
+
+#include <stddef.h>
+
+struct space_reserve {
+    int fd; /* -1: there is none */
+};
+
+/* Reserves space on the file system of `path`, a file in an existing folder. */
+void space_reserve_open(struct space_reserve *reserve, const char *path, size_t bytes);
+
+/* Gives space back, except `kept` bytes. */
+void space_reserve_release(struct space_reserve *reserve, size_t kept);
+
+/* Gives all of it back. */
+void space_reserve_close(struct space_reserve *reserve);
+
+#endif
