@@ -232,6 +232,7 @@ static int new_chunk(
         return fail_chunk(log, chunk, GPUT_ERROR_IO, error);
     atomic_store(&log->failed, 0);
     raise_to(&log->reserved_bytes, (uint64_t)chunk_offset(chunk + 1));
+    raise_to(&log->header->reserved_bytes, (uint64_t)chunk_offset(chunk + 1));
     struct block_log_chunk *header = (struct block_log_chunk *)*start;
     header->magic = BLOCK_LOG_CHUNK_MAGIC;
     atomic_store_explicit(&header->kind, kind, memory_order_release);

@@ -67,6 +67,7 @@ struct block_log_header {
     _Atomic uint64_t calls_lost;
     _Atomic int64_t lost_since_ns;
     _Atomic int64_t lost_until_ns;
+    _Atomic uint64_t reserved_bytes; /* that the file has at least, unless it was truncated */
 };
 
 enum block_log_kind {
@@ -131,7 +132,7 @@ struct block_log {
     enum block_log_kind kind;        /* of the marks */
     uint32_t mark_bytes;             /* of one mark and the state that may have to precede it */
     uint32_t max_chunks;
-    _Atomic uint64_t reserved_bytes; /* size of the file, unless it was truncated */
+    _Atomic uint64_t reserved_bytes; /* as in the header, which may be truncated */
     _Atomic int failed;              /* error code of the last chunk allocation; 0: success */
     _Atomic int64_t retry_ns;        /* when allocation is retried after a full disk */
     pthread_mutex_t lock;            /* of the members below; not taken while a chunk has space */

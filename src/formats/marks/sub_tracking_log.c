@@ -159,7 +159,12 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
     uint64_t chunks =
         reader->bytes > begin ? (reader->bytes - begin + chunk_bytes - 1) / chunk_bytes : 0;
     reader->n_chunks = chunks < UINT32_MAX ? (uint32_t)chunks : UINT32_MAX;
-    reader->cut = reader->bytes < chunk_offset(reader, reader->header.n_chunks);
+    /* A killed program may have been making the file larger for its last chunks. Older logs do not
+     * say how large it was. */
+    uint64_t reserved_bytes = reader->header.reserved_bytes;
+    reader->cut =
+        reader->bytes <
+        (reserved_bytes > 0 ? reserved_bytes : chunk_offset(reader, reader->header.n_chunks));
     base->columns = reader->header.columns &
                     (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_EXACT);
     base->lost = (struct sub_tracking_lost){reader->header.calls_lost, reader->header.process_id,
