@@ -1,10 +1,6 @@
 #include "session/latest.h"
 
-#include "base/error.h"
-#include "session/session_state.h"
 #include "session/snapshot_copy.h"
-
-#include <stdlib.h>
 
 void latest_init(struct latest *latest)
 {
@@ -27,7 +23,7 @@ void latest_set_results(struct latest *latest, const struct gput_results *result
     pthread_mutex_unlock(&latest->lock);
 }
 
-static bool has_results(struct latest *latest)
+bool latest_has_results(struct latest *latest)
 {
     pthread_mutex_lock(&latest->lock);
     bool has_some = latest->number > 0;
@@ -63,32 +59,4 @@ struct gput_snapshot *latest_snapshot(struct latest *latest)
         latest->snapshot ? snapshot_copy_retain(latest->snapshot) : NULL;
     pthread_mutex_unlock(&latest->lock);
     return snapshot;
-}
-
-int gput_session_results_so_far(
-    struct gput_session *session, struct gput_results **results, struct gput_error *error)
-{
-    *results = NULL;
-    TRY(session_check_owner(session, error));
-    if (!has_results(&session->latest))
-        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
-    struct gput_results *copy = calloc(1, sizeof *copy);
-    if (!copy || latest_results(&session->latest, 0, copy) == 0) {
-        gput_results_destroy(copy);
-        return error_memory(error);
-    }
-    *results = copy;
-    return GPUT_OK;
-}
-
-int gput_session_latest_snapshot(
-    struct gput_session *session, struct gput_snapshot **snapshot, struct gput_error *error)
-{
-    *snapshot = NULL;
-    TRY(session_check_owner(session, error));
-    if (!session->settings.options.snapshots)
-        return error_set(error, GPUT_ERROR_STATE,
-            "The snapshots of this session were not asked for: set the option `snapshots`.");
-    *snapshot = latest_snapshot(&session->latest);
-    return *snapshot ? GPUT_OK : error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
 }

@@ -26,6 +26,8 @@ void latest_finish(struct latest *latest);
 /* The sampling thread publishes results. */
 void latest_set_results(struct latest *latest, const struct gput_results *results);
 
+bool latest_has_results(struct latest *latest);
+
 /* The number of the latest results; 0: none. When it is not `known`, they are copied to `results`;
  * without memory for that it is `known`. */
 uint64_t latest_results(struct latest *latest, uint64_t known, struct gput_results *results);

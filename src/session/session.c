@@ -18,7 +18,7 @@ static int read_static_data(struct gput_session *session, struct gput_error *err
         .time_unit = options->time_unit,
         .allowed_ram_bytes = NAN,
         .allowed_cores = NAN};
-    session_gpus_fill_static(session, data);
+    session_settings_fill_gpus(&session->settings, data);
     TRY(cpu_count_online(
         options->procfs_root, options->sysfs_root, &data->system_core_count, error));
     data->n_expected_cores =
@@ -38,6 +38,21 @@ static int prepare(struct gput_session *session, struct gput_error *error)
     return sinks_open(&session->sinks, &session->settings, &session->latest, error);
 }
 
+/* What each part reads of others. */
+static void connect_parts(struct gput_session *session)
+{
+    struct ledger *ledger = &session->ledger;
+    ledger->settings = &session->settings;
+    ledger->snapshot = &session->sampler.snapshot;
+    ledger->events = &session->events;
+    ledger->cgroup = &session->target.cgroup;
+    ledger->limits = &session->limits;
+    session->limits.settings = &session->settings;
+    session->limits.ledger = ledger;
+    session->limits.tree = &session->sampler.tree;
+    session->limits.cgroup = &session->target.cgroup;
+}
+
 int gput_session_create(const struct gput_session_options *options, struct gput_session **session,
     struct gput_error *error)
 {
@@ -48,14 +63,11 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     created->owner = getpid();
     wall_clock_begin_session();
     created->has_wall_clock = true;
-    created->pid_fd = -1;
-    created->io_fd = -1;
-    created->own_statm_fd = -1;
+    created->target.pid_fd = -1;
+    created->target.io_fd = -1;
     session_events_init(&created->events);
-    system_counters_init(&created->system_counters);
-    usage_init(&created->usage);
-    session_between_init(&created->between);
-    created->at_least_bytes = NAN;
+    ledger_init(&created->ledger);
+    connect_parts(created);
 
     latest_init(&created->latest);
     int code = schedule_init(&created->schedule);
@@ -81,7 +93,7 @@ static void release_shared(struct gput_session *session)
     struct sink_end end = {.is_unused = true}; /* unless they are closed already */
     sinks_close(&session->sinks, &end);
     sinks_finish(&session->sinks);
-    own_cgroup_remove(&session->cgroup);
+    own_cgroup_remove(&session->target.cgroup);
     schedule_finish(&session->schedule);
     latest_finish(&session->latest);
 }
@@ -97,27 +109,17 @@ void gput_session_destroy(struct gput_session *session)
     release_shared(session);
     session_leave_wall_clock(session);
     session_events_finish(&session->events);
-    system_counters_finish(&session->system_counters);
-    cgroup_finish(&session->launch_cgroup);
+    ledger_finish(&session->ledger);
+    cgroup_finish(&session->target.launch_cgroup);
     if (session->has_sampler)
         sampler_finish(&session->sampler);
-    process_log_finish(&session->log);
     if (session->has_system)
         system_meter_finish(&session->system);
     session_settings_finish(&session->settings);
-    gpu_usage_finish(&session->gpu_usage);
-    pid_vector_finish(&session->foreign);
-    if (session->pid_fd >= 0)
-        close(session->pid_fd);
-    if (session->io_fd >= 0)
-        close(session->io_fd);
-    if (session->own_statm_fd >= 0)
-        close(session->own_statm_fd);
+    pid_vector_finish(&session->target.foreign);
+    if (session->target.pid_fd >= 0)
+        close(session->target.pid_fd);
+    if (session->target.io_fd >= 0)
+        close(session->target.io_fd);
     free(session);
-}
-
-const char *gput_session_address(const struct gput_session *session)
-{
-    const struct sink *metrics = sinks_find(&session->sinks, &sink_metrics);
-    return metrics ? sink_metrics_address(metrics) : NULL;
 }

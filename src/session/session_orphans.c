@@ -24,8 +24,8 @@ enum owner { ORPHAN, OWN_CHILD, UNKNOWN };
 
 static enum owner owner_of(struct gput_session *session, pid_t pid)
 {
-    const struct process_log *log = &session->log;
-    if (contains(&session->foreign, pid))
+    const struct process_log *log = &session->ledger.log;
+    if (contains(&session->target.foreign, pid))
         return OWN_CHILD;
     if (session->settings.options.starts_nothing_else ||
         (session->has_sampler && process_tree_get(&session->sampler.tree, pid)))
@@ -47,7 +47,7 @@ bool session_is_own_child(void *user, pid_t pid)
      * to the next scan: reading events in the middle of a scan could end the record of a process
      * that the scan has just found.
      */
-    return !process_log_get(&session->log, pid);
+    return !process_log_get(&session->ledger.log, pid);
 }
 
 /* The same for one that has ended: its record may be closed, but its start was announced. */
@@ -77,14 +77,16 @@ static void collect(struct gput_session *session, pid_t pid)
     struct process *process =
         session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
     if (process && process->io_fd >= 0)
-        session_counts_add_io_fd(&session->counts, process->io_fd);
+        session_counts_add_io_fd(&session->ledger.collected.counts, process->io_fd);
     else
-        session_counts_add_io(&session->counts, session->settings.options.procfs_root, pid);
+        session_counts_add_io(
+            &session->ledger.collected.counts, session->settings.options.procfs_root, pid);
     if (wait4(pid, NULL, WNOHANG, &usage) != pid)
         return;
-    int64_t before_ns = session_counts_cpu_ns(&session->counts);
-    session_counts_add(&session->counts, &usage);
-    session->orphans_ns += session_counts_cpu_ns(&session->counts) - before_ns;
+    int64_t before_ns = session_counts_cpu_ns(&session->ledger.collected.counts);
+    session_counts_add(&session->ledger.collected.counts, &usage);
+    session->ledger.collected.orphans_ns +=
+        session_counts_cpu_ns(&session->ledger.collected.counts) - before_ns;
     if (process)
         process->is_gone = true;
 }
@@ -106,7 +108,7 @@ static void collect_past_own_children(struct gput_session *session)
         GPUT_OK) {
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.pids[i];
-            if (pid != session->pid && next_ended(P_PID, pid) == pid &&
+            if (pid != session->target.pid && next_ended(P_PID, pid) == pid &&
                 !ended_is_own_child(session, pid))
                 collect(session, pid);
         }
@@ -119,7 +121,7 @@ void session_reap_orphans(struct gput_session *session)
     pid_t pid;
     while ((pid = next_ended(P_ALL, 0)) > 0) {
         /* Main is collected by gput_session_wait(). */
-        if (pid == session->pid || ended_is_own_child(session, pid)) {
+        if (pid == session->target.pid || ended_is_own_child(session, pid)) {
             collect_past_own_children(session);
             return;
         }

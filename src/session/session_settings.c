@@ -108,6 +108,31 @@ int session_settings_init(struct session_settings *settings,
     return copy_options(settings, options) == GPUT_OK ? GPUT_OK : error_memory(error);
 }
 
+void session_settings_fill_gpus(
+    const struct session_settings *settings, struct gput_static_data *data)
+{
+    size_t count;
+    gpu_set_devices(settings->gpus, &count);
+    data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(settings->gpus);
+    data->system_gpu_count = (uint32_t)count;
+    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(settings->gpus);
+}
+
+void session_settings_warn_of_gpus(const struct session_settings *settings, bool lacks_cpu_energy)
+{
+    const char *missing = gpu_set_missing(settings->gpus);
+    bool is_empty = gpu_set_is_empty(settings->gpus);
+    if (is_empty && settings->options.energy_folder && lacks_cpu_energy)
+        return;
+    if (is_empty && settings->options.needs_no_gpu)
+        return;
+    if (is_empty)
+        session_warn(
+            settings, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
+    else if (missing)
+        session_warn(settings, "%s (more: gpu-tracker doctor)", missing);
+}
+
 void session_settings_finish(struct session_settings *settings)
 {
     gpu_set_close(settings->gpus);

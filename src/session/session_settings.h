@@ -38,6 +38,14 @@ int session_settings_init(struct session_settings *settings,
 /* Finds the GPUs. Errors: those of gpu_set_open(). */
 int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error);
 
+/* Sets the number of GPUs and their RAM: GPUs can appear later. */
+void session_settings_fill_gpus(
+    const struct session_settings *settings, struct gput_static_data *data);
+
+/* Warns of GPUs that cannot be read, and when there is none. `lacks_cpu_energy`: then a recording
+ * of power warns of both at once. */
+void session_settings_warn_of_gpus(const struct session_settings *settings, bool lacks_cpu_energy);
+
 void session_settings_finish(struct session_settings *settings);
 
 /* One line for the caller of the library. */

@@ -43,17 +43,6 @@ void session_leave_wall_clock(struct gput_session *session)
     session->has_wall_clock = false;
 }
 
-void session_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *format, ...)
-{
-    char reason[GPUT_REASON_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    text_fit_list(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    results_add_source(results, name, state, reason);
-}
-
 int64_t session_helpers_cpu_ns(const struct gput_session *session)
 {
     return session->events.cpu_ns + sinks_cpu_ns(&session->sinks);

@@ -28,16 +28,10 @@
 #define FORKED_FILE_BYTES (UINT64_C(512) << 10)
 /* Records of processes that ended, for the table of processes: the largest. */
 #define MAX_ENDED 2000
-/* Waiting for a process that is none of our children, where the kernel has no pidfds. */
-#define POLL_INTERVAL_MS 50
-/* Of one millisecond, for late events. */
-#define MAX_PAUSES 20
 /* Descriptors cached to read faster. */
 #define MAX_CACHED_FILES 20000
 /* The fewest with which a command can be tracked: a pipe while it is started, then its files. */
 #define MIN_FILES 5
-/* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
-#define STATUS_UNKNOWN (-1)
 
 /* How many are open; the limit where that is not known. */
 static rlim_t open_files(rlim_t limit)
@@ -94,14 +88,14 @@ static void read_limits(struct gput_session *session)
     struct cgroup_limits limits;
     /* A launched command's group, if it has one of its own, has no limits but those above it. */
     if (session->settings.mode != SESSION_LAUNCHED)
-        cgroup_find(procfs, session->settings.options.sysfs_root, session->pid,
-            &session->launch_cgroup, NULL);
-    cgroup_limits_read(&session->launch_cgroup, &limits);
-    cgroup_finish(&session->launch_cgroup);
+        cgroup_find(procfs, session->settings.options.sysfs_root, session->target.pid,
+            &session->target.launch_cgroup, NULL);
+    cgroup_limits_read(&session->target.launch_cgroup, &limits);
+    cgroup_finish(&session->target.launch_cgroup);
     data->allowed_ram_bytes = limits.memory_max_bytes;
     data->allowed_cores = lower(limits.cpu_cores, limits.cpuset_cores);
     uint32_t allowed;
-    if (cpu_count_allowed(procfs, session->pid, &allowed, NULL) == GPUT_OK)
+    if (cpu_count_allowed(procfs, session->target.pid, &allowed, NULL) == GPUT_OK)
         data->allowed_cores = lower(data->allowed_cores, allowed);
     if (data->allowed_cores >= data->system_core_count)
         data->allowed_cores = NAN;
@@ -124,31 +118,31 @@ static void start_log(struct gput_session *session)
         .reads_commands = detailed && session->settings.options.command_lines,
         .max_ended = MAX_ENDED,
     };
-    process_log_finish(&session->log);
-    process_log_init(&session->log, &options);
+    process_log_finish(&session->ledger.log);
+    process_log_init(&session->ledger.log, &options);
     enum session_events_use use = SESSION_EVENTS_COUNT;
     /* Exit records have names, too, but less CPU time than parents collect. */
     if (session->events.has_ends && session->settings.mode == SESSION_ATTACHED)
         use = SESSION_EVENTS_TOTALS;
     else if (!session->events.has_ends && detailed)
         use = SESSION_EVENTS_NAMES;
-    session_events_begin(&session->events, &session->log, use);
+    session_events_begin(&session->events, &session->ledger.log, use);
 }
 
 static int start_sampler(struct gput_session *session, struct gput_error *error)
 {
     struct sampler_options options = {
         .tree = {.procfs_root = session->settings.options.procfs_root,
-            .main = session->pid,
-            .others = session->others,
-            .n_others = session->n_others,
+            .main = session->target.pid,
+            .others = session->target.others,
+            .n_others = session->target.n_others,
             .main_is_old = session->settings.mode != SESSION_LAUNCHED,
             .is_subreaper = session->settings.mode == SESSION_LAUNCHED,
             .is_own_child = session_is_own_child,
             .caller = session,
             .kept_files = kept_files(),
             .gone = process_log_remove,
-            .user = &session->log},
+            .user = &session->ledger.log},
         .system_core_count = session->settings.static_data.system_core_count,
         .n_expected_cores = session->settings.static_data.n_expected_cores,
         .exact_ram = session->settings.options.ram_mode == GPUT_RAM_EXACT,
@@ -156,17 +150,17 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
         .interval_ns = session->settings.interval_ns,
         .gpus = session->settings.gpus,
         .sysfs_root = session->settings.options.sysfs_root,
-        .known_cpu_ns = session_auto_reaped_cpu_ns,
-        .user = session,
+        .known_cpu_ns = ledger_auto_reaped_cpu_ns,
+        .user = &session->ledger,
     };
     start_log(session);
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
     /* Main must be known before the first event is read: it may have children already. */
-    process_log_scan(&session->log, &session->sampler.tree, clock_monotonic_ns());
-    if (session->settings.mode == SESSION_LAUNCHED && session->log.main) {
-        session->log.main->start_ns = session->settings.start_ns;
-        session->log.main->before.write_call_bytes = session->cgroup.entry_bytes;
+    process_log_scan(&session->ledger.log, &session->sampler.tree, clock_monotonic_ns());
+    if (session->settings.mode == SESSION_LAUNCHED && session->ledger.log.main) {
+        session->ledger.log.main->start_ns = session->settings.start_ns;
+        session->ledger.log.main->before.write_call_bytes = session->target.cgroup.entry_bytes;
     }
     return GPUT_OK;
 }
@@ -209,12 +203,10 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
         session_events_open(&session->events, session->settings.options.procfs_root);
-    session->starts_before = session->starts_after = (struct session_starts){0};
+    session->ledger.starts_before = session->ledger.starts_after = (struct session_starts){0};
     if (mode != SESSION_MACHINE && !session->events.has_events && session->settings.has_own_procfs)
-        session_starts_read(session->settings.options.procfs_root, &session->starts_before);
-    session->own_cpu_at_start_ns = clock_process_cpu_ns();
-    if (mode != SESSION_SELF && session->own_statm_fd < 0)
-        procfs_open("/proc", PROCFS_SYSTEM, "self/statm", &session->own_statm_fd, NULL);
+        session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_before);
+    tracker_cost_begin(&session->ledger.cost, mode == SESSION_SELF);
     session->settings.start_ns = clock_monotonic_ns();
     return GPUT_OK;
 }
@@ -224,22 +216,24 @@ static int begin(struct gput_session *session, enum session_mode mode, struct gp
 static pid_t network_pid(const struct gput_session *session)
 {
     if (session->settings.mode == SESSION_ATTACHED)
-        return session->pid;
+        return session->target.pid;
     return session->settings.has_own_procfs ? getpid() : 1;
 }
 
 static int track(struct gput_session *session, pid_t pid, struct gput_error *error)
 {
-    session->pid = pid;
+    session->target.pid = pid;
     bool is_ours = pid != 0 && session->settings.has_own_procfs;
-    session->pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    session->target.pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
-    session->main_start_ticks = main ? main->start_time_ticks : 0;
-    system_counters_finish(&session->system_counters);
-    system_counters_begin(
-        &session->system_counters, session->settings.options.procfs_root, network_pid(session));
-    session_gpus_warn(session); /* not earlier: after a failure only that is reported */
+    session->target.main_start_ticks = main ? main->start_time_ticks : 0;
+    system_counters_finish(&session->ledger.system_counters);
+    system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
+        network_pid(session));
+    session_settings_warn_of_gpus(&session->settings,
+        energy_meter_lacks_cpu(
+            &session->sampler.energy)); /* not earlier: after a failure only that is reported */
     TRY(session_start_ticks(session, error));
     /* The sampling thread is running and reads what is set here. */
     pthread_mutex_lock(&session->schedule.lock);
@@ -257,8 +251,8 @@ int gput_session_track_self(struct gput_session *session, struct gput_error *err
             "A program that tracks itself cannot be ended for a limit. Let another process track "
             "it.");
     TRY(begin(session, SESSION_SELF, error));
-    session->at_start = (struct session_counts){0};
-    session_counts_add_self(&session->at_start);
+    session->ledger.collected.at_start = (struct session_counts){0};
+    session_counts_add_self(&session->ledger.collected.at_start);
     return track(session, getpid(), error);
 }
 
@@ -279,12 +273,12 @@ static int track_first(
     struct gput_error problem;
     int code = GPUT_ERROR_NOT_FOUND;
     for (size_t i = 0; i < count && code == GPUT_ERROR_NOT_FOUND; i++) {
-        session->others = &pids[i + 1];
-        session->n_others = count - i - 1;
+        session->target.others = &pids[i + 1];
+        session->target.n_others = count - i - 1;
         code = gput_session_track_pid(session, pids[i], &problem);
     }
-    session->others = NULL;
-    session->n_others = 0;
+    session->target.others = NULL;
+    session->target.n_others = 0;
     if (code != GPUT_OK && error)
         *error = problem;
     return code;
@@ -346,25 +340,25 @@ static void make_cgroup(struct gput_session *session)
 {
     const char *procfs = session->settings.options.procfs_root,
                *sysfs = session->settings.options.sysfs_root;
-    cgroup_finish(&session->launch_cgroup);
-    if (cgroup_find(procfs, sysfs, getpid(), &session->launch_cgroup, NULL) != GPUT_OK) {
-        text_fit(session->cgroup.why_not, sizeof session->cgroup.why_not,
+    cgroup_finish(&session->target.launch_cgroup);
+    if (cgroup_find(procfs, sysfs, getpid(), &session->target.launch_cgroup, NULL) != GPUT_OK) {
+        text_fit(session->target.cgroup.why_not, sizeof session->target.cgroup.why_not,
             "this kernel has no control groups");
         return;
     }
-    own_cgroup_create(&session->cgroup, &session->launch_cgroup, getpid());
+    own_cgroup_create(&session->target.cgroup, &session->target.launch_cgroup, getpid());
 }
 
 static int launch_and_track(
     struct gput_session *session, char *const argv[], struct gput_error *error)
 {
     pid_t pid;
-    TRY(launch(argv, &session->cgroup, &pid, error));
+    TRY(launch(argv, &session->target.cgroup, &pid, error));
     /* Once the process has ended only the superuser may open it; a descriptor stays readable. */
-    if (session->io_fd >= 0)
-        close(session->io_fd);
-    session->io_fd = -1;
-    procfs_open(session->settings.options.procfs_root, pid, "io", &session->io_fd, NULL);
+    if (session->target.io_fd >= 0)
+        close(session->target.io_fd);
+    session->target.io_fd = -1;
+    procfs_open(session->settings.options.procfs_root, pid, "io", &session->target.io_fd, NULL);
     int code = track(session, pid, error);
     if (code != GPUT_OK) {
         /* It must not run untracked. */
@@ -379,203 +373,31 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     if (!argv[0] || !*argv[0])
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
     TRY(begin(session, SESSION_LAUNCHED, error));
-    proc_children_read(session->settings.options.procfs_root, getpid(), 0, &session->foreign, NULL);
+    proc_children_read(
+        session->settings.options.procfs_root, getpid(), 0, &session->target.foreign, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    session->forked_rss_bytes = forked_rss_bytes(session);
+    session->ledger.collected.forked_rss_bytes = forked_rss_bytes(session);
 
     make_cgroup(session);
     int code = check_files(error);
     if (code != GPUT_OK) {
-        own_cgroup_remove(&session->cgroup);
+        own_cgroup_remove(&session->target.cgroup);
         return code;
     }
 
     session->settings.start_ns = clock_monotonic_ns();
     code = launch_and_track(session, argv, error);
     if (code != GPUT_OK)
-        own_cgroup_remove(&session->cgroup); /* the next attempt makes another */
+        own_cgroup_remove(&session->target.cgroup); /* the next attempt makes another */
     return code;
 }
 
 pid_t gput_session_pid(const struct gput_session *session)
 {
-    return session->pid;
+    return session->target.pid;
 }
 
 int gput_session_end_fd(const struct gput_session *session)
 {
-    return session->pid_fd;
-}
-
-/* ---- waiting ---- */
-
-/* True when main has ended; it is not collected yet. */
-static bool main_has_ended(const struct gput_session *session)
-{
-    if (session->settings.mode == SESSION_LAUNCHED) {
-        siginfo_t info = {0};
-        if (waitid(P_PID, (id_t)session->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-            return errno == ECHILD; /* it was collected elsewhere */
-        return info.si_pid == session->pid;
-    }
-    if (session->settings.mode == SESSION_MACHINE)
-        return false;
-    if (session->pid_fd >= 0) {
-        struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
-        return poll(&ended, 1, 0) == 1;
-    }
-    struct proc_stat stat;
-    int code = proc_stat_read(session->settings.options.procfs_root, session->pid, &stat, NULL);
-    if (code != GPUT_OK)
-        return code == GPUT_ERROR_GONE;
-    /* Its pid was reused; or its parent has not collected it. */
-    return stat.start_time_ticks != session->main_start_ticks ||
-           (stat.state == 'Z' && stat.thread_count <= 1);
-}
-
-/* Sleeps until main may have ended, a signal arrived, or the time is over. False: the time is over.
- */
-static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns, bool forever)
-{
-    int64_t left_ms = forever ? -1 : (deadline_ns - clock_monotonic_ns()) / 1000000;
-    if (!forever && left_ms <= 0)
-        return false;
-    struct pollfd ended = {.fd = session->pid_fd, .events = POLLIN};
-    bool is_reported =
-        session->pid_fd >= 0 && session->main_ended_ns == 0 &&
-        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce);
-    if (!is_reported && (forever || left_ms > POLL_INTERVAL_MS))
-        left_ms = POLL_INTERVAL_MS;
-    if (left_ms > INT32_MAX)
-        left_ms = INT32_MAX;
-    return poll(&ended, is_reported, (int)left_ms) >= 0;
-}
-
-/* True when main has ended, and all that was to be ended for a limit; or when that was given up. */
-static bool tree_has_ended(struct gput_session *session)
-{
-    bool main_lives = session->main_ended_ns == 0 && !main_has_ended(session);
-    /* A launched command is waited for in any case: we collect its status. */
-    if (main_lives &&
-        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce))
-        return false;
-    if (!main_lives && session->main_ended_ns == 0)
-        session->main_ended_ns = clock_monotonic_ns();
-    pthread_mutex_lock(&session->schedule.lock);
-    bool has_ended = main_lives ? session->gave_up_ending
-                                : !session_is_ending_tree(session, session->main_ended_ns);
-    pthread_mutex_unlock(&session->schedule.lock);
-    return has_ended;
-}
-
-/* Reads the last events and exit records, and the system's figures. Twice, because the last exit
- * record of a process is only final when no more have arrived. */
-static void end_counting(struct gput_session *session)
-{
-    session_events_end(&session->events);
-    session_events_read(&session->events);
-    session_events_read(&session->events);
-    /* The kernel announces an exit only after waking the process that waits for it. */
-    struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
-    for (int i = 0; i < MAX_PAUSES && process_log_end_unannounced(&session->log); i++) {
-        nanosleep(&pause, NULL);
-        session_events_read(&session->events);
-    }
-    process_log_read_counts(&session->log);
-    session_close_totals(session);
-    system_counters_update(&session->system_counters);
-    if (session->starts_before.is_known)
-        session_starts_read(session->settings.options.procfs_root, &session->starts_after);
-    session->has_ended = true;
-}
-
-/* The last sample must see main before it is collected: then its CPU clock is gone. */
-static void end_launched(struct gput_session *session)
-{
-    schedule_stop(&session->schedule);
-    session_counts_add_io_fd(&session->counts, session->io_fd);
-    /* Subtracts what our fork wrote before the command started. */
-    uint64_t *written = &session->counts.tasks.write_call_bytes;
-    *written -= *written < session->cgroup.entry_bytes ? *written : session->cgroup.entry_bytes;
-    pid_t collected;
-    do {
-        collected = wait4(session->pid, &session->main_status, 0, &session->main_usage);
-    } while (collected < 0 && errno == EINTR);
-    session->has_main_usage = collected == session->pid;
-    if (!session->has_main_usage)
-        session->main_status = STATUS_UNKNOWN;
-    own_cgroup_usage(&session->cgroup, &session->cgroup_usage);
-    pthread_mutex_lock(&session->schedule.lock);
-    session_reap_orphans(session);
-    pthread_mutex_unlock(&session->schedule.lock);
-    if (session->has_main_usage)
-        session_counts_add(&session->counts, &session->main_usage);
-    end_counting(session);
-}
-
-int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended, int *status,
-    struct gput_error *error)
-{
-    *ended = false;
-    *status = session->main_status;
-    if (session->phase == SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE, "Nothing is tracked yet.");
-    TRY(session_check_owner(session, error));
-    int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
-
-    if (!session->main_end_is_reported) {
-        while (!tree_has_ended(session)) {
-            if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
-                return GPUT_OK;
-        }
-        if (session->settings.mode == SESSION_LAUNCHED)
-            end_launched(session);
-        session->main_end_is_reported = true;
-    }
-    *ended = true;
-    *status = session->main_status;
-    return GPUT_OK;
-}
-
-/* NULL unless a file is to have them. */
-static struct gput_processes *processes_for_file(struct gput_session *session)
-{
-    const struct gput_session_options *options = &session->settings.options;
-    struct gput_processes *processes = NULL;
-    if (options->processes && options->tracking_file &&
-        session_list_processes(session, &processes) != GPUT_OK)
-        session_warn(&session->settings,
-            "There was not enough memory for the table of processes, which is missing.");
-    return processes;
-}
-
-void session_end(struct gput_session *session, bool is_abandoned)
-{
-    schedule_stop(&session->schedule);
-    sinks_stop(&session->sinks);
-    if (!session->has_ended)
-        end_counting(session);
-    session->phase = SESSION_STOPPED;
-    if (is_abandoned) {
-        struct gput_results results;
-        session_fill_results(session, &results);
-        sinks_results(&session->sinks, &results);
-    }
-    struct gput_processes *processes = processes_for_file(session);
-    struct sink_end end = {.is_abandoned = is_abandoned, .processes = processes};
-    sinks_close(&session->sinks, &end);
-    gput_processes_destroy(processes);
-    session_warn_of_set_clock(session);
-    session_leave_wall_clock(session);
-}
-
-int gput_session_stop(struct gput_session *session, struct gput_error *error)
-{
-    if (session->phase == SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE, "Tracking was not started.");
-    if (session->phase == SESSION_STOPPED)
-        return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
-    TRY(session_check_owner(session, error));
-    session_end(session, false);
-    return GPUT_OK;
+    return session->target.pid_fd;
 }

@@ -1,9 +1,10 @@
 /*
  * Energy of a session in the results, and its sources.
  */
-#include "session/session_state.h"
+#include "session/ledger.h"
 
 #include "base/clock.h"
+#include "energy/other_cpu.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,12 +31,12 @@ static void fill_carbon(const struct gput_session_options *options, struct gput_
     energy->co2e_grams = energy->combined / JOULES_PER_KILOWATT_HOUR * grams;
 }
 
-void session_fill_energy(const struct gput_session *session, struct gput_energy *energy)
+void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy)
 {
-    *energy = session->sampler.energy.energy;
-    energy->unit = session->settings.options.energy_unit;
-    double seconds = clock_seconds_of_ns(session->last_sample_ns - session->settings.start_ns);
-    const struct energy_meter *meter = &session->sampler.energy;
+    *energy = ledger->snapshot->energy->energy;
+    energy->unit = ledger->settings->options.energy_unit;
+    double seconds = clock_seconds_of_ns(ledger->snapshot->taken_ns - ledger->settings->start_ns);
+    const struct energy_meter *meter = ledger->snapshot->energy;
     /* Joules of a part of the time give no mean power of all of it. */
     bool has_lost_events = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
     bool is_known = seconds > 0 && !has_lost_events && !energy_meter_is_partial(meter);
@@ -45,7 +46,7 @@ void session_fill_energy(const struct gput_session *session, struct gput_energy 
     /* The rest at the end is too short an interval for the maximum power. */
     if (energy->mean_watts > energy->max_watts)
         energy->max_watts = energy->mean_watts;
-    fill_carbon(&session->settings.options, energy);
+    fill_carbon(&ledger->settings->options, energy);
 }
 
 /* ---- sources ---- */
@@ -58,19 +59,19 @@ static bool knows_cpu(const struct gput_energy *energy)
 }
 
 /* The CPU time of auto-reaped processes is not known, and that there are none is not proven. */
-static bool lacks_cpu_time(const struct gput_session *session)
+static bool lacks_cpu_time(const struct ledger *ledger)
 {
-    return session->settings.mode != SESSION_MACHINE && session_kernel_cpu_ns(session) == 0 &&
-           !session_is_alone(session);
+    return ledger->settings->mode != SESSION_MACHINE && ledger_kernel_cpu_ns(ledger) == 0 &&
+           !ledger_is_alone(ledger);
 }
 
 /* Shares that rest on few ticks can be far off, even of exact joules. "" where they do not, or
  * nothing is shared out by CPU time. */
-static void explain_shares(const struct gput_session *session, char *text, size_t size)
+static void explain_shares(const struct ledger *ledger, char *text, size_t size)
 {
-    const struct energy_meter *meter = &session->sampler.energy;
+    const struct energy_meter *meter = ledger->snapshot->energy;
     double busy_seconds = meter->since.machine_busy_seconds;
-    long ticks = lround(busy_seconds / session->system.seconds_per_tick);
+    long ticks = lround(busy_seconds / ledger->snapshot->system->seconds_per_tick);
     bool has_shares = meter->shares_out && !isnan(meter->energy.machine.package);
     text[0] = '\0';
     if (has_shares && busy_seconds < OTHER_CPU_ENOUGH_SECONDS)
@@ -86,61 +87,61 @@ static const char *how_cpu_is_shared_out(const struct energy_meter *meter)
     return meter->shares_out && is_in_total ? "; shared out by CPU time and RAM" : "";
 }
 
-static void add_cpu_energy(const struct gput_session *session, struct gput_results *results)
+static void add_cpu_energy(const struct ledger *ledger, struct gput_results *results)
 {
-    const struct energy_meter *meter = &session->sampler.energy;
+    const struct energy_meter *meter = ledger->snapshot->energy;
     char faults[GPUT_REASON_SIZE], shares[192];
     bool is_known = knows_cpu(&meter->energy);
     const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
-    explain_shares(session, shares, sizeof shares);
+    explain_shares(ledger, shares, sizeof shares);
     energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(shares));
     if (energy_meter_lacks_cpu(meter))
-        session_add_source(
+        ledger_add_source(
             results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
     else if (faults[0])
-        session_add_source(results, "cpu_energy",
+        ledger_add_source(results, "cpu_energy",
             is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
             shares, hint, remedy);
     else if (is_known)
-        session_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
+        ledger_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
             meter->uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
             shares);
     else
-        session_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
+        ledger_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "the session was too short for its counters");
     if (!isnan(meter->energy.machine.battery))
-        session_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
+        ledger_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
             "power drawn from batteries: the whole machine, integrated");
 }
 
 /* A requested figure that is missing gets a reason. */
-static void add_missing_carbon(const struct gput_session *session, struct gput_results *results)
+static void add_missing_carbon(const struct ledger *ledger, struct gput_results *results)
 {
-    const struct gput_session_options *options = &session->settings.options;
+    const struct gput_session_options *options = &ledger->settings->options;
     bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
-    if (is_asked_for && isnan(session->sampler.energy.energy.combined))
-        session_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
+    if (is_asked_for && isnan(ledger->snapshot->energy->energy.combined))
+        ledger_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
             "no joules of what is tracked are known to compute it from");
 }
 
 /* Power and use are only known as means over the intervals between samples. */
-static void add_shares(const struct gput_session *session, struct gput_results *results)
+static void add_shares(const struct ledger *ledger, struct gput_results *results)
 {
     if (!isnan(results->energy.combined))
-        session_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
+        ledger_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
             "estimate: the joules of each interval between two samples, by the CPU time, RAM and "
             "use of GPUs in it; where power and use change together within an interval, the share "
             "is too low: less so with shorter ones%s",
-            lacks_cpu_time(session) ? "; at least: some processes may not have been waited for"
-                                    : "");
+            lacks_cpu_time(ledger) ? "; at least: some processes may not have been waited for"
+                                   : "");
 }
 
 /* Why there are no joules of any GPU, although there are GPUs; false where there are none. */
-static bool explain_no_gpu_energy(const struct gput_session *session, char *text, size_t size)
+static bool explain_no_gpu_energy(const struct ledger *ledger, char *text, size_t size)
 {
     size_t count, own = 0;
-    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(ledger->settings->gpus, &count);
     for (size_t i = 0; i < count; i++) {
         if (devices[i].in_package)
             continue; /* in the joules of the CPU */
@@ -155,10 +156,10 @@ static bool explain_no_gpu_energy(const struct gput_session *session, char *text
 }
 
 /* Why the use of some GPU by what is tracked is not known: of the first one that says. */
-static void explain_unknown_users(const struct gput_session *session, char *text, size_t size)
+static void explain_unknown_users(const struct ledger *ledger, char *text, size_t size)
 {
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
+    const struct gpu_device *devices = gpu_set_devices(ledger->settings->gpus, &count);
     snprintf(text, size, "no driver reported who used the GPUs");
     for (size_t i = 0; i < count; i++) {
         const char *use = devices[i].missing[GPU_PROCESS_UTILIZATION];
@@ -170,14 +171,14 @@ static void explain_unknown_users(const struct gput_session *session, char *text
     }
 }
 
-static void explain_gpu_shares(const struct gput_session *session, char *text, size_t size)
+static void explain_gpu_shares(const struct ledger *ledger, char *text, size_t size)
 {
-    const struct energy_meter *meter = &session->sampler.energy;
+    const struct energy_meter *meter = ledger->snapshot->energy;
     bool is_shared = meter->gpu_by_use || meter->gpu_by_memory;
     bool is_partly = meter->unshared_joules > 0;
     char why[192] = "";
     if (!is_shared || is_partly)
-        explain_unknown_users(session, why, sizeof why);
+        explain_unknown_users(ledger, why, sizeof why);
     snprintf(text, size, "%s%s%s",
         meter->gpu_by_memory ? "shared out by GPU memory in use"
         : is_shared          ? "shared out by use of their processors"
@@ -185,24 +186,24 @@ static void explain_gpu_shares(const struct gput_session *session, char *text, s
         is_shared && is_partly ? ", but not all: " : "", why);
 }
 
-void session_add_energy_sources(const struct gput_session *session, struct gput_results *results)
+void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results *results)
 {
-    const struct energy_meter *meter = &session->sampler.energy;
+    const struct energy_meter *meter = ledger->snapshot->energy;
     char faults[GPUT_REASON_SIZE / 2], shares[GPUT_REASON_SIZE / 2];
     bool is_integrated = energy_meter_integrates_power(meter);
-    add_cpu_energy(session, results);
-    add_missing_carbon(session, results);
-    add_shares(session, results);
+    add_cpu_energy(ledger, results);
+    add_missing_carbon(ledger, results);
+    add_shares(ledger, results);
     energy_meter_explain_gpus(meter, faults, sizeof faults);
-    explain_gpu_shares(session, shares, sizeof shares);
+    explain_gpu_shares(ledger, shares, sizeof shares);
     if (!isnan(meter->energy.machine.gpu))
-        session_add_source(results, "gpu_energy",
+        ledger_add_source(results, "gpu_energy",
             is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s",
             is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
             faults[0] ? ", but " : "", faults, shares);
     else if (faults[0])
-        session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
+        ledger_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);
-    else if (explain_no_gpu_energy(session, faults, sizeof faults))
-        session_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", faults);
+    else if (explain_no_gpu_energy(ledger, faults, sizeof faults))
+        ledger_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", faults);
 }

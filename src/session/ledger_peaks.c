@@ -1,7 +1,7 @@
 /*
  * Peaks between two scans, as kept by the kernel; as bounds where it is not known of which process.
  */
-#include "session/session_state.h"
+#include "session/ledger.h"
 
 #include "base/text.h"
 
@@ -35,9 +35,9 @@ static double no_less(double at_most, double least)
  * figures in two places: RSS is the sum of three page counters (file, anonymous, shared), and each
  * may lag.
  */
-static bool is_above(const struct gput_session *session, double a, double b)
+static bool is_above(const struct ledger *ledger, double a, double b)
 {
-    return a > b + 3 * (double)session->sampler.tree.view.lag_bytes;
+    return a > b + 3 * (double)ledger->snapshot->tree->view.lag_bytes;
 }
 
 /* ---- main ---- */
@@ -47,32 +47,32 @@ static bool is_above(const struct gput_session *session, double a, double b)
  * process that it collected, or our own forked copy before the first execve(). It is main's where
  * the others are excluded.
  */
-static bool maxrss_is_of_main(const struct gput_session *session, double maxrss_bytes)
+static bool maxrss_is_of_main(const struct ledger *ledger, double maxrss_bytes)
 {
-    const struct process *main = process_tree_main(&session->sampler.tree);
-    struct process_peaks others = process_log_descendants(&session->log);
+    const struct process *main = process_tree_main(ledger->snapshot->tree);
+    struct process_peaks others = process_log_descendants(&ledger->log);
     bool is_highest = others.has_all && others.unbounded == 0 &&
                       maxrss_bytes > (double)others.largest_upper_bound_bytes;
     return main && (is_highest || !process_has_collected(main)) &&
-           maxrss_bytes > (double)session->forked_rss_bytes;
+           maxrss_bytes > (double)ledger->collected.forked_rss_bytes;
 }
 
 /* VmHWM as last read, or a higher RSS polled since; NaN: it was not read. */
-static double peak_hwm(const struct gput_session *session)
+static double peak_hwm(const struct ledger *ledger)
 {
-    const struct process_record *main = session->log.main;
+    const struct process_record *main = ledger->log.main;
     if (!main || main->peak_hwm_bytes == 0)
         return NAN;
     uint64_t seen = main->peak_rss_bytes, kept = main->peak_hwm_bytes;
     return (double)(seen > kept ? seen : kept);
 }
 
-static void fill_ended_main(const struct gput_session *session, struct gput_peak *peak)
+static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
 {
-    const struct process_record *record = session->log.main;
-    double maxrss = (double)session->main_usage.ru_maxrss * 1024;
+    const struct process_record *record = ledger->log.main;
+    double maxrss = (double)ledger->collected.main_usage.ru_maxrss * 1024;
     double known = record ? (double)record->peak_rss_bytes : 0;
-    if (maxrss_is_of_main(session, maxrss))
+    if (maxrss_is_of_main(ledger, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
     else if (record && record->peak == PROCESS_PEAK_FINAL)
         set_exact(peak, known, "given by the kernel at its end (taskstats)");
@@ -86,10 +86,10 @@ static void fill_ended_main(const struct gput_session *session, struct gput_peak
 }
 
 /* It lives, or it is collected elsewhere. */
-static void fill_other_main(const struct gput_session *session, struct gput_peak *peak)
+static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
 {
-    double kept = peak_hwm(session);
-    const struct process_record *record = session->log.main;
+    double kept = peak_hwm(ledger);
+    const struct process_record *record = ledger->log.main;
     bool is_reported = record && record->has_last_record && !record->has_replaced_memory;
     bool has_risen = record && record->peak_rss_bytes > record->before_peak_bytes;
     if (isnan(kept))
@@ -107,46 +107,48 @@ static void fill_other_main(const struct gput_session *session, struct gput_peak
             "the highest sample; what the kernel kept (VmHWM) is of before tracking");
 }
 
-void session_fill_main_peak(const struct gput_session *session, struct gput_peak *peak)
+void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak)
 {
-    if (session->has_main_usage)
-        fill_ended_main(session, peak);
+    if (ledger->collected.has_main_usage)
+        fill_ended_main(ledger, peak);
     else
-        fill_other_main(session, peak);
+        fill_other_main(ledger, peak);
 }
 
 /* ---- descendants ---- */
 
 /* The highest RSS of any process that was waited for; NaN: not known, or it may be our own. */
-static double largest_collected(const struct gput_session *session)
+static double largest_collected(const struct ledger *ledger)
 {
-    double bytes = (double)session->counts.largest_rss_bytes;
-    return session->has_main_usage && bytes > (double)session->forked_rss_bytes ? bytes : NAN;
+    double bytes = (double)ledger->collected.counts.largest_rss_bytes;
+    return ledger->collected.has_main_usage && bytes > (double)ledger->collected.forked_rss_bytes
+               ? bytes
+               : NAN;
 }
 
 /* An upper bound for every process; NaN: not all peaks are proven to be in it. */
-static double bound_of_all(const struct gput_session *session, bool all_collected)
+static double bound_of_all(const struct ledger *ledger, bool all_collected)
 {
-    bool is_known = session->has_main_usage && all_collected;
-    return is_known ? (double)session->counts.largest_rss_bytes : NAN;
+    bool is_known = ledger->collected.has_main_usage && all_collected;
+    return is_known ? (double)ledger->collected.counts.largest_rss_bytes : NAN;
 }
 
 /* `bound` is that of all processes. */
-static void fill_descendants(const struct gput_session *session, double bound,
-    const struct gput_peak *main, struct gput_peak *peak)
+static void fill_descendants(
+    const struct ledger *ledger, double bound, const struct gput_peak *main, struct gput_peak *peak)
 {
-    struct process_peaks peaks = process_log_descendants(&session->log);
+    struct process_peaks peaks = process_log_descendants(&ledger->log);
     double seen = (double)peaks.largest_bytes,
            upper_bound = (double)peaks.largest_upper_bound_bytes;
-    double collected = largest_collected(session);
+    double collected = largest_collected(ledger);
     /* A peak above main's was never main's. */
-    if (is_above(session, upper_bound, main->at_most_bytes) &&
-        is_above(session, upper_bound, (double)peaks.before_bytes))
+    if (is_above(ledger, upper_bound, main->at_most_bytes) &&
+        is_above(ledger, upper_bound, (double)peaks.before_bytes))
         seen = upper_bound;
-    if (is_above(session, collected, main->at_most_bytes))
+    if (is_above(ledger, collected, main->at_most_bytes))
         seen = higher(seen, collected);
 
-    if (session_is_alone(session))
+    if (ledger_is_alone(ledger))
         set_exact(peak, 0, "there were none");
     else if (peaks.has_all && peaks.unbounded == 0 && seen >= upper_bound)
         set_exact(peak, seen,
@@ -158,7 +160,7 @@ static void fill_descendants(const struct gput_session *session, double bound,
         set_peak(peak, seen, no_less(bound, seen),
             "single largest: at least what was seen or reported; at most ru_maxrss of all waited "
             "for");
-    else if (!session->has_main_usage)
+    else if (!ledger->collected.has_main_usage)
         set_peak(peak, seen, NAN, "RSS of the largest single one (VmHWM), as of the last samples");
     else if (peaks.has_living)
         set_peak(peak, seen, NAN,
@@ -172,15 +174,15 @@ static void fill_descendants(const struct gput_session *session, double bound,
 
 /* `highest`: of samples and single processes; `at_least`: as far as that is certain. Together they
  * never had more than the sum of their peaks. */
-static void fill_combined(const struct gput_session *session, double bound, double highest,
+static void fill_combined(const struct ledger *ledger, double bound, double highest,
     double at_least, const struct gput_peak *main, struct gput_peak *peak)
 {
-    struct process_peaks peaks = process_log_descendants(&session->log);
-    double sum = main->at_most_bytes + process_log_peak_upper_bound(&session->log, bound);
+    struct process_peaks peaks = process_log_descendants(&ledger->log);
+    double sum = main->at_most_bytes + process_log_peak_upper_bound(&ledger->log, bound);
     double least = higher(highest, main->bytes), at_most = no_less(sum, highest);
-    if (session_is_alone(session))
+    if (ledger_is_alone(ledger))
         set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");
-    else if (session->settings.mode != SESSION_LAUNCHED || !session->has_main_usage)
+    else if (ledger->settings->mode != SESSION_LAUNCHED || !ledger->collected.has_main_usage)
         set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
         set_peak(peak, at_least, NAN,
@@ -199,11 +201,12 @@ static void fill_combined(const struct gput_session *session, double bound, doub
  * A group is charged for page cache that it fills, and for a page of a file only if it was not in
  * RAM before: this bounds RSS neither from above nor from below.
  */
-static void fill_control_group(const struct gput_session *session, struct gput_peak *peak)
+static void fill_control_group(const struct ledger *ledger, struct gput_peak *peak)
 {
-    double charged = session->has_main_usage ? session->cgroup_usage.memory_peak_bytes : NAN;
-    const char *why_not = session->cgroup.why_not;
-    if (session->settings.mode != SESSION_LAUNCHED)
+    double charged =
+        ledger->collected.has_main_usage ? ledger->collected.cgroup_usage.memory_peak_bytes : NAN;
+    const char *why_not = ledger->cgroup->why_not;
+    if (ledger->settings->mode != SESSION_LAUNCHED)
         set_peak(peak, NAN, NAN, "no control group holds exactly these processes");
     else if (!isnan(charged))
         set_exact(peak, charged, "charged to its own control group: RSS, page cache, the kernel's");
@@ -218,45 +221,44 @@ static void raise_to(double *max, double least)
     *max = higher(*max, least);
 }
 
-static void take_between(const struct gput_session *session, struct gput_results *results)
+static void take_between(const struct ledger *ledger, struct gput_results *results)
 {
-    const struct session_between *between = &session->between;
+    const struct ram_between *between = &ledger->between;
     raise_to(&results->max[GPUT_MAIN_RAM], between->main_bytes);
     raise_to(&results->max[GPUT_DESCENDANTS_RAM], between->descendants_bytes);
     raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
 }
 
 /* A lower bound of what all had together; NaN: not known. */
-static double most_at_once(const struct gput_session *session, const struct gput_results *results)
+static double most_at_once(const struct ledger *ledger, const struct gput_results *results)
 {
-    struct process_peaks peaks = process_log_descendants(&session->log);
-    const struct process_record *main = session->log.main;
-    double bytes = session->at_least_bytes;
-    raise_to(&bytes, session->between.group_bytes);
+    struct process_peaks peaks = process_log_descendants(&ledger->log);
+    const struct process_record *main = ledger->log.main;
+    double bytes = ledger->between.at_least_bytes;
+    raise_to(&bytes, ledger->between.group_bytes);
     raise_to(&bytes, results->peaks.descendants.bytes);
-    if (is_above(session, (double)peaks.largest_upper_bound_bytes, (double)peaks.before_bytes))
+    if (is_above(ledger, (double)peaks.largest_upper_bound_bytes, (double)peaks.before_bytes))
         raise_to(&bytes, (double)peaks.largest_upper_bound_bytes);
     raise_to(&bytes, main ? (double)main->peak_rss_bytes : NAN);
-    if (session->settings.mode != SESSION_LAUNCHED)
+    if (ledger->settings->mode != SESSION_LAUNCHED)
         return bytes;
     raise_to(&bytes, results->peaks.main.bytes);
-    raise_to(&bytes, largest_collected(session));
+    raise_to(&bytes, largest_collected(ledger));
     return bytes;
 }
 
 /* Peaks known to lie inside the session: maxima are at least that. */
-static void raise_maxima(
-    const struct gput_session *session, double at_least, struct gput_results *results)
+static void raise_maxima(const struct ledger *ledger, double at_least, struct gput_results *results)
 {
     const struct gput_peak *descendants = &results->peaks.descendants;
     if (descendants->bytes > 0 || descendants->at_most_bytes == 0)
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
     raise_to(&results->max[GPUT_COMBINED_RAM], at_least);
     /* For a process older than tracking: only if its peak rose since. */
-    const struct process_record *main = session->log.main;
+    const struct process_record *main = ledger->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
     raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
-    if (session->settings.mode != SESSION_LAUNCHED)
+    if (ledger->settings->mode != SESSION_LAUNCHED)
         return;
     /* It had a thread, even when it ended before the first scan. */
     raise_to(&results->max[GPUT_MAIN_THREADS], 1);
@@ -264,27 +266,27 @@ static void raise_maxima(
     raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
 }
 
-void session_fill_peaks(
-    const struct gput_session *session, bool all_collected, struct gput_results *results)
+void ledger_fill_peaks(
+    const struct ledger *ledger, bool all_collected, struct gput_results *results)
 {
-    if (session->settings.mode == SESSION_MACHINE) {
+    if (ledger->settings->mode == SESSION_MACHINE) {
         set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
         results->peaks.descendants = results->peaks.combined = results->peaks.control_group =
             results->peaks.main;
         return;
     }
-    take_between(session, results);
+    take_between(ledger, results);
     struct gput_peak *main = &results->peaks.main;
-    session_fill_main_peak(session, main);
+    ledger_fill_main_peak(ledger, main);
     /* The counters of the kernel's peak may lag behind a sample. */
     if (main->bytes < results->max[GPUT_MAIN_RAM])
         main->bytes = results->max[GPUT_MAIN_RAM];
     main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);
-    double bound = bound_of_all(session, all_collected);
-    fill_descendants(session, bound, main, &results->peaks.descendants);
-    double at_least = most_at_once(session, results);
-    raise_maxima(session, at_least, results);
+    double bound = bound_of_all(ledger, all_collected);
+    fill_descendants(ledger, bound, main, &results->peaks.descendants);
+    double at_least = most_at_once(ledger, results);
+    raise_maxima(ledger, at_least, results);
     fill_combined(
-        session, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);
-    fill_control_group(session, &results->peaks.control_group);
+        ledger, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);
+    fill_control_group(ledger, &results->peaks.control_group);
 }

@@ -228,5 +228,5 @@ int main(void)
         IN_FOLDER(the_accounting_of_a_command_adds_up),
         IN_FOLDER(an_orphan_that_outlives_main_is_counted_so_far),
     };
-    return cmocka_run_group_tests_name("session/session_totals", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/ledger_totals", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * Figures of each GPU in the results.
  */
-#include "session/session_state.h"
+#include "session/ledger.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -10,36 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void session_gpus_warn(const struct gput_session *session)
-{
-    const char *missing = gpu_set_missing(session->settings.gpus);
-    bool is_empty = gpu_set_is_empty(session->settings.gpus);
-    if (is_empty && session->settings.options.energy_folder &&
-        energy_meter_lacks_cpu(&session->sampler.energy))
-        return; /* the recording says both at once */
-    if (is_empty && session->settings.options.needs_no_gpu)
-        return;
-    if (is_empty)
-        session_warn(&session->settings,
-            "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
-    else if (missing)
-        session_warn(&session->settings, "%s (more: gpu-tracker doctor)", missing);
-}
-
-void session_gpus_add_sample(struct gput_session *session, double seconds)
-{
-    gpu_usage_add(&session->gpu_usage, &session->sampler.snapshot.gpu, seconds);
-}
-
-void session_gpus_fill_static(const struct gput_session *session, struct gput_static_data *data)
-{
-    size_t count;
-    gpu_set_devices(session->settings.gpus, &count);
-    data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(session->settings.gpus);
-    data->system_gpu_count = (uint32_t)count;
-    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(session->settings.gpus);
-}
-
 /* That it was at least 0 is no information. */
 static double unless_lacking(double figure, bool lacks_some)
 {
@@ -47,12 +17,10 @@ static double unless_lacking(double figure, bool lacks_some)
 }
 
 /* Zeros of samples that may lack the tracked processes. */
-static void drop_unknown_zeros(
-    const struct gput_session *session, size_t device, struct gput_gpu *gpu)
+static void drop_unknown_zeros(const struct ledger *ledger, size_t device, struct gput_gpu *gpu)
 {
-    bool lacks_ram = snapshot_lacks_gpu_figure(&session->sampler.snapshot, device, GPU_PROCESS_RAM);
-    bool lacks_use =
-        snapshot_lacks_gpu_figure(&session->sampler.snapshot, device, GPU_PROCESS_UTILIZATION);
+    bool lacks_ram = snapshot_lacks_gpu_figure(ledger->snapshot, device, GPU_PROCESS_RAM);
+    bool lacks_use = snapshot_lacks_gpu_figure(ledger->snapshot, device, GPU_PROCESS_UTILIZATION);
     double *const ram[] = {
         &gpu->max_main_ram_bytes, &gpu->max_descendants_ram_bytes, &gpu->max_combined_ram_bytes};
     double *const use[] = {&gpu->max_main_sm_percent, &gpu->mean_main_sm_percent,
@@ -63,14 +31,14 @@ static void drop_unknown_zeros(
         *use[i] = unless_lacking(*use[i], lacks_use);
 }
 
-void session_gpus_fill_results(const struct gput_session *session, struct gput_results *results)
+void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
 {
     size_t count;
-    const struct gpu_device *devices = gpu_set_devices(session->settings.gpus, &count);
-    const struct gpu_usage *usage = &session->gpu_usage;
-    session_gpus_fill_static(session, &results->static_data);
+    const struct gpu_device *devices = gpu_set_devices(ledger->settings->gpus, &count);
+    const struct gpu_usage *usage = &ledger->gpu_usage;
+    session_settings_fill_gpus(ledger->settings, &results->static_data);
     if (results_reserve_gpus(results, count) != GPUT_OK) {
-        session_add_source(results, "gpus", GPUT_SOURCE_UNAVAILABLE,
+        ledger_add_source(results, "gpus", GPUT_SOURCE_UNAVAILABLE,
             "out of memory: figures of single GPUs are missing");
         count = 0;
     }
@@ -96,40 +64,40 @@ void session_gpus_fill_results(const struct gput_session *session, struct gput_r
                 .combined_ram_bytes = gpu_usage_last(usage, i, GPU_USAGE_COMBINED_RAM),
                 .utilization_percent = gpu_usage_last(usage, i, GPU_USAGE_UTILIZATION),
                 .power_watts = gpu_usage_last(usage, i, GPU_USAGE_POWER),
-                .joules = devices[i].mig ? NAN : session->sampler.energy.gpus[i].joules},
+                .joules = devices[i].mig ? NAN : ledger->snapshot->energy->gpus[i].joules},
         };
         memcpy(gpu->uuid, devices[i].uuid, sizeof gpu->uuid);
         memcpy(gpu->name, devices[i].name, sizeof gpu->name);
         memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu_device_explain(&devices[i], GPU_ENERGY, gpu->missing, sizeof gpu->missing);
-        drop_unknown_zeros(session, i, gpu);
+        drop_unknown_zeros(ledger, i, gpu);
     }
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_COMBINED_GPU_RAM; i++) {
-        results->max[i] = snapshot_gpu_bytes(&session->sampler.snapshot, results->max[i]);
-        results->mean[i] = snapshot_gpu_bytes(&session->sampler.snapshot, results->mean[i]);
+        results->max[i] = snapshot_gpu_bytes(ledger->snapshot, results->max[i]);
+        results->mean[i] = snapshot_gpu_bytes(ledger->snapshot, results->mean[i]);
     }
 }
 
 /* ---- peaks ---- */
 
 /* NaN without a list. */
-static double list_age_seconds(const struct gput_session *session)
+static double list_age_seconds(const struct ledger *ledger)
 {
-    int64_t listed_ns = session->sampler.snapshot.gpu.listed_ns,
-            age_ns = session->last_sample_ns - listed_ns;
+    int64_t listed_ns = ledger->snapshot->gpu.listed_ns,
+            age_ns = ledger->snapshot->taken_ns - listed_ns;
     if (!listed_ns)
         return NAN;
     return age_ns > 0 ? clock_seconds_of_ns(age_ns) : 0;
 }
 
 /* Over all GPUs; NaN when it is not bounded on one of them. */
-static double combined_at_most(const struct gput_session *session)
+static double combined_at_most(const struct ledger *ledger)
 {
     double sum = 0;
-    for (size_t i = 0; i < session->gpu_usage.n_devices; i++)
-        sum += gpu_usage_combined_ram_at_most(&session->gpu_usage, i);
-    return session->gpu_usage.n_devices ? sum : NAN;
+    for (size_t i = 0; i < ledger->gpu_usage.n_devices; i++)
+        sum += gpu_usage_combined_ram_at_most(&ledger->gpu_usage, i);
+    return ledger->gpu_usage.n_devices ? sum : NAN;
 }
 
 static void set_gpu_peak(
@@ -152,38 +120,38 @@ static const char *source_of_gpu_peaks(const double *max, double at_most)
                  "on the GPUs; both of the moments at which something was read";
 }
 
-void session_fill_gpu_peaks(const struct gput_session *session, struct gput_results *results)
+void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *results)
 {
     struct gput_peak *main = &results->gpu_peaks.main, *all = &results->gpu_peaks.combined,
                      *descendants = &results->gpu_peaks.descendants;
     const double *max = results->max;
-    if (session->settings.mode == SESSION_MACHINE || session->gpu_usage.n_devices == 0) {
+    if (ledger->settings->mode == SESSION_MACHINE || ledger->gpu_usage.n_devices == 0) {
         set_gpu_peak(main, NAN, NAN,
-            session->settings.mode == SESSION_MACHINE ? "no process is tracked"
+            ledger->settings->mode == SESSION_MACHINE ? "no process is tracked"
                                                       : "no GPU was found, or none can be read");
         *descendants = *all = *main;
         results->gpu_peaks.list_age_seconds = NAN;
         return;
     }
-    results->gpu_peaks.list_age_seconds = list_age_seconds(session);
-    double at_most = combined_at_most(session);
+    results->gpu_peaks.list_age_seconds = list_age_seconds(ledger);
+    double at_most = combined_at_most(ledger);
     const char *source = source_of_gpu_peaks(max, at_most);
     set_gpu_peak(main, max[GPUT_MAIN_GPU_RAM], at_most, source);
     set_gpu_peak(descendants, max[GPUT_DESCENDANTS_GPU_RAM], at_most, source);
     set_gpu_peak(all, max[GPUT_COMBINED_GPU_RAM], at_most, source);
-    if (process_log_descendants(&session->log).has_all && session->log.seen <= 1)
+    if (process_log_descendants(&ledger->log).has_all && ledger->log.seen <= 1)
         set_gpu_peak(descendants, 0, 0, "there were none");
 }
 
-void session_gpus_add_list_source(const struct gput_session *session, struct gput_results *results)
+void ledger_add_gpu_list_source(const struct ledger *ledger, struct gput_results *results)
 {
     char age[64] = "";
     double seconds = results->gpu_peaks.list_age_seconds;
     if (isnan(results->gpu_peaks.combined.bytes))
         return;
-    if (seconds > 0 && session->has_ended)
+    if (seconds > 0 && ledger->has_ended)
         snprintf(age, sizeof age, "; the last answer came %.2f s before the end", seconds);
-    session_add_source(results, "gpu_ram", GPUT_SOURCE_SAMPLED,
+    ledger_add_source(results, "gpu_ram", GPUT_SOURCE_SAMPLED,
         "processes as drivers list them: at the start, at the end, when the memory in use on a GPU "
         "has changed at a tick, and else ten times a second at most%s",
         age);

@@ -27,5 +27,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_peak_is_never_below_the_highest_sample),
     };
-    return cmocka_run_group_tests_name("session/session_peaks", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/ledger_peaks", tests, NULL, NULL);
 }

@@ -72,5 +72,5 @@ int main(void)
         IN_FOLDER(results_of_a_session_that_is_not_stopped_stay_on_disk),
         IN_FOLDER(a_session_of_no_time_has_figures),
     };
-    return cmocka_run_group_tests_name("session/session_results", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/ledger_results", tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * The processes of a session as a list.
  */
-#include "session/session_state.h"
+#include "session/ledger.h"
 
 #include "base/error.h"
 #include "base/str.h"
@@ -34,21 +34,6 @@ const char *gput_process_end_name(const struct gput_process *process)
         return NULL;
     return process->end_is_exact ? "final" : "sampled";
 }
-
-void session_update_gpu_holdings(struct gput_session *session)
-{
-    size_t count;
-    uint64_t version;
-    const struct gpu_process_ram *held =
-        gpu_set_process_ram(session->settings.gpus, &count, &version);
-    if (version == session->gpu_holdings_version)
-        return;
-    session->gpu_holdings_version = version;
-    for (size_t i = 0; i < count; i++)
-        process_log_set_gpu_ram(&session->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
-}
-
-/* ---- the list ---- */
 
 /* It ended after the last scan: "at least 0" is no information. */
 static bool ended_unseen(const struct process_record *record)
@@ -118,16 +103,16 @@ static void take(struct gput_process *process, const struct process_record *reco
 
 /* Of processes that we collect, wait4() gives more. */
 static void add_collected(
-    struct gput_process *process, const struct gput_session *session, int64_t epoch_ns)
+    struct gput_process *process, const struct ledger *ledger, int64_t epoch_ns)
 {
-    if (!process->end_is_exact && session->main_ended_ns != 0) {
-        process->end_ns = session->main_ended_ns + epoch_ns;
+    if (!process->end_is_exact && ledger->main_ended_ns != 0) {
+        process->end_ns = ledger->main_ended_ns + epoch_ns;
         process->end_is_exact = true;
     }
     struct gput_peak peak;
-    session_fill_main_peak(session, &peak);
+    ledger_fill_main_peak(ledger, &peak);
     process->has_status = true;
-    process->status = session->main_status;
+    process->status = ledger->collected.main_status;
     if (!isnan(peak.bytes))
         process->peak_ram_bytes = peak.bytes;
     if (peak.bytes == peak.at_most_bytes)
@@ -164,20 +149,20 @@ static void add_others(struct gput_processes *list, const struct process_others 
 }
 
 /* Where GPU RAM may have been used unseen, 0 is no peak. */
-static void drop_unknown_gpu_ram(const struct gput_session *session, struct gput_processes *list)
+static void drop_unknown_gpu_ram(const struct ledger *ledger, struct gput_processes *list)
 {
     double *others = &list->others.peak_gpu_ram_bytes;
-    *others = snapshot_gpu_bytes(&session->sampler.snapshot, *others);
+    *others = snapshot_gpu_bytes(ledger->snapshot, *others);
     for (size_t i = 0; i < list->count; i++)
         list->processes[i].peak_gpu_ram_bytes =
-            snapshot_gpu_bytes(&session->sampler.snapshot, list->processes[i].peak_gpu_ram_bytes);
+            snapshot_gpu_bytes(ledger->snapshot, list->processes[i].peak_gpu_ram_bytes);
 }
 
-static int fill_list(struct gput_session *session, struct gput_processes *list)
+static int fill_list(struct ledger *ledger, struct gput_processes *list)
 {
     struct str commands = {0};
     size_t count;
-    struct process_record **records = process_log_list(&session->log, &count);
+    struct process_record **records = process_log_list(&ledger->log, &count);
     list->processes = records ? calloc(count + 1, sizeof *list->processes) : NULL;
     if (!list->processes) {
         free(records);
@@ -187,12 +172,12 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
     for (size_t i = 0; i < count; i++) {
         take(&list->processes[i], records[i], epoch_ns, &commands);
         list->processes[i].parent_index = place_of(records, count, records[i]->parent);
-        if (records[i]->is_main && session->has_main_usage)
-            add_collected(&list->processes[i], session, epoch_ns);
+        if (records[i]->is_main && ledger->collected.has_main_usage)
+            add_collected(&list->processes[i], ledger, epoch_ns);
     }
     free(records);
     list->count = count;
-    list->start_ns = session->settings.start_ns + epoch_ns;
+    list->start_ns = ledger->settings->start_ns + epoch_ns;
     char *texts = str_steal(&commands);
     list->storage = texts;
     for (size_t i = 0; texts && i < count; i++) {
@@ -203,40 +188,24 @@ static int fill_list(struct gput_session *session, struct gput_processes *list)
     return texts ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
-int session_list_processes(struct gput_session *session, struct gput_processes **processes)
+int ledger_list_processes(struct ledger *ledger, struct gput_processes **processes)
 {
     struct gput_processes *list = calloc(1, sizeof *list);
     if (!list)
         return GPUT_ERROR_MEMORY;
-    process_log_refresh(&session->log);
-    process_log_read_counts(&session->log);
-    int code = fill_list(session, list);
-    add_others(list, &session->log.ended.others);
-    drop_unknown_gpu_ram(session, list);
-    list->has_command_lines = session->settings.options.command_lines;
-    list->ram_unit = session->settings.options.ram_unit;
-    list->gpu_ram_unit = session->settings.options.gpu_ram_unit;
+    process_log_refresh(&ledger->log);
+    process_log_read_counts(&ledger->log);
+    int code = fill_list(ledger, list);
+    add_others(list, &ledger->log.ended.others);
+    drop_unknown_gpu_ram(ledger, list);
+    list->has_command_lines = ledger->settings->options.command_lines;
+    list->ram_unit = ledger->settings->options.ram_unit;
+    list->gpu_ram_unit = ledger->settings->options.gpu_ram_unit;
     if (code == GPUT_OK)
         *processes = list;
     else
         gput_processes_destroy(list);
     return code;
-}
-
-int gput_session_processes(
-    struct gput_session *session, struct gput_processes **processes, struct gput_error *error)
-{
-    *processes = NULL;
-    if (!session->settings.options.processes)
-        return error_set(error, GPUT_ERROR_STATE,
-            "The processes of this session were not asked for: set the option `processes`.");
-    if (session->phase == SESSION_CREATED)
-        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
-    TRY(session_check_owner(session, error));
-    pthread_mutex_lock(&session->schedule.lock);
-    int code = session_list_processes(session, processes);
-    pthread_mutex_unlock(&session->schedule.lock);
-    return code == GPUT_OK ? code : error_memory(error);
 }
 
 void gput_processes_destroy(struct gput_processes *processes)

@@ -17,30 +17,31 @@
  * Neither is a parent that still had its child when that ended: of several threads the first may
  * end before the others, and a parent may leave its child to one who ignores it.
  */
-#include "session/session_state.h"
+#include "session/ledger.h"
 
 /* What we start ourselves after the first reading: main, and our own threads. */
-static uint64_t own_starts(const struct gput_session *session)
+static uint64_t own_starts(const struct ledger *ledger)
 {
-    unsigned main = session->settings.mode == SESSION_LAUNCHED, sampler = 1;
-    return main + sampler + (session->settings.options.listen != NULL);
+    unsigned main = ledger->settings->mode == SESSION_LAUNCHED, sampler = 1;
+    return main + sampler + (ledger->settings->options.listen != NULL);
 }
 
-uint64_t session_unknown_starts(const struct gput_session *session)
+uint64_t ledger_unknown_starts(const struct ledger *ledger)
 {
-    uint64_t own = own_starts(session);
-    uint64_t most = session_starts_between(&session->starts_before, &session->starts_after, own);
+    uint64_t own = own_starts(ledger);
+    uint64_t most = session_starts_between(&ledger->starts_before, &ledger->starts_after, own);
     /* All processes of a launched command started since then. */
-    uint64_t seen = session->settings.mode == SESSION_LAUNCHED ? session->sampler.tree.seen - 1 : 0;
+    uint64_t seen =
+        ledger->settings->mode == SESSION_LAUNCHED ? ledger->snapshot->tree->seen - 1 : 0;
     return most == UINT64_MAX ? most : most - own > seen ? most - own - seen : 0;
 }
 
-bool session_is_alone(const struct gput_session *session)
+bool ledger_is_alone(const struct ledger *ledger)
 {
-    const struct process_log *log = &session->log;
-    bool was_one = log->seen <= 1 && session->sampler.tree.seen <= 1 && !log->ran_out;
-    bool has_others = session->events.has_events ? !process_log_has_all(log)
-                                                 : session_unknown_starts(session) > 0;
+    const struct process_log *log = &ledger->log;
+    bool was_one = log->seen <= 1 && ledger->snapshot->tree->seen <= 1 && !log->ran_out;
+    bool has_others =
+        ledger->events->has_events ? !process_log_has_all(log) : ledger_unknown_starts(ledger) > 0;
     return was_one && !has_others;
 }
 
@@ -57,39 +58,39 @@ static bool has_zombies(const struct process_tree *tree)
 
 /* Of all exit records. Our own faults continue while they are read: only those of our children
  * count. */
-static uint64_t exit_record_faults(const struct gput_session *session)
+static uint64_t exit_record_faults(const struct ledger *ledger)
 {
-    const struct process_log *log = &session->log;
+    const struct process_log *log = &ledger->log;
     struct task_counts counts = process_log_counts(log);
-    if (session->settings.mode == SESSION_SELF && log->main) {
+    if (ledger->settings->mode == SESSION_SELF && log->main) {
         struct task_counts own = process_record_counts(log->main);
         task_counts_subtract(&counts, &own);
     }
     return task_counts_faults(&counts);
 }
 
-static uint64_t faults_collected(const struct gput_session *session)
+static uint64_t faults_collected(const struct ledger *ledger)
 {
-    const struct session_counts *counts = &session->counts;
-    return session->settings.mode == SESSION_SELF ? counts->children_faults
+    const struct session_counts *counts = &ledger->collected.counts;
+    return ledger->settings->mode == SESSION_SELF ? counts->children_faults
                                                   : task_counts_faults(&counts->tasks);
 }
 
 /* The kernel announced every process and sent its last exit record. */
-static bool has_all_ends(const struct gput_session *session)
+static bool has_all_ends(const struct ledger *ledger)
 {
-    struct process_peaks descendants = process_log_descendants(&session->log);
+    struct process_peaks descendants = process_log_descendants(&ledger->log);
     return descendants.has_all && !descendants.has_living;
 }
 
 /* NULL: it is proven. */
-static const char *why_not_all(const struct gput_session *session, const char *signs)
+static const char *why_not_all(const struct ledger *ledger, const char *signs)
 {
-    const struct process_log *log = &session->log;
-    const struct session_events *events = &session->events;
-    if (session_is_alone(session))
+    const struct process_log *log = &ledger->log;
+    const struct session_events *events = ledger->events;
+    if (ledger_is_alone(ledger))
         return NULL;
-    if (has_all_ends(session) && exit_record_faults(session) == faults_collected(session))
+    if (has_all_ends(ledger) && exit_record_faults(ledger) == faults_collected(ledger))
         return NULL;
     if (signs)
         return signs;
@@ -105,22 +106,22 @@ static const char *why_not_all(const struct gput_session *session, const char *s
 }
 
 /* Each may concern a process that was waited for after all. NULL: there is none. */
-static const char *signs_of_auto_reaped(const struct gput_session *session)
+static const char *signs_of_auto_reaped(const struct ledger *ledger)
 {
     bool has_signs =
-        process_log_has_auto_reaped(&session->log) || session->counts.lacks_some ||
-        has_zombies(&session->sampler.tree) ||
-        (has_all_ends(session) && exit_record_faults(session) > faults_collected(session));
+        process_log_has_auto_reaped(&ledger->log) || ledger->collected.counts.lacks_some ||
+        has_zombies(ledger->snapshot->tree) ||
+        (has_all_ends(ledger) && exit_record_faults(ledger) > faults_collected(ledger));
     return has_signs ? "some processes were not waited for" : NULL;
 }
 
-struct session_exactness session_exactness_of(const struct gput_session *session)
+struct exactness ledger_exactness(const struct ledger *ledger)
 {
-    const char *signs = signs_of_auto_reaped(session);
-    const char *why_not = why_not_all(session, signs);
-    bool all_collected = !why_not && session->settings.mode != SESSION_ATTACHED;
-    return (struct session_exactness){.all_collected = all_collected,
+    const char *signs = signs_of_auto_reaped(ledger);
+    const char *why_not = why_not_all(ledger, signs);
+    bool all_collected = !why_not && ledger->settings->mode != SESSION_ATTACHED;
+    return (struct exactness){.all_collected = all_collected,
         .has_auto_reaped = why_not && signs,
-        .counts = all_collected && !session->counts.without_io,
+        .counts = all_collected && !ledger->collected.counts.without_io,
         .why_not = why_not};
 }

@@ -1,7 +1,7 @@
 /*
  * The totals of a session: what the kernel counted for its processes, compared with samples.
  */
-#include "session/session_state.h"
+#include "session/ledger.h"
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -26,11 +26,11 @@ static bool is_living_descendant(const struct process *process)
 /* ---- at each sample ---- */
 
 /* CPU time of exit records, and of living processes as of the last scan. */
-static int64_t ends_cpu_ns(const struct gput_session *session)
+static int64_t ends_cpu_ns(const struct ledger *ledger)
 {
-    const struct process_tree *tree = &session->sampler.tree;
+    const struct process_tree *tree = ledger->snapshot->tree;
     int64_t ns;
-    if (!process_log_cpu_ns(&session->log, &ns))
+    if (!process_log_cpu_ns(&ledger->log, &ns))
         return 0;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process_record *record = tree->processes[i]->record;
@@ -39,61 +39,57 @@ static int64_t ends_cpu_ns(const struct gput_session *session)
         if (record && process_state_is_running(record->state) && now_ns > taken_ns)
             ns += now_ns - taken_ns;
     }
-    return ns - session->sampler.snapshot.own_cpu_ns;
+    return ns - ledger->snapshot->own_cpu_ns;
 }
 
-int64_t session_kernel_cpu_ns(const struct gput_session *session)
+int64_t ledger_kernel_cpu_ns(const struct ledger *ledger)
 {
     struct cgroup_usage group;
-    int64_t ends_ns = ends_cpu_ns(session);
-    own_cgroup_usage(&session->cgroup, &group);
+    int64_t ends_ns = ends_cpu_ns(ledger);
+    own_cgroup_usage(ledger->cgroup, &group);
     int64_t group_ns =
         isnan(group.cpu_seconds) ? 0 : llround(group.cpu_seconds * (double)NS_PER_SECOND);
     return ends_ns > group_ns ? ends_ns : group_ns;
 }
 
-int64_t session_auto_reaped_cpu_ns(const void *user)
+int64_t ledger_auto_reaped_cpu_ns(const void *user)
 {
-    const struct gput_session *session = user;
-    return process_log_has_auto_reaped(&session->log) ? session_kernel_cpu_ns(session) : 0;
+    const struct ledger *ledger = user;
+    return process_log_has_auto_reaped(&ledger->log) ? ledger_kernel_cpu_ns(ledger) : 0;
 }
 
 /* ---- the end ---- */
 
 /* Faults and bytes of descendants that live on, with what they collected; parents come first. With
  * exit records the log has that, and more. */
-static void add_living_counts(struct gput_session *session)
+static void add_living_counts(struct ledger *ledger)
 {
     static const struct task_counts nothing;
-    const struct process_tree *tree = &session->sampler.tree;
+    const struct process_tree *tree = ledger->snapshot->tree;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         const struct process_record *record = process->record;
         if (!is_uncollected_descendant(process))
             continue;
-        if (session->events.has_ends)
-            session->counts.living++;
+        if (ledger->events->has_ends)
+            ledger->collected.counts.living++;
         else
-            session_counts_add_living(&session->counts, session->settings.options.procfs_root,
-                process->pid, process->start_time_ticks, record ? &record->before : &nothing);
+            session_counts_add_living(&ledger->collected.counts,
+                ledger->settings->options.procfs_root, process->pid, process->start_time_ticks,
+                record ? &record->before : &nothing);
     }
 }
 
-void session_close_totals(struct gput_session *session)
+void ledger_close(struct ledger *ledger)
 {
-    struct session_counts *counts = &session->counts;
-    if (session->settings.mode != SESSION_LAUNCHED && session->settings.mode != SESSION_SELF)
+    struct session_counts *counts = &ledger->collected.counts;
+    if (ledger->settings->mode != SESSION_LAUNCHED && ledger->settings->mode != SESSION_SELF)
         return;
-    if (session->settings.mode == SESSION_SELF) {
-        session_counts_add_self(counts);
-        session_counts_subtract(counts, &session->at_start);
-        session_counts_subtract(counts, &session->sampler_counts);
-        session_counts_subtract(counts, &session->events.counts);
-        sinks_subtract_thread_counts(&session->sinks, counts);
-        task_counts_subtract(&counts->tasks, &session->log.collected_before);
-        counts->children_faults -= task_counts_faults(&session->log.collected_before);
+    if (ledger->settings->mode == SESSION_SELF) {
+        task_counts_subtract(&counts->tasks, &ledger->log.collected_before);
+        counts->children_faults -= task_counts_faults(&ledger->log.collected_before);
     }
-    add_living_counts(session);
+    add_living_counts(ledger);
 }
 
 /* ---- CPU time ---- */
@@ -101,9 +97,9 @@ void session_close_totals(struct gput_session *session)
 /* Adds CPU time of descendants that had not ended when last polled. Its parts are as those of stat,
  * which come in clock ticks: below one tick all is user time. */
 static void add_living_descendants(
-    const struct gput_session *session, int64_t *user_ns, int64_t *system_ns)
+    const struct ledger *ledger, int64_t *user_ns, int64_t *system_ns)
 {
-    const struct process_tree *tree = &session->sampler.tree;
+    const struct process_tree *tree = ledger->snapshot->tree;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         if (!is_living_descendant(process))
@@ -167,13 +163,13 @@ static void undo_cut(const struct session_counts *counts, struct gput_accounting
  * processes. `not_theirs_ns` is in the process log, but must not count.
  */
 static double sampled_or_exit_records(
-    const struct gput_session *session, int64_t not_theirs_ns, double sampled_seconds)
+    const struct ledger *ledger, int64_t not_theirs_ns, double sampled_seconds)
 {
     int64_t reported_ns;
     double most = sampled_seconds;
-    if (process_log_cpu_ns(&session->log, &reported_ns))
+    if (process_log_cpu_ns(&ledger->log, &reported_ns))
         most = fmax(most, clock_seconds_of_ns(reported_ns - not_theirs_ns));
-    return most - before_cut_seconds(&session->sampler.tree);
+    return most - before_cut_seconds(ledger->snapshot->tree);
 }
 
 /*
@@ -199,20 +195,20 @@ static void fit_parts(struct gput_accounting *accounting)
  * it is higher, or that of samples or exit records where even those are higher: then the parts of
  * user and system are not known.
  */
-static void fill_collected_cpu(const struct gput_session *session,
-    struct session_exactness *exactness, struct gput_accounting *accounting)
+static void fill_collected_cpu(
+    const struct ledger *ledger, struct exactness *exactness, struct gput_accounting *accounting)
 {
-    const struct session_counts *counts = &session->counts;
-    const struct cgroup_usage *group = &session->cgroup_usage;
-    bool is_self = session->settings.mode == SESSION_SELF;
+    const struct session_counts *counts = &ledger->collected.counts;
+    const struct cgroup_usage *group = &ledger->collected.cgroup_usage;
+    bool is_self = ledger->settings->mode == SESSION_SELF;
     bool has_group = !is_self && !isnan(group->cpu_seconds);
-    int64_t own_ns = is_self ? session->sampler_cpu_ns + session_helpers_cpu_ns(session) : 0;
+    int64_t own_ns = is_self ? tracker_cost_threads_ns(&ledger->cost) : 0;
     int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
-    add_living_descendants(session, &user_ns, &system_ns);
+    add_living_descendants(ledger, &user_ns, &system_ns);
     accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
     accounting->kernel_cpu_seconds =
-        clock_seconds_of_ns(user_ns + system_ns - session->sampler.tree.gone_before_ns);
+        clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->gone_before_ns);
     if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
@@ -220,8 +216,8 @@ static void fill_collected_cpu(const struct gput_session *session,
     }
     undo_cut(counts, accounting);
     double counted = accounting->kernel_cpu_seconds;
-    double most = sampled_or_exit_records(session, own_ns, accounting->sampled_cpu_seconds);
-    exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(&session->sampler.tree);
+    double most = sampled_or_exit_records(ledger, own_ns, accounting->sampled_cpu_seconds);
+    exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(ledger->snapshot->tree);
     double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
     accounting->kernel_cpu_seconds = fmax(most, counted);
     bool is_short = most - counted > apart;
@@ -269,24 +265,24 @@ static void read_collected(struct process_tree *tree)
     }
 }
 
-void session_compare_exit_records(struct gput_session *session)
+void ledger_compare_exit_records(
+    struct ledger *ledger, struct process_tree *tree, struct session_events *events)
 {
-    struct process_log *log = &session->log;
+    struct process_log *log = &ledger->log;
     int64_t reported_ns;
-    bool is_needed = session->settings.mode == SESSION_ATTACHED && session->events.has_ends;
-    if (!is_needed || log->ended_total == session->ends_compared)
+    bool is_needed = ledger->settings->mode == SESSION_ATTACHED && events->has_ends;
+    if (!is_needed || log->ended_total == ledger->ends_compared)
         return;
-    session->ends_compared = log->ended_total;
-    read_collected(&session->sampler.tree);
+    ledger->ends_compared = log->ended_total;
+    read_collected(tree);
     /* Exit records of all that was collected by then have arrived before. */
-    session_events_read(&session->events);
+    session_events_read(events);
     process_log_refresh(log);
     if (!process_log_cpu_ns(log, &reported_ns))
         return;
-    int64_t missing_in_exit_records_ns =
-        sampled_ns_total(&session->sampler.tree) - (reported_ns - log->ended_outside_ns);
-    if (missing_in_exit_records_ns > session->missing_in_exit_records_ns)
-        session->missing_in_exit_records_ns = missing_in_exit_records_ns;
+    int64_t missing_ns = sampled_ns_total(tree) - (reported_ns - log->ended_outside_ns);
+    if (missing_ns > ledger->missing_in_exit_records_ns)
+        ledger->missing_in_exit_records_ns = missing_ns;
 }
 
 /*
@@ -294,14 +290,13 @@ void session_compare_exit_records(struct gput_session *session)
  * totals lack orphans collected elsewhere, and all since the last scan. So: exit records, plus by
  * how much the totals were higher when both were compared.
  */
-static void fill_attached_cpu(
-    const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_attached_cpu(const struct ledger *ledger, struct gput_accounting *accounting)
 {
     int64_t reported_ns;
-    if (process_log_cpu_ns(&session->log, &reported_ns))
+    if (process_log_cpu_ns(&ledger->log, &reported_ns))
         accounting->kernel_cpu_seconds =
-            fmax(clock_seconds_of_ns(reported_ns + session->missing_in_exit_records_ns),
-                accounting->sampled_cpu_seconds - before_cut_seconds(&session->sampler.tree));
+            fmax(clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
+                accounting->sampled_cpu_seconds - before_cut_seconds(ledger->snapshot->tree));
 }
 
 /* ---- page faults, context switches, bytes ---- */
@@ -317,10 +312,10 @@ static void clear_zero(double *bytes)
  * Collected counts, and those of the living. With exit records, the log's counts include all other
  * processes.
  */
-static void fill_collected_counts(const struct gput_session *session,
-    const struct session_exactness *exactness, struct gput_accounting *accounting)
+static void fill_collected_counts(const struct ledger *ledger, const struct exactness *exactness,
+    struct gput_accounting *accounting)
 {
-    const struct session_counts *counts = &session->counts;
+    const struct session_counts *counts = &ledger->collected.counts;
     struct task_counts sum = counts->tasks;
     uint64_t stored = task_counts_stored_bytes(&sum);
     if (counts->without_io) {
@@ -328,8 +323,8 @@ static void fill_collected_counts(const struct gput_session *session,
             .write_bytes = counts->blocks_written * BLOCK_BYTES};
         task_counts_raise(&sum, &blocks);
     }
-    if (!exactness->counts && session->events.has_ends) {
-        struct task_counts seen = process_log_counts(&session->log);
+    if (!exactness->counts && ledger->events->has_ends) {
+        struct task_counts seen = process_log_counts(&ledger->log);
         task_counts_raise(&sum, &seen);
         if (task_counts_stored_bytes(&seen) > stored)
             stored = task_counts_stored_bytes(&seen);
@@ -352,23 +347,22 @@ static void fill_collected_counts(const struct gput_session *session,
 }
 
 /* Only the parent gets the final counts, but living threads can be read. */
-static void fill_attached_counts(
-    const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_attached_counts(const struct ledger *ledger, struct gput_accounting *accounting)
 {
-    struct task_counts counts = process_log_counts(&session->log);
+    struct task_counts counts = process_log_counts(&ledger->log);
     session_accounting_set_counts(accounting, &counts);
-    if (!session->events.has_ends)
+    if (!ledger->events->has_ends)
         accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
 }
 
 /* ---- processes ---- */
 
-static void fill_processes(const struct gput_session *session, struct gput_accounting *accounting)
+static void fill_processes(const struct ledger *ledger, struct gput_accounting *accounting)
 {
-    const struct process_log *log = &session->log;
+    const struct process_log *log = &ledger->log;
     char *reason = accounting->processes_missed_reason;
     size_t size = sizeof accounting->processes_missed_reason;
-    uint64_t seen = session->sampler.tree.seen;
+    uint64_t seen = ledger->snapshot->tree->seen;
 
     accounting->processes_seen = log->seen > seen ? log->seen : seen;
     if (process_log_has_all(log)) {
@@ -378,69 +372,59 @@ static void fill_processes(const struct gput_session *session, struct gput_accou
             has_auto_reaped ? "; some were not waited for: what is missing is in `sources`" : "");
         return;
     }
-    if (session->events.has_events) {
+    if (ledger->events->has_events) {
         text_fit(reason, size, "the kernel announced more processes than were read in time");
         return;
     }
-    uint64_t unknown = session_unknown_starts(session);
+    uint64_t unknown = ledger_unknown_starts(ledger);
     if (unknown == UINT64_MAX)
-        text_fit(reason, size, "%s", session->events.why_no_events);
+        text_fit(reason, size, "%s", ledger->events->why_no_events);
     else if (unknown == 0) {
         accounting->processes_missed = 0;
         text_fit(reason, size, "nothing else was started: the kernel gave out no other pid");
     } else
         text_fit(reason, size, "at most %llu, threads too; %s", (unsigned long long)unknown,
-            session->events.why_no_events);
+            ledger->events->why_no_events);
 }
 
 /* ---- all of it ---- */
 
 /* Totals of the kernel after the end. */
-static struct session_exactness fill_end(
-    const struct gput_session *session, struct gput_accounting *accounting)
+static struct exactness fill_end(const struct ledger *ledger, struct gput_accounting *accounting)
 {
-    struct session_exactness exactness = session_exactness_of(session);
-    if (session->settings.mode == SESSION_ATTACHED) {
-        fill_attached_cpu(session, accounting);
-        fill_attached_counts(session, accounting);
-    } else if (session->settings.mode == SESSION_SELF || session->has_main_usage) {
-        fill_collected_counts(session, &exactness, accounting);
-        fill_collected_cpu(session, &exactness, accounting);
+    struct exactness exactness = ledger_exactness(ledger);
+    if (ledger->settings->mode == SESSION_ATTACHED) {
+        fill_attached_cpu(ledger, accounting);
+        fill_attached_counts(ledger, accounting);
+    } else if (ledger->settings->mode == SESSION_SELF || ledger->collected.has_main_usage) {
+        fill_collected_counts(ledger, &exactness, accounting);
+        fill_collected_cpu(ledger, &exactness, accounting);
     }
     return exactness;
 }
 
-struct session_exactness session_fill_accounting(
-    const struct gput_session *session, struct gput_accounting *accounting)
+struct exactness ledger_fill_accounting(
+    const struct ledger *ledger, struct gput_accounting *accounting)
 {
-    struct session_exactness exactness = {0};
+    struct exactness exactness = {0};
     session_accounting_clear(accounting);
-    system_counters_fill(&session->system_counters, accounting);
-    if (session->settings.mode == SESSION_MACHINE)
+    system_counters_fill(&ledger->system_counters, accounting);
+    if (ledger->settings->mode == SESSION_MACHINE)
         return exactness;
     accounting->sampled_cpu_seconds = clock_seconds_of_ns(
-        session->sampler.snapshot.totals.main_ns + session->sampler.snapshot.totals.descendants_ns);
-    fill_processes(session, accounting);
-    if (session->has_ended)
-        exactness = fill_end(session, accounting);
-    undo_before_cut(&session->sampler.tree, accounting);
+        ledger->snapshot->totals.main_ns + ledger->snapshot->totals.descendants_ns);
+    fill_processes(ledger, accounting);
+    if (ledger->has_ended)
+        exactness = fill_end(ledger, accounting);
+    undo_before_cut(ledger->snapshot->tree, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =
             accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;
     return exactness;
 }
 
-bool session_has_bytes_so_far(const struct gput_session *session)
+bool ledger_has_bytes_so_far(const struct ledger *ledger)
 {
-    const struct process_record *main = session->log.main;
-    return session->settings.options.listen && !session->has_ended && main && main->has_io;
-}
-
-void session_fill_bytes_so_far(struct gput_session *session, struct gput_accounting *accounting)
-{
-    if (!session_has_bytes_so_far(session))
-        return;
-    struct task_counts now = process_log_counts(&session->log);
-    task_counts_raise(&session->bytes_so_far, &now);
-    session_accounting_set_bytes(accounting, &session->bytes_so_far);
+    const struct process_record *main = ledger->log.main;
+    return ledger->settings->options.listen && !ledger->has_ended && main && main->has_io;
 }

@@ -1,0 +1,85 @@
+#include "session/ledger.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+
+#include <math.h>
+
+void ledger_init(struct ledger *ledger)
+{
+    *ledger = (struct ledger){0};
+    usage_init(&ledger->usage);
+    ram_between_init(&ledger->between);
+    tracker_cost_init(&ledger->cost);
+    system_counters_init(&ledger->system_counters);
+}
+
+void ledger_finish(struct ledger *ledger)
+{
+    process_log_finish(&ledger->log);
+    gpu_usage_finish(&ledger->gpu_usage);
+    tracker_cost_finish(&ledger->cost);
+    system_counters_finish(&ledger->system_counters);
+}
+
+void ledger_add_scan(struct ledger *ledger, struct process_tree *tree, int64_t now_ns)
+{
+    process_log_scan(&ledger->log, tree, now_ns);
+    process_log_adopt_orphans(&ledger->log, tree);
+}
+
+void ledger_update_gpu_holdings(struct ledger *ledger)
+{
+    size_t count;
+    uint64_t version;
+    const struct gpu_process_ram *held =
+        gpu_set_process_ram(ledger->settings->gpus, &count, &version);
+    if (version == ledger->gpu_holdings_version)
+        return;
+    ledger->gpu_holdings_version = version;
+    for (size_t i = 0; i < count; i++)
+        process_log_set_gpu_ram(&ledger->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
+}
+
+void ledger_add_gpu_ram(struct ledger *ledger)
+{
+    ledger_update_gpu_holdings(ledger);
+    gpu_usage_add(&ledger->gpu_usage, &ledger->snapshot->gpu, 0);
+    struct gput_sample gpu_ram;
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        bool is_gpu_ram = i >= GPUT_MAIN_GPU_RAM && i <= GPUT_SYSTEM_GPU_RAM;
+        gpu_ram.values[i] = is_gpu_ram ? ledger->snapshot->sample.values[i] : NAN;
+    }
+    usage_add(&ledger->usage, &gpu_ram, 0);
+}
+
+void ledger_add_snapshot(struct ledger *ledger)
+{
+    const struct snapshot *snapshot = ledger->snapshot;
+    ledger_update_gpu_holdings(ledger);
+    usage_add(&ledger->usage, &snapshot->sample, snapshot->seconds);
+    gpu_usage_add(&ledger->gpu_usage, &snapshot->gpu, snapshot->seconds);
+    if (ledger->settings->mode != SESSION_MACHINE)
+        ram_between_add_sample(&ledger->between, &snapshot->ram->figures);
+    ledger->cost.ticks++;
+}
+
+/* Figures that must not decrease while they are monitored. */
+static void update_totals_so_far(struct ledger *ledger)
+{
+    /* From clock ticks: no more decimals than they have. */
+    double busy = number_round(system_meter_busy_seconds(ledger->snapshot->system), 3);
+    ledger->system_cpu_seconds = fmax(ledger->system_cpu_seconds, busy);
+    if (!ledger_has_bytes_so_far(ledger))
+        return;
+    struct task_counts now = process_log_counts(&ledger->log);
+    task_counts_raise(&ledger->bytes_so_far, &now);
+}
+
+void ledger_update(struct ledger *ledger)
+{
+    if (!ledger->has_ended)
+        system_counters_update(&ledger->system_counters);
+    process_log_refresh(&ledger->log);
+    update_totals_so_far(ledger);
+}

@@ -1,0 +1,40 @@
+/*
+ * RAM between two samples: memory of processes that start and end there is in no sample.
+ *
+ * Read when the kernel announces starts and ends in the tree, and several times after that, as
+ * memory grows after a start. A control group gives what its processes have mapped in one small
+ * file, each page once and of one moment; a scan of all processes costs far more. Each is repeated
+ * only after a pause of 200 times its cost: 0.5 % of one core at most.
+ */
+#ifndef SESSION_RAM_BETWEEN_H
+#define SESSION_RAM_BETWEEN_H
+
+#include "os/own_cgroup.h"
+#include "process/ram_meter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The highest so far; NaN: it was not read. */
+struct ram_between {
+    double group_bytes; /* that the processes of the control group had mapped, at least */
+    double main_bytes, descendants_bytes, combined_bytes;
+    double at_least_bytes; /* of all together, at samples too: a lower bound */
+    int64_t group_not_before_ns, scan_not_before_ns;
+    int64_t scan_began_ns; /* CPU time of the thread */
+};
+
+void ram_between_init(struct ram_between *between);
+
+/* Reads what the processes of a control group have mapped, unless it was read a moment ago. */
+void ram_between_read_group(struct ram_between *between, const struct own_cgroup *cgroup);
+
+/* False when the last scan is so recent that another one would cost too much. Else the caller scans
+ * the processes and calls ram_between_add_scan(). */
+bool ram_between_begin_scan(struct ram_between *between);
+void ram_between_add_scan(struct ram_between *between, const struct ram_figures *ram);
+
+/* RAM at a sample. */
+void ram_between_add_sample(struct ram_between *between, const struct ram_figures *ram);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * What a session gives to its caller, while it runs and after.
+ */
+#include "session/session_state.h"
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+void session_make_results(struct gput_session *session, struct gput_results *results)
+{
+    ledger_update(&session->ledger);
+    tracker_cost_update(&session->ledger.cost, session_helpers_cpu_ns(session), &session->schedule,
+        sinks_rows_lost(&session->sinks));
+    ledger_results(&session->ledger, results);
+}
+
+/* Before anything is given. */
+static int check(const struct gput_session *session, struct gput_error *error)
+{
+    if (session->phase == SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+    return session_check_owner(session, error);
+}
+
+int gput_session_results(
+    struct gput_session *session, struct gput_results **results, struct gput_error *error)
+{
+    *results = NULL;
+    TRY(check(session, error));
+    struct gput_results *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    pthread_mutex_lock(&session->schedule.lock);
+    session_make_results(session, made);
+    pthread_mutex_unlock(&session->schedule.lock);
+    *results = made;
+    return GPUT_OK;
+}
+
+int gput_session_processes(
+    struct gput_session *session, struct gput_processes **processes, struct gput_error *error)
+{
+    *processes = NULL;
+    if (!session->settings.options.processes)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The processes of this session were not asked for: set the option `processes`.");
+    TRY(check(session, error));
+    pthread_mutex_lock(&session->schedule.lock);
+    int code = ledger_list_processes(&session->ledger, processes);
+    pthread_mutex_unlock(&session->schedule.lock);
+    return code == GPUT_OK ? code : error_memory(error);
+}
+
+int gput_session_results_so_far(
+    struct gput_session *session, struct gput_results **results, struct gput_error *error)
+{
+    *results = NULL;
+    TRY(session_check_owner(session, error));
+    if (!latest_has_results(&session->latest))
+        return error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+    struct gput_results *copy = calloc(1, sizeof *copy);
+    if (!copy || latest_results(&session->latest, 0, copy) == 0) {
+        gput_results_destroy(copy);
+        return error_memory(error);
+    }
+    *results = copy;
+    return GPUT_OK;
+}
+
+int gput_session_latest_snapshot(
+    struct gput_session *session, struct gput_snapshot **snapshot, struct gput_error *error)
+{
+    *snapshot = NULL;
+    TRY(session_check_owner(session, error));
+    if (!session->settings.options.snapshots)
+        return error_set(error, GPUT_ERROR_STATE,
+            "The snapshots of this session were not asked for: set the option `snapshots`.");
+    *snapshot = latest_snapshot(&session->latest);
+    return *snapshot ? GPUT_OK : error_set(error, GPUT_ERROR_STATE, "Nothing was tracked yet.");
+}
+
+const char *gput_session_address(const struct gput_session *session)
+{
+    const struct sink *metrics = sinks_find(&session->sinks, &sink_metrics);
+    return metrics ? sink_metrics_address(metrics) : NULL;
+}

@@ -1,0 +1,216 @@
+/*
+ * The end of a session: waiting for it, the last figures, stopping.
+ */
+#include "session/session_state.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "os/proc_stat.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Waiting for a process that is none of our children, where the kernel has no pidfds. */
+#define POLL_INTERVAL_MS 50
+/* Of one millisecond, for late events. */
+#define MAX_PAUSES 20
+/* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
+#define STATUS_UNKNOWN (-1)
+
+/* True when main has ended; it is not collected yet. */
+static bool main_has_ended(const struct gput_session *session)
+{
+    if (session->settings.mode == SESSION_LAUNCHED) {
+        siginfo_t info = {0};
+        if (waitid(P_PID, (id_t)session->target.pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return errno == ECHILD; /* it was collected elsewhere */
+        return info.si_pid == session->target.pid;
+    }
+    if (session->settings.mode == SESSION_MACHINE)
+        return false;
+    if (session->target.pid_fd >= 0) {
+        struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
+        return poll(&ended, 1, 0) == 1;
+    }
+    struct proc_stat stat;
+    int code =
+        proc_stat_read(session->settings.options.procfs_root, session->target.pid, &stat, NULL);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_GONE;
+    /* Its pid was reused; or its parent has not collected it. */
+    return stat.start_time_ticks != session->target.main_start_ticks ||
+           (stat.state == 'Z' && stat.thread_count <= 1);
+}
+
+/* Sleeps until main may have ended, a signal arrived, or the time is over. False: the time is over.
+ */
+static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns, bool forever)
+{
+    int64_t left_ms = forever ? -1 : (deadline_ns - clock_monotonic_ns()) / 1000000;
+    if (!forever && left_ms <= 0)
+        return false;
+    struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
+    bool is_reported =
+        session->target.pid_fd >= 0 && session->ledger.main_ended_ns == 0 &&
+        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce);
+    if (!is_reported && (forever || left_ms > POLL_INTERVAL_MS))
+        left_ms = POLL_INTERVAL_MS;
+    if (left_ms > INT32_MAX)
+        left_ms = INT32_MAX;
+    return poll(&ended, is_reported, (int)left_ms) >= 0;
+}
+
+/* The newest processes are only found by a later scan: without the thread there is none. */
+static bool is_ending_tree(struct gput_session *session)
+{
+    return session->schedule.has_thread &&
+           limits_are_ending_tree(&session->limits, session->ledger.main_ended_ns);
+}
+
+/* True when main has ended, and all that was to be ended for a limit; or when that was given up. */
+static bool tree_has_ended(struct gput_session *session)
+{
+    bool main_lives = session->ledger.main_ended_ns == 0 && !main_has_ended(session);
+    /* A launched command is waited for in any case: we collect its status. */
+    if (main_lives &&
+        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce))
+        return false;
+    if (!main_lives && session->ledger.main_ended_ns == 0)
+        session->ledger.main_ended_ns = clock_monotonic_ns();
+    pthread_mutex_lock(&session->schedule.lock);
+    bool has_ended = main_lives ? session->limits.gave_up_ending : !is_ending_tree(session);
+    pthread_mutex_unlock(&session->schedule.lock);
+    return has_ended;
+}
+
+/* What this process counted, without its threads that only track. */
+static void add_own_counts(struct gput_session *session)
+{
+    struct session_counts *counts = &session->ledger.collected.counts;
+    if (session->settings.mode != SESSION_SELF)
+        return;
+    session_counts_add_self(counts);
+    session_counts_subtract(counts, &session->ledger.collected.at_start);
+    session_counts_subtract(counts, &session->ledger.cost.sampling_counts);
+    session_counts_subtract(counts, &session->events.counts);
+    sinks_subtract_thread_counts(&session->sinks, counts);
+}
+
+/* Reads the last events and exit records, and the system's figures. Twice, because the last exit
+ * record of a process is only final when no more have arrived. */
+static void end_counting(struct gput_session *session)
+{
+    session_events_end(&session->events);
+    session_events_read(&session->events);
+    session_events_read(&session->events);
+    /* The kernel announces an exit only after waking the process that waits for it. */
+    struct timespec pause = {.tv_nsec = NS_PER_SECOND / 1000};
+    for (int i = 0; i < MAX_PAUSES && process_log_end_unannounced(&session->ledger.log); i++) {
+        nanosleep(&pause, NULL);
+        session_events_read(&session->events);
+    }
+    process_log_read_counts(&session->ledger.log);
+    add_own_counts(session);
+    ledger_close(&session->ledger);
+    system_counters_update(&session->ledger.system_counters);
+    if (session->ledger.starts_before.is_known)
+        session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_after);
+    session->ledger.has_ended = true;
+}
+
+/* The last sample must see main before it is collected: then its CPU clock is gone. */
+static void end_launched(struct gput_session *session)
+{
+    schedule_stop(&session->schedule);
+    session_counts_add_io_fd(&session->ledger.collected.counts, session->target.io_fd);
+    /* Subtracts what our fork wrote before the command started. */
+    uint64_t *written = &session->ledger.collected.counts.tasks.write_call_bytes;
+    *written -= *written < session->target.cgroup.entry_bytes ? *written
+                                                              : session->target.cgroup.entry_bytes;
+    pid_t collected;
+    do {
+        collected = wait4(session->target.pid, &session->ledger.collected.main_status, 0,
+            &session->ledger.collected.main_usage);
+    } while (collected < 0 && errno == EINTR);
+    session->ledger.collected.has_main_usage = collected == session->target.pid;
+    if (!session->ledger.collected.has_main_usage)
+        session->ledger.collected.main_status = STATUS_UNKNOWN;
+    own_cgroup_usage(&session->target.cgroup, &session->ledger.collected.cgroup_usage);
+    pthread_mutex_lock(&session->schedule.lock);
+    session_reap_orphans(session);
+    pthread_mutex_unlock(&session->schedule.lock);
+    if (session->ledger.collected.has_main_usage)
+        session_counts_add(
+            &session->ledger.collected.counts, &session->ledger.collected.main_usage);
+    end_counting(session);
+}
+
+int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended, int *status,
+    struct gput_error *error)
+{
+    *ended = false;
+    *status = session->ledger.collected.main_status;
+    if (session->phase == SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE, "Nothing is tracked yet.");
+    TRY(session_check_owner(session, error));
+    int64_t deadline_ns = clock_monotonic_ns() + (int64_t)timeout_ms * 1000000;
+
+    if (!session->ledger.main_end_is_reported) {
+        while (!tree_has_ended(session)) {
+            if (!wait_a_while(session, deadline_ns, timeout_ms < 0))
+                return GPUT_OK;
+        }
+        if (session->settings.mode == SESSION_LAUNCHED)
+            end_launched(session);
+        session->ledger.main_end_is_reported = true;
+    }
+    *ended = true;
+    *status = session->ledger.collected.main_status;
+    return GPUT_OK;
+}
+
+/* NULL unless a file is to have them. */
+static struct gput_processes *processes_for_file(struct gput_session *session)
+{
+    const struct gput_session_options *options = &session->settings.options;
+    struct gput_processes *processes = NULL;
+    if (options->processes && options->tracking_file &&
+        ledger_list_processes(&session->ledger, &processes) != GPUT_OK)
+        session_warn(&session->settings,
+            "There was not enough memory for the table of processes, which is missing.");
+    return processes;
+}
+
+void session_end(struct gput_session *session, bool is_abandoned)
+{
+    schedule_stop(&session->schedule);
+    sinks_stop(&session->sinks);
+    if (!session->ledger.has_ended)
+        end_counting(session);
+    session->phase = SESSION_STOPPED;
+    if (is_abandoned) {
+        struct gput_results results = {0};
+        session_make_results(session, &results);
+        sinks_results(&session->sinks, &results);
+        results_finish(&results);
+    }
+    struct gput_processes *processes = processes_for_file(session);
+    struct sink_end end = {.is_abandoned = is_abandoned, .processes = processes};
+    sinks_close(&session->sinks, &end);
+    gput_processes_destroy(processes);
+    session_warn_of_set_clock(session);
+    session_leave_wall_clock(session);
+}
+
+int gput_session_stop(struct gput_session *session, struct gput_error *error)
+{
+    if (session->phase == SESSION_CREATED)
+        return error_set(error, GPUT_ERROR_STATE, "Tracking was not started.");
+    if (session->phase == SESSION_STOPPED)
+        return error_set(error, GPUT_ERROR_STATE, "Tracking was stopped before.");
+    TRY(session_check_owner(session, error));
+    session_end(session, false);
+    return GPUT_OK;
+}
