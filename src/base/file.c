@@ -118,6 +118,27 @@ static char *folder_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+const char *file_base_name(const char *path)
+{
+    size_t at = strlen(path);
+    while (at > 0 && path[at - 1] == '/')
+        at--;
+    while (at > 0 && path[at - 1] != '/')
+        at--;
+    return path + at;
+}
+
+int file_temporary_folder(const char *path, char **folder, struct gput_error *error)
+{
+    char *target = NULL;
+    bool is_direct = file_is_written_directly(path);
+    if (!is_direct)
+        TRY(file_target(path, &target, error));
+    *folder = is_direct ? strdup("/var/tmp") : folder_of(target);
+    free(target);
+    return *folder ? GPUT_OK : error_memory(error);
+}
+
 static int check_folder(const char *path, const char *target, struct gput_error *error)
 {
     char *folder = folder_of(target);

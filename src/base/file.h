@@ -45,6 +45,14 @@ int file_write_fd(
 /* Whether file_writing_begin() could write there, as far as can be known beforehand. */
 int file_check(const char *path, struct gput_error *error);
 
+/* The last part of a path, with any slashes at its end. Points into `path`. */
+const char *file_base_name(const char *path);
+
+/* A folder for temporary files next to an output: that of the file that `path` resolves to, or
+ * /var/tmp where it is written directly. The caller frees `*folder`. Errors: those of
+ * file_target(), GPUT_ERROR_MEMORY. */
+int file_temporary_folder(const char *path, char **folder, struct gput_error *error);
+
 /* Opens an unnamed file for reading and writing that is deleted when closed. */
 int file_open_temporary(const char *folder, int *fd, struct gput_error *error);
 

@@ -73,8 +73,10 @@ static int read_rows(sqlite3 *database, const char *path, const char *name, sqli
                     "Tracking file %s is invalid: table %s, row %llu: %s is not what its column "
                     "is declared to be.",
                     path, name, row, sqlite3_column_name(rows, column));
+        TRY(table_pass_rows(table, false, error));
     }
-    return result == SQLITE_DONE ? GPUT_OK : sqlite_file_error(database, "read", path, error);
+    return result == SQLITE_DONE ? table_pass_rows(table, true, error)
+                                 : sqlite_file_error(database, "read", path, error);
 }
 
 static int read_table(sqlite3 *database, const char *path, const char *name,
