@@ -13,6 +13,7 @@ extern const enum option_id execute_options[];
 extern const enum option_id run_options[];
 extern const enum option_id attach_options[];
 extern const enum option_id serve_options[];
+extern const enum option_id report_options[];
 extern const enum option_id show_options[];
 extern const enum option_id doctor_options[];
 extern const enum option_id analyze_options[];

@@ -111,6 +111,29 @@ static const struct command commands[] = {
         .max_operands = 1,
     },
     {
+        .name = "report",
+        .topic = TOPIC_REPORT,
+        .examples = "gpu-tracker report train.sqlite -o train.html\n"
+                    "gpu-tracker report samples.csv --stf blocks.csv\n"
+                    "gpu-tracker report before.csv after.csv -o both.html",
+        .function = cmd_report,
+        .usage = "[OPTIONS] SESSION...",
+        .summary = "Show sessions in one HTML file.",
+        .help = "Writes an HTML file that shows what sessions used: curves of RAM, CPU, GPUs and "
+                "power, code blocks, processes, figures with their bounds and sources. It opens in "
+                "any browser and needs no network.\n"
+                "\n"
+                "A SESSION is a tracking file (.csv or .sqlite, also of the older Python package), "
+                "a sub-tracking file, results (of a killed session), or a folder of these. Results "
+                "and sub-tracking files belong to the only tracking file next to them, or to the "
+                "one whose name they continue.",
+        .note = cmd_report_note,
+        .options = report_options,
+        .operand = ARGUMENT_FILE,
+        .min_operands = 1,
+        .max_operands = -1,
+    },
+    {
         .name = "mark start",
         .topic = TOPIC_BLOCKS,
         .examples = "gpu-tracker mark start download --stf=blocks.csv\n"

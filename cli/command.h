@@ -14,6 +14,7 @@ struct arguments;
 /* What one wants; described by topic.c. */
 enum topic_id {
     TOPIC_TRACK,
+    TOPIC_REPORT,
     TOPIC_BLOCKS,
     TOPIC_ENERGY,
     TOPIC_TRAINING,
@@ -30,7 +31,9 @@ struct command {
     int (*function)(const struct arguments *arguments); /* returns the exit status */
     const char *usage;                                  /* what follows the name: "[OPTIONS] PID" */
     const char *summary;                                /* one line for the list of commands */
-    const char *help;              /* paragraphs; a line of its own stays one when it is indented */
+    const char *help; /* paragraphs; a line of its own stays one when it is indented */
+    /* A further paragraph of the help that depends on the build, or ""; NULL: there is none. */
+    const char *(*note)(void);
     const enum option_id *options; /* in the order of the help, OPTION_END at the end */
     enum argument_kind operand;    /* what its operands are, for completions */
     int min_operands;
@@ -51,6 +54,9 @@ bool command_is_of_family(const struct command *command, const char *family);
 /* The same of its older name. */
 bool command_was_of_family(const struct command *command, const char *family);
 
+/* Notes of the table, in the file of their command. */
+const char *cmd_report_note(void);
+
 /* Functions of the table, one a file cmd-*.c. */
 int cmd_execute(const struct arguments *arguments);
 int cmd_run(const struct arguments *arguments);
@@ -61,6 +67,7 @@ int cmd_energy_summary(const struct arguments *arguments);
 int cmd_energy_curve(const struct arguments *arguments);
 int cmd_help(const struct arguments *arguments);
 int cmd_serve(const struct arguments *arguments);
+int cmd_report(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
 int cmd_mark_start(const struct arguments *arguments);
 int cmd_mark_stop(const struct arguments *arguments);

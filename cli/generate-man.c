@@ -47,6 +47,8 @@ static const char ending[] =
     ".TP\n.B GPUT_SYSFS\nThe sys file system. Default: /sys\n"
     ".TP\n.B GPUT_NVML\nThe path of libnvidia\\-ml.so.1. Default: the driver's own.\n"
     ".TP\n.B GPUT_CONFIG\nThe file of defaults. Empty: none. Default: see FILES.\n"
+    ".TP\n.B GPUT_REPORT_PAGE\nThe page that\n.B gpu\\-tracker report\nfills in. Default: the one "
+    "that is built in.\n"
     ".PP\nFor programs that mark code blocks with the library:\n"
     ".TP\n.B GPUT_BLOCKS_FILE\nThe sub\\-tracking file (.csv, .sqlite or .gputblocks);\n"
     ".B %p\nstands for the process ID. Empty: marks do nothing. Default: %p.csv\n"

@@ -198,5 +198,9 @@ void help_print(FILE *file, const struct command *command)
     print_examples(file, command->examples);
     fputc('\n', file);
     help_wrap(file, command->help, 0, 0);
+    if (command->note && command->note()[0]) {
+        fputc('\n', file);
+        help_wrap(file, command->note(), 0, 0);
+    }
     print_options(file, command->options);
 }

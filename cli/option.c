@@ -187,6 +187,14 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_MARKED_PROCESS] = {0, "pid", ARGUMENT_TEXT, "pid",
         .help = "The process that the code block belongs to. Defaults to the parent of "
                 "gpu-tracker: the shell or script."},
+    [OPTION_REPORT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
+        .help = "The HTML file to write. \"-\" is the standard output. Defaults to report.html."},
+    [OPTION_REPORT_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .repeatable = true,
+        .help = "A sub-tracking file (.csv, .sqlite or .gputblocks) with the code blocks of the "
+                "session. Can be given several times: all belong to the only session, or each to "
+                "the session at its place."},
+    [OPTION_REPORT_TITLE] = {0, "title", ARGUMENT_TEXT, "title", .newer = true,
+        .help = "The title of the page. Defaults to the names of the sessions."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
                 "of the first input. \"-\" is the standard output; a name that ends with \".gz\" "

@@ -13,6 +13,14 @@ static const struct topic topics[TOPIC_COUNT] = {
                         "gpu-tracker doctor                # what this machine can measure",
             .more = "docs/running-commands.md",
         },
+    [TOPIC_REPORT] =
+        {
+            .name = "report",
+            .summary = "See curves, code blocks and processes of sessions.",
+            .examples = "gpu-tracker run --st 0.1 --tf train.sqlite -- python train.py\n"
+                        "gpu-tracker report train.sqlite -o train.html",
+            .more = "docs/report.md",
+        },
     [TOPIC_BLOCKS] =
         {
             .name = "blocks",

@@ -22,6 +22,7 @@
 #include <gputracker/processes.h>
 #include <gputracker/profile.h>
 #include <gputracker/recorded.h>
+#include <gputracker/report.h>
 #include <gputracker/results.h>
 #include <gputracker/screen.h>
 #include <gputracker/session.h>

@@ -53,7 +53,7 @@ class Help(CommandTest):
 
     def test_each_topic_begins_with_examples(self):
         topics = re.findall(r"(?m)^    ([a-z]+)  ", self.run_command("help").stdout)
-        self.assertEqual(topics, ["track", "blocks", "energy", "training", "serve"])
+        self.assertEqual(topics, ["track", "report", "blocks", "energy", "training", "serve"])
         named = set()
         for topic in topics:
             done = self.run_command("help", topic)

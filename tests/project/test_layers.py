@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "timeline": {"base", "model", "formats", "trace"},
     "training": {"base", "model", "trace", "import"},
     "output": {"base", "model", "import", "analyze"},
+    "report": {"base", "model", "formats", "import", "trace", "analyze", "timeline", "training", "output"},
     "serve": {"base"},
     "config": {"base", "model"},
     "doctor": {"base", "os", "gpu", "energy"},

@@ -1,0 +1,106 @@
+/*
+ * Reports: one HTML file about one or several sessions, which needs no network: curves of what was
+ * used, lanes of code blocks and processes, figures with their bounds and sources.
+ *
+ *     struct gput_html_report_session session = gput_html_report_session_default();
+ *     const struct gput_html_report_session *sessions[] = {&session};
+ *     struct gput_html_report_options options = gput_html_report_options_default();
+ *     session.path = "tracking.csv";
+ *     options.sessions = sessions;
+ *     options.session_count = 1;
+ *     gput_html_report_write(&options, "report.html", &error);
+ *
+ * docs/report-format.md describes the data in the file.
+ */
+#ifndef GPUTRACKER_REPORT_H
+#define GPUTRACKER_REPORT_H
+
+#include <gputracker/error.h>
+#include <gputracker/results.h>
+#include <gputracker/sized.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A session of a report: what is known of it. Sized: see gputracker/sized.h. */
+struct gput_html_report_session {
+    size_t size; /**< set by gput_html_report_session_default() */
+    /**
+     * A tracking file (.csv, .sqlite; of the Python gpu_tracker too), a sub-tracking file, results
+     * (a resource usage file), or a folder of these. The content decides which it is. NULL: there
+     * is none.
+     */
+    const char *path;
+    const struct gput_results *results; /**< of a session that has just ended; NULL: not known */
+    /** What is not in the results: processes, the command, its status. NULL: not known. */
+    const struct gput_report_options *report;
+};
+
+/** Sets the defaults, all zero, in a struct of that size. */
+GPUT_API void gput_html_report_session_init(struct gput_html_report_session *session, size_t size);
+
+/** Nothing is known. */
+static inline struct gput_html_report_session gput_html_report_session_default(void)
+{
+    struct gput_html_report_session session;
+    gput_html_report_session_init(&session, sizeof session);
+    return session;
+}
+
+/** Sized: see gputracker/sized.h. */
+struct gput_html_report_options {
+    size_t size; /**< set by gput_html_report_options_default() */
+    const struct gput_html_report_session *const *sessions;
+    size_t session_count;
+    /** Sub-tracking files (.csv, .sqlite, .gputblocks). They belong to the only session, or, when
+     * there are as many as sessions, each to the session at its place. */
+    const char *const *marks;
+    size_t mark_count;
+    const char *title; /**< of the page; NULL: made of the names of the sessions */
+    const char *page;  /**< file of another page than the one that is built in; NULL: that one */
+    /** Called with one line (no newline) for each warning. May be NULL. */
+    void (*warn)(void *user, const char *message);
+    /** Called now and then with the completed share of the work, 0 to 1. May be NULL. */
+    void (*progress)(void *user, double done);
+    void *user; /**< passed to warn() and progress() */
+};
+
+/** Sets the defaults, all zero, in a struct of that size. */
+GPUT_API void gput_html_report_options_init(struct gput_html_report_options *options, size_t size);
+
+/** No sessions, the title and page above. */
+static inline struct gput_html_report_options gput_html_report_options_default(void)
+{
+    struct gput_html_report_options options;
+    gput_html_report_options_init(&options, sizeof options);
+    return options;
+}
+
+/** Whether this build has the page of reports. */
+GPUT_API bool gput_html_report_is_built_in(void);
+
+/** A sentence for people whose build has none: how to get one. Static text. */
+GPUT_API const char *gput_html_report_remedy(void);
+
+/**
+ * Writes the report to `path`, or, "-", to the standard output. The file appears complete or not at
+ * all; what cannot be shown of a session is warned of and left out. Memory is bounded for any
+ * number of samples; the rest goes to an unnamed temporary file in the folder of `path`, or in
+ * /var/tmp if that is not a regular file.
+ *
+ * Errors: GPUT_ERROR_UNSUPPORTED (a build without the page), GPUT_ERROR_INVALID (no sessions; marks
+ * of which it is not clear whose they are), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (a file of
+ * another kind), GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_html_report_write(
+    const struct gput_html_report_options *options, const char *path, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

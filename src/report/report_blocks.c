@@ -1,0 +1,236 @@
+#include "report/report_blocks.h"
+
+#include "analyze/duration_statistics.h"
+
+#include <gputracker/analysis.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Statistics of one figure, a row a block. */
+struct statistics {
+    struct report_column min, max, mean, std;
+};
+
+struct blocks {
+    struct report_session *session;
+    struct report_column name, calls, samples, total, self;
+    struct statistics seconds; /* a call */
+    struct statistics *usage;  /* of each measurement; owned */
+    double *factors;           /* to its base unit; owned */
+    size_t n_measurements;
+};
+
+/* ---- Columns ---- */
+
+static void init_statistics(struct statistics *statistics, struct report_spool *spool, double step)
+{
+    report_column_init(&statistics->min, spool, step);
+    report_column_init(&statistics->max, spool, step);
+    report_column_init(&statistics->mean, spool, step);
+    report_column_init(&statistics->std, spool, step);
+}
+
+static void finish_statistics(struct statistics *statistics)
+{
+    report_column_finish(&statistics->min);
+    report_column_finish(&statistics->max);
+    report_column_finish(&statistics->mean);
+    report_column_finish(&statistics->std);
+}
+
+static int add_statistics(struct statistics *statistics, const struct gput_statistics *values,
+    double factor, struct gput_error *error)
+{
+    TRY(report_column_add(&statistics->min, values->min * factor, error));
+    TRY(report_column_add(&statistics->max, values->max * factor, error));
+    TRY(report_column_add(&statistics->mean, values->mean * factor, error));
+    return report_column_add(&statistics->std, values->std * factor, error);
+}
+
+static int put_statistics(struct report_payload *payload, struct doc *object,
+    struct statistics *statistics, struct gput_error *error)
+{
+    TRY(report_payload_add_column(payload, object, "min", &statistics->min, error));
+    TRY(report_payload_add_column(payload, object, "max", &statistics->max, error));
+    TRY(report_payload_add_column(payload, object, "mean", &statistics->mean, error));
+    return report_payload_add_column(payload, object, "std", &statistics->std, error);
+}
+
+static void init_blocks(struct blocks *blocks, struct report_session *session)
+{
+    struct report_spool *spool = &session->payload->spool;
+    *blocks = (struct blocks){.session = session};
+    report_column_init(&blocks->name, spool, REPORT_STEP_WHOLE);
+    report_column_init(&blocks->calls, spool, REPORT_STEP_WHOLE);
+    report_column_init(&blocks->samples, spool, REPORT_STEP_WHOLE);
+    report_column_init(&blocks->total, spool, REPORT_STEP_CALL);
+    report_column_init(&blocks->self, spool, REPORT_STEP_CALL);
+    init_statistics(&blocks->seconds, spool, REPORT_STEP_CALL);
+}
+
+static void finish_blocks(struct blocks *blocks)
+{
+    report_column_finish(&blocks->name);
+    report_column_finish(&blocks->calls);
+    report_column_finish(&blocks->samples);
+    report_column_finish(&blocks->total);
+    report_column_finish(&blocks->self);
+    finish_statistics(&blocks->seconds);
+    for (size_t i = 0; i < blocks->n_measurements; i++)
+        finish_statistics(&blocks->usage[i]);
+    free(blocks->usage);
+    free(blocks->factors);
+}
+
+/* `analysis` gives the names of the measurements; NULL: there are none. */
+static int put_blocks(
+    struct blocks *blocks, const struct gput_analysis *analysis, struct gput_error *error)
+{
+    struct report_payload *payload = blocks->session->payload;
+    struct doc *object = doc_add_object(blocks->session->doc, "blocks");
+    TRY(report_payload_add_column(payload, object, "name", &blocks->name, error));
+    TRY(report_payload_add_column(payload, object, "calls", &blocks->calls, error));
+    TRY(report_payload_add_column(payload, object, "total_s", &blocks->total, error));
+    TRY(put_statistics(payload, doc_add_object(object, "call_s"), &blocks->seconds, error));
+    if (!analysis)
+        return GPUT_OK;
+    TRY(report_payload_add_column(payload, object, "samples", &blocks->samples, error));
+    TRY(report_payload_add_column(payload, object, "self_s", &blocks->self, error));
+    struct doc *usage = doc_add_array(object, "usage");
+    for (size_t i = 0; i < blocks->n_measurements; i++) {
+        struct doc *item = doc_add_object(usage, NULL);
+        doc_add_string(item, "series", gput_analysis_measurement_name(analysis, i));
+        TRY(put_statistics(payload, item, &blocks->usage[i], error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- From the analysis ---- */
+
+static double factor_of(
+    const struct gput_static_data *data, const struct gput_measurement *measurement)
+{
+    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
+        return 1 / gput_ram_unit_factor(data->ram_unit);
+    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
+        return 1 / gput_ram_unit_factor(data->gpu_ram_unit);
+    return 1;
+}
+
+static int prepare_usage(
+    struct blocks *blocks, const struct gput_analysis *analysis, struct gput_error *error)
+{
+    size_t count = gput_analysis_measurement_count(analysis);
+    blocks->usage = calloc(count + 1, sizeof *blocks->usage);
+    blocks->factors = calloc(count + 1, sizeof *blocks->factors);
+    if (!blocks->usage || !blocks->factors)
+        return error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const struct gput_measurement *measurement =
+            gput_measurement_find(gput_analysis_measurement_name(analysis, i));
+        double factor = factor_of(&blocks->session->static_data, measurement);
+        blocks->factors[i] = factor;
+        init_statistics(&blocks->usage[i], &blocks->session->payload->spool,
+            factor == 1 ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE);
+    }
+    blocks->n_measurements = count;
+    return GPUT_OK;
+}
+
+static int add_analyzed(struct blocks *blocks, const struct gput_code_block *block,
+    const struct names *names, struct gput_error *error)
+{
+    uint32_t name = names_find(names, block->name, strlen(block->name));
+    TRY(report_column_add(&blocks->name, name == NAMES_NONE ? NAN : name, error));
+    TRY(report_column_add(&blocks->calls, (double)block->num_calls, error));
+    TRY(report_column_add(&blocks->samples, (double)block->num_timepoints, error));
+    TRY(report_column_add(&blocks->total, block->compute_time_total, error));
+    TRY(report_column_add(&blocks->self, block->self_time_total, error));
+    TRY(add_statistics(&blocks->seconds, &block->compute_time, 1, error));
+    for (size_t i = 0; i < blocks->n_measurements; i++)
+        TRY(add_statistics(
+            &blocks->usage[i], &block->resource_usage[i], blocks->factors[i], error));
+    return GPUT_OK;
+}
+
+static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *analysis,
+    const struct names *names, struct gput_error *error)
+{
+    TRY(prepare_usage(blocks, analysis, error));
+    for (size_t i = 0; i < gput_analysis_block_count(analysis); i++)
+        TRY(add_analyzed(blocks, gput_analysis_block(analysis, i), names, error));
+    return put_blocks(blocks, analysis, error);
+}
+
+/* `*analysis` stays NULL where the files do not allow it. */
+static int analyze(struct report_session *session, const char *marks,
+    struct gput_analysis **analysis, struct gput_error *error)
+{
+    struct gput_analysis_options options = gput_analysis_options_default();
+    struct gput_error reason;
+    options.tracking_file = session->path;
+    options.sub_tracking_file = marks;
+    options.details = true;
+    *analysis = NULL;
+    if (!session->has_samples)
+        return GPUT_OK;
+    int code = gput_analysis_create(&options, analysis, &reason);
+    if (code == GPUT_ERROR_MEMORY)
+        return error_memory(error);
+    if (code != GPUT_OK)
+        report_session_warn(session, reason.message);
+    return GPUT_OK;
+}
+
+/* ---- From the calls alone ---- */
+
+static int add_counted(struct blocks *blocks, uint32_t name,
+    const struct duration_statistics *durations, struct gput_error *error)
+{
+    struct gput_statistics statistics = duration_statistics_get(durations);
+    TRY(report_column_add(&blocks->name, name, error));
+    TRY(report_column_add(&blocks->calls, (double)durations->count, error));
+    TRY(report_column_add(&blocks->total, duration_statistics_total(durations), error));
+    return add_statistics(&blocks->seconds, &statistics, 1, error);
+}
+
+static int count_calls(
+    const struct call_table *calls, struct duration_statistics *durations, struct gput_error *error)
+{
+    for (size_t i = 0; i < calls->n_calls; i++) {
+        const struct call *call = &calls->calls[i];
+        TRY(duration_statistics_add(
+            &durations[calls->lanes[call->lane].block], call->stop - call->start, false, error));
+    }
+    return GPUT_OK;
+}
+
+static int add_all_counted(
+    struct blocks *blocks, const struct call_table *calls, struct gput_error *error)
+{
+    struct duration_statistics *durations = calloc(calls->n_blocks + 1, sizeof *durations);
+    int code = durations ? count_calls(calls, durations, error) : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < calls->n_blocks; i++)
+        code = add_counted(blocks, calls->block_names[i], &durations[i], error);
+    for (size_t i = 0; durations && i < calls->n_blocks; i++)
+        duration_statistics_finish(&durations[i]);
+    free(durations);
+    return code == GPUT_OK ? put_blocks(blocks, NULL, error) : code;
+}
+
+int report_blocks_add(struct report_session *session, const char *marks, const struct names *names,
+    const struct call_table *calls, struct gput_error *error)
+{
+    struct gput_analysis *analysis;
+    struct blocks blocks;
+    if (calls->n_calls == 0)
+        return GPUT_OK;
+    TRY(analyze(session, marks, &analysis, error));
+    init_blocks(&blocks, session);
+    int code = analysis ? add_all_analyzed(&blocks, analysis, names, error)
+                        : add_all_counted(&blocks, calls, error);
+    finish_blocks(&blocks);
+    gput_analysis_destroy(analysis);
+    return code;
+}

@@ -1,0 +1,240 @@
+#include "report/report_cards.h"
+
+#include "output/results_advice.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One figure. NaN: not known, or no such bound. */
+struct card {
+    const char *id, *label, *unit;
+    double value, at_least, at_most, limit;
+    const char *source; /* in the results, which says how far it can be trusted; NULL: none does */
+};
+
+static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL};
+
+static const struct gput_source *find_source(const struct gput_results *results, const char *name)
+{
+    for (uint32_t i = 0; name && i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        if (strcmp(results->sources[i].name, name) == 0)
+            return &results->sources[i];
+    }
+    return NULL;
+}
+
+static void add_known(struct doc *object, const char *key, double value)
+{
+    if (!isnan(value))
+        doc_add_double(object, key, value);
+}
+
+/* A figure whose bounds meet is exact, whatever its source. */
+static const char *state_of(const struct card *card, const struct gput_source *source)
+{
+    if (isnan(card->value))
+        return gput_source_state_name(GPUT_SOURCE_UNAVAILABLE);
+    if (!isnan(card->at_most))
+        return gput_source_state_name(
+            card->at_most <= card->value ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
+    return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
+}
+
+static void add_card(struct report_session *session, const struct card *card)
+{
+    const struct gput_source *source =
+        session->results ? find_source(session->results, card->source) : NULL;
+    if (isnan(card->value) && !source)
+        return;
+    struct doc *object =
+        doc_add_object(report_session_list(session, &session->cards, "cards"), NULL);
+    doc_add_string(object, "id", card->id);
+    doc_add_string(object, "label", card->label);
+    doc_add_double(object, "value", card->value);
+    doc_add_string(object, "unit", card->unit);
+    add_known(object, "at_least", card->at_least);
+    add_known(object, "at_most", card->at_most);
+    add_known(object, "limit", card->limit);
+    doc_add_string(object, "state", state_of(card, source));
+    if (source)
+        doc_add_string(object, "reason", source->reason);
+}
+
+static void add_figure(struct report_session *session, const char *id, const char *label,
+    const char *unit, double value, const char *source)
+{
+    struct card card = no_card;
+    card.id = id;
+    card.label = label;
+    card.unit = unit;
+    card.value = value;
+    card.source = source;
+    add_card(session, &card);
+}
+
+/* ---- From results ---- */
+
+/* The results of a killed session are older than its last samples. */
+static void add_peak(struct report_session *session, const char *id, const char *label,
+    const struct gput_peak *peak, enum gput_measurement_id measurement, double limit)
+{
+    double seen = fmax(session->results->max[measurement], peak->bytes);
+    double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
+    double at_most = value > seen ? NAN : peak->at_most_bytes;
+    const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram"};
+    add_card(session, &card);
+}
+
+static void add_cpu(struct report_session *session)
+{
+    const struct gput_results *results = session->results;
+    const struct gput_accounting *accounting = &results->accounting;
+    double allowed = results->static_data.allowed_cores;
+    double seconds = accounting->kernel_cpu_seconds;
+    struct card card = no_card;
+    card.id = "cores";
+    card.label = "Cores used";
+    card.unit = "cores";
+    card.value = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : NAN;
+    card.limit = isnan(allowed) ? results->static_data.system_core_count : allowed;
+    card.source = "kernel_cpu_time";
+    add_figure(session, "cpu", "CPU time", "seconds", seconds, "kernel_cpu_time");
+    add_card(session, &card);
+    add_figure(session, "cpu_captured", "CPU time seen in samples", "percent",
+        accounting->captured_percent, "cpu_time");
+}
+
+static void add_gpu(struct report_session *session, uint32_t index, const struct gput_gpu *gpu)
+{
+    char id[32], label[160];
+    snprintf(id, sizeof id, "gpu%u_ram", index);
+    snprintf(label, sizeof label, "GPU %u RAM, %s", index, gpu->name);
+    const struct card ram = {id, label, "bytes", gpu->max_combined_ram_bytes,
+        gpu->max_combined_ram_bytes, gpu->max_combined_ram_at_most_bytes, gpu->ram_capacity_bytes,
+        "process_gpu_ram"};
+    add_card(session, &ram);
+    snprintf(id, sizeof id, "gpu%u_busy", index);
+    snprintf(label, sizeof label, "GPU %u mean utilization", index);
+    add_figure(session, id, label, "percent", gpu->mean_utilization_percent, "gpu");
+    snprintf(id, sizeof id, "gpu%u_power", index);
+    snprintf(label, sizeof label, "GPU %u mean power", index);
+    add_figure(session, id, label, "watts", gpu->mean_power_watts, "gpu");
+}
+
+static void add_energy(struct report_session *session)
+{
+    const struct gput_energy *energy = &session->results->energy;
+    double machine = energy->machine.total;
+    add_figure(
+        session, "energy", "Energy of the session", "joules", energy->combined, "cpu_energy");
+    add_figure(session, "energy_machine", "Energy of the machine", "joules", machine, NULL);
+    add_figure(session, "co2e", "CO2 equivalents", "grams", energy->co2e_grams, NULL);
+}
+
+static void add_counts(struct report_session *session)
+{
+    const struct gput_accounting *accounting = &session->results->accounting;
+    add_figure(session, "read", "Read", "bytes", accounting->read_bytes, "counts");
+    add_figure(session, "written", "Written", "bytes", accounting->write_bytes, "counts");
+    add_figure(session, "storage_read", "Read from storage", "bytes",
+        accounting->storage_read_bytes, "counts");
+    add_figure(session, "storage_written", "Written to storage", "bytes",
+        accounting->storage_write_bytes, "counts");
+    if (accounting->processes_seen > 0)
+        add_figure(session, "processes", "Processes", "count", (double)accounting->processes_seen,
+            "processes");
+}
+
+static void add_from_results(struct report_session *session)
+{
+    const struct gput_results *results = session->results;
+    const struct gput_static_data *data = &results->static_data;
+    bool is_limited = !isnan(data->allowed_ram_bytes);
+    add_figure(session, "wall", "Wall time", "seconds", results->elapsed_seconds, NULL);
+    add_cpu(session);
+    add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
+        is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes);
+    add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        if (results->gpus[i].selected)
+            add_gpu(session, i, &results->gpus[i]);
+    }
+    add_energy(session);
+    add_counts(session);
+}
+
+static void add_sources(struct report_session *session)
+{
+    const struct gput_results *results = session->results;
+    struct doc *list = doc_add_array(session->doc, "sources");
+    for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
+        struct doc *object = doc_add_object(list, NULL);
+        doc_add_string(object, "name", results->sources[i].name);
+        doc_add_string(object, "state", gput_source_state_name(results->sources[i].state));
+        doc_add_string(object, "reason", results->sources[i].reason);
+    }
+}
+
+static int add_texts(struct report_session *session, struct gput_error *error)
+{
+    char advice[MAX_ADVICE][ADVICE_SIZE], *text;
+    struct gput_report_options options = session->known;
+    options.processes = NULL; /* their tree is drawn */
+    TRY(gput_results_render(session->results, &options, GPUT_SUMMARY, &text, NULL, error));
+    doc_add_string(session->doc, "summary", text);
+    free(text);
+    struct doc *list = doc_add_array(session->doc, "advice");
+    size_t count = results_advice(session->results, session->known.processes, advice);
+    for (size_t i = 0; i < count; i++)
+        doc_add_string(list, NULL, advice[i]);
+    return GPUT_OK;
+}
+
+/* ---- From samples ---- */
+
+static void add_highest(struct report_session *session, const char *id, const char *label,
+    const char *unit, enum gput_measurement_id measurement, double limit)
+{
+    struct card card = no_card;
+    card.id = id;
+    card.label = label;
+    card.unit = unit;
+    card.value = card.at_least = session->max[measurement];
+    card.limit = limit;
+    add_card(session, &card);
+}
+
+static void add_from_samples(struct report_session *session)
+{
+    const struct gput_static_data *data = &session->static_data;
+    add_figure(session, "wall", "Wall time", "seconds", session->end - session->start, NULL);
+    add_highest(
+        session, "ram", "RAM peak", "bytes", GPUT_COMBINED_RAM, data->ram_system_capacity_bytes);
+    add_highest(session, "ram_main", "RAM peak of main", "bytes", GPUT_MAIN_RAM, NAN);
+    struct card cores = no_card;
+    cores.id = "cores";
+    cores.label = "Cores used";
+    cores.unit = "cores";
+    cores.value = session->mean[GPUT_CPU_COMBINED_SUM] / 100;
+    cores.limit = data->system_core_count > 0 ? data->system_core_count : NAN;
+    add_card(session, &cores);
+    if (data->system_gpu_count > 0) {
+        add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", GPUT_COMBINED_GPU_RAM,
+            data->gpu_ram_system_capacity_bytes);
+        add_figure(session, "gpu_busy", "Mean GPU utilization", "percent",
+            session->mean[GPUT_GPU_HARDWARE_UTILIZATION], NULL);
+    }
+}
+
+int report_cards_add(struct report_session *session, struct gput_error *error)
+{
+    if (session->results) {
+        add_from_results(session);
+        add_sources(session);
+        return add_texts(session, error);
+    }
+    if (session->has_samples)
+        add_from_samples(session);
+    return GPUT_OK;
+}

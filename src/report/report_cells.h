@@ -1,0 +1,23 @@
+/*
+ * Cells of tables whose columns are found by name, for files that may lack some.
+ */
+#ifndef REPORT_REPORT_CELLS_H
+#define REPORT_REPORT_CELLS_H
+
+#include <gputracker/table.h>
+
+#include <stddef.h>
+
+#define REPORT_NO_COLUMN ((size_t)-1)
+
+/* The column of that name, or REPORT_NO_COLUMN. */
+size_t report_cells_find(const struct gput_table *table, const char *name);
+
+/* A number, whichever the type of its column; NaN when it is missing or a text, or there is no such
+ * column. */
+double report_cells_number(const struct gput_table *table, size_t row, size_t column);
+
+/* A text, "" when it is missing. Valid as long as the table. */
+const char *report_cells_text(const struct gput_table *table, size_t row, size_t column);
+
+#endif

@@ -1,0 +1,64 @@
+#include "report/report_loader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Asked in this order. */
+static const struct report_loader *const loaders[] = {
+    &report_tracking_loader,
+    &report_marks_loader,
+    &report_results_loader,
+};
+
+/* Whether it is there, may be read, and is of a type that loaders ask. */
+static int check(const char *path, bool *is_folder, struct gput_error *error)
+{
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    *is_folder = S_ISDIR(info.st_mode);
+    if (!*is_folder && !S_ISREG(info.st_mode))
+        return error_set(error, GPUT_ERROR_FORMAT,
+            "%s is neither a file nor a folder: a session is read more than once", path);
+    if (access(path, R_OK) != 0)
+        return error_set_errno(error, errno, "Cannot open %s", path);
+    return GPUT_OK;
+}
+
+int report_loader_refuse(const char *path, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_UNSUPPORTED,
+        "%s is no session: neither a tracking file, a sub-tracking file, results, a recording of "
+        "power, a training profile nor a trace.",
+        path);
+}
+
+/* Reasons that are none of its content. */
+static bool is_fault(int code)
+{
+    return code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES || code == GPUT_ERROR_PERMISSION;
+}
+
+int report_loader_of(
+    const char *path, const struct report_loader **loader, struct gput_error *error)
+{
+    bool is_folder = false;
+    struct gput_error damage = {0};
+    TRY(check(path, &is_folder, error));
+    for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++) {
+        struct gput_error reason;
+        int code = loaders[i]->probe(path, is_folder, &reason);
+        *loader = loaders[i];
+        if (code == GPUT_OK)
+            return GPUT_OK;
+        if (is_fault(code))
+            return error_copy(error, &reason);
+        if (code == GPUT_ERROR_FORMAT && damage.code == GPUT_OK)
+            damage = reason; /* of the first whose name or beginning it has */
+    }
+    if (damage.code != GPUT_OK)
+        return error_copy(error, &damage);
+    return report_loader_refuse(path, error);
+}

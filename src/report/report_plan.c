@@ -1,0 +1,260 @@
+#include "report/report_plan.h"
+
+#include "base/file.h"
+#include "base/sized.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A folder of sessions may have folders of sessions in it, one for each node or rank. */
+#define MAX_DEPTH 3
+
+/* ---- Names ---- */
+
+/* The length of a file name without its extension. */
+static size_t stem_length(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
+}
+
+/* How much of the name of a session `name` begins with: all of its stem, as a word; else 0. */
+static size_t common_stem(const char *name, const char *session)
+{
+    size_t length = stem_length(session);
+    bool continues = strncmp(name, session, length) == 0 && !isalnum((unsigned char)name[length]);
+    return continues ? length : 0;
+}
+
+/* ---- What there is ---- */
+
+static struct report_planned *add_session(struct report_plan *plan,
+    const struct gput_html_report_session *given, const struct report_loader *loader, char *path)
+{
+    struct report_planned *sessions = realloc(plan->sessions, (plan->count + 1) * sizeof *sessions);
+    if (!sessions) {
+        free(path);
+        return NULL;
+    }
+    plan->sessions = sessions;
+    sessions[plan->count] =
+        (struct report_planned){.given = *given, .loader = loader, .path = path};
+    return &sessions[plan->count++];
+}
+
+static int add_path(struct report_plan *plan, const struct gput_html_report_session *given,
+    const char *path, size_t folder, const struct report_loader *loader, struct gput_error *error)
+{
+    char *copy = strdup(path);
+    struct report_planned *session = copy ? add_session(plan, given, loader, copy) : NULL;
+    if (!session)
+        return error_memory(error);
+    session->folder = folder;
+    return GPUT_OK;
+}
+
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
+    const char *path, int depth, struct gput_error *error);
+
+/* Something in a folder; what is of no kind is not of the session. */
+static int add_entry(struct report_plan *plan, const struct gput_html_report_session *given,
+    const char *path, size_t folder, int depth, struct gput_error *error)
+{
+    const struct report_loader *loader;
+    struct gput_error reason;
+    struct stat info;
+    if (stat(path, &info) != 0 || (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
+        return GPUT_OK;
+    int code = report_loader_of(path, &loader, &reason);
+    if (code == GPUT_OK)
+        return add_path(plan, given, path, folder, loader, error);
+    if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
+        return error_copy(error, &reason);
+    return S_ISDIR(info.st_mode) && depth < MAX_DEPTH ? add_folder(plan, given, path, depth, error)
+                                                      : GPUT_OK;
+}
+
+static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
+    const char *path, int depth, struct gput_error *error)
+{
+    struct dirent **entries;
+    int count = scandir(path, &entries, is_shown, versionsort);
+    size_t folder = ++plan->folders;
+    int code =
+        count < 0 ? error_set_errno(error, errno, "Cannot read the folder %s", path) : GPUT_OK;
+    for (int i = 0; i < count; i++) {
+        struct str inner = {0};
+        str_printf(&inner, "%s/%s", path, entries[i]->d_name);
+        if (code == GPUT_OK)
+            code = inner.failed ? error_memory(error)
+                                : add_entry(plan, given, inner.data, folder, depth + 1, error);
+        str_finish(&inner);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return code;
+}
+
+/* A folder that is no kind itself is one of sessions, if there is any in it. */
+static int add_sessions_in(struct report_plan *plan, const struct gput_html_report_session *given,
+    const struct gput_error *reason, struct gput_error *error)
+{
+    struct stat info;
+    size_t before = plan->count;
+    bool is_folder = stat(given->path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (is_folder)
+        TRY(add_folder(plan, given, given->path, 0, error));
+    return plan->count > before ? GPUT_OK : error_copy(error, reason);
+}
+
+static int add_given(struct report_plan *plan, const struct gput_html_report_session *session,
+    struct gput_error *error)
+{
+    const struct report_loader *loader;
+    struct gput_error reason;
+    struct gput_html_report_session given = gput_html_report_session_default();
+    TRY(sized_read(&given, sizeof given, session, error));
+    if (!given.path)
+        return add_session(plan, &given, NULL, NULL) ? GPUT_OK : error_memory(error);
+    int code = report_loader_of(given.path, &loader, &reason);
+    if (code == GPUT_OK)
+        return add_path(plan, &given, given.path, 0, loader, error);
+    return add_sessions_in(plan, &given, &reason, error);
+}
+
+/* ---- What belongs together ---- */
+
+static bool is_part(const struct report_planned *session)
+{
+    return session->loader == &report_results_loader || session->loader == &report_marks_loader;
+}
+
+static bool is_tracking(const struct report_planned *session)
+{
+    return session->loader == &report_tracking_loader;
+}
+
+/* The session that a file belongs to, of those from its folder, or NULL. */
+static struct report_planned *owner_of(struct report_plan *plan, const char *path, size_t folder)
+{
+    struct report_planned *only = NULL, *best = NULL;
+    size_t candidates = 0, longest = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct report_planned *session = &plan->sessions[i];
+        if (!is_tracking(session) || session->folder != folder)
+            continue;
+        size_t common = common_stem(file_base_name(path), file_base_name(session->path));
+        only = session;
+        candidates++;
+        if (common > longest) {
+            longest = common;
+            best = session;
+        }
+    }
+    return candidates == 1 ? only : best;
+}
+
+/* Takes `path`. */
+static int add_mark_file(struct report_planned *session, char *path, struct gput_error *error)
+{
+    char **marks = realloc(session->marks, (session->mark_count + 1) * sizeof *marks);
+    if (!marks || !path) {
+        free(path);
+        return error_memory(error);
+    }
+    session->marks = marks;
+    marks[session->mark_count++] = path;
+    return GPUT_OK;
+}
+
+static void remove_session(struct report_plan *plan, size_t index)
+{
+    plan->count--;
+    memmove(&plan->sessions[index], &plan->sessions[index + 1],
+        (plan->count - index) * sizeof *plan->sessions);
+}
+
+/* Puts results and sub-tracking files to their sessions. */
+static int join_parts(struct report_plan *plan, struct gput_error *error)
+{
+    for (size_t i = 0; i < plan->count;) {
+        struct report_planned part = plan->sessions[i];
+        struct report_planned *owner =
+            is_part(&part) ? owner_of(plan, part.path, part.folder) : NULL;
+        bool is_results = part.loader == &report_results_loader;
+        if (!owner || (is_results && (owner->results || owner->given.results))) {
+            i++;
+            continue;
+        }
+        if (is_results)
+            owner->results = part.path;
+        else
+            TRY(add_mark_file(owner, part.path, error));
+        remove_session(plan, i);
+    }
+    return GPUT_OK;
+}
+
+/* The session of the marks at that place of the options, or NULL. */
+static struct report_planned *session_of_marks(
+    struct report_plan *plan, const struct gput_html_report_options *options, size_t index)
+{
+    if (plan->count == 1)
+        return &plan->sessions[0];
+    if (plan->count == options->mark_count)
+        return &plan->sessions[index];
+    return owner_of(plan, options->marks[index], 0);
+}
+
+static int join_marks(struct report_plan *plan, const struct gput_html_report_options *options,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < options->mark_count; i++) {
+        struct report_planned *session = session_of_marks(plan, options, i);
+        if (!session)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "Which session %s belongs to is not clear: there are %zu sessions and %zu "
+                "sub-tracking files. Name one for each session, in the same order.",
+                options->marks[i], plan->count, options->mark_count);
+        TRY(add_mark_file(session, strdup(options->marks[i]), error));
+    }
+    return GPUT_OK;
+}
+
+int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
+    struct gput_error *error)
+{
+    *plan = (struct report_plan){0};
+    if (options->session_count == 0)
+        return error_set(
+            error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");
+    for (size_t i = 0; i < options->session_count; i++)
+        TRY(add_given(plan, options->sessions[i], error));
+    TRY(join_parts(plan, error));
+    return join_marks(plan, options, error);
+}
+
+void report_plan_finish(struct report_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct report_planned *session = &plan->sessions[i];
+        for (size_t j = 0; j < session->mark_count; j++)
+            free(session->marks[j]);
+        free(session->marks);
+        free(session->results);
+        free(session->path);
+    }
+    free(plan->sessions);
+    *plan = (struct report_plan){0};
+}

@@ -1,0 +1,44 @@
+/*
+ * Which files make up the sessions of a report: folders opened, files distinguished by their
+ * content, results and sub-tracking files put to the session that they are of.
+ */
+#ifndef REPORT_REPORT_PLAN_H
+#define REPORT_REPORT_PLAN_H
+
+#include "base/error.h"
+#include "report/report_loader.h"
+
+#include <gputracker/report.h>
+
+#include <stddef.h>
+
+struct report_planned {
+    struct gput_html_report_session given; /* what the caller knows of it */
+    const struct report_loader *loader;    /* NULL: there is no file */
+    char *path;                            /* owned; NULL: there is no file */
+    size_t folder; /* equal for what is from one folder; 0: named by itself */
+    char *results; /* a file with its results, or NULL; owned */
+    char **marks;  /* its sub-tracking files; owned */
+    size_t mark_count;
+};
+
+struct report_plan {
+    struct report_planned *sessions; /* owned */
+    size_t count, folders;
+};
+
+/*
+ * Makes the plan. A results file or sub-tracking file belongs to the only tracking file that is
+ * named, or that is in its folder; where there are several, to the one whose name it continues
+ * ("rank0.csv", "rank0-blocks.csv"); else it is a session by itself.
+ *
+ * To be freed by report_plan_finish(), also on failure. Errors: GPUT_ERROR_INVALID (no session,
+ * marks of unknown sessions), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT,
+ * GPUT_ERROR_MEMORY.
+ */
+int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
+    struct gput_error *error);
+
+void report_plan_finish(struct report_plan *plan);
+
+#endif

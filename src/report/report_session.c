@@ -1,0 +1,110 @@
+#include "report/report_session.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "report/report_table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_session_begin(struct report_session *session, const char *kind)
+{
+    struct doc *sessions = (struct doc *)doc_get(session->payload->root, "sessions");
+    session->doc = doc_add_object(sessions, NULL);
+    session->start = session->end = NAN;
+    doc_add_string(session->doc, "name", session->path ? file_base_name(session->path) : "session");
+    doc_add_string(session->doc, "file", session->path ? session->path : "");
+    doc_add_string(session->doc, "kind", kind);
+    session->identity = doc_add_object(session->doc, "identity");
+}
+
+void report_session_end(struct report_session *session)
+{
+    if (!isnan(session->start)) {
+        doc_add_double(session->identity, "start_unix_s", session->start);
+        if (!doc_get(session->identity, "wall_s"))
+            doc_add_double(session->identity, "wall_s", session->end - session->start);
+    }
+    gput_results_destroy(session->loaded_results);
+    session->loaded_results = NULL;
+    session->results = NULL;
+}
+
+struct doc *report_session_list(struct report_session *session, struct doc **list, const char *key)
+{
+    if (!*list)
+        *list = doc_add_array(session->doc, key);
+    return *list;
+}
+
+double report_session_time(struct report_session *session, double seconds_since_epoch)
+{
+    if (isnan(session->start))
+        session->start = session->end = seconds_since_epoch;
+    session->end = fmax(session->end, seconds_since_epoch);
+    return seconds_since_epoch - session->start;
+}
+
+int report_session_add_time(struct report_session *session, struct report_column *times,
+    unsigned *index, struct gput_error *error)
+{
+    struct doc *list = report_session_list(session, &session->times, "times");
+    *index = list ? (unsigned)list->count : 0;
+    return report_payload_add_column(session->payload, list, NULL, times, error);
+}
+
+int report_session_add_series(struct report_session *session, const struct report_series *series,
+    struct report_column *values, struct gput_error *error)
+{
+    struct doc *list = report_session_list(session, &session->series, "series");
+    struct doc *object = doc_add_object(list, NULL);
+    doc_add_string(object, "id", series->id);
+    doc_add_string(object, "label", series->label);
+    doc_add_string(object, "group", series->group);
+    if (series->scope)
+        doc_add_string(object, "scope", series->scope);
+    doc_add_string(object, "unit", series->unit);
+    if (!isnan(series->limit))
+        doc_add_double(object, "limit", series->limit);
+    if (series->time > 0)
+        doc_add_int(object, "time", series->time);
+    return report_payload_add_column(session->payload, object, "values", values, error);
+}
+
+void report_session_add_table(struct report_session *session, const char *id, const char *title,
+    const struct gput_table *table)
+{
+    struct doc *list = report_session_list(session, &session->tables, "tables");
+    report_table_add(list, id, title, table);
+}
+
+/* ---- What is said about it ---- */
+
+void report_session_warn(struct report_session *session, const char *message)
+{
+    if (!message)
+        return;
+    doc_add_string(report_session_list(session, &session->warnings, "warnings"), NULL, message);
+    if (session->options->warn)
+        session->options->warn(session->options->user, message);
+}
+
+void report_session_warn_unfit(
+    struct report_session *session, const char *label, uint64_t unfit_count)
+{
+    struct str text = {0};
+    if (unfit_count == 0)
+        return;
+    str_printf(&text, "%s: %s: %" PRIu64 " values are no sizes that can be drawn and are left out.",
+        session->path, label, unfit_count);
+    report_session_warn(session, str_text(&text));
+    str_finish(&text);
+}
+
+void report_session_progress(const struct report_session *session, double done)
+{
+    if (session->options->progress)
+        session->options->progress(
+            session->options->user, session->progress_from + done * session->progress_span);
+}

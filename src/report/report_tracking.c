@@ -1,0 +1,221 @@
+/* Tracking files: a curve for each measurement, and those of each GPU, of energy and the processes,
+ * where the file has them. */
+#include "report/report_loader.h"
+#include "report/report_tracking_tables.h"
+
+#include "formats/tracking/tracking_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_AT_ONCE 256
+
+/* How a measurement is shown, by enum gput_measurement_id. */
+struct shown {
+    const char *label, *group, *scope;
+};
+
+static const struct shown shown[GPUT_TRACKING_FILE_COLUMNS] = {
+    [GPUT_MAIN_RAM] = {"RAM of main", "ram", "main"},
+    [GPUT_DESCENDANTS_RAM] = {"RAM of descendants", "ram", "descendants"},
+    [GPUT_COMBINED_RAM] = {"RAM", "ram", "combined"},
+    [GPUT_SYSTEM_RAM] = {"RAM of the system", "ram", "system"},
+    [GPUT_MAIN_GPU_RAM] = {"GPU RAM of main", "gpu_ram", "main"},
+    [GPUT_DESCENDANTS_GPU_RAM] = {"GPU RAM of descendants", "gpu_ram", "descendants"},
+    [GPUT_COMBINED_GPU_RAM] = {"GPU RAM", "gpu_ram", "combined"},
+    [GPUT_SYSTEM_GPU_RAM] = {"GPU RAM of the system", "gpu_ram", "system"},
+    [GPUT_GPU_SUM_UTILIZATION] = {"GPU utilization, sum", "gpu", "sum"},
+    [GPUT_GPU_HARDWARE_UTILIZATION] = {"GPU utilization, mean", "gpu", "hardware"},
+    [GPUT_MAIN_THREADS] = {"Threads of main", "threads", "main"},
+    [GPUT_DESCENDANTS_THREADS] = {"Threads of descendants", "threads", "descendants"},
+    [GPUT_COMBINED_THREADS] = {"Threads", "threads", "combined"},
+    [GPUT_CPU_SYSTEM_SUM] = {"CPU of the system", "cpu", "system"},
+    [GPUT_CPU_SYSTEM_HARDWARE] = {"CPU of the system, of all cores", "cpu_hardware", "system"},
+    [GPUT_CPU_MAIN_SUM] = {"CPU of main", "cpu", "main"},
+    [GPUT_CPU_MAIN_HARDWARE] = {"CPU of main, of all cores", "cpu_hardware", "main"},
+    [GPUT_CPU_DESCENDANTS_SUM] = {"CPU of descendants", "cpu", "descendants"},
+    [GPUT_CPU_DESCENDANTS_HARDWARE] = {"CPU of descendants, of all cores", "cpu_hardware",
+        "descendants"},
+    [GPUT_CPU_COMBINED_SUM] = {"CPU", "cpu", "combined"},
+    [GPUT_CPU_COMBINED_HARDWARE] = {"CPU, of all cores", "cpu_hardware", "combined"},
+};
+
+struct loading {
+    struct report_session *session;
+    struct tracking_reader *reader;
+    struct report_column time;
+    struct report_column values[GPUT_TRACKING_FILE_COLUMNS];
+    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from the file's unit to the base unit */
+    uint64_t unfit[GPUT_TRACKING_FILE_COLUMNS];
+    uint64_t untimed; /* rows without a time */
+};
+
+static bool is_ram(enum gput_quantity quantity)
+{
+    return quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
+}
+
+static void begin_columns(struct loading *loading)
+{
+    struct report_spool *spool = &loading->session->payload->spool;
+    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
+    report_column_init(&loading->time, spool, REPORT_STEP_TIME);
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
+        double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
+        loading->factors[i] =
+            quantity == GPUT_QUANTITY_RAM       ? 1 / gput_ram_unit_factor(data->ram_unit)
+            : quantity == GPUT_QUANTITY_GPU_RAM ? 1 / gput_ram_unit_factor(data->gpu_ram_unit)
+                                                : 1;
+        report_column_init(&loading->values[i], spool, step);
+    }
+}
+
+static void finish_columns(struct loading *loading)
+{
+    report_column_finish(&loading->time);
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+        report_column_finish(&loading->values[i]);
+}
+
+static int add_row(
+    struct loading *loading, const struct tracking_row *row, struct gput_error *error)
+{
+    if (!(fabs(row->timestamp) < REPORT_LAST_SECOND)) {
+        loading->untimed++;
+        return GPUT_OK;
+    }
+    double time = report_session_time(loading->session, row->timestamp);
+    TRY(report_column_add(&loading->time, time, error));
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        struct report_column *column = &loading->values[i];
+        double value = row->values[i] * loading->factors[i];
+        loading->unfit[i] += !report_column_fits(column, value);
+        TRY(report_column_add(column, value, error));
+    }
+    return GPUT_OK;
+}
+
+static int read_rows(struct loading *loading, struct gput_error *error)
+{
+    struct tracking_row rows[ROWS_AT_ONCE];
+    uint64_t done, total;
+    size_t count;
+    do {
+        TRY(tracking_reader_next(loading->reader, rows, ROWS_AT_ONCE, &count, error));
+        for (size_t i = 0; i < count; i++)
+            TRY(add_row(loading, &rows[i], error));
+        tracking_reader_progress(loading->reader, &done, &total);
+        report_session_progress(loading->session, total ? (double)done / (double)total : 0);
+    } while (count > 0);
+    report_session_warn(loading->session, tracking_reader_warning(loading->reader));
+    return GPUT_OK;
+}
+
+/* What the figure cannot or must not exceed; NaN: not known. */
+static double limit_of(const struct loading *loading, enum gput_measurement_id id)
+{
+    const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
+    const struct gput_results *results = loading->session->results;
+    const struct gput_measurement *measurement = gput_measurement(id);
+    bool is_system = id == GPUT_SYSTEM_RAM || id == GPUT_SYSTEM_GPU_RAM;
+    if (is_system)
+        return measurement->quantity == GPUT_QUANTITY_RAM ? data->ram_system_capacity_bytes
+                                                          : data->gpu_ram_system_capacity_bytes;
+    if (id == GPUT_COMBINED_RAM && results)
+        return results->static_data.allowed_ram_bytes;
+    if (id == GPUT_CPU_COMBINED_SUM && results)
+        return results->static_data.allowed_cores * 100;
+    if (id == GPUT_CPU_SYSTEM_SUM && data->system_core_count > 0)
+        return data->system_core_count * 100.0;
+    return NAN;
+}
+
+/* A tracking file has zeros in the columns of GPUs where there is none. */
+static bool is_of_no_gpu(const struct loading *loading, int id)
+{
+    return id >= GPUT_MAIN_GPU_RAM && id <= GPUT_GPU_HARDWARE_UTILIZATION &&
+           tracking_reader_static_data(loading->reader)->system_gpu_count == 0 &&
+           !(loading->values[id].max > 0);
+}
+
+/* For the cards of a session whose results are not known. */
+static void note_figures(const struct loading *loading, int id)
+{
+    const struct report_column *values = &loading->values[id];
+    uint64_t count = values->count - values->missing_count;
+    loading->session->max[id] = values->max;
+    loading->session->mean[id] = count ? values->sum / (double)count : NAN;
+}
+
+static int add_series(struct loading *loading, int id, unsigned time, struct gput_error *error)
+{
+    const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)id);
+    bool is_percent = measurement->quantity == GPUT_QUANTITY_PERCENT;
+    const struct report_series series = {
+        .id = measurement->name,
+        .label = shown[id].label,
+        .group = shown[id].group,
+        .scope = shown[id].scope,
+        .unit = is_ram(measurement->quantity) ? "bytes"
+                : is_percent                  ? "percent"
+                                              : "count",
+        .limit = limit_of(loading, measurement->id),
+        .time = time,
+    };
+    report_session_warn_unfit(loading->session, measurement->name, loading->unfit[id]);
+    note_figures(loading, id);
+    return report_session_add_series(loading->session, &series, &loading->values[id], error);
+}
+
+static int add_curves(struct loading *loading, struct gput_error *error)
+{
+    unsigned time;
+    report_session_warn_unfit(loading->session, "timestamp", loading->untimed);
+    TRY(report_session_add_time(loading->session, &loading->time, &time, error));
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        if (tracking_reader_has(loading->reader, (enum gput_measurement_id)i) &&
+            !is_of_no_gpu(loading, i))
+            TRY(add_series(loading, i, time, error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- The loader ---- */
+
+static int load_rows(struct loading *loading, struct gput_error *error)
+{
+    begin_columns(loading);
+    int code = read_rows(loading, error);
+    if (code == GPUT_OK)
+        code = add_curves(loading, error);
+    finish_columns(loading);
+    return code;
+}
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    struct loading loading = {.session = session};
+    TRY(tracking_reader_salvage(session->path, &loading.reader, error));
+    session->has_samples = true;
+    session->static_data = *tracking_reader_static_data(loading.reader);
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
+        session->max[i] = session->mean[i] = NAN;
+    int code = load_rows(&loading, error);
+    if (code == GPUT_OK)
+        code = report_tracking_tables_load(session, loading.reader, error);
+    tracking_reader_close(loading.reader);
+    return code;
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    if (is_folder)
+        return report_loader_refuse(path, error);
+    TRY(tracking_reader_salvage(path, &reader, error));
+    tracking_reader_close(reader);
+    return GPUT_OK;
+}
+
+const struct report_loader report_tracking_loader = {"tracking", probe, load};

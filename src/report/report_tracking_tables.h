@@ -1,0 +1,16 @@
+/*
+ * The further tables of a tracking file that is a database: GPUs, energy, processes.
+ */
+#ifndef REPORT_REPORT_TRACKING_TABLES_H
+#define REPORT_REPORT_TRACKING_TABLES_H
+
+#include "base/error.h"
+#include "formats/tracking/tracking_reader.h"
+#include "report/report_session.h"
+
+/* Adds what the file has of them. Tables that cannot be read are warned of. Errors:
+ * GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
+int report_tracking_tables_load(
+    struct report_session *session, struct tracking_reader *reader, struct gput_error *error);
+
+#endif

@@ -1,0 +1,375 @@
+"""gpu-tracker report: the data in the HTML file is that of the files it was made from."""
+
+import os
+import random
+import sqlite3
+
+import analysis_files
+from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
+from command import CommandTest, main, python
+from report_data import PAGE, Report
+
+GIGABYTE = 1e9
+NO_PAGE = (
+    "This build of gpu-tracker has no report. Build it where npm is (Debian: apt-get install npm), or from a released "
+    "archive, which has the page of reports."
+)
+
+
+def scale_of(name):
+    return GIGABYTE if name.endswith("_ram") else 1
+
+
+def tolerance_of(name):
+    return 0.5 if name.endswith("_ram") or name.endswith("_threads") else 0.0005001
+
+
+class ReportTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.page = self.folder / "page"
+        self.page.mkdir()
+        (self.page / "page.html").write_text(PAGE)
+        self.environment = os.environ | {"GPUT_REPORT_PAGE": str(self.page / "page.html")}
+
+    def run_report(self, *arguments, **options):
+        return self.run_command("report", *arguments, env=self.environment, **options)
+
+    def report(self, *arguments):
+        done = self.run_report(*arguments, "-o", "report.html")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return Report(self.folder / "report.html")
+
+    def assert_series(self, found, expected, tolerance):
+        self.assertEqual(len(found), len(expected))
+        for value, wanted in zip(found, expected):
+            self.assertEqual(value is None, wanted is None)
+            if wanted is not None:
+                self.assertAlmostEqual(value, wanted, delta=tolerance)
+
+
+class Curves(ReportTest):
+    def random_rows(self, count):
+        source = random.Random(count)
+        rows = []
+        for number in range(count):
+            values = [source.choice((0, source.random() * 60, source.randrange(900) / 8)) for _ in MEASUREMENTS]
+            rows.append([*(value // 1 if "threads" in name else value for name, value in zip(MEASUREMENTS, values)),
+                         START + number / 10])
+        return rows
+
+    def check_rows(self, path, rows):
+        report = self.report(path)
+        (session,) = report.sessions
+        self.assertEqual(session["kind"], "tracking")
+        self.assertEqual(session["identity"]["start_unix_s"], START)
+        found = report.series()
+        self.assertEqual(list(found), MEASUREMENTS)
+        for index, name in enumerate(MEASUREMENTS):
+            times, values = found[name]
+            self.assert_series(times, [row[-1] - START for row in rows], 1e-6)
+            expected = [None if row[index] == "" else row[index] * scale_of(name) for row in rows]
+            self.assert_series(values, expected, tolerance_of(name))
+            known = [value for value in expected if value is not None]
+            self.assertAlmostEqual(max(value for value in values if value is not None), max(known),
+                                   delta=tolerance_of(name))
+
+    def test_every_value_and_peak_of_a_csv_file_is_there(self):
+        rows = self.random_rows(700)
+        write_tracking(self.folder / "t.csv", rows)
+        self.check_rows("t.csv", rows)
+
+    def test_every_value_and_peak_of_a_database_is_there(self):
+        rows = self.random_rows(700)
+        write_tracking(self.folder / "t.sqlite", rows)
+        self.check_rows("t.sqlite", rows)
+
+    def test_missing_is_not_zero(self):
+        rows = [row(1), row(2), row(3)]
+        rows[0][0] = rows[1][5] = rows[2][13] = ""
+        write_tracking(self.folder / "t.csv", rows)
+        values = self.report("t.csv").series()
+        self.assertEqual([value is None for value in values["main_ram"][1]], [True, False, False])
+        self.assertEqual([value is None for value in values["descendants_gpu_ram"][1]], [False, True, False])
+
+    def test_units_of_the_file_become_bytes(self):
+        rows = [row(1)]
+        analysis_files.write_csv(self.folder / "t.csv", [
+            ([*analysis_files.STATIC], [["megabytes" if "ram_unit" in key else value for key, value in
+                                         analysis_files.STATIC.items()]]),
+            (["main_ram", "combined_gpu_ram", "timestamp"], [[1.5, 2, rows[0][-1]]])])
+        found = self.report("t.csv").series()
+        self.assertEqual(found["main_ram"][1], [1.5e6])
+        self.assertEqual(found["combined_gpu_ram"][1], [2e6])
+
+    def test_a_machine_without_gpus_has_no_curves_of_them(self):
+        self.run_command("run", "--tf", "t.csv", "-q", "--", "true", check=True)
+        self.assertFalse([name for name in self.report("t.csv").series() if "gpu" in name])
+
+    def test_a_truncated_file_is_shown_as_far_as_it_goes(self):
+        write_tracking(self.folder / "t.csv", [row(1), row(2), row(3)])
+        text = (self.folder / "t.csv").read_bytes()
+        (self.folder / "t.csv").write_bytes(text[:-20])
+        done = self.run_report("t.csv", "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("cut off", done.stderr)
+        report = Report(self.folder / "report.html")
+        self.assertEqual(len(report.series()["main_ram"][1]), 2)
+        self.assertEqual(len(report.sessions[0]["warnings"]), 1)
+
+    def test_sizes_that_cannot_be_are_left_out_with_a_warning(self):
+        rows = [row(1), row(2)]
+        rows[1][0] = 1e200
+        write_tracking(self.folder / "t.csv", rows)
+        done = self.run_report("t.csv", "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("main_ram: 1 values are no sizes that can be drawn", done.stderr)
+
+    def test_without_results_cards_are_of_the_samples(self):
+        write_tracking(self.folder / "t.csv", [row(1), row(3), row(2)])
+        cards = self.report("t.csv").cards()
+        self.assertEqual(cards["ram"]["value"], 9e9)
+        self.assertEqual(cards["ram"]["at_least"], 9e9)
+        self.assertEqual(cards["ram"]["state"], "sampled")
+        self.assertAlmostEqual(cards["ram"]["limit"], 67.25414912e9, delta=1)
+        self.assertEqual(cards["wall"]["value"], 2)
+
+
+class Tables(ReportTest):
+    def write(self, tables):
+        write_tracking(self.folder / "t.sqlite", [row(0), row(1), row(2)])
+        database = sqlite3.connect(self.folder / "t.sqlite")
+        for name, columns, rows in tables:
+            database.execute(f"CREATE TABLE {name} ({columns})")
+            database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        database.commit()
+        database.close()
+
+    def test_each_gpu_has_curves_of_its_own(self):
+        rows = [(START + second, f"GPU-{gpu}", second + gpu, 50 * gpu if second else None)
+                for second in range(3) for gpu in range(2)]
+        self.write([("gpu_data", "timestamp REAL, uuid TEXT, ram_used REAL, utilization_percent REAL", rows)])
+        report = self.report("t.sqlite")
+        self.assertEqual([gpu["uuid"] for gpu in report.sessions[0]["gpus"]], ["GPU-0", "GPU-1"])
+        found = report.series()
+        self.assertEqual(found["gpu1_ram_used"], ([0, 1, 2], [1e9, 2e9, 3e9]))
+        self.assertEqual(found["gpu1_utilization_percent"][1], [None, 50, 50])
+        self.assertNotIn("gpu0_power_watts", found)
+
+    def test_power_is_joules_over_time(self):
+        self.write([("energy_data", "timestamp REAL, package REAL, total REAL",
+                     [(START, 5, None), (START + 1, 25, None), (START + 3, 35, None)])])
+        found = self.report("t.sqlite").series()
+        self.assertEqual(found["power_package"], ([0, 1, 3], [None, 20, 5]))
+        self.assertNotIn("power_total", found)
+
+    def test_processes_have_their_lives_and_figures(self):
+        columns = ("pid INTEGER, parent_pid INTEGER, name TEXT, start_timestamp REAL, end_timestamp REAL, cpu_seconds REAL, "
+                   "peak_ram REAL, exit_code INTEGER")
+        rows = [(7, None, "sh", START - 1, None, 0.5, 0.25, None), (8, 7, "</script>\u202e", START, START + 2, None, 1.5, 3)]
+        self.write([("process_data", columns, rows)])
+        report = self.report("t.sqlite")
+        found = report.sessions[0]["process_list"]
+        self.assertEqual(found["names"], ["sh", "</script>\u202e"])
+        self.assertNotIn("</script>\u202e", report.html)
+        self.assertEqual(report.columns(found, "pid", "parent", "name", "start", "end", "peak_bytes", "exit_code"), [
+            (7, None, 0, -1, None, 0.25e9, None), (8, 7, 1, 0, 2, 1.5e9, 3)])
+        self.assertEqual(report.column(found["peak_gpu_bytes"]), [None, None])
+
+    def test_a_damaged_table_costs_only_itself(self):
+        self.write([("gpu_data", "timestamp REAL, uuid TEXT, ram_used REAL", [(START, "a", "no number")])])
+        done = self.run_report("t.sqlite", "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("table gpu_data, row 1: ram_used", done.stderr)
+        self.assertEqual(len(Report(self.folder / "report.html").series()["main_ram"][1]), 3)
+
+
+class Blocks(ReportTest):
+    def calls_of(self, report):
+        calls = report.sessions[0]["calls"]
+        return [(calls["processes"][process]["pid"], calls["names"][name], start, stop, depth) for
+                process, name, start, stop, depth in report.columns(calls, "process", "name", "start", "stop", "depth")]
+
+    def test_calls_are_nested_by_process(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        write_marks(self.folder / "m.csv", [*call(1, "outer", 0, 10), *call(1, "inner", 1, 2), *call(1, "inner", 3, 9),
+                                            *call(1, "leaf", 4, 5), *call(2, "outer", 2, 6)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        self.assertEqual(self.calls_of(report), [
+            (1, "outer", 0, 10, 0), (1, "inner", 1, 2, 1), (2, "outer", 2, 6, 0), (1, "inner", 3, 9, 1),
+            (1, "leaf", 4, 5, 2)])
+
+    def test_blocks_have_the_figures_of_the_analysis(self):
+        rows = [row(second) for second in range(11)]
+        calls = [(1, "train", 1.5, 4.5), (2, "train", 6, 7), (1, "load", 0, 1)]
+        write_tracking(self.folder / "t.csv", rows)
+        write_marks(self.folder / "m.csv", [mark for one in calls for mark in call(*one)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        blocks, names = report.sessions[0]["blocks"], report.sessions[0]["calls"]["names"]
+        wanted = analysis_files.expected(rows, calls)["code_block_results"]
+        self.assertEqual([names[index] for index in report.column(blocks["name"])], [block["name"] for block in wanted])
+        self.assertEqual(report.columns(blocks, "calls", "samples"),
+                         [(block["num_calls"], block["num_timepoints"]) for block in wanted])
+        self.assert_series(report.column(blocks["total_s"]), [block["compute_time"]["total"] for block in wanted], 1e-6)
+        for usage in blocks["usage"]:
+            for statistic in "min", "max", "mean", "std":
+                expected = [block["resource_usage"][usage["series"]][statistic] * scale_of(usage["series"])
+                            for block in wanted]
+                self.assert_series(report.column(usage[statistic]), expected, tolerance_of(usage["series"]))
+
+    def test_marks_without_samples_have_durations(self):
+        write_marks(self.folder / "m.csv", [*call(1, "a", 0, 2), *call(1, "a", 3, 4)])
+        report = self.report("m.csv")
+        self.assertEqual(report.sessions[0]["kind"], "marks")
+        blocks = report.sessions[0]["blocks"]
+        self.assertEqual(report.columns(blocks, "calls", "total_s"), [(2, 3)])
+        self.assertEqual([round(report.column(blocks["call_s"][name])[0], 6) for name in ("min", "max", "mean")], [1, 2, 1.5])
+
+    def test_several_files_of_marks_are_of_the_only_session(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        write_marks(self.folder / "a.csv", call(1, "a", 0, 2))
+        write_marks(self.folder / "b.sqlite", call(2, "b", 1, 3))
+        report = self.report("t.csv", "--stf", "a.csv", "--stf", "b.sqlite")
+        self.assertEqual(self.calls_of(report), [(1, "a", 0, 2, 0), (2, "b", 1, 3, 0)])
+
+    def test_marks_go_to_the_session_at_their_place(self):
+        for name in "x.csv", "y.csv":
+            write_tracking(self.folder / name, [row(second) for second in range(5)])
+        write_marks(self.folder / "first.csv", call(1, "a", 0, 2))
+        write_marks(self.folder / "second.csv", call(2, "b", 1, 3))
+        report = self.report("x.csv", "y.csv", "--stf", "first.csv", "--stf", "second.csv")
+        self.assertEqual([session["calls"]["names"] for session in report.sessions], [["a"], ["b"]])
+
+    def test_marks_of_no_clear_session_are_refused(self):
+        for name in "x.csv", "y.csv":
+            write_tracking(self.folder / name, [row(1)])
+        write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
+        self.assert_fails(self.run_report("x.csv", "y.csv", "--stf", "m.csv"), 1,
+                          "Which session m.csv belongs to is not clear: there are 2 sessions and 1 sub-tracking files. Name "
+                          "one for each session, in the same order.")
+
+
+class Results(ReportTest):
+    def run_killed(self, *arguments):
+        """Results of a session whose tracker was killed."""
+        script = "import os, time; print(flush=True); time.sleep(60)"
+        process = self.start_command("run", "--st", "0.02", "--resource-usage-file", "kept.results", *arguments, "--",
+                                     *python(script))
+        process.stdout.readline()
+        while not (self.folder / "kept.results").exists():
+            pass
+        process.kill()
+        process.wait()
+
+    def test_results_give_cards_and_sources(self):
+        self.run_killed("--tf", "t.csv")
+        report = self.report("kept.results", "t.csv")
+        (session,) = report.sessions
+        cards = report.cards()
+        self.assertGreaterEqual(cards["ram"]["value"], max(value for value in report.series()["combined_ram"][1] if value))
+        self.assertIn("RAM", session["summary"])
+        states = {source["name"]: source["state"] for source in session["sources"]}
+        self.assertEqual(states["gpu"], "unavailable")
+        self.assertTrue(all(source["reason"] for source in session["sources"]))
+
+    def test_results_alone_are_a_session(self):
+        self.run_killed()
+        (session,) = self.report("kept.results").sessions
+        self.assertEqual(session["kind"], "results")
+        self.assertNotIn("series", session)
+
+
+class Folders(ReportTest):
+    def test_a_folder_stands_for_the_sessions_in_it(self):
+        for rank in 0, 1, 10:
+            folder = self.folder / "job" / f"rank{rank}"
+            folder.mkdir(parents=True)
+            write_tracking(folder / "t.csv", [row(1), row(rank + 2)])
+            write_marks(folder / "m.csv", call(rank, f"step{rank}", 1, 2))
+            (folder / "notes.txt").write_text("nothing")
+        report = self.report("job")
+        self.assertEqual([session["file"] for session in report.sessions],
+                         ["job/rank0/t.csv", "job/rank1/t.csv", "job/rank10/t.csv"])
+        self.assertEqual([session["calls"]["names"] for session in report.sessions], [["step0"], ["step1"], ["step10"]])
+
+    def test_files_of_one_folder_belong_together_by_name(self):
+        for rank in 0, 1:
+            write_tracking(self.folder / f"rank{rank}.csv", [row(1)])
+            write_marks(self.folder / f"rank{rank}-blocks.csv", call(rank, f"step{rank}", 1, 2))
+        report = self.report("rank0.csv", "rank1.csv", "rank1-blocks.csv", "rank0-blocks.csv")
+        self.assertEqual([session["calls"]["names"] for session in report.sessions], [["step0"], ["step1"]])
+
+    def test_a_folder_without_sessions_is_none(self):
+        (self.folder / "empty").mkdir()
+        (self.folder / "empty" / "notes.txt").write_text("nothing")
+        done = self.run_report("empty")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("empty is no session", done.stderr)
+
+
+class File(ReportTest):
+    def test_the_title_is_that_of_the_sessions_or_as_given(self):
+        write_tracking(self.folder / "t.csv", [row(1)])
+        self.assertIn("<title>t.csv - gpu-tracker</title>", self.report("t.csv").html)
+        report = self.report("t.csv", "--title", "</title><script>alert(1)</script>")
+        self.assertIn("<title>&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt;</title>", report.html)
+        self.assertEqual(report.document["title"], "</title><script>alert(1)</script>")
+
+    def test_hostile_names_stay_inside_the_data(self):
+        name = "</script><script>alert('\U0001f600\u202e')</script>"
+        write_tracking(self.folder / "t.csv", [row(1), row(2)])
+        write_marks(self.folder / "m.csv", call(1, name, 1, 2))
+        report = self.report("t.csv", "--stf", "m.csv")
+        self.assertEqual(report.sessions[0]["calls"]["names"], [name])
+        self.assertEqual(report.html.count("<script"), 1)
+
+    def test_what_was_there_stays_when_it_fails(self):
+        (self.folder / "report.html").write_text("old")
+        done = self.run_report("missing.csv", "-o", "report.html")
+        self.assert_fails(done, 1, "Cannot open missing.csv: No such file or directory")
+        self.assertEqual((self.folder / "report.html").read_text(), "old")
+        self.assert_folder_is("page", "report.html")
+
+    def test_it_goes_to_the_standard_output(self):
+        write_tracking(self.folder / "t.csv", [row(1)])
+        done = self.run_report("t.csv", "-o", "-")
+        self.assertTrue(done.stdout.startswith("<!doctype html>") and done.stdout.endswith("</body>\n"))
+        self.assert_folder_is("page", "t.csv")
+
+    def test_the_default_file_is_report_html(self):
+        write_tracking(self.folder / "t.csv", [row(1)])
+        self.run_report("t.csv", check=True)
+        self.assert_folder_is("page", "report.html", "t.csv")
+
+    def test_the_output_is_no_input(self):
+        write_tracking(self.folder / "t.csv", [row(1)])
+        done = self.run_report("t.csv", "-o", "t.csv")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("would replace", done.stderr)
+
+    def test_no_room_leaves_no_file(self):
+        write_tracking(self.folder / "t.csv", [row(1)])
+        done = self.run_report("t.csv", "-o", "no/such/report.html")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no/such/report.html", done.stderr)
+
+    def test_a_page_without_a_place_for_data_is_refused(self):
+        (self.page / "page.html").write_text("<title></title>")
+        write_tracking(self.folder / "t.csv", [row(1)])
+        self.assert_fails(self.run_report("t.csv"), 1, "The page of reports has no <!--gput-data-->.")
+        self.assert_folder_is("page", "t.csv")
+
+    def test_the_page_is_built_in_or_the_help_says_that_it_is_not(self):
+        write_tracking(self.folder / "t.csv", [row(1)])
+        done = self.run_command("report", "t.csv")
+        help_text = " ".join(self.run_command("report", "-h").stdout.split())
+        if done.returncode == 0:
+            self.assertEqual(len(Report(self.folder / "report.html").series()["main_ram"][1]), 1)
+            self.assertNotIn(NO_PAGE, help_text)
+        else:
+            self.assert_fails(done, 1, NO_PAGE)
+            self.assertIn(NO_PAGE, help_text)
+
+
+if __name__ == "__main__":
+    main()

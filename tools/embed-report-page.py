@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Writes a C header with the page of HTML reports, compressed: embed-report-page.py HEADER [--required] [--depfile FILE]
+
+The page is web/dist/report.html where that is there, as in a released archive; else tools/report-page.sh builds it, into
+the folder of the header. If that fails the header is empty and the command has no reports, unless the page is required.
+With --dist alone, as a script of "meson dist", it puts the page into the archive.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+WEB = ROOT / "web"
+PAGE = "dist/report.html"
+BUILT_FROM = ["build.mjs", "package-lock.json", "src/*"]
+ROW = 24
+
+
+def build_page(target):
+    """Whether it was built; if not, the reason is on the standard error."""
+    return subprocess.run([ROOT / "tools" / "report-page.sh", target.resolve()], stdout=sys.stderr).returncode == 0
+
+
+def find_page(folder):
+    """The page, b"" where there is none."""
+    if (WEB / PAGE).is_file():
+        return (WEB / PAGE).read_bytes()
+    target = folder / "report.html"
+    return target.read_bytes() if build_page(target) else b""
+
+
+def header_of(page):
+    packed = zlib.compress(page, 9) if page else b""
+    rows = (packed[at : at + ROW] for at in range(0, len(packed), ROW))
+    numbers = "".join("    " + ", ".join(map(str, row)) + ",\n" for row in rows)
+    return (
+        "/* Made by tools/embed-report-page.py. */\n"
+        f"static const unsigned char report_page[] = {{\n{numbers or '    0,'}\n}};\n"
+        f"static const size_t report_page_length = {len(packed)};\n"
+        f"#define REPORT_PAGE_BYTES {len(page)}\n"
+    )
+
+
+def dependencies_of(header):
+    """A rule of make: what the page was built from."""
+    sources = [WEB / PAGE] if (WEB / PAGE).is_file() else [path for one in BUILT_FROM for path in WEB.glob(one)]
+    names = " ".join(str(path).replace(" ", "\\ ") for path in sources)
+    return f"{header}: {names}\n"
+
+
+def add_to_archive():
+    target = pathlib.Path(os.environ["MESON_DIST_ROOT"]) / "web" / PAGE
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return None if build_page(target) else "The page of HTML reports could not be built."
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("header", type=pathlib.Path, nargs="?")
+    parser.add_argument("--required", action="store_true", help="fail when there is no page")
+    parser.add_argument("--depfile", type=pathlib.Path)
+    parser.add_argument("--dist", action="store_true")
+    options = parser.parse_args()
+    if options.dist:
+        return add_to_archive()
+    page = find_page(options.header.parent)
+    if not page and options.required:
+        return "The page of HTML reports could not be built."
+    if not page:
+        print("This build will have no HTML reports (gpu-tracker report).", file=sys.stderr)
+    options.header.write_text(header_of(page))
+    if options.depfile:
+        options.depfile.write_text(dependencies_of(options.header))
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
