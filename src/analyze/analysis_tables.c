@@ -1,4 +1,5 @@
 #include "analyze/analysis.h"
+#include "analyze/analysis_columns.h"
 #include "base/table.h"
 
 #include <gputracker/measurement.h>
@@ -53,9 +54,6 @@ static const char *unit_of(const struct gput_analysis *analysis, const char *nam
 /* ---- Figures ---- */
 
 static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
-static const char *const statistics_names[] = {"min", "max", "mean", "std"};
-static const char *const percentile_names[] = {"p50", "p95", "p99"};
-
 static void add_number(
     struct gput_table *table, const char *prefix, const char *name, const char *unit)
 {
@@ -69,24 +67,17 @@ static void add_number(
 static void add_statistics(
     struct gput_table *table, const char *prefix, const char *unit, bool percentiles)
 {
-    for (size_t i = 0; i < 4; i++)
-        add_number(table, prefix, statistics_names[i], unit);
-    for (size_t i = 0; percentiles && i < 3; i++)
-        add_number(table, prefix, percentile_names[i], unit);
+    table_add_columns(table, prefix, unit, statistics_columns, STATISTICS_COLUMNS);
+    if (percentiles)
+        table_add_columns(table, prefix, unit, percentiles_columns, PERCENTILES_COLUMNS);
 }
 
 static void put_statistics(struct gput_table *table, const struct gput_statistics *statistics,
     const struct gput_percentiles *percentiles, bool details)
 {
-    table_put_double(table, statistics->min);
-    table_put_double(table, statistics->max);
-    table_put_double(table, statistics->mean);
-    table_put_double(table, statistics->std);
-    if (!details)
-        return;
-    table_put_double(table, percentiles->p50);
-    table_put_double(table, percentiles->p95);
-    table_put_double(table, percentiles->p99);
+    table_put_columns(table, statistics_columns, STATISTICS_COLUMNS, statistics);
+    if (details)
+        table_put_columns(table, percentiles_columns, PERCENTILES_COLUMNS, percentiles);
 }
 
 static void add_head(struct gput_table *table)
@@ -163,10 +154,7 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
     const struct gput_code_block *block)
 {
     put_head(table, block);
-    table_put_int(table, (int64_t)block->num_timepoints);
-    table_put_int(table, (int64_t)block->num_calls);
-    table_put_int(table, (int64_t)block->num_non_empty_calls);
-    table_put_int(table, (int64_t)block->num_outside_calls);
+    table_put_columns(table, block_columns, BLOCK_COLUMNS, block);
     put_statistics(
         table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
     table_put_double(table, block->compute_time_total);
@@ -184,10 +172,7 @@ static void add_blocks(struct gput_tables *tables, const struct gput_analysis *a
 {
     struct gput_table *table = tables_add(tables, "code_blocks");
     add_head(table);
-    table_add_column(table, "num_timepoints", GPUT_COLUMN_INT);
-    table_add_column(table, "num_calls", GPUT_COLUMN_INT);
-    table_add_column(table, "num_non_empty_calls", GPUT_COLUMN_INT);
-    table_add_column(table, "num_outside_calls", GPUT_COLUMN_INT);
+    table_add_columns(table, "", NULL, block_columns, BLOCK_COLUMNS);
     add_statistics(table, "compute_time_", "seconds", analysis->details);
     add_number(table, "compute_time_", "total", "seconds");
     if (analysis->details) {

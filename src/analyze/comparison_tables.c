@@ -3,6 +3,33 @@
 
 #include <stdlib.h>
 
+/* A row: a figure of a session. */
+struct row {
+    const char *code_block, *measurement, *statistic, *session;
+    double runs;
+    double within_noise;
+    struct comparison_value value;
+};
+
+/* clang-format off */
+#define TEXT(name, meaning) {#name, NULL, meaning, GPUT_COLUMN_TEXT, COLUMN_OF(struct row, name)}
+#define COUNT(name, meaning) {#name, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(struct row, name)}
+#define NUMBER(name, member, meaning) {name, NULL, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(struct row, value.member)}
+
+static const struct column columns[] = {
+    TEXT(code_block, "its name; missing: the whole session"),
+    TEXT(measurement, "of the samples, of energy, or compute_time"),
+    TEXT(statistic, "which one of the measurement is compared"),
+    TEXT(session, "its name"),
+    NUMBER("value", value, "the mean over the runs of the session"),
+    NUMBER("percent_change", change, "from the first session"),
+    COUNT(runs, "how many there are of the session"),
+    NUMBER("low", low, "of the 95 % interval of several runs"),
+    NUMBER("high", high, "of the 95 % interval of several runs"),
+    COUNT(within_noise, "1: the spread of the runs explains the difference"),
+};
+/* clang-format on */
+
 /* The table being written. `values` has space for one value a session. */
 struct writer {
     const struct gput_comparison *comparison;
@@ -11,40 +38,25 @@ struct writer {
     struct gput_table *table;
 };
 
-static void add_columns(struct gput_table *table)
-{
-    table_add_column(table, "code_block", GPUT_COLUMN_TEXT);
-    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
-    table_add_column(table, "statistic", GPUT_COLUMN_TEXT);
-    table_add_column(table, "session", GPUT_COLUMN_TEXT);
-    table_add_column(table, "value", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "percent_change", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "runs", GPUT_COLUMN_INT);
-    table_add_column(table, "low", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "high", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "within_noise", GPUT_COLUMN_INT);
-}
-
 /* A row a session. `measurement` NULL: compute time. */
 static void put_figure(const struct writer *writer, const char *measurement, size_t block)
 {
     const struct gput_comparison *comparison = writer->comparison;
     const struct comparison_figure figure = {measurement, block, writer->statistic};
-    struct gput_table *table = writer->table;
     comparison_sorted_values(comparison, &figure, writer->values);
     for (size_t i = 0; i < comparison->n_sessions; i++) {
         const struct comparison_value *value = &writer->values[i];
         const struct comparison_session *session = &comparison->sessions[value->session];
-        table_put_text(table, block == COMPARISON_OVERALL ? NULL : comparison->block_names[block]);
-        table_put_text(table, measurement ? measurement : "compute_time");
-        table_put_text(table, gput_statistic_name(writer->statistic));
-        table_put_text(table, session->name);
-        table_put_double(table, value->value);
-        table_put_double(table, value->change);
-        table_put_int(table, (int64_t)session->n_runs);
-        table_put_double(table, value->low);
-        table_put_double(table, value->high);
-        table_put_int(table, value->noise);
+        const struct row row = {
+            .code_block = block == COMPARISON_OVERALL ? NULL : comparison->block_names[block],
+            .measurement = measurement ? measurement : "compute_time",
+            .statistic = gput_statistic_name(writer->statistic),
+            .session = session->name,
+            .runs = (double)session->n_runs,
+            .within_noise = value->noise,
+            .value = *value,
+        };
+        table_put_columns(writer->table, columns, COLUMN_COUNT(columns), &row);
     }
 }
 
@@ -75,7 +87,7 @@ int gput_comparison_tables(const struct gput_comparison *comparison,
         return error_memory(error);
     }
     writer.table = tables_add(building, "comparison");
-    add_columns(writer.table);
+    table_add_columns(writer.table, "", NULL, columns, COLUMN_COUNT(columns));
     put_part(&writer, COMPARISON_OVERALL);
     for (size_t block = 0; block < comparison->n_blocks; block++)
         put_part(&writer, block);

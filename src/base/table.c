@@ -5,6 +5,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,10 @@ union cell {
     uint32_t text;
 };
 
-struct column {
+struct table_column {
     char *name;
-    char *unit; /* NULL: the name says it */
+    char *unit;    /* NULL: the name says it */
+    char *meaning; /* NULL: not described */
     enum gput_column_type type;
     union cell *cells; /* one a row; integers and numbers as contiguous arrays */
     size_t capacity;
@@ -27,7 +29,7 @@ struct gput_table {
     struct gput_tables *list; /* while it is being built */
     char *name;
     bool record;
-    struct column *columns;
+    struct table_column *columns;
     size_t column_count;
     size_t row_count;
     size_t next; /* column of the next cell */
@@ -78,7 +80,7 @@ void table_add_column(struct gput_table *table, const char *name, enum gput_colu
         return;
     char *copy = strdup(name);
     if (copy && ARRAY_EXTEND(table->columns, table->column_count)) {
-        table->columns[table->column_count++] = (struct column){.name = copy, .type = type};
+        table->columns[table->column_count++] = (struct table_column){.name = copy, .type = type};
     } else {
         free(copy);
         table->list->failed = true;
@@ -89,17 +91,27 @@ void table_set_unit(struct gput_table *table, const char *unit)
 {
     if (!table || table->column_count == 0)
         return;
-    struct column *column = &table->columns[table->column_count - 1];
+    struct table_column *column = &table->columns[table->column_count - 1];
     free(column->unit);
     column->unit = strdup(unit);
     table->list->failed |= !column->unit;
+}
+
+void table_set_meaning(struct gput_table *table, const char *meaning)
+{
+    if (!table || table->column_count == 0)
+        return;
+    struct table_column *column = &table->columns[table->column_count - 1];
+    free(column->meaning);
+    column->meaning = strdup(meaning);
+    table->list->failed |= !column->meaning;
 }
 
 static void put(struct gput_table *table, union cell cell)
 {
     if (table->column_count == 0) /* without memory for one */
         return;
-    struct column *column = &table->columns[table->next];
+    struct table_column *column = &table->columns[table->next];
     if (!ARRAY_RESERVE(column->cells, table->row_count, column->capacity)) {
         table->list->failed = true;
         return;
@@ -146,6 +158,36 @@ void table_put_missing(struct gput_table *table)
         break;
     default:
         table_put_text(table, NULL);
+    }
+}
+
+void table_add_columns(struct gput_table *table, const char *prefix, const char *unit,
+    const struct column *columns, size_t count)
+{
+    for (const struct column *column = columns; column < columns + count; column++) {
+        char name[96];
+        snprintf(name, sizeof name, "%s%s", prefix, column->name);
+        table_add_column(table, name, column->type);
+        if (unit || column->unit)
+            table_set_unit(table, unit ? unit : column->unit);
+        if (column->meaning)
+            table_set_meaning(table, column->meaning);
+    }
+}
+
+void table_put_columns(
+    struct gput_table *table, const struct column *columns, size_t count, const void *item)
+{
+    for (const struct column *column = columns; column < columns + count; column++) {
+        double number = column->type == GPUT_COLUMN_TEXT ? 0 : column_number(column, item);
+        if (column->type == GPUT_COLUMN_TEXT)
+            table_put_text(table, column_text(column, item));
+        else if (isnan(number))
+            table_put_missing(table);
+        else if (column->type == GPUT_COLUMN_INT)
+            table_put_int(table, (int64_t)number);
+        else
+            table_put_double(table, number);
     }
 }
 
@@ -212,6 +254,7 @@ void gput_table_release(const struct gput_table *released)
     for (size_t column = 0; column < table->column_count; column++) {
         free(table->columns[column].name);
         free(table->columns[column].unit);
+        free(table->columns[column].meaning);
         free(table->columns[column].cells);
     }
     free(table->columns);
@@ -314,6 +357,11 @@ const char *gput_table_column_unit(const struct gput_table *table, size_t column
             return suffixes[i].unit;
     }
     return NULL;
+}
+
+const char *gput_table_column_meaning(const struct gput_table *table, size_t column)
+{
+    return table->columns[column].meaning;
 }
 
 const int64_t *gput_table_ints(const struct gput_table *table, size_t column)

@@ -2,152 +2,147 @@
  * One line a measurement, so that every tool that reads tables can group by any column. The session
  * as a whole has no code block; compute_time is a measurement of its own.
  */
+#include "analyze/analysis_columns.h"
+#include "base/table.h"
 #include "output/analysis_render.h"
 
-#include "base/csv.h"
-#include "base/number.h"
-
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-/* After a comma. */
-static void append_number(struct str *text, double value)
+static const struct gput_statistics no_statistics = {NAN, NAN, NAN, NAN, 0};
+static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
+
+/* The lines being written: of a block or, where that is NULL, of the session. */
+struct lines {
+    const struct gput_analysis *analysis;
+    struct gput_table *table;
+    const struct gput_code_block *block;
+};
+
+static void add_columns(const struct lines *lines)
 {
-    str_append_char(text, ',');
-    csv_append_number(text, value);
+    struct gput_table *table = lines->table;
+    table_add_column(table, "code_block", GPUT_COLUMN_TEXT);
+    table_add_column(table, "process_id", GPUT_COLUMN_INT);
+    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    table_add_columns(table, "", NULL, block_columns, BLOCK_COLUMNS - 1);
+    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
+    table_add_columns(table, "", NULL, statistics_columns, STATISTICS_COLUMNS);
+    table_add_column(table, "total", GPUT_COLUMN_DOUBLE);
+    if (lines->analysis->details)
+        table_add_columns(table, "", NULL, percentiles_columns, PERCENTILES_COLUMNS);
+    table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
 }
 
-static void append_count(struct str *text, bool known, int64_t value)
+static void put_id(struct gput_table *table, int64_t id)
 {
-    char number[NUMBER_TEXT_SIZE];
-    str_append_char(text, ',');
-    if (known)
-        str_append_bytes(text, number, number_format_int64(value, number));
+    if (id < 0)
+        table_put_missing(table);
+    else
+        table_put_int(table, id);
 }
 
-static void append_numbers(struct str *text, const struct gput_statistics *statistics,
-    const struct gput_percentiles *percentiles, double total)
+/* What stands before the figures in every line. */
+static void put_head(const struct lines *lines, const char *measurement)
 {
-    append_number(text, statistics->min);
-    append_number(text, statistics->max);
-    append_number(text, statistics->mean);
-    append_number(text, statistics->std);
-    append_number(text, total);
-    if (percentiles) {
-        append_number(text, percentiles->p50);
-        append_number(text, percentiles->p95);
-        append_number(text, percentiles->p99);
+    struct gput_table *table = lines->table;
+    const struct gput_code_block *block = lines->block;
+    table_put_text(table, block ? block->name : NULL);
+    put_id(table, block ? block->process_id : -1);
+    put_id(table, block ? block->thread_id : -1);
+    if (block) {
+        table_put_columns(table, block_columns, BLOCK_COLUMNS - 1, block);
+    } else {
+        table_put_int(table, (int64_t)lines->analysis->num_timepoints);
+        table_put_missing(table);
+        table_put_missing(table);
     }
+    table_put_text(table, measurement);
 }
 
-/* Of what has no rows. */
-static void append_figures(struct str *text, const struct gput_statistics *statistics,
+static void put_figures(const struct lines *lines, const struct gput_statistics *statistics,
     const struct gput_percentiles *percentiles, double total)
 {
-    append_numbers(text, statistics, percentiles, total);
-    str_append(text, ",\n");
+    table_put_columns(lines->table, statistics_columns, STATISTICS_COLUMNS, statistics);
+    table_put_double(lines->table, total);
+    if (lines->analysis->details)
+        table_put_columns(lines->table, percentiles_columns, PERCENTILES_COLUMNS,
+            percentiles ? percentiles : &no_percentiles);
 }
 
-/* Of a measurement. */
-static void append_usage(struct str *text, const struct gput_statistics *statistics,
+/* A line of what has a total, and perhaps a mean, but is no measurement of the samples. */
+static void put_total(const struct lines *lines, const char *name, double mean, double total)
+{
+    struct gput_statistics statistics = no_statistics;
+    statistics.mean = mean;
+    put_head(lines, name);
+    put_figures(lines, &statistics, NULL, total);
+    table_put_missing(lines->table);
+}
+
+static void put_usage(const struct lines *lines, const struct gput_statistics *usage,
     const struct gput_percentiles *percentiles)
 {
-    append_numbers(text, statistics, percentiles, NAN);
-    append_count(text, true, (int64_t)statistics->n_missing);
-    str_append_char(text, '\n');
-}
-
-/* What stands before the figures in every line of the session as a whole. */
-static void append_overall(
-    const struct gput_analysis *analysis, const char *measurement, struct str *text)
-{
-    str_append(text, ",,");
-    append_count(text, true, (int64_t)analysis->num_timepoints);
-    str_append(text, ",,,");
-    csv_append_text(text, measurement);
-}
-
-/* What stands before the figures in every line of a block. */
-static void append_block(
-    struct str *text, const struct gput_code_block *block, const char *measurement)
-{
-    csv_append_text(text, block->name);
-    append_count(text, block->process_id >= 0, block->process_id);
-    append_count(text, block->thread_id >= 0, block->thread_id);
-    append_count(text, true, (int64_t)block->num_timepoints);
-    append_count(text, true, (int64_t)block->num_calls);
-    append_count(text, true, (int64_t)block->num_non_empty_calls);
-    str_append_char(text, ',');
-    csv_append_text(text, measurement);
-}
-
-/* Joules, which have a total alone. */
-static void append_energy(const struct gput_analysis *analysis, const struct gput_code_block *block,
-    const double *energy, struct str *text)
-{
-    static const struct gput_statistics none = {NAN, NAN, NAN, NAN, 0};
-    static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        if (!analysis_shows_energy(analysis, (enum gput_energy_figure)i))
-            continue;
-        if (block)
-            append_block(text, block, "energy_");
-        else
-            append_overall(analysis, "energy_", text);
-        str_append(text, gput_energy_figure_name((enum gput_energy_figure)i));
-        append_figures(text, &none, analysis->details ? &no_percentiles : NULL, energy[i]);
+    for (size_t i = 0; i < lines->analysis->n_measurements; i++) {
+        put_head(lines, lines->analysis->measurements[i]);
+        put_figures(lines, &usage[i], percentiles ? &percentiles[i] : NULL, NAN);
+        table_put_int(lines->table, (int64_t)usage[i].n_missing);
     }
 }
 
-/* Totals and means of what the kernel counted. */
-static void append_exact(
-    const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
+static void put_energy(const struct lines *lines, const double *joules)
 {
-    static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
-    for (enum gput_exact_figure i = 0; analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT; i++) {
-        struct gput_statistics mean = {NAN, NAN, analysis_exact_mean(block, i), NAN, 0};
-        append_block(text, block, "exact_");
-        str_append(text, gput_exact_figure_name(i));
-        append_figures(text, &mean, analysis->details ? &no_percentiles : NULL, block->exact[i]);
+    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "energy_%s", gput_energy_figure_name(i));
+        if (analysis_shows_energy(lines->analysis, i))
+            put_total(lines, name, NAN, joules[i]);
     }
 }
 
-static void write_block(
-    const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
+static void put_block(struct lines *lines, const struct gput_code_block *block)
 {
-    static const struct gput_statistics none = {NAN, NAN, NAN, NAN, 0};
-    static const struct gput_percentiles no_percentiles = {NAN, NAN, NAN};
-    append_block(text, block, "compute_time");
-    append_figures(text, &block->compute_time,
+    lines->block = block;
+    put_head(lines, "compute_time");
+    put_figures(lines, &block->compute_time,
         block->percentiles ? &block->compute_time_percentiles : NULL, block->compute_time_total);
-    if (analysis->details) {
-        append_block(text, block, "self_time");
-        append_figures(text, &none, &no_percentiles, block->self_time_total);
-        append_block(text, block, "cpu_time");
-        append_figures(text, &none, &no_percentiles, block->cpu_time_total);
+    table_put_missing(lines->table);
+    if (lines->analysis->details) {
+        put_total(lines, "self_time", NAN, block->self_time_total);
+        put_total(lines, "cpu_time", NAN, block->cpu_time_total);
     }
-    for (size_t i = 0; i < analysis->n_measurements; i++) {
-        append_block(text, block, analysis->measurements[i]);
-        append_usage(
-            text, &block->resource_usage[i], block->percentiles ? &block->percentiles[i] : NULL);
+    put_usage(lines, block->resource_usage, block->percentiles);
+    put_energy(lines, block->energy);
+    for (enum gput_exact_figure i = 0; lines->analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT;
+         i++) {
+        char name[64];
+        snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(i));
+        put_total(lines, name, analysis_exact_mean(block, i), block->exact[i]);
     }
-    append_energy(analysis, block, block->energy, text);
-    append_exact(analysis, block, text);
     for (size_t i = 0; i < block->n_parts; i++)
-        write_block(analysis, &block->parts[i], text);
+        put_block(lines, &block->parts[i]);
 }
 
 void analysis_write_csv(const struct gput_analysis *analysis, struct str *text)
 {
-    str_append(text, "code_block,process_id,thread_id,num_timepoints,num_calls,"
-                     "num_non_empty_calls,measurement,min,max,mean,std,total");
-    str_append(text, analysis->details ? ",p50,p95,p99" : "");
-    str_append(text, ",missing_timepoints\n");
-    for (size_t i = 0; i < analysis->n_measurements; i++) {
-        append_overall(analysis, analysis->measurements[i], text);
-        append_usage(text, &analysis->overall[i],
-            analysis->overall_percentiles ? &analysis->overall_percentiles[i] : NULL);
+    struct gput_tables *tables = tables_create();
+    char *csv = NULL;
+    if (tables) {
+        struct lines lines = {analysis, tables_add(tables, "analysis"), NULL};
+        add_columns(&lines);
+        put_usage(&lines, analysis->overall, analysis->overall_percentiles);
+        put_energy(&lines, analysis->energy);
+        for (size_t i = 0; i < analysis->n_blocks; i++)
+            put_block(&lines, &analysis->blocks[i]);
     }
-    append_energy(analysis, NULL, analysis->energy, text);
-    for (size_t i = 0; i < analysis->n_blocks; i++)
-        write_block(analysis, &analysis->blocks[i], text);
+    if (tables_finish_building(tables, &tables, NULL) == GPUT_OK) {
+        gput_tables_render(tables, GPUT_CSV, &csv, NULL, NULL);
+        gput_tables_destroy(tables);
+    }
+    if (csv)
+        str_append(text, csv);
+    else
+        text->failed = true;
+    free(csv);
 }

@@ -1,3 +1,4 @@
+#include "analyze/analysis_columns.h"
 #include "output/analysis_render.h"
 
 #include <math.h>
@@ -5,17 +6,12 @@
 
 static void add_figures(struct doc *object, const struct gput_statistics *statistics)
 {
-    doc_add_double(object, "min", statistics->min);
-    doc_add_double(object, "max", statistics->max);
-    doc_add_double(object, "mean", statistics->mean);
-    doc_add_double(object, "std", statistics->std);
+    columns_add_to_doc(statistics_columns, STATISTICS_COLUMNS, statistics, object);
 }
 
 static void add_percentiles(struct doc *object, const struct gput_percentiles *percentiles)
 {
-    doc_add_double(object, "p50", percentiles->p50);
-    doc_add_double(object, "p95", percentiles->p95);
-    doc_add_double(object, "p99", percentiles->p99);
+    columns_add_to_doc(percentiles_columns, PERCENTILES_COLUMNS, percentiles, object);
 }
 
 static void add_usage(const struct gput_analysis *analysis, struct doc *object,
@@ -98,11 +94,8 @@ static void add_block(
         doc_add_int(object, "process_id", block->process_id);
     if (block->thread_id >= 0)
         doc_add_int(object, "thread_id", block->thread_id);
-    doc_add_int(object, "num_timepoints", (int64_t)block->num_timepoints);
-    doc_add_int(object, "num_calls", (int64_t)block->num_calls);
-    doc_add_int(object, "num_non_empty_calls", (int64_t)block->num_non_empty_calls);
-    if (block->num_outside_calls > 0)
-        doc_add_int(object, "num_outside_calls", (int64_t)block->num_outside_calls);
+    columns_add_to_doc(
+        block_columns, BLOCK_COLUMNS - (block->num_outside_calls == 0), block, object);
     struct doc *compute_time = doc_add_object(object, "compute_time");
     add_figures(compute_time, &block->compute_time);
     doc_add_double(compute_time, "total", block->compute_time_total);

@@ -1,11 +1,10 @@
+#include "analyze/analysis_columns.h"
 #include "output/analysis_render.h"
 #include "output/pickle_writer.h"
 
 #include <math.h>
 
 #define MODULE "gpu_tracker.sub_tracker"
-
-static const char *const compute_time_names[] = {"min", "max", "mean", "std", "total"};
 
 static void write_usage(const struct gput_analysis *analysis,
     const struct gput_statistics *statistics, struct str *text)
@@ -14,10 +13,8 @@ static void write_usage(const struct gput_analysis *analysis,
     pickle_list_begin(text);
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         pickle_list_begin(text);
-        pickle_float(text, statistics[i].min);
-        pickle_float(text, statistics[i].max);
-        pickle_float(text, statistics[i].mean);
-        pickle_float(text, statistics[i].std);
+        for (size_t column = 0; column < STATISTICS_COLUMNS; column++)
+            pickle_float(text, column_number(&statistics_columns[column], &statistics[i]));
         pickle_list_end(text);
     }
     pickle_list_end(text);
@@ -26,8 +23,8 @@ static void write_usage(const struct gput_analysis *analysis,
         pickle_text(text, analysis->measurements[i]);
     pickle_list_end(text);
     pickle_list_begin(text);
-    for (size_t i = 0; i < 4; i++)
-        pickle_text(text, compute_time_names[i]);
+    for (size_t column = 0; column < STATISTICS_COLUMNS; column++)
+        pickle_text(text, statistics_columns[column].name);
     pickle_list_end(text);
     pickle_call_end(text);
 }
@@ -106,20 +103,29 @@ static void write_exact(
     doc_destroy(parent);
 }
 
+static void write_compute_time(const struct gput_code_block *block, struct str *text)
+{
+    const char *names[STATISTICS_COLUMNS + 1];
+    double values[STATISTICS_COLUMNS + 1];
+    for (size_t i = 0; i < STATISTICS_COLUMNS; i++) {
+        names[i] = statistics_columns[i].name;
+        values[i] = column_number(&statistics_columns[i], &block->compute_time);
+    }
+    names[STATISTICS_COLUMNS] = "total";
+    values[STATISTICS_COLUMNS] = block->compute_time_total;
+    pickle_text(text, "compute_time");
+    pickle_series(text, names, values, STATISTICS_COLUMNS + 1, false);
+}
+
 static void write_block(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
 {
-    const struct gput_statistics *time = &block->compute_time;
-    const double compute_time[] = {
-        time->min, time->max, time->mean, time->std, block->compute_time_total};
     pickle_object_begin(text, MODULE, "CodeBlockResults");
     pickle_text(text, "name");
     pickle_text(text, block->name);
-    write_count("num_timepoints", block->num_timepoints, text);
-    write_count("num_calls", block->num_calls, text);
-    write_count("num_non_empty_calls", block->num_non_empty_calls, text);
-    pickle_text(text, "compute_time");
-    pickle_series(text, compute_time_names, compute_time, 5, false);
+    for (size_t i = 0; i < BLOCK_COLUMNS - 1; i++)
+        write_count(block_columns[i].name, (uint64_t)column_number(&block_columns[i], block), text);
+    write_compute_time(block, text);
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
     write_missing(analysis, block->resource_usage, text);

@@ -1,3 +1,4 @@
+#include "analyze/analysis_columns.h"
 #include "output/analysis_render.h"
 #include "output/text_table.h"
 
@@ -10,32 +11,33 @@
 /* As long as the longest key, "Num Non Empty Calls:". */
 #define KEY_WIDTH 20
 
-static const char *const statistic_names[] = {"min", "max", "mean", "std"};
-static const char *const percentile_names[] = {"p50", "p95", "p99"};
+/* Sets cells of a row from `column` on; returns the column after them. */
+static size_t set_figures(struct text_table *table, size_t row, size_t column,
+    const struct column *figures, size_t count, const void *item)
+{
+    for (size_t i = 0; i < count; i++)
+        text_table_set_number(table, row, column++, column_number(&figures[i], item));
+    return column;
+}
 
 /* Puts statistics, and percentiles unless NULL, into a row; returns the number of columns. */
-static size_t set_figures(struct text_table *table, size_t row,
+static size_t set_row(struct text_table *table, size_t row,
     const struct gput_statistics *statistics, const struct gput_percentiles *percentiles)
 {
-    const double figures[] = {statistics->min, statistics->max, statistics->mean, statistics->std};
-    size_t column = 0;
-    for (size_t i = 0; i < 4; i++)
-        text_table_set_number(table, row, column++, figures[i]);
-    if (percentiles) {
-        const double more[] = {percentiles->p50, percentiles->p95, percentiles->p99};
-        for (size_t i = 0; i < 3; i++)
-            text_table_set_number(table, row, column++, more[i]);
-    }
-    return column;
+    size_t column = set_figures(table, row, 0, statistics_columns, STATISTICS_COLUMNS, statistics);
+    if (!percentiles)
+        return column;
+    return set_figures(table, row, column, percentiles_columns, PERCENTILES_COLUMNS, percentiles);
 }
 
 static struct text_table *create_figures(size_t n_rows, bool percentiles, size_t more)
 {
-    struct text_table *table = text_table_create(n_rows, (percentiles ? 7 : 4) + more);
-    for (size_t i = 0; i < 4; i++)
-        text_table_set_number_column_name(table, i, statistic_names[i]);
-    for (size_t i = 0; percentiles && i < 3; i++)
-        text_table_set_number_column_name(table, 4 + i, percentile_names[i]);
+    size_t count = STATISTICS_COLUMNS + (percentiles ? PERCENTILES_COLUMNS : 0);
+    struct text_table *table = text_table_create(n_rows, count + more);
+    for (size_t i = 0; i < count; i++)
+        text_table_set_number_column_name(table, i,
+            i < STATISTICS_COLUMNS ? statistics_columns[i].name
+                                   : percentiles_columns[i - STATISTICS_COLUMNS].name);
     return table;
 }
 
@@ -52,7 +54,7 @@ static void write_usage(const struct gput_analysis *analysis,
     struct text_table *table = create_figures(analysis->n_measurements, percentiles != NULL, 0);
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         text_table_set_row_name(table, i, analysis->measurements[i]);
-        set_figures(table, i, &statistics[i], percentiles ? &percentiles[i] : NULL);
+        set_row(table, i, &statistics[i], percentiles ? &percentiles[i] : NULL);
     }
     text_table_write(table, indent, text);
     text_table_destroy(table);
@@ -61,7 +63,7 @@ static void write_usage(const struct gput_analysis *analysis,
 static void write_compute_time(const struct gput_code_block *block, int indent, struct str *text)
 {
     struct text_table *table = create_figures(1, block->percentiles != NULL, 1);
-    size_t column = set_figures(table, 0, &block->compute_time,
+    size_t column = set_row(table, 0, &block->compute_time,
         block->percentiles ? &block->compute_time_percentiles : NULL);
     text_table_set_number_column_name(table, column, "total");
     text_table_set_number(table, 0, column, block->compute_time_total);
@@ -190,11 +192,14 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
         write_count("Process ID:", block->process_id, indent, text);
     if (block->thread_id >= 0)
         write_count("Thread ID:", block->thread_id, indent, text);
-    write_count("Num Timepoints:", (int64_t)block->num_timepoints, indent, text);
-    write_count("Num Calls:", (int64_t)block->num_calls, indent, text);
-    write_count("Num Non Empty Calls:", (int64_t)block->num_non_empty_calls, indent, text);
-    if (block->num_outside_calls > 0)
-        write_count("Num Outside Calls:", (int64_t)block->num_outside_calls, indent, text);
+    for (size_t i = 0; i < BLOCK_COLUMNS - (block->num_outside_calls == 0); i++) {
+        struct str title = {0};
+        text_table_append_title(&title, block_columns[i].name);
+        str_append_char(&title, ':');
+        write_count(
+            str_text(&title), (int64_t)column_number(&block_columns[i], block), indent, text);
+        str_finish(&title);
+    }
     if (analysis->details) {
         write_seconds("Self Time:", block->self_time_total, indent, text);
         write_seconds("CPU Time:", block->cpu_time_total, indent, text);

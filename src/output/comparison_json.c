@@ -2,15 +2,15 @@
 
 #include <math.h>
 
-/* Adds an object of the report's values, session by session. */
-typedef void add_values(
-    const struct comparison_report *report, struct doc *parent, const char *key);
-
 static const char *session_name(
     const struct comparison_report *report, const struct comparison_value *value)
 {
     return report->comparison->sessions[value->session].name;
 }
+
+/* Adds an object of the report's values, session by session. */
+typedef void add_values(
+    const struct comparison_report *report, struct doc *parent, const char *key);
 
 static void add_plain(const struct comparison_report *report, struct doc *parent, const char *key)
 {
@@ -50,50 +50,40 @@ static void add_runs(const struct comparison_report *report, struct doc *parent,
     }
 }
 
-static void add_blocks(const struct comparison_report *report, struct doc *object,
-    const char *measurement, add_values *add)
+/* Where the next object goes, and what is around it: parts and measurements nest. */
+struct writer {
+    const struct comparison_report *report;
+    struct doc *levels[3];
+    size_t depth;
+    add_values *add;
+};
+
+static void open_object(void *user, const char *key)
 {
-    for (size_t block = 0; block < report->comparison->n_blocks; block++) {
-        comparison_report_values(report, measurement, block);
-        add(report, object, report->comparison->block_names[block]);
-    }
+    struct writer *writer = user;
+    struct doc *parent = writer->levels[writer->depth];
+    writer->levels[++writer->depth] = doc_add_object(parent, key);
 }
 
-/* Joules, where some session has them. */
-static void add_energy(const struct comparison_report *report, struct doc *root, add_values *add)
+static void close_object(void *user)
 {
-    struct doc *overall = NULL, *blocks = NULL;
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        const char *measurement = comparison_energy_measurements[i];
-        const char *name = gput_energy_figure_name((enum gput_energy_figure)i);
-        if (!comparison_has_energy(report->comparison, (enum gput_energy_figure)i))
-            continue;
-        if (!overall) {
-            overall = doc_add_object(root, "overall_energy");
-            blocks = doc_add_object(root, "code_block_energy");
-        }
-        comparison_report_values(report, measurement, COMPARISON_OVERALL);
-        add(report, overall, name);
-        if (report->comparison->n_blocks > 0)
-            add_blocks(report, doc_add_object(blocks, name), measurement, add);
-    }
+    struct writer *writer = user;
+    writer->depth--;
+}
+
+static void write_values(void *user, const char *key)
+{
+    struct writer *writer = user;
+    writer->add(writer->report, writer->levels[writer->depth], key);
 }
 
 /* The parts of a comparison. */
 static void add_all(const struct comparison_report *report, struct doc *root, add_values *add)
 {
-    const struct gput_analysis *first = report->comparison->first;
-    struct doc *overall = doc_add_object(root, "overall_resource_usage");
-    for (size_t i = 0; i < first->n_measurements; i++) {
-        comparison_report_values(report, first->measurements[i], COMPARISON_OVERALL);
-        add(report, overall, first->measurements[i]);
-    }
-    struct doc *blocks = doc_add_object(root, "code_block_resource_usage");
-    for (size_t i = 0; report->comparison->n_blocks > 0 && i < first->n_measurements; i++)
-        add_blocks(
-            report, doc_add_object(blocks, first->measurements[i]), first->measurements[i], add);
-    add_blocks(report, doc_add_object(root, "code_block_compute_time"), NULL, add);
-    add_energy(report, root, add);
+    static const struct comparison_writer functions = {open_object, close_object, write_values};
+    struct writer writer = {.report = report, .levels = {root}, .add = add};
+    for (enum comparison_part part = 0; part <= COMPARISON_BLOCK_ENERGY; part++)
+        comparison_walk(report, part, &functions, &writer);
 }
 
 void comparison_write_json(const struct comparison_report *report, struct str *text)

@@ -3,32 +3,8 @@
 
 #include "base/number.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
-
-/* "main_n_threads" as "Main N Threads", each line after tabs. */
-static void write_title(const char *name, int indent, struct str *text)
-{
-    bool inside = false;
-    str_append_repeated(text, '\t', (size_t)indent);
-    for (; *name; name++) {
-        bool letter = isalpha((unsigned char)*name);
-        char byte = *name == '_' ? ' ' : *name;
-        if (letter)
-            byte = (char)(inside ? tolower(byte) : toupper(byte));
-        str_append_char(text, byte);
-        inside = letter;
-    }
-    str_append(text, ":\n");
-}
-
-static void write_name(const char *name, int indent, struct str *text)
-{
-    str_append_repeated(text, '\t', (size_t)indent);
-    str_append(text, name);
-    str_append(text, ":\n");
-}
 
 /* "+5.3 %", with a note where the runs' spread explains it; "n/a" when it cannot be known. */
 static void set_change(
@@ -89,55 +65,53 @@ static void write_values(const struct comparison_report *report, int indent, str
     text_table_destroy(table);
 }
 
-static void write_blocks(
-    const struct comparison_report *report, const char *measurement, int indent, struct str *text)
+/* Titles of parts and measurements, names of blocks; values below them. */
+struct writer {
+    const struct comparison_report *report;
+    struct str *text;
+    int depth;
+    bool blocks;
+};
+
+static void open_part(void *user, const char *key)
 {
-    for (size_t block = 0; block < report->comparison->n_blocks; block++) {
-        write_name(report->comparison->block_names[block], indent, text);
-        comparison_report_values(report, measurement, block);
-        write_values(report, indent + 1, text);
-    }
+    struct writer *writer = user;
+    bool energy = strstr(key, "_energy") != NULL;
+    str_append_repeated(writer->text, '\t', (size_t)writer->depth);
+    text_table_append_title(writer->text, key);
+    str_append(writer->text, writer->depth == 0 && energy ? " (joules):\n" : ":\n");
+    writer->depth++;
 }
 
-/* Joules, where some session has them. */
-static void write_energy(const struct comparison_report *report, bool blocks, struct str *text)
+static void close_part(void *user)
 {
-    bool any = false;
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        if (!comparison_has_energy(report->comparison, (enum gput_energy_figure)i))
-            continue;
-        if (!any)
-            str_append(
-                text, blocks ? "Code Block Energy (joules):\n" : "Overall Energy (joules):\n");
-        any = true;
-        write_title(gput_energy_figure_name((enum gput_energy_figure)i), 1, text);
-        if (blocks) {
-            write_blocks(report, comparison_energy_measurements[i], 2, text);
-        } else {
-            comparison_report_values(report, comparison_energy_measurements[i], COMPARISON_OVERALL);
-            write_values(report, 2, text);
-        }
-    }
+    struct writer *writer = user;
+    writer->depth--;
+}
+
+static void write_named_values(void *user, const char *key)
+{
+    struct writer *writer = user;
+    str_append_repeated(writer->text, '\t', (size_t)writer->depth);
+    if (writer->blocks)
+        str_append(writer->text, key);
+    else
+        text_table_append_title(writer->text, key);
+    str_append(writer->text, ":\n");
+    write_values(writer->report, writer->depth + 1, writer->text);
 }
 
 void comparison_write_text(const struct comparison_report *report, struct str *text)
 {
-    const struct gput_analysis *first = report->comparison->first;
-    str_append(text, "Overall Resource Usage:\n");
-    for (size_t i = 0; i < first->n_measurements; i++) {
-        write_title(first->measurements[i], 1, text);
-        comparison_report_values(report, first->measurements[i], COMPARISON_OVERALL);
-        write_values(report, 2, text);
-    }
-    write_energy(report, false, text);
-    if (report->comparison->n_blocks == 0)
-        return;
-    str_append(text, "Code Block Resource Usage:\n");
-    for (size_t i = 0; i < first->n_measurements; i++) {
-        write_title(first->measurements[i], 1, text);
-        write_blocks(report, first->measurements[i], 2, text);
-    }
-    str_append(text, "Code Block Compute Time:\n");
-    write_blocks(report, NULL, 1, text);
-    write_energy(report, true, text);
+    static const struct comparison_writer functions = {open_part, close_part, write_named_values};
+    static const enum comparison_part overall[] = {
+        COMPARISON_OVERALL_USAGE, COMPARISON_OVERALL_ENERGY};
+    static const enum comparison_part blocks[] = {
+        COMPARISON_BLOCK_USAGE, COMPARISON_BLOCK_TIME, COMPARISON_BLOCK_ENERGY};
+    struct writer writer = {.report = report, .text = text};
+    for (size_t i = 0; i < sizeof overall / sizeof *overall; i++)
+        comparison_walk(report, overall[i], &functions, &writer);
+    writer.blocks = true;
+    for (size_t i = 0; report->comparison->n_blocks > 0 && i < sizeof blocks / sizeof *blocks; i++)
+        comparison_walk(report, blocks[i], &functions, &writer);
 }

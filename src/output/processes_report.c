@@ -1,5 +1,7 @@
 #include "output/processes_report.h"
 
+#include "output/process_columns.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -9,72 +11,43 @@
 
 /* ---- a document ---- */
 
-static void add_text(struct doc *parent, const char *key, const char *text)
-{
-    if (text && text[0])
-        doc_add_string(parent, key, text);
-    else
-        doc_add_null(parent, key);
-}
+/* Columns that reports have as doubles, RAM under another name in the unit of the report. */
+static const struct {
+    const char *column, *name;
+    bool in_ram_unit;
+} renamed[] = {
+    {"peak_ram_bytes", "peak_ram", true},
+    {"largest_peak_ram_bytes", "largest_peak_ram", true},
+    {"peak_gpu_ram_bytes", "peak_gpu_ram_bytes", false},
+    {"largest_peak_gpu_ram_bytes", "largest_peak_gpu_ram_bytes", false},
+};
 
-static void add_whole(struct doc *parent, const char *key, double value)
+static void add_column(struct doc *object, const struct gput_processes *list,
+    const struct column *column, const void *item)
 {
-    if (isnan(value))
-        doc_add_null(parent, key);
-    else
-        doc_add_int(parent, key, (int64_t)value);
-}
-
-static void add_status(struct doc *parent, const struct gput_process *process)
-{
-    bool exited = process->has_status && WIFEXITED(process->status);
-    bool killed = process->has_status && WIFSIGNALED(process->status);
-    add_whole(parent, "exit_code", exited ? WEXITSTATUS(process->status) : NAN);
-    add_whole(parent, "exit_signal", killed ? WTERMSIG(process->status) : NAN);
-}
-
-static void add_process(
-    struct doc *array, const struct gput_processes *list, const struct gput_process *process)
-{
-    struct doc *item = doc_add_object(array, NULL);
-    doc_add_int(item, "pid", process->pid);
-    add_whole(item, "parent", process->parent > 0 ? (double)process->parent : NAN);
-    add_text(item, "name", process->name);
-    if (list->has_command_lines)
-        add_text(item, "command_line", process->command_line);
-    doc_add_double(item, "start_timestamp", (double)process->start_ns * 1e-9);
-    doc_add_double(
-        item, "end_timestamp", process->end_ns ? (double)process->end_ns * 1e-9 : (double)NAN);
-    add_text(item, "end_timestamp_source", gput_process_end_name(process));
-    add_text(item, "at_least", gput_process_at_least(process));
-    doc_add_double(item, "cpu_seconds", process->cpu_seconds);
-    doc_add_double(
-        item, "peak_ram", process->peak_ram_bytes * gput_ram_unit_factor(list->ram_unit));
-    doc_add_string(item, "peak_ram_source", gput_process_peak_name(process->peak));
-    doc_add_double(item, "peak_gpu_ram_bytes", process->peak_gpu_ram_bytes);
-    add_whole(item, "read_bytes", process->read_bytes);
-    add_whole(item, "write_bytes", process->write_bytes);
-    add_whole(item, "storage_read_bytes", process->storage_read_bytes);
-    add_whole(item, "storage_write_bytes", process->storage_write_bytes);
-    add_status(item, process);
+    if (strcmp(column->name, "command_line") == 0 && !list->has_command_lines)
+        return;
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
+        double factor = renamed[i].in_ram_unit ? gput_ram_unit_factor(list->ram_unit) : 1;
+        if (strcmp(column->name, renamed[i].column) == 0) {
+            doc_add_double(object, renamed[i].name, column_number(column, item) * factor);
+            return;
+        }
+    }
+    columns_add_to_doc(column, 1, item, object);
 }
 
 void processes_report_add(struct doc *report, const struct gput_processes *processes)
 {
     struct doc *array = doc_add_array(report, "processes");
-    for (size_t i = 0; i < processes->count; i++)
-        add_process(array, processes, &processes->processes[i]);
-
+    for (size_t i = 0; i < processes->count; i++) {
+        struct doc *object = doc_add_object(array, NULL);
+        for (size_t column = 0; column < process_column_count; column++)
+            add_column(object, processes, &process_columns[column], &processes->processes[i]);
+    }
     struct doc *others = doc_add_object(report, "other_processes");
-    doc_add_int(others, "count", (int64_t)processes->others.count);
-    doc_add_double(others, "cpu_seconds", processes->others.cpu_seconds);
-    doc_add_double(others, "largest_peak_ram",
-        processes->others.peak_ram_bytes * gput_ram_unit_factor(processes->ram_unit));
-    doc_add_double(others, "largest_peak_gpu_ram_bytes", processes->others.peak_gpu_ram_bytes);
-    add_whole(others, "read_bytes", processes->others.read_bytes);
-    add_whole(others, "write_bytes", processes->others.write_bytes);
-    add_whole(others, "storage_read_bytes", processes->others.storage_read_bytes);
-    add_whole(others, "storage_write_bytes", processes->others.storage_write_bytes);
+    for (size_t column = 0; column < other_process_column_count; column++)
+        add_column(others, processes, &other_process_columns[column], processes);
 }
 
 /* ---- a tree ---- */

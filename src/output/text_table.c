@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -135,4 +136,17 @@ void text_table_write(const struct text_table *table, int indent, struct str *te
         write_line(table, row, widths, text);
     }
     free(widths);
+}
+
+void text_table_append_title(struct str *text, const char *name)
+{
+    bool inside = false;
+    for (; *name; name++) {
+        bool letter = isalpha((unsigned char)*name);
+        char byte = *name == '_' ? ' ' : *name;
+        if (letter)
+            byte = (char)(inside ? tolower(byte) : toupper(byte));
+        str_append_char(text, byte);
+        inside = letter;
+    }
 }

@@ -31,4 +31,7 @@ void text_table_set_integer(struct text_table *table, size_t row, size_t column,
 /* Appends the lines, each after `indent` tabs. A NULL table makes `text` failed. */
 void text_table_write(const struct text_table *table, int indent, struct str *text);
 
+/* Appends a name as a title: "main_n_threads" as "Main N Threads". */
+void text_table_append_title(struct str *text, const char *name);
+
 #endif

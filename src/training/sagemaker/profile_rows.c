@@ -4,20 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct column {
-    const char *name;
-    enum gput_column_type type;
-};
-
-static struct gput_table *add_table(
-    struct gput_tables *tables, const char *name, const struct column *columns, size_t count)
-{
-    struct gput_table *table = tables_add(tables, name);
-    for (size_t i = 0; i < count; i++)
-        table_add_column(table, columns[i].name, columns[i].type);
-    return table;
-}
-
 static bool selects(const struct gput_profile_options *options, const char *metric)
 {
     for (size_t i = 0; i < options->metric_count; i++)
@@ -43,21 +29,26 @@ bool profile_selects_event(const struct profile_frame *frame,
 
 static struct gput_table *add_system_table(struct gput_tables *tables)
 {
-    static const struct column columns[] = {{"timestamp", GPUT_COLUMN_TEXT},
-        {"timestamp_us", GPUT_COLUMN_INT}, {"value", GPUT_COLUMN_DOUBLE},
-        {"system_metric", GPUT_COLUMN_TEXT}, {"dimension", GPUT_COLUMN_TEXT},
-        {"nodeID", GPUT_COLUMN_TEXT}, {"type", GPUT_COLUMN_TEXT}};
-    return add_table(tables, "system", columns, sizeof columns / sizeof *columns);
+    static const struct column columns[] = {{"timestamp", .type = GPUT_COLUMN_TEXT},
+        {"timestamp_us", .type = GPUT_COLUMN_INT}, {"value", .type = GPUT_COLUMN_DOUBLE},
+        {"system_metric", .type = GPUT_COLUMN_TEXT}, {"dimension", .type = GPUT_COLUMN_TEXT},
+        {"nodeID", .type = GPUT_COLUMN_TEXT}, {"type", .type = GPUT_COLUMN_TEXT}};
+    struct gput_table *table = tables_add(tables, "system");
+    table_add_columns(table, "", NULL, columns, COLUMN_COUNT(columns));
+    return table;
 }
 
 static struct gput_table *add_framework_table(struct gput_tables *tables)
 {
-    static const struct column columns[] = {{"start_time", GPUT_COLUMN_TEXT},
-        {"end_time", GPUT_COLUMN_TEXT}, {"start_time_us", GPUT_COLUMN_INT},
-        {"end_time_us", GPUT_COLUMN_INT}, {"tid", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT},
-        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
-        {"bytes", GPUT_COLUMN_INT}, {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
-    return add_table(tables, "framework", columns, sizeof columns / sizeof *columns);
+    static const struct column columns[] = {{"start_time", .type = GPUT_COLUMN_TEXT},
+        {"end_time", .type = GPUT_COLUMN_TEXT}, {"start_time_us", .type = GPUT_COLUMN_INT},
+        {"end_time_us", .type = GPUT_COLUMN_INT}, {"tid", .type = GPUT_COLUMN_INT},
+        {"pid", .type = GPUT_COLUMN_INT}, {"framework_metric", .type = GPUT_COLUMN_TEXT},
+        {"step", .type = GPUT_COLUMN_INT}, {"bytes", .type = GPUT_COLUMN_INT},
+        {"process", .type = GPUT_COLUMN_TEXT}, {"nodeID", .type = GPUT_COLUMN_TEXT}};
+    struct gput_table *table = tables_add(tables, "framework");
+    table_add_columns(table, "", NULL, columns, COLUMN_COUNT(columns));
+    return table;
 }
 
 static int put_readings(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -217,16 +208,17 @@ static void put_event(
 int profile_events(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    static const struct column columns[] = {{"start_time", GPUT_COLUMN_TEXT},
-        {"end_time", GPUT_COLUMN_TEXT}, {"start_time_us", GPUT_COLUMN_INT},
-        {"end_time_us", GPUT_COLUMN_INT}, {"duration_us", GPUT_COLUMN_INT},
-        {"tid", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT}, {"event", GPUT_COLUMN_TEXT},
-        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
-        {"bytes", GPUT_COLUMN_INT}, {"worker_id", GPUT_COLUMN_INT},
-        {"num_workers", GPUT_COLUMN_INT}, {"pin_memory", GPUT_COLUMN_TEXT},
-        {"process", GPUT_COLUMN_TEXT}, {"nodeID", GPUT_COLUMN_TEXT}};
-    struct gput_table *table =
-        add_table(tables, "events", columns, sizeof columns / sizeof *columns);
+    static const struct column columns[] = {{"start_time", .type = GPUT_COLUMN_TEXT},
+        {"end_time", .type = GPUT_COLUMN_TEXT}, {"start_time_us", .type = GPUT_COLUMN_INT},
+        {"end_time_us", .type = GPUT_COLUMN_INT}, {"duration_us", .type = GPUT_COLUMN_INT},
+        {"tid", .type = GPUT_COLUMN_INT}, {"pid", .type = GPUT_COLUMN_INT},
+        {"event", .type = GPUT_COLUMN_TEXT}, {"framework_metric", .type = GPUT_COLUMN_TEXT},
+        {"step", .type = GPUT_COLUMN_INT}, {"bytes", .type = GPUT_COLUMN_INT},
+        {"worker_id", .type = GPUT_COLUMN_INT}, {"num_workers", .type = GPUT_COLUMN_INT},
+        {"pin_memory", .type = GPUT_COLUMN_TEXT}, {"process", .type = GPUT_COLUMN_TEXT},
+        {"nodeID", .type = GPUT_COLUMN_TEXT}};
+    struct gput_table *table = tables_add(tables, "events");
+    table_add_columns(table, "", NULL, columns, COLUMN_COUNT(columns));
     const struct framework_row *row;
     (void)options;
     TRY(profile_frame_first_event(frame, &row, error));

@@ -1,0 +1,48 @@
+#include "analyze/analysis_columns.h"
+
+#include <gputracker/analysis.h>
+
+static double timepoints(const void *block)
+{
+    return (double)((const struct gput_code_block *)block)->num_timepoints;
+}
+
+static double calls(const void *block)
+{
+    return (double)((const struct gput_code_block *)block)->num_calls;
+}
+
+static double non_empty_calls(const void *block)
+{
+    return (double)((const struct gput_code_block *)block)->num_non_empty_calls;
+}
+
+static double outside_calls(const void *block)
+{
+    return (double)((const struct gput_code_block *)block)->num_outside_calls;
+}
+
+/* clang-format off */
+#define FIGURE(name, type, meaning) {#name, NULL, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(struct type, name)}
+#define COUNT(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, .number = function}
+
+const struct column statistics_columns[STATISTICS_COLUMNS] = {
+    FIGURE(min, gput_statistics, "minimum"),
+    FIGURE(max, gput_statistics, "maximum"),
+    FIGURE(mean, gput_statistics, "mean"),
+    FIGURE(std, gput_statistics, "standard deviation of the population"),
+};
+
+const struct column percentiles_columns[PERCENTILES_COLUMNS] = {
+    FIGURE(p50, gput_percentiles, "median"),
+    FIGURE(p95, gput_percentiles, "95th percentile"),
+    FIGURE(p99, gput_percentiles, "99th percentile"),
+};
+
+const struct column block_columns[BLOCK_COLUMNS] = {
+    COUNT("num_timepoints", timepoints, "samples inside at least one call"),
+    COUNT("num_calls", calls, "calls that were started and stopped"),
+    COUNT("num_non_empty_calls", non_empty_calls, "calls with at least one sample"),
+    COUNT("num_outside_calls", outside_calls, "calls before the first or after the last sample"),
+};
+/* clang-format on */

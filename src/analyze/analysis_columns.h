@@ -1,0 +1,22 @@
+/*
+ * The figures of an analysis described once, for tables and for every format.
+ */
+#ifndef ANALYZE_ANALYSIS_COLUMNS_H
+#define ANALYZE_ANALYSIS_COLUMNS_H
+
+#include "base/column.h"
+
+#define STATISTICS_COLUMNS 4
+#define PERCENTILES_COLUMNS 3
+#define BLOCK_COLUMNS 4
+
+/* Of a struct gput_statistics: min, max, mean, std. */
+extern const struct column statistics_columns[STATISTICS_COLUMNS];
+
+/* Of a struct gput_percentiles: p50, p95, p99. */
+extern const struct column percentiles_columns[PERCENTILES_COLUMNS];
+
+/* Of a struct gput_code_block: how many samples and calls it has; num_outside_calls is the last. */
+extern const struct column block_columns[BLOCK_COLUMNS];
+
+#endif
