@@ -2,6 +2,7 @@
 
 #include "message.h"
 #include "report.h"
+#include "screen.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,4 +42,25 @@ void analysis_warn(void *user, const char *message)
 {
     analysis_end_progress(user);
     message_warning(NULL, message);
+}
+
+/* Whether what is written goes to a terminal. */
+static bool is_for_a_terminal(const struct arguments *arguments)
+{
+    const char *path = arguments_value(arguments, OPTION_OUTPUT);
+    return (!path || strcmp(path, "-") == 0) && isatty(STDOUT_FILENO);
+}
+
+enum gput_format analysis_usual_format(const struct arguments *arguments)
+{
+    bool wants_all = arguments_have(arguments, OPTION_ALL);
+    return wants_all || is_for_a_terminal(arguments) ? GPUT_SUMMARY : GPUT_TEXT;
+}
+
+struct gput_summary_options analysis_summary_options(const struct arguments *arguments)
+{
+    struct gput_summary_options options = gput_summary_options_default();
+    options.all = arguments_have(arguments, OPTION_ALL);
+    options.width = is_for_a_terminal(arguments) ? screen_columns(STDOUT_FILENO) : 0;
+    return options;
 }

@@ -6,6 +6,8 @@
 
 #include "arguments.h"
 
+#include <gputracker/summary.h>
+
 #include <gputracker/results.h>
 
 /* Writes what was rendered where -o says: whole or not at all; else to the standard output, where
@@ -22,5 +24,11 @@ void analysis_end_progress(int *shown);
 
 /* Prints a warning where progress may be shown; `user` is that int. */
 void analysis_warn(void *user, const char *message);
+
+/* For people on a terminal, else the text of the older command, which scripts read. */
+enum gput_format analysis_usual_format(const struct arguments *arguments);
+
+/* How a summary is laid out: as wide as the terminal that it goes to, and --all. */
+struct gput_summary_options analysis_summary_options(const struct arguments *arguments);
 
 #endif

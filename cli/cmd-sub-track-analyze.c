@@ -32,7 +32,8 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     options.user = &shown;
     int code = read_split(arguments, &options.split, error);
     if (code == GPUT_OK)
-        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, GPUT_TEXT, &format, error);
+        code = report_read_format(
+            arguments, OPTION_ANALYSIS_FORMAT, analysis_usual_format(arguments), &format, error);
     if (code == GPUT_OK)
         code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
     if (code != GPUT_OK)
@@ -45,7 +46,10 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
         return code;
     char *bytes = NULL;
     size_t length;
-    code = gput_analysis_render(analysis, format, &bytes, &length, error);
+    struct gput_summary_options layout = analysis_summary_options(arguments);
+    code = format == GPUT_SUMMARY
+               ? gput_analysis_summarize(analysis, &layout, &bytes, &length, error)
+               : gput_analysis_render(analysis, format, &bytes, &length, error);
     if (code == GPUT_OK)
         code = analysis_write(arguments, format, bytes, length, error);
     free(bytes);

@@ -130,7 +130,10 @@ static int render(const struct arguments *arguments, const struct gput_compariso
 {
     char *bytes;
     size_t length;
-    int code = gput_comparison_render(comparison, options, format, &bytes, &length, error);
+    struct gput_summary_options layout = analysis_summary_options(arguments);
+    int code = format == GPUT_SUMMARY
+                   ? gput_comparison_summarize(comparison, options, &layout, &bytes, &length, error)
+                   : gput_comparison_render(comparison, options, format, &bytes, &length, error);
     if (code == GPUT_OK)
         code = analysis_write(arguments, format, bytes, length, error);
     free(bytes);
@@ -149,7 +152,8 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
     if (code == GPUT_OK && statistic)
         code = gput_statistic_parse(statistic, &options.statistic, error);
     if (code == GPUT_OK)
-        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, GPUT_TEXT, &format, error);
+        code = report_read_format(
+            arguments, OPTION_ANALYSIS_FORMAT, analysis_usual_format(arguments), &format, error);
     if (code == GPUT_OK)
         code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
     if (code != GPUT_OK)

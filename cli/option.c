@@ -138,9 +138,14 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_ENFORCE] = {0, "enforce", ARGUMENT_NONE, .newer = true,
         .help = "End the command and all it started when a limit is exceeded: SIGTERM, then "
                 "SIGKILL five seconds later. The exit status is then 124."},
-    [OPTION_ANALYSIS_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv pickle",
-        .help = "File format of the output. One of 'text', 'json', 'csv' or 'pickle' (which the "
-                "Python package loads). Defaults to 'text'."},
+    [OPTION_ANALYSIS_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
+        "summary text json csv pickle",
+        .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
+                "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
+                "loads) have every figure. Defaults to 'summary' on a terminal, elsewhere to "
+                "'text'."},
+    [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
+        .help = "Summarize also figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
         .help = "The tracking file (.csv or .sqlite) of the session."},
     [OPTION_SUB_TRACKING_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",

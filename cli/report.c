@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,13 +132,6 @@ int report_write_text(const char *path, int screen_fd, const char *text, struct 
     return report_write_bytes(path, screen_fd, text, strlen(text), error);
 }
 
-/* The columns of a terminal, or what is usual elsewhere. */
-static unsigned screen_width(int fd)
-{
-    struct winsize size;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
-}
-
 static bool wants_color(int fd)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -158,7 +150,7 @@ static int render(const struct report *report, enum gput_format format,
     options.has_status = report->has_status;
     options.status = report->status;
     options.color = !to_file && wants_color(fd);
-    options.width = to_file ? 0 : screen_width(fd);
+    options.width = to_file ? 0 : screen_columns(fd);
     return gput_results_render(results, &options, format, bytes, length, error);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -81,4 +82,10 @@ bool screen_takes_escapes(int fd)
 {
     const char *terminal = getenv("TERM");
     return isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+unsigned screen_columns(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
 }

@@ -29,6 +29,7 @@
 #include <gputracker/sized.h>
 #include <gputracker/snapshot.h>
 #include <gputracker/sub_tracking.h>
+#include <gputracker/summary.h>
 #include <gputracker/table.h>
 #include <gputracker/timeline.h>
 #include <gputracker/units.h>

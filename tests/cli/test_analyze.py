@@ -387,7 +387,7 @@ class Messages(AnalyzeTest):
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("x.csv", done.stderr)
         self.assert_fails(
-            self.analyze("-f", "xml"), 1, '"xml" is not a valid format. Valid values are "text", "json", "csv" or "pickle".'
+            self.analyze("-f", "xml"), 1, '"xml" is not a valid format. Valid values are "summary", "text", "json", "csv" or "pickle".'
         )
         done = self.run_command("sub-track", "analyze", "--stf=y.csv")
         self.assertEqual((done.returncode, done.stdout), (2, ""))

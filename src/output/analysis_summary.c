@@ -1,0 +1,258 @@
+/* An analysis for people: a table of the session, and a row a code block, the longest first. */
+#include <gputracker/summary.h>
+
+#include "analyze/analysis.h"
+#include "base/sized.h"
+#include "output/figure_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct summary {
+    const struct gput_analysis *analysis;
+    struct gput_summary_options options;
+    struct str *text;
+};
+
+/* Also where all that is known is 0. */
+static bool is_nothing(double value)
+{
+    return !(value != 0) || isnan(value);
+}
+
+static void put(struct summary *summary, const char *measurement, double value)
+{
+    char cell[HUMAN_SIZE];
+    figure_put(
+        summary->text, figure_text(summary->analysis->static_data, measurement, value, cell));
+}
+
+static void put_count(struct summary *summary, uint64_t count)
+{
+    char cell[32];
+    snprintf(cell, sizeof cell, "%llu", (unsigned long long)count);
+    figure_put(summary->text, cell);
+}
+
+static void put_head(struct summary *summary, const char *const *columns, const char *name)
+{
+    size_t count = 0;
+    for (; columns[count]; count++)
+        figure_put(summary->text, columns[count]);
+    figure_put_name(summary->text, count, name, summary->options.width);
+}
+
+/* What was left out, and how it is shown. */
+static void put_left_out(struct summary *summary, size_t count, const char *what)
+{
+    if (count > 0)
+        str_printf(
+            summary->text, "%zu %s 0 or unknown throughout (--all shows them)\n", count, what);
+}
+
+static void write_session(struct summary *summary)
+{
+    static const char *const columns[] = {"mean", "max", "min", "std", NULL};
+    const struct gput_analysis *analysis = summary->analysis;
+    size_t left_out = 0;
+    str_printf(
+        summary->text, "Session: %llu samples\n", (unsigned long long)analysis->num_timepoints);
+    put_head(summary, columns, "measurement");
+    for (size_t i = 0; i < analysis->n_measurements; i++) {
+        const struct gput_statistics *figures = &analysis->overall[i];
+        const char *name = analysis->measurements[i];
+        if (is_nothing(figures->max) && is_nothing(figures->min) && !summary->options.all) {
+            left_out++;
+            continue;
+        }
+        put(summary, name, figures->mean);
+        put(summary, name, figures->max);
+        put(summary, name, figures->min);
+        put(summary, name, figures->std);
+        figure_put_name(summary->text, 4, name, summary->options.width);
+    }
+    put_left_out(summary, left_out, left_out == 1 ? "measurement is" : "measurements are");
+}
+
+static void write_energy(struct summary *summary)
+{
+    char joules[HUMAN_SIZE];
+    const struct gput_analysis *analysis = summary->analysis;
+    bool begins = true;
+    for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        if (isnan(analysis->energy[i]))
+            continue;
+        str_printf(summary->text, "%s%s %s", begins ? "Energy: " : ", ",
+            gput_energy_figure_name((enum gput_energy_figure)i),
+            human_joules(analysis->energy[i], joules));
+        begins = false;
+    }
+    if (!begins)
+        str_append_char(summary->text, '\n');
+}
+
+/* ---- Code blocks ---- */
+
+/* A figure of a measurement that some block has. */
+struct block_column {
+    const char *title;
+    const char *measurement;
+    bool is_max; /* else the mean */
+};
+
+static const struct block_column block_columns[] = {
+    {"CPU", "cpu_combined_sum_utilization_percent", false},
+    {"RAM max", "combined_ram", true},
+    {"GPU RAM", "combined_gpu_ram", true},
+    {"GPU", "gpu_sum_utilization_percent", false},
+};
+#define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof block_columns[0])
+
+static double block_figure(const struct gput_analysis *analysis,
+    const struct gput_code_block *block, const struct block_column *column)
+{
+    size_t index = analysis_find_measurement(analysis, column->measurement);
+    if (index == analysis->n_measurements)
+        return NAN;
+    const struct gput_statistics *figures = &block->resource_usage[index];
+    return column->is_max ? figures->max : figures->mean;
+}
+
+static bool has_figures(const struct summary *summary, const struct block_column *column)
+{
+    bool shown = summary->options.all;
+    for (size_t i = 0; i < summary->analysis->n_blocks; i++)
+        shown |=
+            !is_nothing(block_figure(summary->analysis, &summary->analysis->blocks[i], column));
+    return shown;
+}
+
+/* Where the terminal is too narrow for all, the last ones are left out. */
+static bool is_shown(const struct summary *summary, const struct block_column *column)
+{
+    size_t used = (4 + summary->analysis->has_energy + 1) * FIGURE_WIDTH + FIGURE_MIN_NAME;
+    for (const struct block_column *before = block_columns; before < column; before++)
+        used += has_figures(summary, before) ? FIGURE_WIDTH : 0;
+    bool fits = summary->options.width == 0 || used <= summary->options.width;
+    return fits && has_figures(summary, column);
+}
+
+/* What the tracked processes used of it; of the machine where that is not known. */
+static enum gput_energy_figure energy_figure(const struct gput_analysis *analysis)
+{
+    return isnan(analysis->energy[GPUT_ENERGY_COMBINED]) ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
+}
+
+static size_t put_block_figures(struct summary *summary, const struct gput_code_block *block)
+{
+    size_t count = 4;
+    put_count(summary, block->num_calls);
+    put(summary, "compute_time", block->compute_time_total);
+    put(summary, "compute_time", block->compute_time.mean);
+    put(summary, "compute_time", block->compute_time.max);
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        if (!is_shown(summary, &block_columns[i]))
+            continue;
+        put(summary, block_columns[i].measurement,
+            block_figure(summary->analysis, block, &block_columns[i]));
+        count++;
+    }
+    if (summary->analysis->has_energy) {
+        put(summary, "energy_total", block->energy[energy_figure(summary->analysis)]);
+        count++;
+    }
+    return count;
+}
+
+static void put_block(struct summary *summary, const struct gput_code_block *block)
+{
+    size_t count = put_block_figures(summary, block);
+    figure_put_name(summary->text, count, block->name, summary->options.width);
+    for (size_t i = 0; i < block->n_parts; i++) {
+        char name[96];
+        const struct gput_code_block *part = &block->parts[i];
+        int length = snprintf(name, sizeof name, "  process %lld", (long long)part->process_id);
+        if (part->thread_id >= 0)
+            snprintf(name + length, sizeof name - (size_t)length, ", thread %lld",
+                (long long)part->thread_id);
+        put_block_figures(summary, part);
+        figure_put_name(summary->text, count, name, summary->options.width);
+    }
+}
+
+/* NaN last; equal ones by name, as they are sorted already. */
+static int longest_first(const void *left, const void *right)
+{
+    const struct gput_code_block *const *a = left, *const *b = right;
+    double first = (*a)->compute_time_total, second = (*b)->compute_time_total;
+    if (isnan(first) || isnan(second))
+        return isnan(first) - isnan(second);
+    return first > second ? -1 : first < second ? 1 : (*a > *b) - (*a < *b);
+}
+
+static void put_block_head(struct summary *summary)
+{
+    const char *titles[4 + BLOCK_COLUMN_COUNT + 2] = {"calls", "total", "mean", "max"};
+    size_t count = 4;
+    for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
+        if (is_shown(summary, &block_columns[i]))
+            titles[count++] = block_columns[i].title;
+    }
+    if (summary->analysis->has_energy)
+        titles[count++] = "energy";
+    titles[count] = NULL;
+    put_head(summary, titles, "code block");
+}
+
+static void write_blocks(struct summary *summary)
+{
+    const struct gput_analysis *analysis = summary->analysis;
+    if (analysis->n_blocks == 0)
+        return;
+    const struct gput_code_block **sorted = malloc(analysis->n_blocks * sizeof *sorted);
+    if (!sorted) {
+        summary->text->failed = true;
+        return;
+    }
+    uint64_t calls = 0, empty = 0;
+    for (size_t i = 0; i < analysis->n_blocks; i++) {
+        sorted[i] = &analysis->blocks[i];
+        calls += analysis->blocks[i].num_calls;
+        empty += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
+    }
+    qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
+    str_printf(summary->text, "\nCode blocks: %zu, the longest first\n", analysis->n_blocks);
+    put_block_head(summary);
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        put_block(summary, sorted[i]);
+    free(sorted);
+    if (empty > 0)
+        str_printf(summary->text,
+            "%llu of %llu calls are without a sample: shorter than its interval\n",
+            (unsigned long long)empty, (unsigned long long)calls);
+}
+
+void gput_summary_options_init(struct gput_summary_options *options, size_t size)
+{
+    static const struct gput_summary_options usual = {.size = sizeof usual};
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_analysis_summarize(const struct gput_analysis *analysis,
+    const struct gput_summary_options *options, char **bytes, size_t *length,
+    struct gput_error *error)
+{
+    struct str text = {0};
+    struct summary summary = {analysis, gput_summary_options_default(), &text};
+    *bytes = NULL;
+    TRY(sized_read(&summary.options, sizeof summary.options, options, error));
+    write_session(&summary);
+    write_energy(&summary);
+    write_blocks(&summary);
+    if (length)
+        *length = text.length;
+    *bytes = str_steal(&text);
+    return *bytes ? GPUT_OK : error_memory(error);
+}

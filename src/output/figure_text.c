@@ -1,0 +1,103 @@
+#include "output/figure_text.h"
+
+#include "base/utf8.h"
+
+#include <gputracker/measurement.h>
+#include <gputracker/screen.h>
+#include <gputracker/units.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GAP 2 /* blanks before a name */
+
+/* From the unit that the session was tracked in to bytes; 0: unknown. */
+static double bytes_per_unit(const struct doc *static_data, const char *key)
+{
+    const struct doc *word = static_data ? doc_get(static_data, key) : NULL;
+    enum gput_ram_unit unit;
+    if (!word || word->kind != DOC_STRING ||
+        gput_ram_unit_parse(word->string, "RAM", &unit, NULL) != GPUT_OK)
+        return 0;
+    return 1 / gput_ram_unit_factor(unit);
+}
+
+static const char *plain(double value, const char *unit, char text[HUMAN_SIZE])
+{
+    snprintf(text, HUMAN_SIZE, "%.4g%s", value, unit);
+    return text;
+}
+
+const char *figure_text(
+    const struct doc *static_data, const char *measurement, double value, char text[HUMAN_SIZE])
+{
+    const struct gput_measurement *row = gput_measurement_find(measurement);
+    if (!isfinite(value))
+        return strcpy(text, "n/a");
+    if (strcmp(measurement, "compute_time") == 0)
+        return human_seconds(value, text);
+    if (strncmp(measurement, "energy_", strlen("energy_")) == 0)
+        return human_joules(value, text);
+    if (row && row->quantity == GPUT_QUANTITY_PERCENT)
+        return plain(value, " %", text);
+    double factor = 0;
+    if (row && row->quantity == GPUT_QUANTITY_RAM)
+        factor = bytes_per_unit(static_data, "ram_unit");
+    if (row && row->quantity == GPUT_QUANTITY_GPU_RAM)
+        factor = bytes_per_unit(static_data, "gpu_ram_unit");
+    return factor > 0 ? human_bytes(value * factor, text) : plain(value, "", text);
+}
+
+/* The end of a text that takes at most so many columns; its own begin when all of it does. */
+static const char *last_columns(const char *text, size_t columns)
+{
+    size_t width = utf8_width(text);
+    while (width > columns && *text) {
+        uint32_t point;
+        size_t length = utf8_decode(text, strlen(text), &point);
+        text += length > 0 ? length : 1;
+        width--;
+    }
+    return text;
+}
+
+/* Names of sessions and code blocks may hold anything: none moves the cursor. */
+static void append_harmless(struct str *text, const char *name)
+{
+    size_t start = text->length;
+    str_append(text, name);
+    if (text->failed || text->length == start)
+        return;
+    text->length = start + gput_screen_text(text->data + start, text->length - start);
+    text->data[text->length] = '\0';
+    for (char *end = text->data + start; (end = strpbrk(end, "\n\t"));)
+        *end = ' ';
+}
+
+void figure_put(struct str *text, const char *cell)
+{
+    size_t width = utf8_width(cell);
+    const char *shown = last_columns(cell, FIGURE_WIDTH - 1);
+    if (shown == cell) {
+        str_append_repeated(text, ' ', FIGURE_WIDTH - width);
+    } else {
+        shown = last_columns(cell, FIGURE_WIDTH - 2);
+        str_append(text, " …");
+    }
+    append_harmless(text, shown);
+}
+
+void figure_put_name(struct str *text, size_t n_cells, const char *name, unsigned width)
+{
+    size_t used = n_cells * FIGURE_WIDTH + GAP;
+    size_t least = FIGURE_MIN_NAME - GAP, room = width > used + least ? width - used : least;
+    const char *shown = width == 0 ? name : last_columns(name, room);
+    str_append_repeated(text, ' ', GAP);
+    if (shown != name) {
+        str_append(text, "…");
+        shown = last_columns(name, room - 1);
+    }
+    append_harmless(text, shown);
+    str_append_char(text, '\n');
+}

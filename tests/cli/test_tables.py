@@ -1,0 +1,98 @@
+"""Analyses and comparisons as tables for people: numbers first, what changed most first."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+
+from analysis_files import MEASUREMENTS, START, call, write_marks, write_tracking
+from command import COMMAND, CommandTest, main, read_terminal
+
+NAME = "/a/path/that/is/long/enough/to/be/cut/on/every/terminal.py:12 load"
+
+
+def sample(second, ram, threads=2):
+    figures = dict.fromkeys(MEASUREMENTS, 0) | {"main_ram": ram, "combined_ram": ram, "main_n_threads": threads,
+                                                "cpu_combined_sum_utilization_percent": 150}
+    return [figures[name] for name in MEASUREMENTS] + [START + second]
+
+
+class Tables(CommandTest):
+    def setUp(self):
+        super().setUp()
+        for name, ram, train in ("before", 1, 2), ("after", 1.5, 3):
+            write_tracking(self.folder / f"{name}.csv", [sample(second, ram, second % 2) for second in range(10)])
+            write_marks(self.folder / f"{name}-marks.csv", [*call(7, NAME, 0, 1), *call(7, "train", 2, 2 + train), *call(7, "train", 8, 8.25)])
+            self.run_command("sub-track", "analyze", f"--tf={name}.csv", f"--stf={name}-marks.csv", "-f", "json", "-o", f"{name}.json")
+        self.analyze = ["sub-track", "analyze", "--tf=before.csv", "--stf=before-marks.csv"]
+        self.compare = ["sub-track", "compare", "-m", "before=before.json", "-m", "after=after.json"]
+
+    def rows(self, *arguments):
+        done = self.run_command(*arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [" ".join(line.split()) for line in done.stdout.splitlines()]
+
+    def on_a_terminal(self, columns, *arguments):
+        leader, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        subprocess.run([COMMAND, *arguments], stdout=terminal, stderr=subprocess.DEVNULL, cwd=self.folder, check=True)
+        os.close(terminal)
+        shown = read_terminal(leader).decode().replace("\r\n", "\n")
+        os.close(leader)
+        return shown
+
+    def test_an_analysis_has_figures_that_fit_and_the_longest_block_first(self):
+        rows = self.rows(*self.analyze, "-f", "summary")
+        self.assertEqual(rows[:3], ["Session: 10 samples", "mean max min std measurement", "1 GB 1 GB 1 GB 0 B main_ram"])
+        self.assertIn("150 % 150 % 150 % 0 % cpu_combined_sum_utilization_percent", rows)
+        blocks = rows.index("Code blocks: 2, the longest first")
+        self.assertEqual(rows[blocks + 1 : blocks + 4], [
+            "calls total mean max CPU RAM max code block", "2 2.25 s 1.12 s 2 s 150 % 1 GB train", f"1 1 s 1 s 1 s 150 % 1 GB {NAME}"])
+
+    def test_rows_of_zeros_are_left_out_unless_asked_for(self):
+        for command, word in (self.analyze, "throughout"), (self.compare, "in all sessions"):
+            few, all_of_them = self.rows(*command, "-f", "summary"), self.rows(*command, "--all")
+            self.assertRegex("\n".join(few), rf"(?m)^\d+ (figures|measurements) are 0 or unknown {word} \(--all shows them\)$")
+            self.assertNotIn("--all", "\n".join(all_of_them))
+            self.assertTrue(any(row.endswith("system_gpu_ram") for row in all_of_them))
+            self.assertFalse(any(row.endswith("system_gpu_ram") for row in few))
+
+    def test_a_comparison_begins_with_what_changed_most(self):
+        rows = self.rows(*self.compare, "-f", "summary")
+        self.assertEqual(rows[:2], ["mean of each figure; what changed most first", "before after change figure"])
+        changes = [float(row.split(" %")[0].split()[-1]) for row in rows[2:] if "+" in row and "GB" in row]
+        self.assertEqual(changes, sorted(changes, reverse=True))
+        self.assertIn("1 GB 1.5 GB +50.0 % main_ram", rows)
+        self.assertIn("1.12 s 1.62 s +44.4 % train: compute_time", rows)
+        self.assertLess(rows.index("1 GB 1.5 GB +50.0 % main_ram"), rows.index("1.12 s 1.62 s +44.4 % train: compute_time"))
+        same = next(row for row in rows if row.endswith(" = cpu_combined_sum_utilization_percent"))
+        self.assertGreater(rows.index(same), rows.index("1.12 s 1.62 s +44.4 % train: compute_time"))
+
+    def test_what_was_0_before_comes_first(self):
+        write_tracking(self.folder / "none.csv", [sample(second, 0) for second in range(3)])
+        self.run_command("sub-track", "analyze", "--tf=none.csv", "-f", "json", "-o", "none.json")
+        self.run_command("sub-track", "analyze", "--tf=after.csv", "-f", "json", "-o", "whole.json")
+        rows = self.rows("sub-track", "compare", "-m", "none=none.json", "-m", "some=whole.json", "-f", "summary")
+        self.assertEqual(rows[2:4], ["0 B 1.5 GB from 0 main_ram", "0 B 1.5 GB from 0 combined_ram"])
+
+    def test_a_terminal_gets_tables_of_its_width_and_everything_else_the_older_text(self):
+        for command in self.analyze, self.compare:
+            for columns in 80, 120:
+                shown = self.on_a_terminal(columns, *command)
+                self.assertLessEqual(max(map(len, shown.splitlines())), columns)
+                self.assertIn("…", shown)
+                self.assertIn(" main_ram\n", shown)
+            self.assertRegex(self.run_command(*command).stdout, r"\AOverall( Resource Usage)?:\n")
+            self.assertRegex(self.on_a_terminal(80, *command, "-f", "text"), r"\AOverall")
+            self.run_command(*command, "-o", "out.txt")
+            self.assertRegex((self.folder / "out.txt").read_text(), r"\AOverall")
+
+    def test_names_move_no_cursor(self):
+        write_marks(self.folder / "before-marks.csv", call(7, "a\033[2Jb", 0, 2))
+        self.assertNotIn("\033", "\n".join(self.rows(*self.analyze, "-f", "summary")))
+
+
+if __name__ == "__main__":
+    main()
