@@ -1,11 +1,13 @@
 /* gpu-tracker doctor: every source of figures, available or not, and how to open it. */
 #include "arguments.h"
+#include "fix-script.h"
 #include "message.h"
 #include "report.h"
 
 #include <gputracker/doctor.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The library reads no environment; this front end does. An empty variable counts as none. */
@@ -32,8 +34,12 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
         code = report_check_output(output, error);
     if (code == GPUT_OK)
         code = gput_doctor_create(&options, &doctor, error);
-    if (code == GPUT_OK)
+    if (code == GPUT_OK && arguments_have(arguments, OPTION_FIX_SCRIPT)) {
+        code = fix_script_write(doctor, &text, error);
+        length = code == GPUT_OK ? strlen(text) : 0;
+    } else if (code == GPUT_OK) {
         code = gput_doctor_render(doctor, format, &text, &length, error);
+    }
     if (code == GPUT_OK)
         code = report_write_bytes(output, STDOUT_FILENO, text, length, error);
     free(text);

@@ -236,7 +236,8 @@ static const struct command commands[] = {
         .name = "doctor",
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker doctor\n"
-                    "gpu-tracker doctor -f json -o machine.json",
+                    "gpu-tracker doctor -f json -o machine.json\n"
+                    "gpu-tracker doctor --fix-script -o fix.sh",
         .function = cmd_doctor,
         .usage = "[OPTIONS]",
         .summary = "Show which figures this machine provides, and how to get more.",

@@ -19,6 +19,7 @@
  *   launch.c             starts it and stays next to it: signals, Ctrl-C, job control
  *   signals.c            signals as plain data, and dying or stopping of one
  *   report.c             the report: which format, to which file or screen
+ *   fix-script.c         doctor's remedies as a shell script
  *   analysis-output.c    the same for analyses and comparisons
  *   message.c            errors and warnings, a line each
  */

@@ -132,6 +132,9 @@ static const struct option options[OPTION_COUNT] = {
                 "the standard output."},
     [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg",
         .help = "'text', 'json', 'csv' or 'svg' (a picture). Defaults to 'text'."},
+    [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
+        .help = "Instead of the findings, print a shell script that opens what is closed. It is to "
+                "be read, and run as root."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "
                 "seconds=90 or cpu_seconds=3600. Can be given several times."},

@@ -2,8 +2,9 @@
 
 import json
 import os
+import subprocess
 
-from command import BUILD, SOURCE, CommandTest, main
+from command import AS_NOBODY, BUILD, COMMAND, SOURCE, CommandTest, main
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 NO_GPU = {"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": "/nonexistent"}
@@ -40,6 +41,31 @@ class Doctor(CommandTest):
         self.assertEqual(findings["sources"]["nvml"]["reason"], "no NVIDIA driver: there is no file /nonexistent")
         self.assertEqual(findings["sources"]["amdgpu"]["reason"], "no AMD GPU in /nonexistent/class/drm")
         self.assertIn("\nNo GPU was found.\n", self.doctor(**NO_GPU))
+
+    def test_a_script_has_the_commands_that_open_what_is_closed(self):
+        packages = self.folder / "sys" / "class" / "powercap"
+        (packages / "intel-rapl:0").mkdir(parents=True)
+        (packages / "intel-rapl:0" / "name").write_text("package-0\n")
+        (packages / "intel-rapl:0" / "energy_uj").write_text("1\n")
+        (packages / "intel-rapl:0" / "energy_uj").chmod(0)
+        self.open_to_nobody(COMMAND)
+        environment = os.environ | NO_GPU | {"GPUT_SYSFS": str(self.folder / "sys")}
+        done = subprocess.run([*AS_NOBODY, "./gpu-tracker", "doctor", "--fix-script"], cwd=self.folder, env=environment,
+                              capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "#!/bin/sh")
+        self.assertIn(f"setcap cap_sys_ptrace+ep '{self.folder}/gpu-tracker'", lines)
+        self.assertIn(f"chmod a+r {self.folder}/sys/class/powercap/intel-rapl:*/energy_uj", lines)
+        self.assertNotIn("sudo", done.stdout)
+        self.assertEqual(subprocess.run(["sh", "-n"], input=done.stdout, text=True).returncode, 0)
+        closed = self.folder / "sys" / "class" / "powercap" / "intel-rapl:0" / "energy_uj"
+        subprocess.run(["sh"], input="\n".join(line for line in lines if not line.startswith("setcap")), text=True, check=True)
+        self.assertTrue(closed.stat().st_mode & 0o004)
+
+    def test_a_script_goes_to_a_file_too_and_says_what_is_to_be_done_by_hand(self):
+        self.doctor("--fix-script", "-o", "fix.sh", scenario="library_version_mismatch\n")
+        self.assertTrue((self.folder / "fix.sh").read_text().startswith("#!/bin/sh\n# Opens what gpu-tracker doctor found closed."))
 
     def test_gpus_are_listed_with_what_they_do_not_report(self):
         scenario = "gpu GPU-aaaa\nname NVIDIA A\npci 0:41:0\nmemory 16000000000 0 0\ngpu GPU-bbbb\nmemory 8000000000 0 0\n" \

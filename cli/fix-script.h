@@ -1,0 +1,17 @@
+/*
+ * The remedies of gpu-tracker doctor as a shell script for an administrator.
+ */
+#ifndef CLI_FIX_SCRIPT_H
+#define CLI_FIX_SCRIPT_H
+
+#include <gputracker/doctor.h>
+#include <gputracker/error.h>
+
+/*
+ * A command for each source that one opens, all capabilities in a single setcap (each replaces what
+ * the file had); what is no command is a comment. On success the caller frees *text by free().
+ * Errors: GPUT_ERROR_MEMORY.
+ */
+int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_error *error);
+
+#endif
