@@ -24,13 +24,16 @@
 #include "message.h"
 #include "signals.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,7 +152,7 @@ static void abandon(struct follower *follower, int number)
 /*
  * A limit of CPU time (`ulimit -t`) is for each process: the command has its own, and gpu-tracker's
  * is for the tracker's work. We go on to a second before the hard limit, at which the kernel kills,
- * and then end with the report so far. False: that moment has come.
+ * and then write the report so far and only wait. False: that moment has come.
  */
 static bool raise_cpu_limit(void)
 {
@@ -181,7 +184,7 @@ static void handle_signal(struct follower *follower, const struct signal_event *
     if (event->number == SIGINT)
         handle_interrupt(follower);
     if (event->number == SIGXCPU && event->from_terminal && !raise_cpu_limit())
-        abandon(follower, SIGXCPU);
+        follower->end->goes_on = follower->end->abandoned = true;
     if (is_stop_signal(event->number))
         follower->stop_requested = true;
     if (event->number == SIGCONT && !follower->stopped_by)
@@ -236,4 +239,21 @@ int launch_follow(struct gput_session *session, struct signals *signals, struct 
     int code = follow(&follower, error);
     end->stop_fd = signals_release(&follower.signals);
     return code;
+}
+
+int launch_wait(pid_t pid, int stop_fd)
+{
+    int status;
+    int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        struct pollfd events[] = {{.fd = pid_fd, .events = POLLIN}, {stop_fd, POLLIN, 0}};
+        struct signal_event event;
+        if (poll(events, 2, pid_fd < 0 ? POLL_MS : -1) > 0 && events[1].revents &&
+            signals_take_stop(stop_fd, &event))
+            signals_forward(&event, pid);
+    }
+    if (pid_fd >= 0)
+        close(pid_fd);
+    return ended == pid ? status : 0;
 }

@@ -18,6 +18,7 @@ struct launch_end {
     int status;     /* wait(2) status of the command, when it was not abandoned */
     bool abandoned; /* it still runs: a second Ctrl-C came, or gpu-tracker's own CPU time is used up
                      */
+    bool goes_on;   /* abandoned for the CPU time: launch_wait() waits for it */
     int killed_by;  /* the signal that asked for that */
     int stop_fd;    /* see signals_release(); to be closed */
 };
@@ -37,5 +38,11 @@ int launch_start(struct gput_session *session, char *const argv[], struct signal
  */
 int launch_follow(struct gput_session *session, struct signals *signals, struct progress *progress,
     struct launch_end *end, struct gput_error *error);
+
+/*
+ * Waits for a command that goes on after its report, at no cost, and passes SIGTERM and SIGHUP on.
+ * Returns its wait(2) status. The session is destroyed, or does not use the process any more.
+ */
+int launch_wait(pid_t pid, int stop_fd);
 
 #endif

@@ -195,6 +195,12 @@ int signals_release(struct signals *signals)
     return -1;
 }
 
+bool signals_take_stop(int stop_fd, struct signal_event *event)
+{
+    const struct signals signals = {.fd = stop_fd};
+    return stop_fd >= 0 && pop_pending(&signals, event);
+}
+
 void signals_close_stop(int stop_fd)
 {
     if (stop_fd < 0)

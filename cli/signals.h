@@ -59,6 +59,9 @@ bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct s
  */
 int signals_release(struct signals *signals);
 
+/* Takes a signal that came for the descriptor of signals_release(). False: none did. */
+bool signals_take_stop(int stop_fd, struct signal_event *event);
+
 /* Discards what came; from now on SIGTERM and SIGHUP end gpu-tracker. -1 is allowed. */
 void signals_close_stop(int stop_fd);
 

@@ -50,10 +50,16 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
     return code;
 }
 
-/* Ends the session and writes what there is to say. Returns false when that could not be written; a
- * screen without a reader (a closed pipe) is no failure. *limited: it was
- * ended for a limit that it passed. */
-static bool print_outcome(struct gput_session *session, struct tracking *tracking,
+/* What became of the report. */
+enum outcome {
+    REPORTED,
+    NOT_WRITTEN,
+    NO_READER, /* of a screen: a closed pipe, or a full one until a signal ended the waiting */
+};
+
+/* Ends the session and writes what there is to say. *limited: it was ended for a limit that it
+ * passed. */
+static enum outcome print_outcome(struct gput_session *session, struct tracking *tracking,
     char *const argv[], const struct launch_end *end, const struct track_style *style,
     bool *limited)
 {
@@ -80,7 +86,9 @@ static bool print_outcome(struct gput_session *session, struct tracking *trackin
     gput_results_destroy(results);
     if (code != GPUT_OK)
         message_error_until(&error, end->stop_fd);
-    return code == GPUT_OK || (code == GPUT_ERROR_STATE && !tracking->output);
+    if (code == GPUT_ERROR_STATE && !tracking->output)
+        return NO_READER;
+    return code == GPUT_OK ? REPORTED : NOT_WRITTEN;
 }
 
 static int failure_status(const struct gput_error *error, const struct track_style *style)
@@ -93,6 +101,37 @@ static int failure_status(const struct gput_error *error, const struct track_sty
     default:
         return style->failed_status;
     }
+}
+
+static void error_of_own_time(struct gput_error *error)
+{
+    fail(error, GPUT_ERROR_STATE,
+        "gpu-tracker's own CPU time (ulimit -t) is used up: the report is of the time until now. "
+        "The command goes on.");
+}
+
+/* Waits for a command that goes on after its report. `stop`: what ended waiting for a reader, if
+ * anything did, is meant for the command. */
+static void wait_for_command(
+    const struct gput_session *session, struct launch_end *end, const struct signal_event *stop)
+{
+    pid_t pid = gput_session_pid(session);
+    if (stop)
+        signals_forward(stop, pid);
+    end->status = launch_wait(pid, end->stop_fd);
+    end->abandoned = false;
+}
+
+/* The exit status; *killed_by is the signal to die of when it is not 0. */
+static int exit_status(const struct launch_end *end, enum outcome outcome, int *killed_by)
+{
+    if (end->abandoned)
+        *killed_by = end->killed_by;
+    else if (WIFSIGNALED(end->status))
+        *killed_by = WTERMSIG(end->status);
+    else if (WEXITSTATUS(end->status) != 0 || outcome != NOT_WRITTEN)
+        return WEXITSTATUS(end->status);
+    return EXIT_TRACKER_FAILED;
 }
 
 /* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
@@ -118,18 +157,22 @@ static int track_in_session(struct gput_session *session, struct tracking *track
         return style->failed_status;
     }
     bool limited;
-    bool printed = print_outcome(session, tracking, argv, &end, style, &limited);
+    if (end.goes_on) {
+        error_of_own_time(&error);
+        message_error_until(&error, end.stop_fd);
+    }
+    enum outcome outcome = print_outcome(session, tracking, argv, &end, style, &limited);
+    struct signal_event stop;
+    bool is_stopped = outcome == NO_READER && signals_take_stop(end.stop_fd, &stop);
+    if (end.goes_on) {
+        wait_for_command(session, &end, is_stopped ? &stop : NULL);
+    } else if (is_stopped) {
+        end.abandoned = true;
+        end.killed_by = stop.number;
+    }
     if (end.stop_fd >= 0)
         close(end.stop_fd);
-    if (limited)
-        return EXIT_LIMIT_PASSED;
-    if (end.abandoned)
-        *killed_by = end.killed_by;
-    else if (WIFSIGNALED(end.status))
-        *killed_by = WTERMSIG(end.status);
-    else if (WEXITSTATUS(end.status) != 0 || printed)
-        return WEXITSTATUS(end.status);
-    return EXIT_TRACKER_FAILED;
+    return limited ? EXIT_LIMIT_PASSED : exit_status(&end, outcome, killed_by);
 }
 
 int track_command(

@@ -1,6 +1,8 @@
 """Signals: those sent to the command, to gpu-tracker, and to both."""
 
+import contextlib
 import os
+import pathlib
 import resource
 import signal
 import subprocess
@@ -152,17 +154,49 @@ print(count)
 
 
 class OurOwnCpuTime(CommandTest):
-    def test_before_it_is_used_up_the_report_so_far_is_written(self):
-        """`ulimit -t` holds for each process: what the tracker itself may use ends it with its report."""
+    """`ulimit -t` holds for each process: what the tracker itself may use ends its tracking, and not the command."""
+
+    MANY = ("ulimit -St; for i in $(seq 150); do sleep 300 & done; trap 'kill $(jobs -p); exit 6' TERM; "
+            "while [ ! -e enough ]; do sleep 0.1; done; kill $(jobs -p); exit 5")
+
+    def start(self, *limits):
         with open(self.folder / "report", "w") as report: # what the command started holds a pipe open
             process = self.start_command(
-                "run", "--st=0.001", "--ram=exact", "--", "sh", "-c", "for i in $(seq 150); do sleep 300 & done; wait",
-                stderr=report, start_new_session=True,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (2, 2)))
-        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)
-        process.wait(timeout=PATIENCE)
-        self.assertEqual(process.returncode, -signal.SIGXCPU)
-        self.assert_is_summary((self.folder / "report").read_text())
+                "run", "--st=0.001", "--ram=exact", "--", "sh", "-c", self.MANY, stderr=report, start_new_session=True,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limits))
+        self.addCleanup(self.end_group, process.pid)
+        return process
+
+    def end_group(self, group):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)
+
+    def report(self):
+        return (self.folder / "report").read_text()
+
+    def cpu_seconds(self, process):
+        fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def test_before_it_is_used_up_the_report_so_far_is_written_and_the_command_waited_for(self):
+        for end, status in ((lambda process: (self.folder / "enough").touch(), 5), (lambda process: process.terminate(), 6)):
+            process = self.start(2, 2)
+            wait_until(lambda: "peak" in self.report() or process.poll() is not None, "the report")
+            said, _, summary = self.report().partition("\n")
+            self.assertRegex(said, r"^gpu-tracker: gpu-tracker's own CPU time \(ulimit -t\) is used up: .* The command goes on\.$")
+            self.assertIsNone(process.poll())
+            end(process)
+            self.assertEqual(process.wait(PATIENCE), status)
+            self.assert_is_summary(summary)
+            (self.folder / "enough").unlink(missing_ok=True)
+
+    def test_a_soft_limit_alone_is_not_ours(self):
+        process = self.start(1, resource.RLIM_INFINITY)
+        self.assertEqual(process.stdout.readline(), "1\n")
+        wait_until(lambda: self.cpu_seconds(process) > 1.3, "its CPU time")
+        (self.folder / "enough").touch()
+        self.assertEqual(process.wait(PATIENCE), 5)
+        self.assert_is_summary(self.report())
 
 
 class Interrupts(CommandTest):
@@ -292,7 +326,7 @@ class NobodyReads(CommandTest):
             streams = {"stderr": theirs} | ({"stdout": theirs} if words[0] == "-e" else {})
             process = self.start_command(*words, **streams)
             self.end(process)
-            self.assertEqual(process.returncode, 125 if "-o" in words else 0)
+            self.assertEqual(process.returncode, 125 if "-o" in words else -signal.SIGTERM)
             os.close(ours)
 
     def test_warnings_wait_for_a_reader_without_stopping_the_sampler(self):
