@@ -9,7 +9,7 @@ void cpu_totals_update(
     struct cpu_totals *totals, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns)
 {
     int64_t living_ns = 0;
-    int64_t collected_ns = orphans_ns + tree->gone_others_ns;
+    int64_t collected_ns = orphans_ns + tree->removed_others_ns;
 
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
@@ -24,6 +24,6 @@ void cpu_totals_update(
      * ticks, and missing where a parent ignores SIGCHLD; what was used before tracking began is
      * subtracted. And their CPU clocks when last polled.
      */
-    int64_t ended_ns = max_i64(collected_ns - tree->gone_before_ns, tree->gone_cpu_ns);
+    int64_t ended_ns = max_i64(collected_ns - tree->removed_before_ns, tree->removed_cpu_ns);
     totals->descendants_ns = max_i64(totals->descendants_ns, living_ns + ended_ns);
 }

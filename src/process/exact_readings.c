@@ -29,10 +29,11 @@ struct pass {
  */
 uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes)
 {
-    if (!process_shares_anonymous(process) || !process->memory.has_exact)
+    const struct polled *polled = process->polled;
+    if (!process_shares_anonymous(process) || !polled->memory.has_exact)
         return 0;
-    uint64_t faults = process->minor_faults - process->faults_when_read;
-    return bytes_min(faults * page_bytes, memory_anonymous_shared_bytes(&process->memory));
+    uint64_t faults = polled->minor_faults - polled->faults_when_exact;
+    return bytes_min(faults * page_bytes, memory_anonymous_shared_bytes(&polled->memory));
 }
 
 /* Processes of one exec generation: one alone, or several that may share copy-on-write memory. */
@@ -69,40 +70,41 @@ static bool has_copied_much(const struct group *group)
  */
 static bool must_pause(const struct process *process, int64_t now_ns)
 {
-    return now_ns < process->exact_not_before_ns && process->has_run;
+    return now_ns < process->polled->exact_not_before_ns && process->polled->has_run;
 }
 
 /* Whether an exact reading could give new figures. */
 static bool needs_reading(
     const struct pass *pass, const struct group *group, const struct process *process)
 {
-    const struct memory *memory = &process->memory;
+    const struct polled *polled = process->polled;
+    const struct memory *memory = &polled->memory;
     if (!process_has_memory(process) || memory->refused)
         return false;
     if (pass->readings->unlimited || memory_has_changed(memory))
         return true;
     /* When its last sharer is gone, its private part has grown while its RSS is unchanged. */
     if (pass->is_alone)
-        return process->memory_is_stale;
+        return polled->memory_is_stale;
     if (memory_ranges_have_changed(memory))
         return true;
-    return process->memory_is_stale || process->ranges_are_stale ||
-           has_copied(pass, group, process);
+    return polled->memory_is_stale || polled->ranges_are_stale || has_copied(pass, group, process);
 }
 
 /* A reading that shows a change of sharing makes the figures of the sharers stale. */
 static void mark_sharers_stale(struct process_tree *tree, struct process *process)
 {
-    uint64_t private_now = process->memory.anonymous_private_bytes;
-    uint64_t before = process->private_when_marked;
+    struct polled *polled = process->polled;
+    uint64_t private_now = polled->memory.anonymous_private_bytes;
+    uint64_t before = polled->private_when_marked;
     uint64_t change = private_now > before ? private_now - before : before - private_now;
-    if (!process_shares_anonymous(process) || change * 100 <= process->memory.resident_bytes)
+    if (!process_shares_anonymous(process) || change * 100 <= polled->memory.resident_bytes)
         return;
-    process->private_when_marked = private_now;
+    polled->private_when_marked = private_now;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *other = tree->processes[i];
-        if (other != process && other->exec_generation == process->exec_generation)
-            other->memory_is_stale = true;
+        if (other != process && other->polled->exec_generation == polled->exec_generation)
+            other->polled->memory_is_stale = true;
     }
 }
 
@@ -132,21 +134,23 @@ static void mark_mappers_stale(const struct pass *pass, struct process *process)
 {
     for (size_t i = 0; i < pass->tree->count; i++) {
         struct process *other = pass->tree->processes[i];
-        if (other == process || !other->memory.has_ranges || other->ranges_are_stale ||
-            !contradicts(&process->memory, &other->memory))
+        if (other == process || !other->polled->memory.has_ranges ||
+            other->polled->ranges_are_stale ||
+            !contradicts(&process->polled->memory, &other->polled->memory))
             continue;
-        other->ranges_are_stale = true;
+        other->polled->ranges_are_stale = true;
         pass->readings->has_marked = true;
     }
 }
 
 static void read_exact(const struct pass *pass, struct process *process, bool marks_sharers)
 {
+    struct polled *polled = process->polled;
     struct exact_readings *readings = pass->readings;
     struct process_tree *tree = pass->tree;
-    struct memory *memory = &process->memory;
+    struct memory *memory = &polled->memory;
     bool rollup =
-        pass->is_alone || !(memory_ranges_have_changed(memory) || process->ranges_are_stale);
+        pass->is_alone || !(memory_ranges_have_changed(memory) || polled->ranges_are_stale);
     if (readings->unlimited && !pass->is_alone)
         rollup = false;
     /* For a new process, the changed number of members has done that already. */
@@ -162,28 +166,28 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     readings->credit_ns -= cost_ns;
-    process->exact_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
-    if (code == GPUT_ERROR_PERMISSION && !process->was_refused) {
-        process->was_refused = true;
+    polled->exact_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
+    if (code == GPUT_ERROR_PERMISSION && !polled->was_refused) {
+        polled->was_refused = true;
         readings->refused++;
     }
     if (code != GPUT_OK)
         return;
     readings->count++;
     bytes_raise(&readings->hugetlb_bytes, memory->hugetlb_bytes);
-    process->exact_read_ns = pass->now_ns;
-    process->memory_is_stale = false;
-    process->faults_when_read = process->minor_faults;
+    polled->exact_read_ns = pass->now_ns;
+    polled->memory_is_stale = false;
+    polled->faults_when_exact = polled->minor_faults;
     if (memory->ranges_readings != ranges_readings) {
-        process->ranges_read_ns = pass->now_ns;
+        polled->ranges_read_ns = pass->now_ns;
         readings->has_new_ranges = true;
-        process->ranges_are_stale = false;
+        polled->ranges_are_stale = false;
         mark_mappers_stale(pass, process);
     }
     if (marks_sharers)
         mark_sharers_stale(tree, process);
     else
-        process->private_when_marked = memory->anonymous_private_bytes;
+        polled->private_when_marked = memory->anonymous_private_bytes;
 }
 
 static void earn_credit(struct exact_readings *readings, int64_t now_ns)
@@ -201,7 +205,7 @@ static struct group group_of(const struct pass *pass, struct process **members, 
     struct group group = {.members = members, .count = count};
     uint64_t highest = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct memory *memory = &members[i]->memory;
+        const struct memory *memory = &members[i]->polled->memory;
         bytes_raise(&highest, memory->resident_bytes);
         group.bytes += memory_anonymous_share_bytes(memory);
         group.copied += process_copied_bytes(members[i], pass->tree->view.page_bytes);
@@ -213,8 +217,8 @@ static struct group group_of(const struct pass *pass, struct process **members, 
         if (!needs_reading(pass, &group, process))
             continue;
         group.needs_reading = true;
-        group.is_urgent |=
-            !process->memory.has_exact || process->memory_is_stale || process->ranges_are_stale;
+        group.is_urgent |= !process->polled->memory.has_exact || process->polled->memory_is_stale ||
+                           process->polled->ranges_are_stale;
         group.must_pause |= must_pause(process, pass->now_ns);
     }
     return group;
@@ -237,13 +241,14 @@ static void read_group(const struct pass *pass, const struct group *group)
     }
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->exact_read_ns != pass->now_ns && needs_reading(pass, group, process))
+        if (process->polled->exact_read_ns != pass->now_ns && needs_reading(pass, group, process))
             read_exact(pass, process, true);
     }
     /* Those whose sharing has changed, also while others were read. */
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->memory_is_stale && process_has_memory(process) && !process->memory.refused)
+        if (process->polled->memory_is_stale && process_has_memory(process) &&
+            !process->polled->memory.refused)
             read_exact(pass, process, false);
     }
     /* Where a member ended or called execve() meanwhile, others have more private memory than
@@ -252,8 +257,8 @@ static void read_group(const struct pass *pass, const struct group *group)
         process_refresh(group->members[i], &pass->tree->view);
     /* Figures of one scan are consistent. */
     for (size_t i = 0; i < group->count; i++) {
-        if (group->members[i]->exact_read_ns == pass->now_ns)
-            group->members[i]->memory_is_stale = false;
+        if (group->members[i]->polled->exact_read_ns == pass->now_ns)
+            group->members[i]->polled->memory_is_stale = false;
     }
 }
 

@@ -12,7 +12,8 @@ static int by_exec_generation(const void *left, const void *right)
 {
     const struct process *a = *(struct process *const *)left;
     const struct process *b = *(struct process *const *)right;
-    return (a->exec_generation > b->exec_generation) - (a->exec_generation < b->exec_generation);
+    return (a->polled->exec_generation > b->polled->exec_generation) -
+           (a->polled->exec_generation < b->polled->exec_generation);
 }
 
 static int reserve(struct exec_generations *generations, size_t count)
@@ -30,17 +31,17 @@ static int reserve(struct exec_generations *generations, size_t count)
 /* A hash of a process. The sum of the hashes identifies a set of processes. */
 static uint64_t hash_of(const struct process *process)
 {
-    uint64_t hash = process->start_time_ticks << 22 ^ (uint64_t)process->pid;
+    uint64_t hash = process->polled->start_time_ticks << 22 ^ (uint64_t)process->pid;
     hash = (hash ^ hash >> 31) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }
 
 size_t exec_generations_end(const struct exec_generations *generations, size_t start)
 {
-    uint64_t exec_generation = generations->processes[start]->exec_generation;
+    uint64_t exec_generation = generations->processes[start]->polled->exec_generation;
     size_t end = start + 1;
     while (exec_generation && end < generations->count &&
-           generations->processes[end]->exec_generation == exec_generation)
+           generations->processes[end]->polled->exec_generation == exec_generation)
         end++;
     return end;
 }
@@ -57,9 +58,9 @@ static void set_members(struct process **members, size_t count)
         hash += hash_of(members[i]);
     for (size_t i = 0; i < count; i++) {
         struct process *process = members[i];
-        process->memory_is_stale |= process->exec_generation_hash != hash;
-        process->exec_generation_hash = hash;
-        process->exec_generation_members = (uint32_t)count;
+        process->polled->memory_is_stale |= process->polled->exec_generation_hash != hash;
+        process->polled->exec_generation_hash = hash;
+        process->polled->exec_generation_members = (uint32_t)count;
     }
 }
 
@@ -72,7 +73,7 @@ int exec_generations_update(
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process_has_memory(process)) {
-            process->exec_generation_members = 0;
+            process->polled->exec_generation_members = 0;
             continue;
         }
         generations->processes[generations->count++] = process;

@@ -35,7 +35,7 @@ size_t exec_generations_end(const struct exec_generations *generations, size_t s
 /* True when other processes of its exec generation have memory. */
 static inline bool process_shares_anonymous(const struct process *process)
 {
-    return process->exec_generation_members > 1;
+    return process->polled->exec_generation_members > 1;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,6 +40,29 @@ struct process_view process_view_of(const char *procfs_root)
     };
 }
 
+void process_free(struct process *process)
+{
+    if (!process)
+        return;
+    free(process->command);
+    free(process->exits);
+    free(process->baseline);
+    free(process);
+}
+
+const struct baseline *process_baseline(const struct process *process)
+{
+    static const struct baseline nothing;
+    return process->baseline ? process->baseline : &nothing;
+}
+
+struct baseline *process_add_baseline(struct process *process)
+{
+    if (!process->baseline)
+        process->baseline = calloc(1, sizeof *process->baseline);
+    return process->baseline;
+}
+
 static void close_cached(int *fd, struct process_view *view)
 {
     if (*fd < 0)
@@ -64,7 +88,7 @@ static int read_file(
 static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
 {
     char text[PROCFS_TEXT_SIZE];
-    TRY(read_file(process->pid, "stat", &process->stat_fd, view, text));
+    TRY(read_file(process->pid, "stat", &process->polled->stat_fd, view, text));
     return proc_stat_parse(text, stat);
 }
 
@@ -73,7 +97,7 @@ static int read_statm(
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_statm statm;
-    TRY(read_file(process->memory_pid, "statm", &process->statm_fd, view, text));
+    TRY(read_file(process->polled->memory_pid, "statm", &process->polled->statm_fd, view, text));
     TRY(proc_statm_parse(text, &statm));
     *resident = statm.resident_pages * view->page_bytes;
     *file = statm.shared_pages * view->page_bytes;
@@ -102,17 +126,18 @@ static pid_t living_thread(const struct process *process, const struct process_v
 
 static void set_memory_pid(struct process *process, pid_t pid, struct process_view *view)
 {
-    if (pid == process->memory_pid)
+    struct polled *polled = process->polled;
+    if (pid == polled->memory_pid)
         return;
-    close_cached(&process->statm_fd, view);
-    process->memory_pid = pid;
+    close_cached(&polled->statm_fd, view);
+    polled->memory_pid = pid;
 }
 
 /* The memory of a process whose leader has exited is only in the files of its other threads. */
 static int read_statm_of_thread(
     struct process *process, struct process_view *view, uint64_t *resident, uint64_t *file)
 {
-    bool has_other = process->memory_pid != process->pid;
+    bool has_other = process->polled->memory_pid != process->pid;
     if (has_other && read_statm(process, view, resident, file) == GPUT_OK && *resident > 0)
         return GPUT_OK;
     pid_t thread = living_thread(process, view);
@@ -127,6 +152,7 @@ static int read_statm_of_thread(
 /* After the stat of the same scan. */
 static int read_cheap(struct process *process, struct process_view *view)
 {
+    struct polled *polled = process->polled;
     uint64_t resident, file;
     if (!process_leader_has_exited(process)) {
         set_memory_pid(process, process->pid, view);
@@ -135,9 +161,9 @@ static int read_cheap(struct process *process, struct process_view *view)
         /* It is exiting: the next scan will show that. */
         return GPUT_OK;
     }
-    memory_set_fast(&process->memory, resident, file);
-    if (!process->is_vfork_child && process->memory.resident_bytes > process->peak_resident_bytes)
-        process->peak_resident_bytes = process->memory.resident_bytes;
+    memory_set_fast(&polled->memory, resident, file);
+    if (!polled->is_vfork_child && polled->memory.resident_bytes > polled->peak_resident_bytes)
+        polled->peak_resident_bytes = polled->memory.resident_bytes;
     return GPUT_OK;
 }
 
@@ -149,25 +175,26 @@ static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process
 
 static void update_stat(struct process *process, const struct proc_stat *stat)
 {
-    process->state = stat->state;
-    process->thread_count = stat->thread_count;
-    if (process->exec_generation != stat->start_stack_address &&
+    struct polled *polled = process->polled;
+    polled->state = stat->state;
+    polled->thread_count = stat->thread_count;
+    if (polled->exec_generation != stat->start_stack_address &&
         !process_leader_has_exited(process)) {
         /* It called execve: its memory is new. */
-        memory_reset(&process->memory);
-        process->memory_is_stale = true;
-        process->exec_generation = stat->start_stack_address;
+        memory_reset(&polled->memory);
+        polled->memory_is_stale = true;
+        polled->exec_generation = stat->start_stack_address;
     }
-    memcpy(process->name, stat->name, sizeof process->name - 1);
-    process->parent = stat->ppid;
-    process->is_fork = proc_stat_is_fork(stat);
-    process->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
-    process->user_ticks = stat->utime_ticks + stat->cutime_ticks;
-    process->system_ticks = stat->stime_ticks + stat->cstime_ticks;
-    process->minor_faults = stat->minor_faults;
-    process->major_faults = stat->major_faults;
-    process->children_minor_faults = stat->cminor_faults;
-    process->children_major_faults = stat->cmajor_faults;
+    memcpy(polled->name, stat->name, sizeof polled->name - 1);
+    polled->parent = stat->ppid;
+    polled->is_fork = proc_stat_is_fork(stat);
+    polled->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
+    polled->user_ticks = stat->utime_ticks + stat->cutime_ticks;
+    polled->system_ticks = stat->stime_ticks + stat->cstime_ticks;
+    polled->minor_faults = stat->minor_faults;
+    polled->major_faults = stat->major_faults;
+    polled->children_minor_faults = stat->cminor_faults;
+    polled->children_major_faults = stat->cmajor_faults;
 }
 
 /* Until execve, a child is of its parent's exec generation; after vfork it also shares its memory.
@@ -175,16 +202,17 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
 bool process_shares_memory(
     const struct process *process, const struct process *other, const struct process_view *view)
 {
-    return view->has_cpu_clocks && process->exec_generation != 0 &&
-           process->exec_generation == other->exec_generation &&
+    return view->has_cpu_clocks && process->polled->exec_generation != 0 &&
+           process->polled->exec_generation == other->polled->exec_generation &&
            kcmp_same_memory(process->pid, other->pid);
 }
 
 static void share_parent_memory(
     struct process *process, const struct process *vfork_parent, const struct process_view *view)
 {
-    process->is_vfork_child = vfork_parent && process_shares_memory(process, vfork_parent, view);
-    process->vfork_parent = process->is_vfork_child ? vfork_parent->pid : 0;
+    struct polled *polled = process->polled;
+    polled->is_vfork_child = vfork_parent && process_shares_memory(process, vfork_parent, view);
+    polled->vfork_parent = polled->is_vfork_child ? vfork_parent->pid : 0;
 }
 
 static uint64_t exec_generation_of(pid_t pid, const struct process_view *view)
@@ -194,81 +222,98 @@ static uint64_t exec_generation_of(pid_t pid, const struct process_view *view)
     return has_stat ? stat.start_stack_address : 0;
 }
 
-int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
-    struct process_view *view)
+/* What the first poll reads. */
+static int read_first(
+    struct process *process, const struct process *parent, struct process_view *view)
 {
-    *process = (struct process){.pid = pid,
-        .memory_pid = pid,
+    struct polled *polled = process->polled;
+    struct proc_stat stat;
+    TRY(read_stat(process, view, &stat));
+    polled->start_time_ticks = stat.start_time_ticks;
+    polled->exec_generation = stat.start_stack_address;
+    update_stat(process, &stat);
+    share_parent_memory(process, parent, view);
+    int code = read_cheap(process, view);
+    if (process_leader_has_exited(process))
+        polled->exec_generation = exec_generation_of(polled->memory_pid, view);
+    if (code == GPUT_OK && view->has_cpu_clocks)
+        code = cpu_clock_read(process->pid, &polled->cpu_ns);
+    else if (code == GPUT_OK)
+        polled->cpu_ns = cpu_ns_of_stat(&stat, view);
+    return code;
+}
+
+int process_begin_polls(
+    struct process *process, const struct process *parent, struct process_view *view)
+{
+    struct polled *polled = malloc(sizeof *polled);
+    if (!polled)
+        return GPUT_ERROR_MEMORY;
+    *polled = (struct polled){.memory_pid = process->pid,
         .stat_fd = -1,
         .statm_fd = -1,
         .children_fd = -1,
         .io_fd = -1,
         .is_new = true,
-        .has_run = true};
-    process->children_unread = true;
-
-    struct proc_stat stat;
-    int code = read_stat(process, view, &stat);
-    if (code == GPUT_OK) {
-        process->exec_generation = stat.start_stack_address;
-        update_stat(process, &stat);
-        share_parent_memory(process, parent, view);
-        code = read_cheap(process, view);
-        if (process_leader_has_exited(process))
-            process->exec_generation = exec_generation_of(process->memory_pid, view);
-    }
-    if (code == GPUT_OK && view->has_cpu_clocks)
-        code = cpu_clock_read(pid, &process->cpu_ns);
-    else if (code == GPUT_OK)
-        process->cpu_ns = cpu_ns_of_stat(&stat, view);
-    if (code != GPUT_OK) {
-        process_finish(process, view);
-        return code;
-    }
-
-    process->start_time_ticks = stat.start_time_ticks;
-    process->is_old = is_old;
-    if (is_old) {
-        process->cpu_before_ns = process->cpu_ns;
-        process->children_before_ticks = process->children_ticks;
-    }
-    return GPUT_OK;
+        .has_run = true,
+        .children_unread = true};
+    process->polled = polled;
+    int code = read_first(process, parent, view);
+    if (code != GPUT_OK)
+        process_end_polls(process, view);
+    return code;
 }
 
 void process_close_cached_files(struct process *process, struct process_view *view)
 {
-    close_cached(&process->stat_fd, view);
-    close_cached(&process->statm_fd, view);
-    close_cached(&process->children_fd, view);
+    struct polled *polled = process->polled;
+    close_cached(&polled->stat_fd, view);
+    close_cached(&polled->statm_fd, view);
+    close_cached(&polled->children_fd, view);
 }
 
-void process_finish(struct process *process, struct process_view *view)
+void process_end_polls(struct process *process, struct process_view *view)
 {
     process_close_cached_files(process, view);
-    close_cached(&process->io_fd, view);
-    memory_finish(&process->memory);
+    close_cached(&process->polled->io_fd, view);
+    memory_finish(&process->polled->memory);
+    free(process->polled);
+    process->polled = NULL;
+}
+
+int process_set_baseline(struct process *process)
+{
+    struct baseline *baseline = process_add_baseline(process);
+    if (!baseline)
+        return GPUT_ERROR_MEMORY;
+    process->is_old = true;
+    baseline->cpu_ns = process->polled->cpu_ns;
+    baseline->children_ticks = process->polled->children_ticks;
+    return GPUT_OK;
 }
 
 /* Its CPU clock; `*read_on` is false when nothing else can have changed. */
 static int poll_cpu_clock(struct process *process, int64_t now_ns, bool *read_on)
 {
+    struct polled *polled = process->polled;
     int64_t cpu_ns;
     TRY(cpu_clock_read(process->pid, &cpu_ns));
     /* A clock that went back belongs to another process. */
-    if (cpu_ns < process->cpu_ns)
+    if (cpu_ns < polled->cpu_ns)
         return GPUT_ERROR_GONE;
-    process->has_run = cpu_ns != process->cpu_ns;
-    process->cpu_ns = cpu_ns;
-    process->has_run |= process->was_not_read;
-    *read_on = process->has_run || now_ns - process->read_ns >= REREAD_IDLE_NS;
+    polled->has_run = cpu_ns != polled->cpu_ns;
+    polled->cpu_ns = cpu_ns;
+    polled->has_run |= polled->was_not_read;
+    *read_on = polled->has_run || now_ns - polled->read_ns >= REREAD_IDLE_NS;
     return GPUT_OK;
 }
 
 static int poll_process(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns)
 {
+    struct polled *polled = process->polled;
     bool read_on = true;
-    process->is_new = false;
+    polled->is_new = false;
     if (view->has_cpu_clocks)
         TRY(poll_cpu_clock(process, now_ns, &read_on));
     if (!read_on)
@@ -276,19 +321,19 @@ static int poll_process(struct process *process, const struct process *vfork_par
 
     struct proc_stat stat;
     TRY(read_stat(process, view, &stat));
-    if (stat.start_time_ticks != process->start_time_ticks)
+    if (stat.start_time_ticks != polled->start_time_ticks)
         return GPUT_ERROR_GONE;
     update_stat(process, &stat);
     /* Before its memory is read: when it is no vfork child any more, that is its own. */
-    if (process->is_vfork_child)
+    if (polled->is_vfork_child)
         share_parent_memory(process, vfork_parent, view);
     TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
-        process->cpu_ns = cpu_ns_of_stat(&stat, view);
-        process->has_run = true;
+        polled->cpu_ns = cpu_ns_of_stat(&stat, view);
+        polled->has_run = true;
     }
-    process->children_unread |= process->has_run;
-    process->read_ns = now_ns;
+    polled->children_unread |= polled->has_run;
+    polled->read_ns = now_ns;
     return GPUT_OK;
 }
 
@@ -296,7 +341,7 @@ int process_poll(struct process *process, const struct process *vfork_parent,
     struct process_view *view, int64_t now_ns)
 {
     int code = poll_process(process, vfork_parent, view, now_ns);
-    process->was_not_read = code == GPUT_ERROR_FILES;
+    process->polled->was_not_read = code == GPUT_ERROR_FILES;
     return code;
 }
 
@@ -304,23 +349,25 @@ void process_read_collected(struct process *process, struct process_view *view)
 {
     struct proc_stat stat;
     if (read_stat(process, view, &stat) == GPUT_OK &&
-        stat.start_time_ticks == process->start_time_ticks)
-        process->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
+        stat.start_time_ticks == process->polled->start_time_ticks)
+        process->polled->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
 }
 
 void process_open_io(struct process *process, struct process_view *view)
 {
-    if (process->io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
-        procfs_open(view->procfs_root, process->pid, "io", &process->io_fd, NULL) == GPUT_OK)
+    if (process->polled->io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
+        procfs_open(view->procfs_root, process->pid, "io", &process->polled->io_fd, NULL) ==
+            GPUT_OK)
         view->free_files--;
 }
 
 int process_read_exact(struct process *process, bool rollup, struct process_view *view)
 {
+    struct polled *polled = process->polled;
     uint64_t resident, file;
-    TRY(memory_read_exact(&process->memory, view->procfs_root, process->memory_pid, rollup));
+    TRY(memory_read_exact(&polled->memory, view->procfs_root, polled->memory_pid, rollup));
     if (read_statm(process, view, &resident, &file) == GPUT_OK)
-        memory_reconcile(&process->memory, resident, file, view->lag_bytes);
+        memory_reconcile(&polled->memory, resident, file, view->lag_bytes);
     return GPUT_OK;
 }
 
@@ -329,7 +376,7 @@ void process_refresh(struct process *process, struct process_view *view)
     uint64_t resident = 0, file = 0;
     int code = read_statm(process, view, &resident, &file);
     if (code == GPUT_OK || code == GPUT_ERROR_GONE)
-        memory_set_fast(&process->memory, resident, file);
+        memory_set_fast(&process->polled->memory, resident, file);
 }
 
 /*
@@ -339,17 +386,18 @@ void process_refresh(struct process *process, struct process_view *view)
 int process_read_children(
     struct process *process, struct process_view *view, struct pid_vector *children)
 {
-    bool may_keep = process->children_fd >= 0 || (view->free_files > 0 && !process->is_new);
-    if (process->thread_count != 1 || !may_keep)
+    struct polled *polled = process->polled;
+    bool may_keep = polled->children_fd >= 0 || (view->free_files > 0 && !polled->is_new);
+    if (polled->thread_count != 1 || !may_keep)
         return proc_children_read(
-            view->procfs_root, process->pid, process->thread_count, children, NULL);
-    if (process->children_fd < 0) {
+            view->procfs_root, process->pid, polled->thread_count, children, NULL);
+    if (polled->children_fd < 0) {
         char name[64];
         snprintf(name, sizeof name, "task/%d/children", (int)process->pid);
-        TRY(procfs_open(view->procfs_root, process->pid, name, &process->children_fd, NULL));
+        TRY(procfs_open(view->procfs_root, process->pid, name, &polled->children_fd, NULL));
         view->free_files--;
     }
-    return proc_children_reread(process->children_fd, children);
+    return proc_children_reread(polled->children_fd, children);
 }
 
 /* Asked of the kernel now. */
@@ -357,7 +405,7 @@ static bool still_exists(struct process *process, struct process_view *view)
 {
     struct proc_stat stat;
     return read_stat(process, view, &stat) == GPUT_OK &&
-           stat.start_time_ticks == process->start_time_ticks;
+           stat.start_time_ticks == process->polled->start_time_ticks;
 }
 
 int process_signal(struct process *process, struct process_view *view, int number)
@@ -380,45 +428,48 @@ int process_signal(struct process *process, struct process_view *view, int numbe
 
 bool process_has_collected(const struct process *process)
 {
-    return process->children_minor_faults + process->children_major_faults > 0;
+    return process->polled->children_minor_faults + process->polled->children_major_faults > 0;
 }
 
 bool process_is_zombie(const struct process *process)
 {
-    return (process->state == 'Z' && !process_leader_has_exited(process)) || process->state == 'X';
+    return (process->polled->state == 'Z' && !process_leader_has_exited(process)) ||
+           process->polled->state == 'X';
 }
 
 bool process_leader_has_exited(const struct process *process)
 {
-    return process->state == 'Z' && process->thread_count > 1;
+    return process->polled->state == 'Z' && process->polled->thread_count > 1;
 }
 
 uint32_t process_thread_count(const struct process *process)
 {
-    return process->thread_count - process_leader_has_exited(process);
+    return process->polled->thread_count - process_leader_has_exited(process);
 }
 
 bool process_has_memory(const struct process *process)
 {
-    return !process_is_zombie(process) && !process->is_vfork_child;
+    return !process_is_zombie(process) && !process->polled->is_vfork_child;
 }
 
 bool process_is_opaque(const struct process *process)
 {
-    return process->exec_generation == 0 && !process->memory.has_exact;
+    return process->polled->exec_generation == 0 && !process->polled->memory.has_exact;
 }
 
 int64_t process_cpu_ns(const struct process *process)
 {
-    return process->cpu_ns - process->cpu_before_ns;
+    return process->polled->cpu_ns - process_baseline(process)->cpu_ns;
 }
 
 int64_t process_children_ns(const struct process *process, const struct process_view *view)
 {
-    return (int64_t)(process->children_ticks - process->children_before_ticks) * view->ns_per_tick;
+    uint64_t before = process_baseline(process)->children_ticks;
+    return (int64_t)(process->polled->children_ticks - before) * view->ns_per_tick;
 }
 
 int64_t process_before_ns(const struct process *process, const struct process_view *view)
 {
-    return process->cpu_before_ns + (int64_t)process->children_before_ticks * view->ns_per_tick;
+    const struct baseline *baseline = process_baseline(process);
+    return baseline->cpu_ns + (int64_t)baseline->children_ticks * view->ns_per_tick;
 }

@@ -1,5 +1,7 @@
 /*
- * One process of the tracked tree, and what the last poll of it gave.
+ * One tracked process: which it is, what state it is in, what it used so far. What is known of some
+ * processes alone is a struct of its own: what polls read while procfs has it, what its exit
+ * records gave, what it had used before tracking began.
  *
  * A poll begins with the process's CPU clock, which costs a third of a microsecond. A clock that
  * stands still means that the process has not run: it cannot have started children or threads,
@@ -10,20 +12,41 @@
 #define PROCESS_PROCESS_H
 
 #include "os/pid_vector.h"
+#include "os/task_counts.h"
 #include "process/memory.h"
+#include "process/process_state.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-struct process_record;
+/* How far the peak of a process's RSS can be trusted. */
+enum process_peak {
+    PROCESS_PEAK_UNKNOWN, /* it was never polled */
+    PROCESS_PEAK_SAMPLED, /* the highest of all polls */
+    PROCESS_PEAK_HWM,   /* the kernel's (VmHWM), as of the last reading; or of its exit record, but
+                           for its last exec generation alone */
+    PROCESS_PEAK_FINAL, /* of its exit record (taskstats) */
+};
 
-struct process {
-    pid_t pid;
+/* What polls have read: it is in procfs, also as a zombie. */
+struct polled {
+    int64_t cpu_ns;            /* CPU time used so far, all threads, user and system */
+    int64_t read_ns;           /* when stat and statm were last read */
+    bool is_new;               /* found by the last scan */
+    bool has_run;              /* its CPU clock moved between the last two scans */
+    bool children_unread;      /* it ran since its children were last read */
+    bool was_not_read;         /* it ran, and could not be read without a free descriptor */
+    bool is_counted;           /* the process log has taken it up */
+    bool is_reaped;            /* its parent has waited for it: the next scan removes it */
+    bool is_fork;              /* it has not called execve since its fork */
+    bool is_vfork_child;       /* it runs in its vfork parent's memory until it calls execve */
+    char state;                /* of its first thread, as in stat */
     uint64_t start_time_ticks; /* identifies the process together with the pid */
-    pid_t parent;
-    char state;
-    char name[16]; /* the kernel's comm, truncated */
+    pid_t parent;              /* now: another than the process that started it, if that ended */
+    pid_t vfork_parent; /* as a rule its parent; 0: it is no vfork child, or the vfork parent has
+                           ended */
+    char name[16];      /* the kernel's comm, truncated */
     uint32_t thread_count;
     /*
      * Identifies the program image: processes that were forked from one another and have not called
@@ -31,16 +54,12 @@ struct process {
      */
     uint64_t exec_generation;
 
-    int64_t cpu_ns;                    /* CPU time used so far, all threads, user and system */
     uint64_t children_ticks;           /* CPU time of collected children (cutime and cstime) */
     uint64_t user_ticks, system_ticks; /* of itself and them, as of the last reading of stat */
     uint64_t minor_faults;             /* pages touched for the first time, or copied */
     uint64_t major_faults;             /* pages read from storage */
     /* Of collected children (cminflt and cmajflt). */
     uint64_t children_minor_faults, children_major_faults;
-    /* Of both, what was used before tracking began. */
-    int64_t cpu_before_ns;
-    uint64_t children_before_ticks;
 
     /* The pid under which procfs shows its memory: its own, or, when its leader has exited, that of
      * another thread. Procfs has a folder for every thread, though it does not list them. */
@@ -48,27 +67,14 @@ struct process {
     int stat_fd, statm_fd, children_fd; /* cached, or -1 */
     int io_fd;                          /* the same, after process_open_io() */
 
-    bool is_main;
-    bool is_other;        /* a root besides main (process_tree_options.others) */
-    bool is_old;          /* it started before tracking began */
-    bool is_new;          /* found by the last scan */
-    bool is_gone;         /* it has ended; the tree is about to remove it */
-    bool is_fork;         /* it has not called execve since its fork */
-    bool has_run;         /* its CPU clock moved between the last two scans */
-    bool children_unread; /* it ran since its children were last read */
-    bool was_not_read;    /* it ran, and could not be read without a free descriptor */
-    bool is_vfork_child;  /* it runs in its vfork parent's memory until it calls execve */
-
-    pid_t vfork_parent; /* as a rule its parent; 0: it is no vfork child, or the vfork parent has
-                           ended */
     struct memory memory;
-    uint64_t peak_resident_bytes;  /* highest RSS polled, but as a vfork child */
-    struct process_record *record; /* kept by the process log; NULL: none */
+    uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
+
     /* Kept by the RAM meter. */
     uint32_t exec_generation_members; /* in the tree, itself included */
     uint64_t exec_generation_hash;    /* hash of the set of these */
     int64_t ranges_read_ns;           /* scan of the last reading of its file and shared mappings */
-    uint64_t faults_when_read;        /* minor_faults at the last exact reading */
+    uint64_t faults_when_exact;       /* minor_faults at the last exact reading */
     uint64_t private_when_marked;     /* private bytes when its sharers were last marked stale */
     uint64_t peak_anonymous_bytes;    /* highest of all scans */
     uint64_t unseen_bytes; /* scratch: by which it may have had more than that between scans */
@@ -81,8 +87,103 @@ struct process {
     int64_t exact_read_ns; /* scan of the last exact reading */
     int64_t exact_not_before_ns;
 
-    int64_t read_ns; /* when stat and statm were last read */
+    /* Kept by the process log: when the kernel's peak and I/O were read, and page faults, RSS and
+     * exec generation of that moment. */
+    uint64_t faults_when_read, rss_when_read, generation_when_read;
+    int64_t peak_read_ns, io_read_ns;
+    bool peak_is_pending;    /* VmHWM may have risen and was not read yet */
+    bool counts_are_pending; /* the same for its counters */
 };
+
+/* What exit records gave, those of its threads added up. */
+struct exit_figures {
+    unsigned records;
+    int64_t cpu_ns;
+    struct task_counts counts; /* faults, switches, bytes */
+};
+
+/* What was used before tracking began. */
+struct baseline {
+    int64_t cpu_ns;
+    uint64_t children_ticks;
+    uint64_t peak_bytes;
+    struct task_counts counts;
+};
+
+struct process {
+    pid_t pid;
+    pid_t parent_pid;         /* the process that started it */
+    pid_t last_parent;        /* as of the last scan: another if that has ended */
+    enum process_state state; /* changed by the process log alone */
+    struct process *parent;   /* NULL: it is main, or not known */
+    struct process *next;     /* in the same slot of the table */
+    uint64_t number;          /* in order of discovery */
+    bool is_main;
+    bool is_other; /* a root besides main (process_tree_options.others) */
+    bool is_old;   /* it started before tracking began */
+
+    /* Each may be NULL; all are owned. */
+    struct polled *polled;
+    struct exit_figures *exits;
+    struct baseline *baseline; /* of main, and of those that are old */
+
+    bool is_announced; /* an event announced its start: `start_ns` is exact */
+    bool end_is_exact; /* from an event or an exit record */
+    bool has_status;
+    bool has_last_record;     /* its last exit record has come: figures will not change */
+    bool has_lost_events;     /* events were lost while it lived: exit records may be missing */
+    bool ignores_children;    /* it ignored SIGCHLD when its status was read */
+    bool child_ended;         /* since its collected figures were last read */
+    bool has_execed;          /* it called execve() itself */
+    bool has_replaced_memory; /* its memory before an execve(): the peak after the last reading is
+                                 not known */
+    bool had_own_memory; /* a poll found it with memory of its own: it was no vfork child then */
+    bool has_io;         /* I/O bytes are known */
+    bool name_is_stale;  /* it called execve() since its name and command line were read */
+    bool is_in_ending;   /* it is in the log's list `ending` */
+    bool is_kept;        /* scratch */
+    int status;          /* as from wait(2) */
+    unsigned ended_round;
+
+    char name[16];     /* the kernel's comm, at most 15 bytes; "" when it was never read */
+    char *command;     /* command line, separated by blanks; NULL: not wanted, or not read; owned */
+    int64_t start_ns;  /* monotonic clock */
+    int64_t end_ns;    /* its end; unless end_is_exact, when it was last alive */
+    int64_t polled_ns; /* when it was last read */
+    int64_t cpu_ns;    /* since tracking began; of polls, or of its exit record; -1: not known */
+    enum process_peak peak;
+    uint64_t peak_rss_bytes;
+    uint64_t peak_hwm_bytes;   /* highest VmHWM that was read: execve() resets it */
+    double peak_gpu_ram_bytes; /* the highest that drivers listed; NaN: not known */
+    /*
+     * Faults, switches, bytes as last read. With taskstats: of the threads that were alive then.
+     * Else, without switches, of the process and of the children that it collected.
+     */
+    struct task_counts counts;
+};
+
+/* Closes nothing: it must not be polled any more. NULL is allowed. */
+void process_free(struct process *process);
+
+/* True when it has ended as far as is known. */
+static inline bool process_has_ended(const struct process *process)
+{
+    return process_state_has_ended(process->state);
+}
+
+/* True while neither an end nor its last exit record is known. */
+static inline bool process_is_running(const struct process *process)
+{
+    return process_state_is_running(process->state);
+}
+
+/* All zeroes where nothing was used before tracking began. */
+const struct baseline *process_baseline(const struct process *process);
+
+/* The same to be changed; NULL without memory. */
+struct baseline *process_add_baseline(struct process *process);
+
+/* ---- polls ---- */
 
 /* How processes are polled. */
 struct process_view {
@@ -99,18 +200,22 @@ struct process_view {
 struct process_view process_view_of(const char *procfs_root);
 
 /*
- * Polls a process for the first time; `parent` may be NULL. With `is_old` what it has used so far
- * does not count. On success the caller calls process_finish(). Errors: GPUT_ERROR_GONE and others
- * of os/procfs.h.
+ * Polls a process for the first time: sets `polled`; `parent` may be NULL. On success the caller
+ * calls process_end_polls(). Errors: GPUT_ERROR_GONE and others of os/procfs.h; `polled` is NULL
+ * then.
  */
-int process_init(struct process *process, pid_t pid, bool is_old, const struct process *parent,
-    struct process_view *view);
+int process_begin_polls(
+    struct process *process, const struct process *parent, struct process_view *view);
+
+/* After the first poll: it started before tracking, and what it has used so far does not count.
+ * Errors: GPUT_ERROR_MEMORY. */
+int process_set_baseline(struct process *process);
 
 /* Closes the cached descriptors. */
 void process_close_cached_files(struct process *process, struct process_view *view);
 
-/* Closes and frees what it holds. */
-void process_finish(struct process *process, struct process_view *view);
+/* Closes and frees what polls have read. */
+void process_end_polls(struct process *process, struct process_view *view);
 
 /*
  * Polls it again; `vfork_parent` is NULL unless it is a vfork child. GPUT_ERROR_GONE: it has ended,

@@ -1,11 +1,10 @@
 /*
- * A record of every process of a tree that was ever polled or announced: which it was, how long it
- * lived, what it used.
+ * What every process of a tree was and used that was ever polled or announced.
  *
  * Fed by scans of the tree and, where the kernel gives them, by events and exit records: events say
  * which process descends from which, also of those that no scan ever saw, and exit records
- * (taskstats) what each had used at its end. Memory is bounded: not all of those that ended are
- * kept (process_archive).
+ * (taskstats) what each had used at its end. Each input may change a process's state
+ * (process_state). Memory is bounded: not all of those that ended are kept (process_archive).
  */
 #ifndef PROCESS_PROCESS_LOG_H
 #define PROCESS_PROCESS_LOG_H
@@ -14,7 +13,6 @@
 #include "os/taskstats.h"
 #include "process/peak_sums.h"
 #include "process/process_archive.h"
-#include "process/process_table.h"
 #include "process/process_tree.h"
 
 #include <stdbool.h>
@@ -22,6 +20,7 @@
 #include <stdint.h>
 
 struct process_log_options {
+    struct process_tree *tree; /* has the processes; borrowed */
     const char *procfs_root;
     int64_t ns_per_tick;
     bool has_events;      /* process_log_event() gets every event */
@@ -35,10 +34,11 @@ struct process_log_options {
 
 struct process_log {
     struct process_log_options options;
-    struct process_table living;       /* those that have not ended; owned, with its records */
-    struct process_record_list ending; /* borrowed: more may come for them, or leader exited */
+    struct process_list ending;  /* more may come for them, or leader exited */
+    struct process_list zombies; /* final, and still in procfs */
+    bool any_reaped;             /* of these, some are there no more */
     struct process_archive ended;
-    struct process_record *main; /* NULL when it was not kept */
+    struct process *main; /* NULL when it was not kept */
     unsigned round;
     size_t awaited;               /* of `ending`, those without an exact end after the last batch */
     bool has_lost_events;         /* events were lost: processes that no scan saw may be missing */
@@ -66,22 +66,25 @@ void process_log_init(struct process_log *log, const struct process_log_options 
 void process_log_finish(struct process_log *log);
 
 /*
- * Merges what a scan of the tree found. The tree's `gone` callback must be process_log_remove()
+ * Merges what a scan of the tree found. The tree's `removed` callback must be process_log_remove()
  * with this log as its user.
  */
-void process_log_scan(struct process_log *log, struct process_tree *tree, int64_t now_ns);
+void process_log_scan(struct process_log *log, int64_t now_ns);
 
 /*
  * After a scan: adds to the tree what it cannot find by itself, orphans adopted by a process
  * outside of it.
  */
-void process_log_adopt_orphans(struct process_log *log, struct process_tree *tree);
+void process_log_adopt_orphans(struct process_log *log);
 
 /* The tree is about to remove a process. */
 void process_log_remove(void *log, struct process *process);
 
 /* After a scan: GPU RAM that a process held at that time. NaN: not known. */
 void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns);
+
+/* Merges the last poll of a process. */
+void process_log_update(const struct process_log *log, struct process *process);
 
 /* Takes an event, in order. */
 void process_log_event(struct process_log *log, const struct process_event *event);
@@ -106,8 +109,18 @@ bool process_log_end_unannounced(struct process_log *log);
 /* Updates the living from their last poll; call before records are read. */
 void process_log_refresh(struct process_log *log);
 
-/* The process with that pid that lives, or ended in this batch; or NULL. */
-struct process_record *process_log_get(const struct process_log *log, pid_t pid);
+/* The process with that pid that lives, or has just ended; or NULL. */
+struct process *process_log_get(const struct process_log *log, pid_t pid);
+
+/* How many those are. */
+static inline size_t process_log_count(const struct process_log *log)
+{
+    return (size_t)(log->seen - log->ended_total);
+}
+
+/* Iterates over them, in no order; NULL after the last. */
+struct process *process_log_first(const struct process_log *log);
+struct process *process_log_next(const struct process_log *log, const struct process *process);
 
 /* True when every process is in it: the kernel announced each one, and no event was lost. */
 bool process_log_has_all(const struct process_log *log);
@@ -151,8 +164,8 @@ void process_log_read_counts(struct process_log *log);
  */
 struct task_counts process_log_counts(const struct process_log *log);
 
-/* All records, in order of discovery. The caller frees the array, the records stay the log's. NULL
- * without memory. */
-struct process_record **process_log_list(const struct process_log *log, size_t *count);
+/* All processes, in order of discovery. The caller frees the array, the processes stay the log's.
+ * NULL without memory. */
+struct process **process_log_list(const struct process_log *log, size_t *count);
 
 #endif

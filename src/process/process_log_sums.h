@@ -9,6 +9,6 @@
 
 /* Adds a process that has ended and for which no more events or exit records will come. It must not
  * be in the table of the living any more. */
-void process_log_sums_add(struct process_log *log, const struct process_record *record);
+void process_log_sums_add(struct process_log *log, const struct process *process);
 
 #endif

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const struct process_record *at(const void *element)
+static const struct process *at(const void *element)
 {
-    return *(struct process_record *const *)element;
+    return *(struct process *const *)element;
 }
 
 static int by_cpu(const void *left, const void *right)
@@ -14,10 +14,10 @@ static int by_cpu(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-static double memory_of(const struct process_record *record)
+static double memory_of(const struct process *process)
 {
-    double gpu_bytes = record->peak_gpu_ram_bytes;
-    return (double)record->peak_rss_bytes + (isnan(gpu_bytes) ? 0 : gpu_bytes);
+    double gpu_bytes = process->peak_gpu_ram_bytes;
+    return (double)process->peak_rss_bytes + (isnan(gpu_bytes) ? 0 : gpu_bytes);
 }
 
 static int by_peak(const void *left, const void *right)
@@ -32,28 +32,28 @@ static int by_number(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-void process_ranking_mark(struct process_record **records, size_t count, size_t max_kept)
+void process_ranking_mark(struct process **processes, size_t count, size_t max_kept)
 {
     size_t for_cpu = max_kept / 2 < count ? max_kept / 2 : count;
     size_t for_peak = max_kept < count ? max_kept - for_cpu : count - for_cpu;
 
     if (count > 1)
-        qsort(records, count, sizeof(void *), by_cpu);
+        qsort(processes, count, sizeof(void *), by_cpu);
     size_t rest = count - for_cpu;
     if (rest > 1)
-        qsort(records + for_cpu, rest, sizeof(void *), by_peak);
+        qsort(processes + for_cpu, rest, sizeof(void *), by_peak);
     for (size_t i = 0; i < count; i++)
-        records[i]->is_kept = i < for_cpu + for_peak;
+        processes[i]->is_kept = i < for_cpu + for_peak;
 }
 
-void process_ranking_replace_parent(struct process_record *record)
+void process_ranking_replace_parent(struct process *process)
 {
-    while (record->parent && !record->parent->is_kept && !record->parent->is_main)
-        record->parent = record->parent->parent;
+    while (process->parent && !process->parent->is_kept && !process->parent->is_main)
+        process->parent = process->parent->parent;
 }
 
-void process_ranking_sort(struct process_record **records, size_t count)
+void process_ranking_sort(struct process **processes, size_t count)
 {
     if (count > 1)
-        qsort(records, count, sizeof(void *), by_number);
+        qsort(processes, count, sizeof(void *), by_number);
 }

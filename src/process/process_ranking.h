@@ -1,21 +1,21 @@
 /*
- * Which records of ended processes are worth keeping.
+ * Which processes that have ended are worth keeping.
  */
 #ifndef PROCESS_PROCESS_RANKING_H
 #define PROCESS_PROCESS_RANKING_H
 
-#include "process/process_record.h"
+#include "process/process.h"
 
 #include <stddef.h>
 
 /* Marks about `max_kept` of them as kept: half for their CPU time, half for their peaks of RSS and
  * GPU RAM. Changes their order. */
-void process_ranking_mark(struct process_record **records, size_t count, size_t max_kept);
+void process_ranking_mark(struct process **processes, size_t count, size_t max_kept);
 
 /* Replaces a parent that is not kept by the nearest ancestor that is. */
-void process_ranking_replace_parent(struct process_record *record);
+void process_ranking_replace_parent(struct process *process);
 
 /* Sorts by order of discovery: parents before their children. */
-void process_ranking_sort(struct process_record **records, size_t count);
+void process_ranking_sort(struct process **processes, size_t count);
 
 #endif

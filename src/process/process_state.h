@@ -22,6 +22,7 @@
 #include <stdbool.h>
 
 enum process_state {
+    PROCESS_FOUND, /* by a scan; the process log does not count it (yet) */
     PROCESS_RUNNING,
     PROCESS_LEADER_EXITED, /* its first thread has exited, others live */
     PROCESS_RECORDED,      /* its last exit record came before its exit event */
@@ -39,6 +40,7 @@ enum process_input {
     PROCESS_INPUT_LEADER_EXITED, /* another thread lives */
     PROCESS_INPUT_DEAD,          /* it is a zombie, not there, or its pid is another's */
     /* Events. */
+    PROCESS_INPUT_FORK, /* it was started */
     PROCESS_INPUT_EXEC,
     PROCESS_INPUT_EXIT,        /* of its first thread */
     PROCESS_INPUT_THREAD_EXIT, /* of another one */
@@ -57,7 +59,13 @@ enum process_state process_state_after(enum process_state state, enum process_in
 /* True while neither an end nor its last exit record is known. */
 static inline bool process_state_is_running(enum process_state state)
 {
-    return state <= PROCESS_LEADER_EXITED;
+    return state == PROCESS_RUNNING || state == PROCESS_LEADER_EXITED;
+}
+
+/* True while the process log expects anything of it: its figures may change. */
+static inline bool process_state_is_open(enum process_state state)
+{
+    return state != PROCESS_FOUND && state != PROCESS_FINAL;
 }
 
 /* True when it has ended as far as is known. */

@@ -1,8 +1,10 @@
 #include "process/process_tree.h"
 
+#include "base/array.h"
 #include "os/loadavg.h"
 #include "os/proc_children.h"
 #include "os/procfs.h"
+#include "process/process_figures.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,58 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- the table of pids ---- */
-
-static size_t slot_of(pid_t pid, size_t size)
-{
-    return ((size_t)pid * 2654435761u) & (size - 1);
-}
-
-static void table_put(struct process **table, size_t size, struct process *process)
-{
-    size_t slot = slot_of(process->pid, size);
-    while (table[slot])
-        slot = (slot + 1) & (size - 1);
-    table[slot] = process;
-}
-
-/* After removals: simpler than tombstones, and few scans remove anything. */
-static void table_rebuild(struct process_tree *tree)
-{
-    memset(tree->by_pid, 0, tree->table_size * sizeof *tree->by_pid);
-    for (size_t i = 0; i < tree->count; i++)
-        table_put(tree->by_pid, tree->table_size, tree->processes[i]);
-}
-
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid)
 {
-    size_t slot = slot_of(pid, tree->table_size);
-    while (tree->by_pid[slot] && tree->by_pid[slot]->pid != pid)
-        slot = (slot + 1) & (tree->table_size - 1);
-    return tree->by_pid[slot];
-}
-
-static int reserve(struct process_tree *tree)
-{
-    if (tree->count == tree->capacity) {
-        size_t capacity = tree->capacity ? tree->capacity * 2 : 16;
-        void *processes = realloc(tree->processes, capacity * sizeof *tree->processes);
-        if (!processes)
-            return GPUT_ERROR_MEMORY;
-        tree->processes = processes;
-        tree->capacity = capacity;
-    }
-    if (tree->count * 2 >= tree->table_size) {
-        size_t size = tree->table_size ? tree->table_size * 2 : 64;
-        struct process **table = calloc(size, sizeof *table);
-        if (!table)
-            return GPUT_ERROR_MEMORY;
-        free(tree->by_pid);
-        tree->by_pid = table;
-        tree->table_size = size;
-        table_rebuild(tree);
-    }
-    return GPUT_OK;
+    struct process *process = process_table_get(&tree->table, pid);
+    while (process && !process->polled)
+        process = process_table_older(process);
+    return process;
 }
 
 /* ---- vfork parents ---- */
@@ -77,17 +33,18 @@ static int reserve(struct process_tree *tree)
 static void find_vfork_parent(const struct process_tree *tree, size_t index)
 {
     struct process *process = tree->processes[index];
-    process->vfork_parent = 0;
-    process->is_vfork_child = false;
+    process->polled->vfork_parent = 0;
+    process->polled->is_vfork_child = false;
     unsigned tested = 0;
     for (size_t i = index;
-         process->exec_generation != 0 && i-- > 0 && tested < MAX_VFORK_CANDIDATES;) {
+         process->polled->exec_generation != 0 && i-- > 0 && tested < MAX_VFORK_CANDIDATES;) {
         const struct process *other = tree->processes[i];
-        if (other->is_vfork_child || other->exec_generation != process->exec_generation)
+        if (other->polled->is_vfork_child ||
+            other->polled->exec_generation != process->polled->exec_generation)
             continue;
         if (process_shares_memory(process, other, &tree->view)) {
-            process->vfork_parent = other->pid;
-            process->is_vfork_child = true;
+            process->polled->vfork_parent = other->pid;
+            process->polled->is_vfork_child = true;
             return;
         }
         tested++;
@@ -99,11 +56,11 @@ static void poll_vfork_parents(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->is_vfork_child)
+        if (!process->polled->is_vfork_child)
             continue;
-        const struct process *vfork_parent = process_tree_get(tree, process->vfork_parent);
-        if (!vfork_parent || vfork_parent->is_vfork_child ||
-            vfork_parent->exec_generation != process->exec_generation ||
+        const struct process *vfork_parent = process_tree_get(tree, process->polled->vfork_parent);
+        if (!vfork_parent || vfork_parent->polled->is_vfork_child ||
+            vfork_parent->polled->exec_generation != process->polled->exec_generation ||
             process_is_zombie(vfork_parent))
             find_vfork_parent(tree, i);
     }
@@ -138,60 +95,86 @@ static void note_failure(struct process_tree *tree, int code)
 
 /* ---- members ---- */
 
+static int begin_polls(
+    struct process_tree *tree, struct process *process, const struct process *parent)
+{
+    int code = process_begin_polls(process, parent, &tree->view);
+    if (should_retry(tree, code))
+        code = process_begin_polls(process, parent, &tree->view);
+    note_failure(tree, code);
+    return code;
+}
+
+/*
+ * The same process as one that was found now, as events announced it; NULL: they did not, or that
+ * one has ended. Its exit may have been that of its first thread alone.
+ */
+static struct process *announced_as(const struct process_tree *tree, const struct process *found)
+{
+    struct process *known = process_table_get(&tree->table, found->pid);
+    if (!known || known->polled || !process_state_is_open(known->state))
+        return NULL;
+    bool may_live = known->state == PROCESS_EXITED && !process_is_zombie(found) &&
+                    process_started(known, found->polled->start_time_ticks, tree->view.ns_per_tick);
+    return may_live || !process_has_ended(known) ? known : NULL;
+}
+
 /* Adds a process. GPUT_ERROR_GONE and the like mean that it cannot be polled. */
 static int add(struct process_tree *tree, pid_t pid, const struct process *parent, bool is_old)
 {
-    TRY(reserve(tree));
-    struct process *process = malloc(sizeof *process);
-    if (!process)
+    struct process found = {.pid = pid};
+    if (!ARRAY_RESERVE(tree->processes, tree->count, tree->capacity))
         return GPUT_ERROR_MEMORY;
-    int code = process_init(process, pid, is_old, parent, &tree->view);
-    if (should_retry(tree, code))
-        code = process_init(process, pid, is_old, parent, &tree->view);
-    note_failure(tree, code);
-    if (code != GPUT_OK) {
-        free(process);
-        return code;
+    TRY(begin_polls(tree, &found, parent));
+    struct process *process = announced_as(tree, &found);
+    if (!process)
+        process = process_table_add(&tree->table, pid);
+    if (!process) {
+        process_end_polls(&found, &tree->view);
+        return GPUT_ERROR_MEMORY;
     }
+    process->polled = found.polled;
     process->is_main = pid == tree->options.main;
     tree->processes[tree->count++] = process;
-    table_put(tree->by_pid, tree->table_size, process);
-    if (!process->is_vfork_child)
+    if (!process->polled->is_vfork_child)
         find_vfork_parent(tree, tree->count - 1);
     tree->seen++;
     tree->has_changed = true;
-    return GPUT_OK;
+    return is_old ? process_set_baseline(process) : GPUT_OK;
 }
 
+/* The process log keeps it, if it knows it. */
 static void remove_process(struct process_tree *tree, struct process *process)
 {
-    if (tree->options.gone)
-        tree->options.gone(tree->options.user, process);
+    if (tree->options.removed)
+        tree->options.removed(tree->options.user, process);
     if (process->is_main) {
-        tree->main_is_gone = true;
+        tree->main_is_removed = true;
     } else {
-        tree->gone_cpu_ns += process_cpu_ns(process);
+        tree->removed_cpu_ns += process_cpu_ns(process);
         if (process->is_other)
-            tree->gone_others_ns +=
+            tree->removed_others_ns +=
                 process_cpu_ns(process) + process_children_ns(process, &tree->view);
         else
-            tree->gone_before_ns += process_before_ns(process, &tree->view);
+            tree->removed_before_ns += process_before_ns(process, &tree->view);
     }
-    process_finish(process, &tree->view);
-    free(process);
+    process_end_polls(process, &tree->view);
+    if (process->state == PROCESS_FOUND) {
+        process_table_remove(&tree->table, process);
+        process_free(process);
+    }
 }
 
-static void remove_gone(struct process_tree *tree)
+static void remove_reaped(struct process_tree *tree)
 {
     size_t kept = 0;
     for (size_t i = 0; i < tree->count; i++) {
-        if (tree->processes[i]->is_gone)
+        if (tree->processes[i]->polled->is_reaped)
             remove_process(tree, tree->processes[i]);
         else
             tree->processes[kept++] = tree->processes[i];
     }
     tree->count = kept;
-    table_rebuild(tree);
 }
 
 static void poll_known(struct process_tree *tree, int64_t now_ns)
@@ -199,21 +182,21 @@ static void poll_known(struct process_tree *tree, int64_t now_ns)
     bool any_removed = false;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        bool was_vfork_child = process->is_vfork_child;
+        bool was_vfork_child = process->polled->is_vfork_child;
         const struct process *vfork_parent =
-            was_vfork_child ? process_tree_get(tree, process->vfork_parent) : NULL;
+            was_vfork_child ? process_tree_get(tree, process->polled->vfork_parent) : NULL;
         int code = process_poll(process, vfork_parent, &tree->view, now_ns);
         if (should_retry(tree, code))
             code = process_poll(process, vfork_parent, &tree->view, now_ns);
         note_failure(tree, code);
-        if (was_vfork_child && !process->is_vfork_child)
+        if (was_vfork_child && !process->polled->is_vfork_child)
             find_vfork_parent(tree, i);
         /* Other errors than its end (no free descriptor, a refused file) leave the last figures. */
-        process->is_gone = code == GPUT_ERROR_GONE;
-        any_removed |= process->is_gone;
+        process->polled->is_reaped = code == GPUT_ERROR_GONE;
+        any_removed |= process->polled->is_reaped;
     }
     if (any_removed) {
-        remove_gone(tree);
+        remove_reaped(tree);
         tree->has_changed = true;
     }
     poll_vfork_parents(tree);
@@ -286,15 +269,15 @@ static int find_new(struct process_tree *tree, bool is_old)
     /* New ones are appended and visited in turn. */
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->children_unread)
+        if (!process->polled->children_unread)
             continue;
-        process->children_unread = false;
+        process->polled->children_unread = false;
         int code = children_of(tree, process);
         if (code == GPUT_OK)
             code = add_found(tree, process, is_old);
         if (code == GPUT_ERROR_MEMORY)
             return code;
-        process->children_unread = code == GPUT_ERROR_FILES;
+        process->polled->children_unread = code == GPUT_ERROR_FILES;
     }
     return GPUT_OK;
 }
@@ -312,7 +295,7 @@ static int add_others(struct process_tree *tree)
             return GPUT_ERROR_MEMORY;
     }
     for (size_t i = first; i < tree->count; i++)
-        tree->processes[i]->is_other = !process_tree_get(tree, tree->processes[i]->parent);
+        tree->processes[i]->is_other = !process_tree_get(tree, tree->processes[i]->polled->parent);
     return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
 }
 
@@ -460,12 +443,10 @@ int process_tree_init(
 
 void process_tree_finish(struct process_tree *tree)
 {
-    for (size_t i = 0; i < tree->count; i++) {
-        process_finish(tree->processes[i], &tree->view);
-        free(tree->processes[i]);
-    }
+    for (size_t i = 0; i < tree->count; i++)
+        process_end_polls(tree->processes[i], &tree->view);
+    process_table_finish(&tree->table);
     free(tree->processes);
-    free(tree->by_pid);
     pid_vector_finish(&tree->found);
     proc_list_finish(&tree->list);
     if (tree->loadavg_fd >= 0)

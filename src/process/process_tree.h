@@ -9,6 +9,7 @@
 #include "os/pid_vector.h"
 #include "os/proc_list.h"
 #include "process/process.h"
+#include "process/process_table.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +28,9 @@ struct process_tree_options {
     bool (*is_own_child)(void *caller, pid_t pid);
     void *caller;
     unsigned kept_files; /* how many descriptors may be cached */
-    /* Called with `user` and each process that is about to be removed; NULL: not called. */
-    void (*gone)(void *user, struct process *process);
+    /* Called with `user` and each process that procfs has no more, before what polls have read is
+     * freed; NULL: not called. */
+    void (*removed)(void *user, struct process *process);
     void *user;
 };
 
@@ -37,26 +39,28 @@ struct process_tree {
     struct process_tree_options options;
     pid_t own_pid; /* 0 where procfs_root has the pids of another namespace */
 
-    /* Main first, and every process after its parent. So what a parent has collected from a child
-     * is read before the child's end is seen: CPU time is never counted twice. */
-    struct process **processes; /* owned, with its processes */
+    /* All processes, also those that procfs does not have (yet, or any more): what the process log
+     * knows of them. */
+    struct process_table table;
+    /* Those that procfs has: they are polled. Main first, and every process after its parent. So
+     * what a parent has collected from a child is read before the child's end is seen: CPU time is
+     * never counted twice. */
+    struct process **processes; /* the array is owned */
     size_t count, capacity;
-    struct process **by_pid; /* hash table, linear probing; size is a power of two */
-    size_t table_size;
 
-    bool main_is_gone;
-    bool has_others;        /* options.others was not empty */
-    bool has_changed;       /* the last scan found processes or lost some */
-    uint64_t generation;    /* increases whenever has_changed */
-    uint64_t seen;          /* distinct processes so far, main included */
-    int64_t gone_cpu_ns;    /* CPU time of removed descendants when last polled */
-    int64_t gone_before_ns; /* and before tracking began, which their parents collected, too */
-    int64_t gone_others_ns; /* CPU time used and collected by removed others: no process of the tree
-                               collects it */
-    int loadavg_fd;         /* -1: not available */
-    pid_t last_pid;         /* last pid allocated before the last reading of children */
-    bool has_children_files;      /* this kernel has task/T/children */
-    bool lacks_descriptors;       /* the last scan could not open what it needed */
+    bool main_is_removed;
+    bool has_others;           /* options.others was not empty */
+    bool has_changed;          /* the last scan found processes or lost some */
+    uint64_t generation;       /* increases whenever has_changed */
+    uint64_t seen;             /* distinct processes so far, main included */
+    int64_t removed_cpu_ns;    /* CPU time of removed descendants when last polled */
+    int64_t removed_before_ns; /* and before tracking began, which their parents collected, too */
+    int64_t removed_others_ns; /* CPU time used and collected by removed others: no process of the
+                                  tree collects it */
+    int loadavg_fd;            /* -1: not available */
+    pid_t last_pid;            /* last pid allocated before the last reading of children */
+    bool has_children_files;   /* this kernel has task/T/children */
+    bool lacks_descriptors;    /* the last scan could not open what it needed */
     uint64_t scans_without_files; /* how many scans could not */
     struct pid_vector found;      /* scratch */
     struct proc_list list;        /* scratch, for kernels without children files */
@@ -92,7 +96,7 @@ int process_tree_adopt(struct process_tree *tree, pid_t pid);
  */
 bool process_tree_close_cached_files(struct process_tree *tree);
 
-/* The tracked process with that pid, or NULL. */
+/* The process with that pid that procfs has, or NULL. */
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid);
 
 /* Main, or NULL when it has been removed. */

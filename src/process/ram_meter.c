@@ -29,7 +29,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
 {
     size_t need = 0;
     for (size_t i = 0; i < tree->count; i++)
-        need += tree->processes[i]->memory.range_count;
+        need += tree->processes[i]->polled->memory.range_count;
     if (need > meter->range_capacity) {
         void *grown = realloc(meter->ranges, need * 2 * sizeof *meter->ranges);
         if (!grown)
@@ -41,13 +41,13 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
     *count = 0;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        if (!process_has_memory(process) || !process->memory.has_ranges)
+        if (!process_has_memory(process) || !process->polled->memory.has_ranges)
             continue;
-        for (size_t k = 0; k < process->memory.range_count; k++) {
+        for (size_t k = 0; k < process->polled->memory.range_count; k++) {
             struct shared_range *range = &meter->ranges[(*count)++];
-            *range = process->memory.ranges[k];
+            *range = process->polled->memory.ranges[k];
             range->owner = process->is_main ? 0 : (uint32_t)i + 1;
-            range->read_ns = process->ranges_read_ns;
+            range->read_ns = process->polled->ranges_read_ns;
         }
     }
     return GPUT_OK;
@@ -81,8 +81,8 @@ struct scope {
 
 static uint64_t anonymous_alone(const struct process *process)
 {
-    return bytes_minus(
-        memory_anonymous_bytes(&process->memory), memory_anonymous_shared_bytes(&process->memory));
+    return bytes_minus(memory_anonymous_bytes(&process->polled->memory),
+        memory_anonymous_shared_bytes(&process->polled->memory));
 }
 
 /*
@@ -92,36 +92,39 @@ static uint64_t anonymous_alone(const struct process *process)
 static uint64_t unseen_of(const struct process_tree *tree, const struct process *process)
 {
     struct proc_status status;
-    if (proc_status_read(tree->view.procfs_root, process->memory_pid, &status, NULL) != GPUT_OK ||
+    if (proc_status_read(tree->view.procfs_root, process->polled->memory_pid, &status, NULL) !=
+            GPUT_OK ||
         !status.has_memory)
         return UINT64_MAX;
-    return bytes_minus(status.peak_rss_bytes, process->peak_resident_bytes + tree->view.lag_bytes);
+    return bytes_minus(
+        status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);
 }
 
 static struct process *forked_from(const struct process_tree *tree, const struct process *process)
 {
-    struct process *parent = process->is_fork ? process_tree_get(tree, process->parent) : NULL;
-    return parent && parent->exec_generation == process->exec_generation ? parent : NULL;
+    const struct polled *polled = process->polled;
+    struct process *parent = polled->is_fork ? process_tree_get(tree, polled->parent) : NULL;
+    return parent && parent->polled->exec_generation == polled->exec_generation ? parent : NULL;
 }
 
 static void mark_forks(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        uint64_t bytes = memory_anonymous_bytes(&process->memory);
-        process->has_forks = process->has_unread_forks = false;
-        bytes_raise(&process->peak_anonymous_bytes, bytes);
+        uint64_t bytes = memory_anonymous_bytes(&process->polled->memory);
+        process->polled->has_forks = process->polled->has_unread_forks = false;
+        bytes_raise(&process->polled->peak_anonymous_bytes, bytes);
     }
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         struct process *parent = forked_from(tree, process);
         if (!parent)
             continue;
-        parent->has_forks = true;
-        if (process->memory.has_exact || parent->has_unread_forks)
+        parent->polled->has_forks = true;
+        if (process->polled->memory.has_exact || parent->polled->has_unread_forks)
             continue;
-        parent->has_unread_forks = true;
-        parent->unseen_bytes = unseen_of(tree, parent);
+        parent->polled->has_unread_forks = true;
+        parent->polled->unseen_bytes = unseen_of(tree, parent);
     }
 }
 
@@ -132,27 +135,28 @@ static void mark_forks(const struct process_tree *tree)
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
     const struct process *parent = forked_from(tree, process);
-    if (!parent || !parent->has_unread_forks || process->has_forks)
+    if (!parent || !parent->polled->has_unread_forks || process->polled->has_forks)
         return 0;
-    uint64_t beyond =
-        bytes_minus(memory_anonymous_bytes(&process->memory), parent->peak_anonymous_bytes);
-    return bytes_minus(beyond, parent->unseen_bytes);
+    uint64_t beyond = bytes_minus(
+        memory_anonymous_bytes(&process->polled->memory), parent->polled->peak_anonymous_bytes);
+    return bytes_minus(beyond, parent->polled->unseen_bytes);
 }
 
 static void add_member(
     struct scope *scope, const struct process_tree *tree, const struct process *process)
 {
-    struct rss rss = memory_rss(&process->memory);
+    const struct polled *polled = process->polled;
+    struct rss rss = memory_rss(&polled->memory);
     bytes_raise(&scope->highest_rss, rss.total);
     scope->only = process;
     scope->members++;
     if (process_is_opaque(process)) {
         scope->has_opaque = true;
-        bytes_raise(&scope->file_bytes, process->memory.file_bytes);
+        bytes_raise(&scope->file_bytes, polled->memory.file_bytes);
         return;
     }
     /* Before an exact reading, memory of a fork is not its own. */
-    if (process->memory.has_exact || !process_shares_anonymous(process)) {
+    if (polled->memory.has_exact || !process_shares_anonymous(process)) {
         scope->private_bytes += rss.private;
         scope->alone_bytes += anonymous_alone(process);
     } else {
@@ -162,8 +166,8 @@ static void add_member(
         scope->anonymous_bytes += grown;
     }
     scope->anonymous_bytes += process_shares_anonymous(process)
-                                  ? memory_anonymous_share_bytes(&process->memory)
-                                  : memory_anonymous_bytes(&process->memory);
+                                  ? memory_anonymous_share_bytes(&polled->memory)
+                                  : memory_anonymous_bytes(&polled->memory);
 }
 
 /*
@@ -172,8 +176,8 @@ static void add_member(
  */
 static struct process *family_of(const struct process_tree *tree, struct process *process)
 {
-    while (process && process->is_fork && !process->is_main)
-        process = process_tree_get(tree, process->parent);
+    while (process && process->polled->is_fork && !process->is_main)
+        process = process_tree_get(tree, process->polled->parent);
     return process;
 }
 
@@ -184,7 +188,7 @@ static struct process *family_of(const struct process_tree *tree, struct process
 static void add_opaque(struct scope *scope, const struct process_tree *tree, bool with_main)
 {
     for (size_t i = 0; i < tree->count; i++)
-        tree->processes[i]->family_bytes = 0;
+        tree->processes[i]->polled->family_bytes = 0;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process_has_memory(process) || !process_is_opaque(process) ||
@@ -192,11 +196,12 @@ static void add_opaque(struct scope *scope, const struct process_tree *tree, boo
             continue;
         struct process *family = family_of(tree, process);
         if (family)
-            bytes_raise(&family->family_bytes, memory_anonymous_bytes(&process->memory));
+            bytes_raise(
+                &family->polled->family_bytes, memory_anonymous_bytes(&process->polled->memory));
     }
     for (size_t i = 0; i < tree->count; i++) {
-        scope->private_bytes += tree->processes[i]->family_bytes;
-        scope->alone_bytes += tree->processes[i]->family_bytes;
+        scope->private_bytes += tree->processes[i]->polled->family_bytes;
+        scope->alone_bytes += tree->processes[i]->polled->family_bytes;
     }
 }
 
@@ -205,7 +210,7 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
     if (scope->members == 0)
         return (struct rss){0};
     if (scope->members == 1)
-        return memory_rss(&scope->only->memory);
+        return memory_rss(&scope->only->polled->memory);
     struct rss rss = {.private = scope->private_bytes};
     uint64_t anonymous = scope->anonymous_bytes;
     if (scope->has_opaque)
@@ -222,14 +227,14 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
  */
 static uint64_t unread_of(const struct process *process, uint64_t page_bytes)
 {
-    const struct memory *memory = &process->memory;
+    const struct memory *memory = &process->polled->memory;
     if (memory->refused)
         return 0; /* counted in `refused` */
     uint64_t files = memory->has_ranges ? 0 : memory->file_bytes;
     if (!process_shares_anonymous(process))
         return files;
     uint64_t copied =
-        process->memory_is_stale || !memory->has_exact
+        process->polled->memory_is_stale || !memory->has_exact
             ? bytes_minus(memory_anonymous_bytes(memory), memory_anonymous_share_bytes(memory))
             : process_copied_bytes(process, page_bytes);
     return files + copied;
@@ -251,7 +256,7 @@ static void estimate_unread(struct ram_meter *meter, const struct process_tree *
  * shrunk since, by counters that may lag. */
 static uint64_t uncertainty_of(const struct process_tree *tree, const struct process *process)
 {
-    const struct memory *memory = &process->memory;
+    const struct memory *memory = &process->polled->memory;
     bool is_unchanged = memory->has_exact &&
                         memory->resident_bytes == memory->exact_resident_bytes &&
                         memory->file_bytes == memory->exact_file_bytes;
@@ -271,7 +276,7 @@ static uint64_t at_least(
             continue;
         uncertainty += uncertainty_of(tree, process);
         largest = bytes_max(largest,
-            bytes_minus(memory_rss(&process->memory).total, uncertainty_of(tree, process)));
+            bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));
     }
     uint64_t files = meter->files_are_stale ? 0 : meter->files.at_least_bytes;
     return bytes_max(bytes_minus(scope_rss(combined, files).total, uncertainty), largest);
@@ -293,9 +298,9 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
      * main's part. The descendants have everything but the pages that main alone has.
      */
     if (main.only && process_shares_anonymous(main.only))
-        descendants.anonymous_bytes = bytes_minus(
-            combined.anonymous_bytes, bytes_minus(memory_anonymous_bytes(&main.only->memory),
-                                          memory_anonymous_shared_bytes(&main.only->memory)));
+        descendants.anonymous_bytes = bytes_minus(combined.anonymous_bytes,
+            bytes_minus(memory_anonymous_bytes(&main.only->polled->memory),
+                memory_anonymous_shared_bytes(&main.only->polled->memory)));
 
     if (combined.has_opaque) {
         add_opaque(&descendants, tree, false);
@@ -310,7 +315,7 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
 static bool any_has_run(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
-        if (tree->processes[i]->has_run)
+        if (tree->processes[i]->polled->has_run)
             return true;
     }
     return false;

@@ -22,10 +22,10 @@ void ledger_finish(struct ledger *ledger)
     system_counters_finish(&ledger->system_counters);
 }
 
-void ledger_add_scan(struct ledger *ledger, struct process_tree *tree, int64_t now_ns)
+void ledger_add_scan(struct ledger *ledger, int64_t now_ns)
 {
-    process_log_scan(&ledger->log, tree, now_ns);
-    process_log_adopt_orphans(&ledger->log, tree);
+    process_log_scan(&ledger->log, now_ns);
+    process_log_adopt_orphans(&ledger->log);
 }
 
 void ledger_update_gpu_holdings(struct ledger *ledger)

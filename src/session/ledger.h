@@ -18,6 +18,7 @@
 #include "model/results.h"
 #include "os/cgroup.h"
 #include "os/own_cgroup.h"
+#include "process/process_figures.h"
 #include "process/process_log.h"
 #include "session/gpu_usage.h"
 #include "session/limits.h"
@@ -84,7 +85,7 @@ void ledger_finish(struct ledger *ledger);
 /* ---- what is fed ---- */
 
 /* After a scan: the processes of `tree`, and what drivers list of their GPU RAM. */
-void ledger_add_scan(struct ledger *ledger, struct process_tree *tree, int64_t now_ns);
+void ledger_add_scan(struct ledger *ledger, int64_t now_ns);
 void ledger_update_gpu_holdings(struct ledger *ledger);
 
 /* GPU RAM of the snapshot alone, which will be read again: for maxima. */

@@ -51,7 +51,7 @@ static bool has_zombies(const struct process_tree *tree)
     bool has_some = false;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        has_some |= !process->is_main && !process->is_gone && process_is_zombie(process);
+        has_some |= !process->is_main && !process->polled->is_reaped && process_is_zombie(process);
     }
     return has_some;
 }
@@ -63,7 +63,7 @@ static uint64_t exit_record_faults(const struct ledger *ledger)
     const struct process_log *log = &ledger->log;
     struct task_counts counts = process_log_counts(log);
     if (ledger->settings->mode == SESSION_SELF && log->main) {
-        struct task_counts own = process_record_counts(log->main);
+        struct task_counts own = process_counts(log->main);
         task_counts_subtract(&counts, &own);
     }
     return task_counts_faults(&counts);

@@ -60,7 +60,7 @@ static bool maxrss_is_of_main(const struct ledger *ledger, double maxrss_bytes)
 /* VmHWM as last read, or a higher RSS polled since; NaN: it was not read. */
 static double peak_hwm(const struct ledger *ledger)
 {
-    const struct process_record *main = ledger->log.main;
+    const struct process *main = ledger->log.main;
     if (!main || main->peak_hwm_bytes == 0)
         return NAN;
     uint64_t seen = main->peak_rss_bytes, kept = main->peak_hwm_bytes;
@@ -69,12 +69,12 @@ static double peak_hwm(const struct ledger *ledger)
 
 static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
 {
-    const struct process_record *record = ledger->log.main;
+    const struct process *main = ledger->log.main;
     double maxrss = (double)ledger->collected.main_usage.ru_maxrss * 1024;
-    double known = record ? (double)record->peak_rss_bytes : 0;
+    double known = main ? (double)main->peak_rss_bytes : 0;
     if (maxrss_is_of_main(ledger, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
-    else if (record && record->peak == PROCESS_PEAK_FINAL)
+    else if (main && main->peak == PROCESS_PEAK_FINAL)
         set_exact(peak, known, "given by the kernel at its end (taskstats)");
     else if (known > 0)
         set_peak(peak, known, no_less(maxrss, known),
@@ -89,9 +89,9 @@ static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
 static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
 {
     double kept = peak_hwm(ledger);
-    const struct process_record *record = ledger->log.main;
-    bool is_reported = record && record->has_last_record && !record->has_replaced_memory;
-    bool has_risen = record && record->peak_rss_bytes > record->before_peak_bytes;
+    const struct process *main = ledger->log.main;
+    bool is_reported = main && main->has_last_record && !main->has_replaced_memory;
+    bool has_risen = main && main->peak_rss_bytes > process_baseline(main)->peak_bytes;
     if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
     else if (has_risen && is_reported)
@@ -99,11 +99,11 @@ static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
     else if (has_risen)
         set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
     else if (is_reported)
-        set_peak(peak, (double)record->peak_rss_bytes, kept,
+        set_peak(peak, (double)main->peak_rss_bytes, kept,
             "at least the highest sample; at most what the kernel kept since it began, also before "
             "tracking (taskstats)");
     else
-        set_peak(peak, (double)record->peak_rss_bytes, NAN,
+        set_peak(peak, (double)main->peak_rss_bytes, NAN,
             "the highest sample; what the kernel kept (VmHWM) is of before tracking");
 }
 
@@ -233,7 +233,7 @@ static void take_between(const struct ledger *ledger, struct gput_results *resul
 static double most_at_once(const struct ledger *ledger, const struct gput_results *results)
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
-    const struct process_record *main = ledger->log.main;
+    const struct process *main = ledger->log.main;
     double bytes = ledger->between.at_least_bytes;
     raise_to(&bytes, ledger->between.group_bytes);
     raise_to(&bytes, results->peaks.descendants.bytes);
@@ -255,7 +255,7 @@ static void raise_maxima(const struct ledger *ledger, double at_least, struct gp
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
     raise_to(&results->max[GPUT_COMBINED_RAM], at_least);
     /* For a process older than tracking: only if its peak rose since. */
-    const struct process_record *main = ledger->log.main;
+    const struct process *main = ledger->log.main;
     double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
     raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
     if (ledger->settings->mode != SESSION_LAUNCHED)

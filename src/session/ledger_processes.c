@@ -36,67 +36,67 @@ const char *gput_process_end_name(const struct gput_process *process)
 }
 
 /* It ended after the last scan: "at least 0" is no information. */
-static bool ended_unseen(const struct process_record *record)
+static bool ended_unseen(const struct process *process)
 {
-    return process_state_has_ended(record->state) && !record->has_last_record;
+    return process_has_ended(process) && !process->has_last_record;
 }
 
 /* NaN where it is not known. */
 static double bytes_of(
-    const struct process_record *record, const struct task_counts *counts, uint64_t value)
+    const struct process *process, const struct task_counts *counts, uint64_t value)
 {
-    bool is_unknown = counts->lacks_io || (value == 0 && ended_unseen(record));
+    bool is_unknown = counts->lacks_io || (value == 0 && ended_unseen(process));
     return is_unknown ? NAN : (double)value;
 }
 
 /* The exit record is made before the exit is complete, so it can have 0 seconds: not known then.
  * But a process that started before tracking may not have run since. */
-static double cpu_seconds_of(const struct process_record *record)
+static double cpu_seconds_of(const struct process *process)
 {
     bool is_known =
-        record->cpu_ns > 0 || (record->cpu_ns == 0 && record->is_old && !ended_unseen(record));
-    return is_known ? (double)record->cpu_ns * 1e-9 : NAN;
+        process->cpu_ns > 0 || (process->cpu_ns == 0 && process->is_old && !ended_unseen(process));
+    return is_known ? (double)process->cpu_ns * 1e-9 : NAN;
 }
 
 /* A program's name may have any bytes. */
-static void update_name(struct gput_process *process, const char *name)
+static void update_name(struct gput_process *listed, const char *name)
 {
     struct str text = {0};
     utf8_append(name, strlen(name), &text);
-    snprintf(process->name, sizeof process->name, "%s", str_text(&text));
+    snprintf(listed->name, sizeof listed->name, "%s", str_text(&text));
     str_finish(&text);
 }
 
 /* A process of the log; command lines are gathered in one text, here as offsets from 1. */
-static void take(struct gput_process *process, const struct process_record *record,
-    int64_t epoch_ns, struct str *commands)
+static void take(struct gput_process *listed, const struct process *process, int64_t epoch_ns,
+    struct str *commands)
 {
-    struct task_counts counts = process_record_counts(record);
-    *process = (struct gput_process){.pid = record->pid,
-        .parent = record->parent_pid,
+    struct task_counts counts = process_counts(process);
+    *listed = (struct gput_process){.pid = process->pid,
+        .parent = process->parent_pid,
         .parent_index = -1,
-        .start_ns = record->start_ns + epoch_ns,
-        .end_ns = process_state_has_ended(record->state) ? record->end_ns + epoch_ns : 0,
-        .is_final = record->has_last_record && !record->has_lost_events,
-        .cpu_seconds = cpu_seconds_of(record),
+        .start_ns = process->start_ns + epoch_ns,
+        .end_ns = process_has_ended(process) ? process->end_ns + epoch_ns : 0,
+        .is_final = process->has_last_record && !process->has_lost_events,
+        .cpu_seconds = cpu_seconds_of(process),
         .peak_ram_bytes =
-            record->peak != PROCESS_PEAK_UNKNOWN ? (double)record->peak_rss_bytes : NAN,
-        .peak = (enum gput_process_peak)record->peak,
-        .peak_gpu_ram_bytes = record->peak_gpu_ram_bytes,
-        .read_bytes = bytes_of(record, &counts, counts.read_call_bytes),
-        .write_bytes = bytes_of(record, &counts, counts.write_call_bytes),
-        .storage_read_bytes = bytes_of(record, &counts, counts.read_bytes),
-        .storage_write_bytes = bytes_of(record, &counts, task_counts_stored_bytes(&counts)),
-        .has_status = record->has_status,
-        .status = record->status,
-        .end_is_exact = process_state_has_ended(record->state) && record->end_is_exact};
+            process->peak != PROCESS_PEAK_UNKNOWN ? (double)process->peak_rss_bytes : NAN,
+        .peak = (enum gput_process_peak)process->peak,
+        .peak_gpu_ram_bytes = process->peak_gpu_ram_bytes,
+        .read_bytes = bytes_of(process, &counts, counts.read_call_bytes),
+        .write_bytes = bytes_of(process, &counts, counts.write_call_bytes),
+        .storage_read_bytes = bytes_of(process, &counts, counts.read_bytes),
+        .storage_write_bytes = bytes_of(process, &counts, task_counts_stored_bytes(&counts)),
+        .has_status = process->has_status,
+        .status = process->status,
+        .end_is_exact = process_has_ended(process) && process->end_is_exact};
     /* What was read before execve() is another program's. */
-    if (record->name_is_stale)
+    if (process->name_is_stale)
         return;
-    update_name(process, record->name);
-    if (record->command) {
-        process->command_line = (const char *)(uintptr_t)(commands->length + 1);
-        utf8_append(record->command, strlen(record->command), commands);
+    update_name(listed, process->name);
+    if (process->command) {
+        listed->command_line = (const char *)(uintptr_t)(commands->length + 1);
+        utf8_append(process->command, strlen(process->command), commands);
         str_append_bytes(commands, "", 1);
     }
 }
@@ -121,14 +121,14 @@ static void add_collected(
 
 /* Parents come first, so a binary search by number finds them. */
 static ptrdiff_t place_of(
-    struct process_record *const *records, size_t count, const struct process_record *wanted)
+    struct process *const *processes, size_t count, const struct process *wanted)
 {
     size_t low = 0, high = count;
     while (wanted && low < high) {
         size_t middle = low + (high - low) / 2;
-        if (records[middle] == wanted)
+        if (processes[middle] == wanted)
             return (ptrdiff_t)middle;
-        if (records[middle]->number < wanted->number)
+        if (processes[middle]->number < wanted->number)
             low = middle + 1;
         else
             high = middle;
@@ -162,20 +162,20 @@ static int fill_list(struct ledger *ledger, struct gput_processes *list)
 {
     struct str commands = {0};
     size_t count;
-    struct process_record **records = process_log_list(&ledger->log, &count);
-    list->processes = records ? calloc(count + 1, sizeof *list->processes) : NULL;
+    struct process **processes = process_log_list(&ledger->log, &count);
+    list->processes = processes ? calloc(count + 1, sizeof *list->processes) : NULL;
     if (!list->processes) {
-        free(records);
+        free(processes);
         return GPUT_ERROR_MEMORY;
     }
     int64_t epoch_ns = wall_clock_ns() - clock_monotonic_ns();
     for (size_t i = 0; i < count; i++) {
-        take(&list->processes[i], records[i], epoch_ns, &commands);
-        list->processes[i].parent_index = place_of(records, count, records[i]->parent);
-        if (records[i]->is_main && ledger->collected.has_main_usage)
+        take(&list->processes[i], processes[i], epoch_ns, &commands);
+        list->processes[i].parent_index = place_of(processes, count, processes[i]->parent);
+        if (processes[i]->is_main && ledger->collected.has_main_usage)
             add_collected(&list->processes[i], ledger, epoch_ns);
     }
-    free(records);
+    free(processes);
     list->count = count;
     list->start_ns = ledger->settings->start_ns + epoch_ns;
     char *texts = str_steal(&commands);

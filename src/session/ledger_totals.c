@@ -15,7 +15,7 @@
 
 static bool is_uncollected_descendant(const struct process *process)
 {
-    return !process->is_main && !process->is_gone;
+    return !process->is_main && !process->polled->is_reaped;
 }
 
 static bool is_living_descendant(const struct process *process)
@@ -33,10 +33,10 @@ static int64_t ends_cpu_ns(const struct ledger *ledger)
     if (!process_log_cpu_ns(&ledger->log, &ns))
         return 0;
     for (size_t i = 0; i < tree->count; i++) {
-        const struct process_record *record = tree->processes[i]->record;
-        int64_t taken_ns = record && record->cpu_ns > 0 ? record->cpu_ns : 0;
-        int64_t now_ns = process_cpu_ns(tree->processes[i]);
-        if (record && process_state_is_running(record->state) && now_ns > taken_ns)
+        const struct process *process = tree->processes[i];
+        int64_t taken_ns = process->cpu_ns > 0 ? process->cpu_ns : 0;
+        int64_t now_ns = process_cpu_ns(process);
+        if (process_is_running(process) && now_ns > taken_ns)
             ns += now_ns - taken_ns;
     }
     return ns - ledger->snapshot->own_cpu_ns;
@@ -64,19 +64,17 @@ int64_t ledger_auto_reaped_cpu_ns(const void *user)
  * exit records the log has that, and more. */
 static void add_living_counts(struct ledger *ledger)
 {
-    static const struct task_counts nothing;
     const struct process_tree *tree = ledger->snapshot->tree;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        const struct process_record *record = process->record;
         if (!is_uncollected_descendant(process))
             continue;
         if (ledger->events->has_ends)
             ledger->collected.counts.living++;
         else
             session_counts_add_living(&ledger->collected.counts,
-                ledger->settings->options.procfs_root, process->pid, process->start_time_ticks,
-                record ? &record->before : &nothing);
+                ledger->settings->options.procfs_root, process->pid,
+                process->polled->start_time_ticks, &process_baseline(process)->counts);
     }
 }
 
@@ -105,9 +103,9 @@ static void add_living_descendants(
         if (!is_living_descendant(process))
             continue;
         int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
-        double ticks = (double)(process->user_ticks + process->system_ticks);
+        double ticks = (double)(process->polled->user_ticks + process->polled->system_ticks);
         int64_t of_system_ns =
-            ticks > 0 ? (int64_t)((double)ns * (double)process->system_ticks / ticks) : 0;
+            ticks > 0 ? (int64_t)((double)ns * (double)process->polled->system_ticks / ticks) : 0;
         *user_ns += ns - of_system_ns;
         *system_ns += of_system_ns;
     }
@@ -132,7 +130,7 @@ static double before_cut_seconds(const struct process_tree *tree)
 {
     int64_t ns = 0;
     for (size_t i = 0; i < tree->count; i++) {
-        if (tree->processes[i]->children_before_ticks > 0)
+        if (process_baseline(tree->processes[i])->children_ticks > 0)
             ns += 2 * tree->view.ns_per_tick;
     }
     return clock_seconds_of_ns(ns);
@@ -208,7 +206,7 @@ static void fill_collected_cpu(
     accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
     accounting->kernel_cpu_seconds =
-        clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->gone_before_ns);
+        clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->removed_before_ns);
     if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
@@ -233,22 +231,21 @@ static void fill_collected_cpu(
 /* Once it has ended, its parent may have collected it. */
 static bool is_living(const struct process *process)
 {
-    const struct process_record *record = process->record;
-    return record && process_state_is_running(record->state) && !process_is_zombie(process);
+    return process_is_running(process) && !process_is_zombie(process);
 }
 
 /* A lower bound of what the living have used and collected: what a process had collected before
  * tracking began is known as two figures in clock ticks. */
 static int64_t sampled_ns_total(const struct process_tree *tree)
 {
-    int64_t ns = -tree->gone_before_ns;
+    int64_t ns = -tree->removed_before_ns;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         if (is_living(process))
             ns += process_cpu_ns(process) + process_children_ns(process, &tree->view);
         else
             ns -= process_before_ns(process, &tree->view);
-        if (process->children_before_ticks > 0)
+        if (process_baseline(process)->children_ticks > 0)
             ns -= 2 * tree->view.ns_per_tick;
     }
     return ns;
@@ -257,11 +254,10 @@ static int64_t sampled_ns_total(const struct process_tree *tree)
 static void read_collected(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
-        struct process_record *record = tree->processes[i]->record;
-        if (record && record->child_ended)
-            process_read_collected(tree->processes[i], &tree->view);
-        if (record)
-            record->child_ended = false;
+        struct process *process = tree->processes[i];
+        if (process->child_ended)
+            process_read_collected(process, &tree->view);
+        process->child_ended = false;
     }
 }
 
@@ -425,6 +421,6 @@ struct exactness ledger_fill_accounting(
 
 bool ledger_has_bytes_so_far(const struct ledger *ledger)
 {
-    const struct process_record *main = ledger->log.main;
+    const struct process *main = ledger->log.main;
     return ledger->settings->options.listen && !ledger->has_ended && main && main->has_io;
 }

@@ -11,7 +11,7 @@ void doc_add_known(struct doc *object, const char *key, double value)
 
 double process_pss_bytes(const struct process *process)
 {
-    const struct memory *memory = &process->memory;
+    const struct memory *memory = &process->polled->memory;
     struct rss rss = memory_rss(memory);
     uint64_t anonymous = memory_anonymous_bytes(memory);
     if (!process_has_memory(process))
@@ -35,7 +35,7 @@ static void add_memory(const struct process_tree *tree, double used_bytes, struc
         double bytes = process_pss_bytes(process);
         snprintf(pid, sizeof pid, "%d", (int)process->pid);
         doc_add_int(pss, pid, (int64_t)bytes);
-        doc_add_int(uss, pid, (int64_t)memory_rss(&process->memory).private);
+        doc_add_int(uss, pid, (int64_t)memory_rss(&process->polled->memory).private);
         doc_add_known(shares, pid, used_bytes > 0 ? fmin(1, bytes / used_bytes) : NAN);
     }
 }

@@ -65,7 +65,7 @@ void session_open_orphans_io(struct gput_session *session)
     struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->is_main && process->parent == tree->own_pid)
+        if (!process->is_main && process->polled->parent == tree->own_pid)
             process_open_io(process, &tree->view);
     }
 }
@@ -76,8 +76,8 @@ static void collect(struct gput_session *session, pid_t pid)
     /* After the last scan nothing else would notice that it is gone. */
     struct process *process =
         session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
-    if (process && process->io_fd >= 0)
-        session_counts_add_io_fd(&session->ledger.collected.counts, process->io_fd);
+    if (process && process->polled->io_fd >= 0)
+        session_counts_add_io_fd(&session->ledger.collected.counts, process->polled->io_fd);
     else
         session_counts_add_io(
             &session->ledger.collected.counts, session->settings.options.procfs_root, pid);
@@ -88,7 +88,7 @@ static void collect(struct gput_session *session, pid_t pid)
     session->ledger.collected.orphans_ns +=
         session_counts_cpu_ns(&session->ledger.collected.counts) - before_ns;
     if (process)
-        process->is_gone = true;
+        process->polled->is_reaped = true;
 }
 
 /* The next process to be collected, main or an orphan among others; 0: none. */

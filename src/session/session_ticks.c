@@ -93,7 +93,7 @@ static void read_group(struct gput_session *session)
 static void feed_ledger(struct gput_session *session)
 {
     struct process_tree *tree = &session->sampler.tree;
-    ledger_add_scan(&session->ledger, tree, session->sampler.snapshot.taken_ns);
+    ledger_add_scan(&session->ledger, session->sampler.snapshot.taken_ns);
     /* For one process the kernel's peak is enough. */
     if (tree->count > 1)
         read_group(session);
@@ -171,7 +171,7 @@ static void read_ram_between(void *user)
         sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
     if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
-    ledger_add_scan(&session->ledger, &sampler->tree, now_ns);
+    ledger_add_scan(&session->ledger, now_ns);
     ram_between_add_scan(between, &sampler->ram.figures);
 }
 

@@ -107,6 +107,7 @@ static void start_log(struct gput_session *session)
 {
     bool detailed = session->settings.options.processes;
     struct process_log_options options = {
+        .tree = &session->sampler.tree,
         .procfs_root = session->settings.options.procfs_root,
         .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
         .has_events = session->events.has_events,
@@ -141,7 +142,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .is_own_child = session_is_own_child,
             .caller = session,
             .kept_files = kept_files(),
-            .gone = process_log_remove,
+            .removed = process_log_remove,
             .user = &session->ledger.log},
         .system_core_count = session->settings.static_data.system_core_count,
         .n_expected_cores = session->settings.static_data.n_expected_cores,
@@ -157,10 +158,13 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     TRY(sampler_init(&session->sampler, &options, &session->system, error));
     session->has_sampler = true;
     /* Main must be known before the first event is read: it may have children already. */
-    process_log_scan(&session->ledger.log, &session->sampler.tree, clock_monotonic_ns());
+    process_log_scan(&session->ledger.log, clock_monotonic_ns());
     if (session->settings.mode == SESSION_LAUNCHED && session->ledger.log.main) {
         session->ledger.log.main->start_ns = session->settings.start_ns;
-        session->ledger.log.main->before.write_call_bytes = session->target.cgroup.entry_bytes;
+        struct baseline *baseline = process_add_baseline(session->ledger.log.main);
+        if (!baseline)
+            return error_memory(error);
+        baseline->counts.write_call_bytes = session->target.cgroup.entry_bytes;
     }
     return GPUT_OK;
 }
@@ -227,7 +231,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session->target.pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
-    session->target.main_start_ticks = main ? main->start_time_ticks : 0;
+    session->target.main_start_ticks = main ? main->polled->start_time_ticks : 0;
     system_counters_finish(&session->ledger.system_counters);
     system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
         network_pid(session));

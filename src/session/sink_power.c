@@ -175,7 +175,7 @@ static void remember(struct power_sink *recording)
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         processes[i] = (struct recorded_process){
-            process->pid, process->start_time_ticks, cpu_ns_of(recording, process)};
+            process->pid, process->polled->start_time_ticks, cpu_ns_of(recording, process)};
     }
     recording->n_processes = tree->count;
 }
@@ -203,7 +203,8 @@ static int64_t cpu_since(
         /* Processes keep their order, so it is usually at the same place. */
         const struct recorded_process *before =
             &recording->processes[(guess + n) % recording->n_processes];
-        if (before->pid == process->pid && before->start_time_ticks == process->start_time_ticks)
+        if (before->pid == process->pid &&
+            before->start_time_ticks == process->polled->start_time_ticks)
             return now_ns - before->cpu_ns;
     }
     return now_ns;

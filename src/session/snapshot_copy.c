@@ -3,7 +3,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/wall_clock.h"
-#include "process/process_record.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -44,7 +43,7 @@ static const struct copied_process *find_before(
     for (size_t n = 0; n < count; n++) {
         const struct copied_process *copied = &before->processes[(guess + n) % count];
         if (copied->process.pid == process->pid &&
-            copied->start_time_ticks == process->start_time_ticks)
+            copied->start_time_ticks == process->polled->start_time_ticks)
             return copied;
     }
     return NULL;
@@ -79,10 +78,10 @@ static void copy_memory(const struct process *process, struct gput_snapshot_proc
 {
     struct rss rss = {0};
     if (process_has_memory(process))
-        rss = memory_rss(&process->memory);
+        rss = memory_rss(&process->polled->memory);
     copy->ram_bytes = (double)rss.total;
     copy->private_ram_bytes = (double)rss.private;
-    copy->peak_ram_bytes = (double)process->peak_resident_bytes;
+    copy->peak_ram_bytes = (double)process->polled->peak_resident_bytes;
 }
 
 static void copy_cpu(const struct snapshot *snapshot, const struct process *process,
@@ -105,18 +104,19 @@ static void copy_process(const struct snapshot *snapshot, const struct process *
     const struct gput_snapshot *before, const struct copied_process *was, int64_t boot_ns,
     struct copied_process *copy, struct str *command_lines)
 {
-    copy->start_time_ticks = process->start_time_ticks;
+    copy->start_time_ticks = process->polled->start_time_ticks;
     copy->process = (struct gput_snapshot_process){.pid = process->pid,
-        .parent = process->parent,
-        .start_ns = boot_ns + (int64_t)process->start_time_ticks * snapshot->tree->view.ns_per_tick,
+        .parent = process->polled->parent,
+        .start_ns =
+            boot_ns + (int64_t)process->polled->start_time_ticks * snapshot->tree->view.ns_per_tick,
         .is_main = process->is_main,
-        .state = process->state,
+        .state = process->polled->state,
         .threads = process_is_zombie(process) ? 0 : process_thread_count(process),
         .gpu_ram_bytes = gpu_ram_of(snapshot, process->pid)};
-    copy_name(process->name, &copy->process);
+    copy_name(process->polled->name, &copy->process);
     copy_memory(process, &copy->process);
     copy_cpu(snapshot, process, before, was, copy);
-    const char *command = process->record ? process->record->command : NULL;
+    const char *command = process->command;
     if (!command)
         return;
     copy->process.command_line = (const char *)(uintptr_t)(command_lines->length + 1);

@@ -6,6 +6,7 @@
 #define TESTS_PROCESS_PROCESS_LOG_STAGE_H
 
 #include "fake_procfs.h"
+#include "process/process_figures.h"
 #include "process/process_log.h"
 
 #include <time.h>
@@ -33,7 +34,7 @@ static inline void scan_after(struct stage *stage, int64_t ns)
 {
     stage->now_ns += ns;
     assert_int_equal(process_tree_scan(&stage->tree, false, stage->now_ns), GPUT_OK);
-    process_log_scan(&stage->log, &stage->tree, stage->now_ns);
+    process_log_scan(&stage->log, stage->now_ns);
 }
 
 static inline void scan(struct stage *stage)
@@ -41,23 +42,31 @@ static inline void scan(struct stage *stage)
     scan_after(stage, SECOND);
 }
 
-/* Main has pid 10 and 100 pages. */
-static inline void set_up_with(
-    struct stage *stage, struct process_log_options options, bool main_is_old)
+static inline void set_up_main(struct stage *stage, struct process_log_options options,
+    struct fake_process main, bool main_is_old)
 {
     if (!stage->fake.root[0])
         fake_procfs_init(&stage->fake);
-    fake_put(&stage->fake, (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100});
+    fake_put(&stage->fake, main);
+    options.tree = &stage->tree;
     options.procfs_root = stage->fake.root;
     options.ns_per_tick = 10000000;
     process_log_init(&stage->log, &options);
     struct process_tree_options tree = {.procfs_root = stage->fake.root,
-        .main = 10,
+        .main = main.pid,
         .main_is_old = main_is_old,
-        .gone = process_log_remove,
+        .removed = process_log_remove,
         .user = &stage->log};
     assert_int_equal(process_tree_init(&stage->tree, &tree, NULL), GPUT_OK);
-    process_log_scan(&stage->log, &stage->tree, 0);
+    process_log_scan(&stage->log, 0);
+}
+
+/* Main has pid 10 and 100 pages. */
+static inline void set_up_with(
+    struct stage *stage, struct process_log_options options, bool main_is_old)
+{
+    set_up_main(stage, options,
+        (struct fake_process){.pid = 10, .parent = 1, .resident_pages = 100}, main_is_old);
 }
 
 static inline void set_up(struct stage *stage, struct process_log_options options)
@@ -101,7 +110,8 @@ static inline void execed(struct stage *stage, pid_t pid)
                          .kind = PROCESS_EVENT_EXEC, .pid = pid, .time_ns = ++stage->now_ns});
 }
 
-static inline void ready_came(struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
+static inline void add_exit_record(
+    struct stage *stage, pid_t pid, int64_t cpu_ns, uint64_t peak_bytes)
 {
     process_log_exit(&stage->log, &(struct taskstats_exit){.thread = pid,
                                       .process = pid,
@@ -113,8 +123,7 @@ static inline void ready_came(struct stage *stage, pid_t pid, int64_t cpu_ns, ui
                                       .peak_rss_bytes = peak_bytes});
 }
 
-static inline const struct process_record *find(
-    struct process_record **list, size_t count, pid_t pid)
+static inline const struct process *find(struct process **list, size_t count, pid_t pid)
 {
     for (size_t i = 0; i < count; i++) {
         if (list[i]->pid == pid)
@@ -123,15 +132,15 @@ static inline const struct process_record *find(
     return NULL;
 }
 
-static inline const struct process_record *only_child(const struct stage *stage, pid_t pid)
+static inline const struct process *only_child(const struct stage *stage, pid_t pid)
 {
     size_t count;
-    struct process_record **list = process_log_list(&stage->log, &count);
-    const struct process_record *record = find(list, count, pid);
+    struct process **list = process_log_list(&stage->log, &count);
+    const struct process *process = find(list, count, pid);
     assert_int_equal(count, 2);
     assert_int_equal(stage->log.seen, 2);
     free(list);
-    return record;
+    return process;
 }
 
 static inline uint64_t ticks_since_boot(void)

@@ -16,17 +16,17 @@ static void announced_families_are_known_without_a_scan(void **state)
     forked(&stage, 30, 31); /* the child of an orphan */
     exited(&stage, 30, 0x300);
     exited(&stage, 31, 9);
-    ready_came(&stage, 20, 1, 4096);
-    ready_came(&stage, 30, 2000, 8192);
-    ready_came(&stage, 31, 3, 4096);
+    add_exit_record(&stage, 20, 1, 4096);
+    add_exit_record(&stage, 30, 2000, 8192);
+    add_exit_record(&stage, 31, 3, 4096);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 4);
-    assert_int_equal(stage.log.living.count, 1);
+    assert_int_equal(process_log_count(&stage.log), 1);
 
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_int_equal(count, 4);
-    const struct process_record *child = find(list, count, 30);
+    const struct process *child = find(list, count, 30);
     assert_ptr_equal(child->parent, find(list, count, 20));
     assert_ptr_equal(find(list, count, 31)->parent, child);
     assert_int_equal(child->cpu_ns, 2000);
@@ -70,17 +70,12 @@ static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
 static void a_command_that_ended_before_the_first_scan_is_known(void **state)
 {
     (void)state;
-    struct stage stage;
-    set_up(&stage, everything);
-    process_log_finish(&stage.log);
-    fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1});
-    assert_int_equal(process_tree_scan(&stage.tree, false, SECOND), GPUT_OK);
-    stage.tree.processes[0]->record = NULL;
-    process_log_init(&stage.log, &everything);
-    process_log_scan(&stage.log, &stage.tree, SECOND);
+    struct stage stage = {0};
+    set_up_main(&stage, everything,
+        (struct fake_process){.pid = 10, .parent = 1, .state = 'Z', .utime = 1}, false);
     execed(&stage, 10);
     forked(&stage, 10, 20);
-    ready_came(&stage, 10, 1, 4096);
+    add_exit_record(&stage, 10, 1, 4096);
     exited(&stage, 10, 0x300);
     process_log_end_batch(&stage.log, false);
     scan(&stage);
@@ -102,9 +97,9 @@ static void the_peak_before_execve_is_unbounded(void **state)
     forked(&stage, 10, 20);
     forked(&stage, 10, 30);
     execed(&stage, 20);
-    ready_came(&stage, 20, 1, 8192);
-    ready_came(&stage, 30, 1, 4096);
-    ready_came(&stage, 10, 1, 16384);
+    add_exit_record(&stage, 20, 1, 8192);
+    add_exit_record(&stage, 30, 1, 4096);
+    add_exit_record(&stage, 10, 1, 16384);
     exited(&stage, 20, 0);
     exited(&stage, 30, 0);
     process_log_end_batch(&stage.log, false);
@@ -127,7 +122,7 @@ static void the_peak_before_a_second_execve_is_unbounded(void **state)
     scan(&stage);
     execed(&stage, 10);
     execed(&stage, 10);
-    ready_came(&stage, 10, 1, 16384);
+    add_exit_record(&stage, 10, 1, 16384);
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_HWM);
     assert_int_equal(stage.log.main->peak_rss_bytes, 700 * 1024);
     tear_down(&stage);
@@ -145,7 +140,7 @@ static void command_lines_go_with_their_programs(void **state)
     forked(&stage, 10, 20);
     forked(&stage, 10, 30);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_string_equal(stage.log.main->command, "main -x");
     assert_string_equal(find(list, count, 20)->command, "main -x");
 
@@ -155,7 +150,7 @@ static void command_lines_go_with_their_programs(void **state)
     fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10});
     fake_write(&stage.fake, "child -y", "20/cmdline");
     exited(&stage, 30, 0);
-    ready_came(&stage, 30, 1, 4096);
+    add_exit_record(&stage, 30, 1, 4096);
     process_log_end_batch(&stage.log, false);
     assert_string_equal(find(list, count, 20)->command, "child -y");
     assert_null(find(list, count, 30)->command);
@@ -189,7 +184,7 @@ static void a_reused_pid_is_another_process(void **state)
     for (int i = 0; i < 3; i++) {
         forked(&stage, 10, 20);
         exited(&stage, 20, 0);
-        ready_came(&stage, 20, 100, 4096);
+        add_exit_record(&stage, 20, 100, 4096);
         process_log_end_batch(&stage.log, false);
     }
     assert_int_equal(stage.log.seen, 4);
@@ -216,7 +211,7 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
             process_log_set_gpu_ram(&stage.log, pid, 1 << 20, now_ns);
             process_log_set_gpu_ram(&stage.log, pid, NAN, now_ns);
         }
-        ready_came(&stage, pid, 10, 4096);
+        add_exit_record(&stage, pid, 10, 4096);
         exited(&stage, pid, 0);
         process_log_end_batch(&stage.log, false);
     }
@@ -224,7 +219,7 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     forked(&stage, 10, 20);
     process_log_set_gpu_ram(&stage.log, 20, 5, stage.now_ns - 1);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_true(find(list, count, 1050)->peak_gpu_ram_bytes == 1 << 30);
     assert_true(isnan(find(list, count, 20)->peak_gpu_ram_bytes));
     assert_true(isnan(stage.log.main->peak_gpu_ram_bytes));
@@ -244,9 +239,9 @@ static void without_events_scans_find_processes(void **state)
     fake_end(&stage.fake, 20);
     scan(&stage);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
-    const struct process_record *child = find(list, count, 20);
-    assert_true(process_state_has_ended(child->state));
+    struct process **list = process_log_list(&stage.log, &count);
+    const struct process *child = find(list, count, 20);
+    assert_true(process_has_ended(child));
     assert_int_equal(child->cpu_ns, 5 * 10000000);
     assert_int_equal(child->peak, PROCESS_PEAK_SAMPLED);
     assert_int_equal(child->peak_rss_bytes, 300 * sysconf(_SC_PAGESIZE));
@@ -266,7 +261,7 @@ static void a_process_that_ended_before_its_first_scan_counts_once(void **state)
     scan(&stage);
     scan(&stage);
     assert_int_equal(stage.tree.seen, 2);
-    assert_true(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_true(process_has_ended(only_child(&stage, 20)));
     tear_down(&stage);
 }
 

@@ -22,10 +22,10 @@ static void the_exit_of_a_leader_is_not_the_end(void **state)
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .state = 'Z', .threads = 2});
     scan(&stage);
     process_log_end_batch(&stage.log, false);
-    assert_false(process_state_has_ended(stage.log.main->state));
+    assert_false(process_has_ended(stage.log.main));
     assert_false(stage.log.main->has_status);
     forked(&stage, 10, 20);
-    assert_int_equal(stage.log.living.count, 2);
+    assert_int_equal(process_log_count(&stage.log), 2);
 
     /* No event announces the exit of the last thread as the end of the process. */
     process_log_exit(&stage.log, &last);
@@ -33,10 +33,10 @@ static void the_exit_of_a_leader_is_not_the_end(void **state)
     fake_end(&stage.fake, 10);
     scan(&stage);
     process_log_end_batch(&stage.log, false);
-    assert_true(process_state_has_ended(stage.log.main->state));
+    assert_true(process_has_ended(stage.log.main));
     assert_int_equal(stage.log.main->end_ns, stage.log.main->start_ns + 90 * SECOND);
     assert_int_equal(stage.log.main->cpu_ns, 500);
-    assert_int_equal(stage.log.living.count, 1);
+    assert_int_equal(process_log_count(&stage.log), 1);
     tear_down(&stage);
 }
 
@@ -65,20 +65,20 @@ static void the_exit_of_the_last_thread_is_the_end(void **state)
     process_log_end_batch(&stage.log, false);
     assert_true(process_log_needs_thread_exits(&stage.log));
     scan(&stage);
-    assert_false(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_false(process_has_ended(only_child(&stage, 20)));
     assert_false(only_child(&stage, 20)->has_status);
 
     thread_exited(&stage, 20, 0x100);
     process_log_end_batch(&stage.log, false);
-    assert_false(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_false(process_has_ended(only_child(&stage, 20)));
     scan(&stage);
     thread_exited(&stage, 20, 0x300);
     int64_t end_ns = stage.now_ns;
     fake_end(&stage.fake, 20);
     scan(&stage);
     process_log_end_batch(&stage.log, false);
-    const struct process_record *child = only_child(&stage, 20);
-    assert_true(process_state_has_ended(child->state) && child->end_is_exact && child->has_status);
+    const struct process *child = only_child(&stage, 20);
+    assert_true(process_has_ended(child) && child->end_is_exact && child->has_status);
     assert_int_equal(child->end_ns, end_ns);
     assert_int_equal(child->status, 0x300);
     assert_false(process_log_needs_thread_exits(&stage.log));
@@ -100,7 +100,7 @@ static void an_end_may_be_announced_after_a_scan_saw_it(void **state)
     scan(&stage);
     fake_end(&stage.fake, 20);
     process_log_end_batch(&stage.log, false);
-    assert_true(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_true(process_has_ended(only_child(&stage, 20)));
     assert_int_equal(only_child(&stage, 20)->end_ns, SECOND + 2); /* it was alive then */
     assert_false(only_child(&stage, 20)->end_is_exact || only_child(&stage, 20)->has_status);
     assert_true(process_log_end_unannounced(&stage.log));
@@ -121,7 +121,7 @@ static void an_end_that_is_not_announced_is_found_when_tracking_stops(void **sta
     forked(&stage, 10, 20);
     process_log_end_batch(&stage.log, false);
     assert_true(process_log_end_unannounced(&stage.log));
-    assert_true(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_true(process_has_ended(only_child(&stage, 20)));
     assert_false(only_child(&stage, 20)->end_is_exact);
     tear_down(&stage);
 }
@@ -137,13 +137,13 @@ static void a_process_that_reuses_a_pid_is_another(void **state)
     fake_put(&stage.fake, child);
     process_log_end_batch(&stage.log, false);
     assert_false(process_log_end_unannounced(&stage.log));
-    assert_false(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_false(process_has_ended(only_child(&stage, 20)));
 
     exited(&stage, 20, 0x100);
     child.start_time += 1000;
     fake_put(&stage.fake, child);
     process_log_end_batch(&stage.log, false);
-    assert_true(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_true(process_has_ended(only_child(&stage, 20)));
     assert_int_equal(only_child(&stage, 20)->status, 0x100);
     tear_down(&stage);
 }
@@ -158,11 +158,10 @@ static void a_reused_pid_proves_an_end(void **state)
     forked(&stage, 10, 20);
     process_log_end_batch(&stage.log, false);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_int_equal(count, 3);
     assert_int_equal(stage.log.seen, 3);
-    assert_int_equal(
-        process_state_has_ended(list[1]->state) + process_state_has_ended(list[2]->state), 1);
+    assert_int_equal(process_has_ended(list[1]) + process_has_ended(list[2]), 1);
     free(list);
     tear_down(&stage);
 }
@@ -185,7 +184,7 @@ static void the_exit_of_a_leader_by_execve_is_not_the_end(void **state)
             execed(&stage, 20);
             process_log_end_batch(&stage.log, false);
             scan(&stage);
-            assert_false(process_state_has_ended(only_child(&stage, 20)->state));
+            assert_false(process_has_ended(only_child(&stage, 20)));
             fake_end(&stage.fake, 20);
             exited(&stage, 20, 0x200);
             process_log_end_batch(&stage.log, false);
@@ -211,16 +210,16 @@ static void a_process_whose_leader_exited_is_added_once(void **state)
         &stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .threads = 2});
     fake_children(&stage.fake, 10, 10, "20");
     scan(&stage);
-    assert_int_equal(stage.log.living.count, 2);
-    assert_false(process_state_has_ended(only_child(&stage, 20)->state));
+    assert_int_equal(process_log_count(&stage.log), 2);
+    assert_false(process_has_ended(only_child(&stage, 20)));
     process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 21,
                                      .process = 20,
                                      .is_last = true,
                                      .status = 0x300,
                                      .process_elapsed_ns = (uint64_t)SECOND});
     process_log_end_batch(&stage.log, false);
-    const struct process_record *child = only_child(&stage, 20);
-    assert_true(process_state_has_ended(child->state) && child->end_is_exact);
+    const struct process *child = only_child(&stage, 20);
+    assert_true(process_has_ended(child) && child->end_is_exact);
     assert_int_equal(child->end_ns, child->start_ns + SECOND);
     assert_int_equal(child->status, 0x300);
     tear_down(&stage);
@@ -235,7 +234,7 @@ static void a_lost_end_is_found_by_reading(void **state)
     process_log_end_batch(&stage.log, true);
     process_log_end_batch(&stage.log, false);
     assert_true(stage.log.has_lost_events);
-    assert_int_equal(stage.log.living.count, 1);
+    assert_int_equal(process_log_count(&stage.log), 1);
     assert_false(process_log_descendants(&stage.log).has_all);
     tear_down(&stage);
 }
@@ -246,20 +245,20 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     struct stage stage;
     set_up(&stage, everything);
     forked(&stage, 10, 20);
-    ready_came(&stage, 20, 300, 4096);
+    add_exit_record(&stage, 20, 300, 4096);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, true);
     /* It may have called execve(), and other threads may have exited before. */
-    const struct process_record *child = only_child(&stage, 20);
+    const struct process *child = only_child(&stage, 20);
     assert_true(child->has_last_record && child->has_lost_events);
     assert_int_equal(child->peak, PROCESS_PEAK_HWM);
 
     forked(&stage, 10, 30);
-    ready_came(&stage, 30, 300, 4096);
+    add_exit_record(&stage, 30, 300, 4096);
     exited(&stage, 30, 0);
     process_log_end_batch(&stage.log, false);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_false(find(list, count, 30)->has_lost_events);
     assert_int_equal(find(list, count, 30)->peak, PROCESS_PEAK_FINAL);
     free(list);

@@ -15,13 +15,13 @@ static void exit_records_of_threads_add_up(void **state)
         .thread = 21, .process = 20, .name = "thread", .cpu_ns = 500, .read_call_bytes = 7};
     process_log_exit(&stage.log, &thread);
     process_log_end_batch(&stage.log, false);
-    ready_came(&stage, 20, 300, 4096);
+    add_exit_record(&stage, 20, 300, 4096);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_int_equal(find(list, count, 20)->cpu_ns, 800);
-    assert_int_equal(process_record_counts(find(list, count, 20)).read_call_bytes, 7);
+    assert_int_equal(process_counts(find(list, count, 20)).read_call_bytes, 7);
     assert_string_equal(find(list, count, 20)->name, "from-record");
     free(list);
     tear_down(&stage);
@@ -35,7 +35,7 @@ static void an_exit_record_after_the_end_still_counts(void **state)
     forked(&stage, 10, 20);
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
-    ready_came(&stage, 20, 700, 4096);
+    add_exit_record(&stage, 20, 700, 4096);
     process_log_end_batch(&stage.log, false);
     int64_t cpu_ns;
     assert_true(process_log_cpu_ns(&stage.log, &cpu_ns));
@@ -132,7 +132,7 @@ static void counts_from_before_tracking_are_subtracted(void **state)
                                      .write_call_bytes = 7100});
     fake_remove(&stage.fake, "10/task/12");
     forked(&stage, 10, 20);
-    ready_came(&stage, 20, 1, 4096); /* 1000 faults */
+    add_exit_record(&stage, 20, 1, 4096); /* 1000 faults */
     exited(&stage, 20, 0);
     process_log_end_batch(&stage.log, false);
     process_log_read_counts(&stage.log);
@@ -245,13 +245,13 @@ static void memory_is_bounded_and_sums_are_complete(void **state)
         forked(&stage, 10, 1000 + i);
         exited(&stage, 1000 + i, 0);
         /* One with much CPU time, one with much RAM. */
-        ready_came(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
+        add_exit_record(&stage, 1000 + i, i == 17 ? SECOND : 10, i == 18 ? 1 << 30 : 4096);
         process_log_end_batch(&stage.log, false);
         assert_true(stage.log.ended.kept.count < 300);
     }
     process_log_end_batch(&stage.log, false);
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_int_equal(count + stage.log.ended.others.count, 10001);
     assert_int_equal(find(list, count, 1017)->cpu_ns, SECOND);
     assert_int_equal(find(list, count, 1018)->peak_rss_bytes, 1 << 30);
@@ -274,15 +274,15 @@ static void children_of_records_that_were_not_kept_have_an_ancestor(void **state
     for (int i = 0; i < 200; i++) {
         forked(&stage, 30, 1000 + i);
         exited(&stage, 1000 + i, 0);
-        ready_came(&stage, 1000 + i, 10 + i, 4096);
+        add_exit_record(&stage, 1000 + i, 10 + i, 4096);
         if (i == 0) {
             exited(&stage, 20, 0);
-            ready_came(&stage, 20, 1, 1);
+            add_exit_record(&stage, 20, 1, 1);
         }
         process_log_end_batch(&stage.log, false);
     }
     size_t count;
-    struct process_record **list = process_log_list(&stage.log, &count);
+    struct process **list = process_log_list(&stage.log, &count);
     assert_null(find(list, count, 20));
     assert_ptr_equal(find(list, count, 30)->parent, find(list, count, 10));
     free(list);

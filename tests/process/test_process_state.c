@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* A way from PROCESS_RUNNING: inputs, and the state after each. */
+/* A way from PROCESS_FOUND by PROCESS_RUNNING: inputs, and the state after each. */
 struct step {
     enum process_input input;
     enum process_state state;
@@ -12,7 +12,8 @@ struct step {
 
 static void follow(const struct step *steps, size_t count)
 {
-    enum process_state state = PROCESS_RUNNING;
+    enum process_state state = process_state_after(PROCESS_FOUND, PROCESS_INPUT_FORK);
+    assert_int_equal(state, PROCESS_RUNNING);
     for (size_t i = 0; i < count; i++) {
         state = process_state_after(state, steps[i].input);
         assert_int_equal(state, steps[i].state);
@@ -32,6 +33,14 @@ static void scans_alone_give_running_dead_final(void **state)
         {PROCESS_INPUT_SETTLED, PROCESS_FINAL});
     FOLLOW({PROCESS_INPUT_LEADER_EXITED, PROCESS_LEADER_EXITED},
         {PROCESS_INPUT_SETTLED, PROCESS_LEADER_EXITED}, {PROCESS_INPUT_DEAD, PROCESS_DEAD});
+}
+
+static void a_process_that_is_not_counted_has_no_end_by_events(void **state)
+{
+    (void)state;
+    for (int input = PROCESS_INPUT_EXEC; input < PROCESS_INPUTS; input++)
+        assert_int_equal(
+            process_state_after(PROCESS_FOUND, (enum process_input)input), PROCESS_FOUND);
 }
 
 static void an_announced_exit_is_certain_once_it_was_read(void **state)
@@ -103,12 +112,12 @@ static void mark_reachable(enum process_state from, bool *reachable)
 static void every_state_is_reached_and_leads_to_final(void **state)
 {
     (void)state;
-    bool from_running[PROCESS_STATES] = {false};
-    mark_reachable(PROCESS_RUNNING, from_running);
+    bool from_found[PROCESS_STATES] = {false};
+    mark_reachable(PROCESS_FOUND, from_found);
     for (int from = 0; from < PROCESS_STATES; from++) {
         bool reachable[PROCESS_STATES] = {false};
         mark_reachable((enum process_state)from, reachable);
-        assert_true(from_running[from]);
+        assert_true(from_found[from]);
         assert_true(reachable[PROCESS_FINAL]);
     }
 }
@@ -117,6 +126,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scans_alone_give_running_dead_final),
+        cmocka_unit_test(a_process_that_is_not_counted_has_no_end_by_events),
         cmocka_unit_test(an_announced_exit_is_certain_once_it_was_read),
         cmocka_unit_test(an_announced_exit_may_be_that_of_the_leader_alone),
         cmocka_unit_test(the_exit_of_another_thread_is_no_end_while_the_leader_lives),

@@ -101,7 +101,7 @@ static void new_and_removed_processes_change_the_generation(void **state)
     assert_int_equal(tree.count, 1);
     assert_int_equal(tree.seen, 2);
     assert_true(tree.generation > generation);
-    assert_int_equal(tree.gone_cpu_ns, 5 * tree.view.ns_per_tick);
+    assert_int_equal(tree.removed_cpu_ns, 5 * tree.view.ns_per_tick);
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
 }
@@ -116,11 +116,11 @@ static void where_none_were_started_none_are_searched_for(void **state)
     fake_children(&fake, 10, 10, "");
     init_fake_tree(&tree, &fake, 10, false);
     tree.view.has_cpu_clocks = true; /* without them every scan searches for children */
-    tree.processes[0]->children_unread = true;
+    tree.processes[0]->polled->children_unread = true;
     assert_int_equal(process_tree_scan(&tree, true, 1), GPUT_OK);
-    assert_true(tree.processes[0]->children_unread);
+    assert_true(tree.processes[0]->polled->children_unread);
     assert_int_equal(process_tree_scan(&tree, false, 2), GPUT_OK);
-    assert_false(tree.processes[0]->children_unread);
+    assert_false(tree.processes[0]->polled->children_unread);
     tree.view.has_cpu_clocks = false;
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
@@ -167,7 +167,7 @@ static void a_reused_pid_is_removed_and_added_again(void **state)
     assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_int_equal(tree.seen, 3);
-    assert_int_equal(tree.gone_cpu_ns, 100 * tree.view.ns_per_tick);
+    assert_int_equal(tree.removed_cpu_ns, 100 * tree.view.ns_per_tick);
     assert_int_equal(process_cpu_ns(process_tree_get(&tree, 11)), 3 * tree.view.ns_per_tick);
 
     /* To an untracked process: not in the tree any more. */
@@ -271,7 +271,7 @@ static void the_end_of_main_leaves_the_others(void **state)
     assert_non_null(process_tree_main(&tree));
     fake_end(&fake, 10);
     assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
-    assert_true(tree.main_is_gone);
+    assert_true(tree.main_is_removed);
     assert_null(process_tree_main(&tree));
     assert_int_equal(tree.count, 1);
     process_tree_finish(&tree);
@@ -404,7 +404,7 @@ static void a_daemon_stays_in_the_tree(void **state)
     scan(&stage);
     assert_int_equal(stage.tree.count, 2);
     const struct process *daemon = stage.tree.processes[1];
-    assert_int_equal(daemon->parent, getpid());
+    assert_int_equal(daemon->polled->parent, getpid());
     assert_false(daemon->is_main);
     tear_down(&stage);
 }
@@ -548,7 +548,7 @@ static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_nex
     assert_int_equal(stage.tree.count, 1);
     assert_true(stage.tree.lacks_descriptors);
     assert_int_equal(stage.tree.scans_without_files, 1);
-    assert_int_equal(stage.tree.processes[0]->stat_fd, -1); /* it was closed */
+    assert_int_equal(stage.tree.processes[0]->polled->stat_fd, -1); /* it was closed */
     assert_int_equal(stage.tree.view.free_files, 0);
 
     scan(&stage);
@@ -571,9 +571,9 @@ static void a_tree_that_does_not_grow_is_not_searched(void **state)
     bool searched = true;
     EVENTUALLY(!searched)
     {
-        stage.tree.processes[0]->children_unread = true;
+        stage.tree.processes[0]->polled->children_unread = true;
         scan(&stage);
-        searched = !stage.tree.processes[0]->children_unread;
+        searched = !stage.tree.processes[0]->polled->children_unread;
     }
     tear_down(&stage);
 }
@@ -622,9 +622,9 @@ static void a_last_pid_of_0_is_ignored(void **state)
     assert_int_equal(symlink(target, name), 0);
     init_fake_tree(&tree, &fake, child, false);
     assert_true(tree.loadavg_fd >= 0);
-    tree.processes[0]->children_unread = true;
+    tree.processes[0]->polled->children_unread = true;
     assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
-    assert_false(tree.processes[0]->children_unread);
+    assert_false(tree.processes[0]->polled->children_unread);
     process_tree_finish(&tree);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

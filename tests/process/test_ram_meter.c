@@ -108,7 +108,7 @@ static void one_process_is_its_rss(void **state)
     measure(&stage);
     const struct process *main = process_tree_main(&stage.tree);
     const struct ram_figures *figures = &stage.adaptive.figures;
-    assert_int_equal(figures->main.total, main->memory.exact.total);
+    assert_int_equal(figures->main.total, main->polled->memory.exact.total);
     assert_int_equal(figures->main.total, figures->main.private + figures->main.shared);
     assert_int_equal(figures->combined.total, figures->main.total);
     assert_int_equal(figures->descendants.total, 0);
@@ -271,7 +271,7 @@ static void a_process_that_did_not_run_is_read_once(void **state)
 /* The adaptive meter measures main a moment later, where it has run or not. */
 static void measure_adaptive(struct stage *stage, int64_t later_ns, bool has_run)
 {
-    process_tree_main(&stage->tree)->has_run = has_run;
+    process_tree_main(&stage->tree)->polled->has_run = has_run;
     stage->now_ns += later_ns;
     assert_int_equal(ram_meter_measure(&stage->adaptive, &stage->tree, stage->now_ns), GPUT_OK);
 }
@@ -284,12 +284,12 @@ static void exact_readings_are_bounded_by_their_cost(void **state)
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.readings.count;
-    int64_t rest_ns = main->exact_not_before_ns - stage.now_ns;
+    int64_t rest_ns = main->polled->exact_not_before_ns - stage.now_ns;
     assert_true(rest_ns > 0);
 
     /* It grows all the time: measurements during the pause do not read exactly. */
     for (int i = 0; i < 50; i++) {
-        memory_set_fast(&main->memory, main->memory.resident_bytes + (10 << 20), 0);
+        memory_set_fast(&main->polled->memory, main->polled->memory.resident_bytes + (10 << 20), 0);
         measure_adaptive(&stage, rest_ns / 100, true);
     }
     assert_int_equal(stage.adaptive.readings.count, readings);
@@ -307,7 +307,7 @@ static void a_sleeping_process_is_read_without_a_pause(void **state)
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.readings.count;
-    memory_set_fast(&main->memory, main->memory.resident_bytes * 2, 0);
+    memory_set_fast(&main->polled->memory, main->polled->memory.resident_bytes * 2, 0);
     measure_adaptive(&stage, 1, true);
     assert_int_equal(stage.adaptive.readings.count, readings);
     measure_adaptive(&stage, 1, false);
@@ -324,7 +324,7 @@ static void a_process_that_copied_much_is_read_without_a_pause(void **state)
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
     measure_at_once(&stage);
-    assert_true(stage.now_ns < process_tree_main(&stage.tree)->exact_not_before_ns);
+    assert_true(stage.now_ns < process_tree_main(&stage.tree)->polled->exact_not_before_ns);
     assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
     assert_agree(&stage);
     tear_down(&stage);
@@ -545,7 +545,7 @@ static void memory_that_outlives_its_owner_counts_once(void **state)
         "await 5",
         4);
     measure(&stage);
-    if (stage.tree.count != 4 || !stage.tree.processes[3]->is_vfork_child) {
+    if (stage.tree.count != 4 || !stage.tree.processes[3]->polled->is_vfork_child) {
         tear_down(&stage);
         SKIP("kcmp() is not permitted here: shared address spaces cannot be found");
     }

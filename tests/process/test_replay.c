@@ -8,6 +8,7 @@
  */
 #include "fake_procfs.h"
 #include "process/cpu_totals.h"
+#include "process/process_figures.h"
 #include "process/process_log.h"
 
 #include "base/clock.h"
@@ -103,7 +104,7 @@ static void begin(struct replay *replay)
     struct process_tree_options tree = {.procfs_root = replay->procfs.root,
         .main = replay->main,
         .main_is_old = replay->main_is_old,
-        .gone = process_log_remove,
+        .removed = process_log_remove,
         .user = &replay->log};
     assert_int_equal(process_tree_init(&replay->tree, &tree, NULL), GPUT_OK);
     replay->tree.view.ns_per_tick = replay->ns_per_tick;
@@ -117,8 +118,8 @@ static void scan(struct replay *replay)
         assert_int_equal(process_tree_scan(&replay->tree, false, replay->now_ns), GPUT_OK);
     else
         begin(replay);
-    process_log_scan(&replay->log, &replay->tree, replay->now_ns);
-    process_log_adopt_orphans(&replay->log, &replay->tree);
+    process_log_scan(&replay->log, replay->now_ns);
+    process_log_adopt_orphans(&replay->log);
     cpu_totals_update(&replay->totals, &replay->tree, replay->orphans_ns, 0);
     assert_true(replay->totals.main_ns >= before.main_ns);
     assert_true(replay->totals.descendants_ns >= before.descendants_ns);
@@ -132,7 +133,8 @@ static void replay_line(struct replay *replay, const char *word, char *rest)
         assert_int_equal(sscanf(rest, "%d %d", &replay->main, &replay->main_is_old), 2);
     } else if (strcmp(word, "ns_per_tick") == 0) {
         replay->ns_per_tick = atoll(rest);
-        struct process_log_options options = {.procfs_root = replay->procfs.root,
+        struct process_log_options options = {.tree = &replay->tree,
+            .procfs_root = replay->procfs.root,
             .ns_per_tick = replay->ns_per_tick,
             .has_events = sources->has_events,
             .has_taskstats = sources->has_taskstats,
@@ -178,18 +180,17 @@ static void write_counts(struct str *text, const struct task_counts *counts)
         counts->lacks_io ? " lacks_io" : "");
 }
 
-static void write_record(struct str *text, const struct process_record *record)
+static void write_record(struct str *text, const struct process *process)
 {
     static const char *const peaks[] = {"unknown", "sampled", "kept", "final"};
-    struct task_counts counts = process_record_counts(record);
+    struct task_counts counts = process_counts(process);
     str_printf(text,
         "process %d parent %d %s\n  cpu_ns %" PRId64 " peak_bytes %" PRIu64 " %s%s%s%s",
-        record->pid, record->parent_pid, record->name[0] ? record->name : "-", record->cpu_ns,
-        record->peak_rss_bytes, peaks[record->peak],
-        process_state_has_ended(record->state) ? " ended" : "",
-        record->has_last_record ? " final" : "", record->is_old ? " old" : "");
-    if (record->has_status)
-        str_printf(text, " status %d", record->status);
+        process->pid, process->parent_pid, process->name[0] ? process->name : "-", process->cpu_ns,
+        process->peak_rss_bytes, peaks[process->peak], process_has_ended(process) ? " ended" : "",
+        process->has_last_record ? " final" : "", process->is_old ? " old" : "");
+    if (process->has_status)
+        str_printf(text, " status %d", process->status);
     str_append_char(text, '\n');
     str_append(text, " ");
     write_counts(text, &counts);
@@ -207,7 +208,7 @@ static void write_figures(struct replay *replay, struct str *text)
     bool has_cpu = process_log_cpu_ns(log, &cpu_ns);
     str_printf(text, "== %s\n", replay->sources->name);
     str_printf(text, "seen %" PRIu64 " ended %" PRIu64 " living %zu has_all %d auto_reaped %d\n",
-        log->seen, log->ended_total, (size_t)log->living.count, process_log_has_all(log),
+        log->seen, log->ended_total, process_log_count(log), process_log_has_all(log),
         process_log_has_auto_reaped(log));
     str_printf(text, "totals main_ns %" PRId64 " descendants_ns %" PRId64 "\n",
         replay->totals.main_ns, replay->totals.descendants_ns);
@@ -222,7 +223,7 @@ static void write_figures(struct replay *replay, struct str *text)
         str_printf(text, "%.0f\n", at_most);
     str_append(text, "counts");
     write_counts(text, &counts);
-    struct process_record **list = process_log_list(log, &count);
+    struct process **list = process_log_list(log, &count);
     assert_non_null(list);
     for (size_t i = 0; i < count; i++)
         write_record(text, list[i]);
@@ -239,7 +240,7 @@ static void check_against_the_kernel(struct replay *replay)
     int64_t at_most_ns = kernel_ns + kernel_ns / 50 + 2 * replay->ns_per_tick;
     int64_t totals_ns = replay->totals.main_ns + replay->totals.descendants_ns;
     int64_t cpu_ns;
-    if (replay->log.living.count > 0)
+    if (process_log_count(&replay->log) > 0)
         return; /* neither has those that live on */
     if (process_log_cpu_ns(&replay->log, &cpu_ns))
         assert_true(cpu_ns <= at_most_ns);

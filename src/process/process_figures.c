@@ -1,0 +1,238 @@
+#include "process/process_figures.h"
+
+#include "base/clock.h"
+#include "os/proc_io.h"
+#include "os/proc_stat.h"
+#include "os/proc_status.h"
+#include "os/procfs.h"
+#include "process/bytes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A fault maps one page, or a huge one. */
+#define BYTES_PER_FAULT (UINT64_C(2) << 20)
+#define COMMAND_BYTES 4096
+
+static void raise_peak(struct process *process, uint64_t bytes, enum process_peak peak)
+{
+    if (bytes <= process_baseline(process)->peak_bytes && peak != PROCESS_PEAK_SAMPLED)
+        return;
+    if (bytes > process->peak_rss_bytes)
+        process->peak_rss_bytes = bytes;
+    if (peak > process->peak)
+        process->peak = peak;
+}
+
+void process_note_lost_events(struct process *process)
+{
+    process->has_lost_events = process->has_replaced_memory = true;
+    if (process->peak == PROCESS_PEAK_FINAL)
+        process->peak = PROCESS_PEAK_HWM;
+}
+
+void process_update(struct process *process)
+{
+    const struct polled *polled = process->polled;
+    int64_t cpu_ns = process_cpu_ns(process);
+    if (cpu_ns > process->cpu_ns)
+        process->cpu_ns = cpu_ns;
+    process->polled_ns = polled->read_ns;
+    if (polled->parent > 0)
+        process->last_parent = polled->parent;
+    /* One that is exiting has no memory any more, not even its parent's. */
+    process->had_own_memory |= process_has_memory(process) && polled->memory.resident_bytes > 0;
+    if (polled->peak_resident_bytes)
+        raise_peak(process, polled->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
+}
+
+bool process_started(const struct process *process, uint64_t start_time_ticks, int64_t ns_per_tick)
+{
+    int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)start_time_ticks * ns_per_tick);
+    int64_t lived_ns = process->end_ns > process->start_ns ? process->end_ns : process->start_ns;
+    return start_ns <= lived_ns + ns_per_tick;
+}
+
+enum process_input process_read_state(
+    const struct process *process, const char *procfs_root, int64_t ns_per_tick)
+{
+    struct proc_stat stat;
+    enum process_input unchanged =
+        process->state == PROCESS_LEADER_EXITED ? PROCESS_INPUT_LEADER_EXITED : PROCESS_INPUT_RUNS;
+    int code = proc_stat_read(procfs_root, process->pid, &stat, NULL);
+    if (code != GPUT_OK)
+        return code == GPUT_ERROR_GONE || process_has_ended(process) ? PROCESS_INPUT_DEAD
+                                                                     : unchanged;
+    if (!process_started(process, stat.start_time_ticks, ns_per_tick) || stat.state == 'X')
+        return PROCESS_INPUT_DEAD;
+    if (stat.state != 'Z')
+        return PROCESS_INPUT_RUNS;
+    return stat.thread_count > 1 ? PROCESS_INPUT_LEADER_EXITED : PROCESS_INPUT_DEAD;
+}
+
+/* ---- its name ---- */
+
+/* The old one may be another program's: none where it cannot be read any more. */
+static void read_command(struct process *process, const char *procfs_root)
+{
+    char text[COMMAND_BYTES];
+    size_t length;
+    free(process->command);
+    process->command = NULL;
+    if (procfs_read(procfs_root, process->pid, "cmdline", text, sizeof text, &length, NULL) !=
+            GPUT_OK ||
+        length == 0)
+        return;
+    while (length > 0 && text[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\0')
+            text[i] = ' ';
+    }
+    text[length] = '\0';
+    process->command = strdup(text);
+}
+
+void process_update_name(
+    struct process *process, const char *name, const char *procfs_root, bool reads_command)
+{
+    bool is_new =
+        process->name_is_stale || strncmp(process->name, name, sizeof process->name - 1) != 0;
+    process->name_is_stale = false;
+    if (!is_new)
+        return;
+    size_t length = strnlen(name, sizeof process->name - 1);
+    memcpy(process->name, name, length);
+    process->name[length] = '\0';
+    if (reads_command)
+        read_command(process, procfs_root);
+}
+
+/* ---- the kernel's own figures ---- */
+
+/* The peak of an exit record is that of the last exec generation. */
+static enum process_peak peak_of_end(
+    const struct process *process, const struct taskstats_exit *exit)
+{
+    if (exit->peak_rss_bytes <= process_baseline(process)->peak_bytes)
+        return process->peak;
+    return process->has_replaced_memory ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
+}
+
+static struct task_counts counts_of(const struct taskstats_exit *exit)
+{
+    return (struct task_counts){.minor_faults = exit->minor_faults,
+        .major_faults = exit->major_faults,
+        .voluntary_switches = exit->voluntary_switches,
+        .involuntary_switches = exit->involuntary_switches,
+        .read_call_bytes = exit->read_call_bytes,
+        .write_call_bytes = exit->write_call_bytes,
+        .read_bytes = exit->read_bytes,
+        .write_bytes = exit->write_bytes,
+        .cancelled_write_bytes = exit->cancelled_write_bytes};
+}
+
+bool process_add_exit_record(struct process *process, const struct taskstats_exit *exit)
+{
+    const struct baseline *before = process_baseline(process);
+    struct task_counts counts = counts_of(exit);
+    if (!process->exits)
+        process->exits = calloc(1, sizeof *process->exits);
+    if (!process->exits)
+        return false;
+    process->exits->records++;
+    process->exits->cpu_ns += (int64_t)exit->cpu_ns;
+    task_counts_add(&process->exits->counts, &counts);
+    task_counts_subtract(&process->counts, &counts);
+    raise_peak(process, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
+    if (!exit->is_last)
+        return true;
+    process->counts = (struct task_counts){0};
+    process->has_io = !before->counts.lacks_io;
+    process->has_last_record = true;
+    process->peak = peak_of_end(process, exit);
+    int64_t cpu_ns = process->exits->cpu_ns - before->cpu_ns;
+    if (cpu_ns > process->cpu_ns)
+        process->cpu_ns = cpu_ns;
+    return true;
+}
+
+void process_read_peak(struct process *process, const char *procfs_root)
+{
+    struct polled *polled = process->polled;
+    struct proc_status status;
+    /* For one that has just ended, the last reading stays. */
+    if (proc_status_read(procfs_root, polled->memory_pid, &status, NULL) != GPUT_OK ||
+        !status.has_memory)
+        return;
+    process->ignores_children |= status.ignores_children;
+    polled->faults_when_read = polled->minor_faults;
+    polled->rss_when_read = polled->memory.resident_bytes;
+    bytes_raise(&process->peak_hwm_bytes, status.peak_rss_bytes);
+    raise_peak(process, status.peak_rss_bytes, PROCESS_PEAK_HWM);
+}
+
+void process_read_threads(struct process *process, const char *procfs_root)
+{
+    struct task_counts now = {0};
+    if (task_counts_read(procfs_root, process->pid, &now, NULL) != GPUT_OK)
+        return;
+    process->counts = now;
+    process->has_io = !now.lacks_io && !process_baseline(process)->counts.lacks_io;
+}
+
+void process_update_faults(struct process *process)
+{
+    const struct polled *polled = process->polled;
+    process->counts.minor_faults = polled->minor_faults + polled->children_minor_faults;
+    process->counts.major_faults = polled->major_faults + polled->children_major_faults;
+}
+
+void process_read_io(struct process *process, const char *procfs_root)
+{
+    struct task_counts *counts = &process->counts;
+    struct proc_io io;
+    if (proc_io_read(procfs_root, process->pid, &io, NULL) != GPUT_OK)
+        return;
+    process->has_io = true;
+    counts->read_call_bytes = counts->write_call_bytes = 0;
+    counts->read_bytes = counts->write_bytes = counts->cancelled_write_bytes = 0;
+    task_counts_add_io(counts, &io);
+}
+
+struct task_counts process_counts(const struct process *process)
+{
+    struct task_counts counts = process->counts;
+    if (process->exits)
+        task_counts_add(&counts, &process->exits->counts);
+    task_counts_subtract(&counts, &process_baseline(process)->counts);
+    counts.lacks_io |= !process->has_io;
+    return counts;
+}
+
+/* ---- how far its peak can be trusted ---- */
+
+struct peak_sum process_peak_sum(const struct process *process)
+{
+    bool is_final = process->peak == PROCESS_PEAK_FINAL;
+    return (struct peak_sum){
+        .bytes = is_final ? process->peak_rss_bytes : 0, .unbounded = !is_final};
+}
+
+/*
+ * A heuristic to save readings, no bound: memory can also be filled by processes that share it, and
+ * by the kernel (huge pages).
+ */
+bool process_may_have_risen(const struct process *process)
+{
+    const struct polled *polled = process->polled;
+    uint64_t touched = (polled->minor_faults - polled->faults_when_read) * BYTES_PER_FAULT;
+    return polled->rss_when_read + touched > process->peak_hwm_bytes ||
+           polled->memory.resident_bytes > process->peak_hwm_bytes;
+}
+
+bool process_has_own_memory(const struct process *process)
+{
+    return !process->has_last_record || process->is_old || process->has_execed ||
+           process->had_own_memory;
+}

@@ -1,0 +1,66 @@
+/*
+ * The figures of one process, and how far each can be trusted. They come from scans, from other
+ * files of procfs and from exit records, and are merged so that none counts twice and none
+ * decreases.
+ */
+#ifndef PROCESS_PROCESS_FIGURES_H
+#define PROCESS_PROCESS_FIGURES_H
+
+#include "os/task_counts.h"
+#include "os/taskstats.h"
+#include "process/peak_sums.h"
+#include "process/process.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Events were lost while it lived: exits of its threads, or execve(), may be missing. */
+void process_note_lost_events(struct process *process);
+
+/* Merges what the last poll read. */
+void process_update(struct process *process);
+
+/* Sets its current name; reads its command line again where that is wanted and the name is new. */
+void process_update_name(
+    struct process *process, const char *name, const char *procfs_root, bool reads_command);
+
+/* Adds the exit record of one of its threads; its name is not used. False without memory. */
+bool process_add_exit_record(struct process *process, const struct taskstats_exit *exit);
+
+/* Whether a process of its pid with that start time can be this one: one that started later only
+ * reuses the pid. */
+bool process_started(const struct process *process, uint64_t start_time_ticks, int64_t ns_per_tick);
+
+/* What its stat says: runs, leader exited or dead. Where that cannot be read, it is as before. */
+enum process_input process_read_state(
+    const struct process *process, const char *procfs_root, int64_t ns_per_tick);
+
+/* Reads VmHWM, the kernel's own peak of its RSS. */
+void process_read_peak(struct process *process, const char *procfs_root);
+
+/* Reads the counters of its living threads. */
+void process_read_threads(struct process *process, const char *procfs_root);
+
+/* Sets the page faults of it and of the children that it collected, as of the last poll. */
+void process_update_faults(struct process *process);
+
+/* Reads the I/O counters of it and of the children that it collected. */
+void process_read_io(struct process *process, const char *procfs_root);
+
+/* Counts since tracking began. */
+struct task_counts process_counts(const struct process *process);
+
+/* Its peak, to be summed up: unbounded unless its final peak is known. */
+struct peak_sum process_peak_sum(const struct process *process);
+
+/* Whether VmHWM is likely to be higher than when it was last read. */
+bool process_may_have_risen(const struct process *process);
+
+/*
+ * False for a child that ended without execve() and was never seen with memory of its own. After
+ * vfork() its peak is its parent's, after fork() its own: where no poll saw it, which of them is
+ * not known.
+ */
+bool process_has_own_memory(const struct process *process);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * When the kernel's own figures of a process that runs are read: its peak of RSS (VmHWM), its
+ * counters, its name. Each is a file of procfs, too expensive for every scan.
+ */
+#ifndef PROCESS_PROCESS_READINGS_H
+#define PROCESS_PROCESS_READINGS_H
+
+#include "process/process_log.h"
+
+#include <stdint.h>
+
+/* At the first scan that finds it: its name, and what it has used before tracking. */
+void process_readings_begin(struct process_log *log, struct process *process);
+
+/* After each scan: what may have changed since, if it is due. */
+void process_readings_take(const struct process_log *log, struct process *process, int64_t now_ns);
+
+/* Reads its counters, and its peak if that may have risen, though they are not due. */
+void process_readings_take_now(const struct process_log *log, struct process *process);
+
+#endif
