@@ -6,9 +6,14 @@
 A limit counts also without --gput. `ram` and `gpu_ram` are the most that the test needed on top of what was in use when it
 began, by pytest's process and its descendants; `seconds` is wall time. Only the test itself counts, not its fixtures.
 
-Figures travel with the test's report (its user_properties): from the processes of pytest-xdist, and to a JUnit file.
+The ten largest are shown, sorted by RAM: --gput-top, --gput-sort. What measuring itself takes is not counted.
+
+Figures travel with the test's report (its user_properties): from the processes of pytest-xdist, and to a JUnit file. One
+that is not known is not there.
 """
 
+import argparse
+import functools
 import re
 
 import pytest
@@ -16,12 +21,26 @@ import pytest
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SHORTEST = 0.001  # interval, in seconds
 _LIMITS = ("ram", "gpu_ram", "seconds")
+_SORTED_BY = {"ram": "gput_ram", "gpu-ram": "gput_gpu_ram", "cpu": "gput_cpu_seconds", "time": "gput_seconds"}
+
+
+def _count(text):
+    """How many tests to show; None: all."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f'{text!r} is neither a number of tests nor "all"')
+    return int(text)
 
 
 def pytest_addoption(parser):
     group = parser.getgroup("gput", "resources that tests use")
     group.addoption("--gput", action="store_true", help="report RAM peak, CPU, GPU RAM and time of each test")
     group.addoption("--gput-interval", type=float, default=0.001, metavar="SECONDS", help="between two samples (0.001)")
+    group.addoption(
+        "--gput-top", type=_count, default=10, metavar="N", help='how many of the largest tests to show, or "all" (10)'
+    )
+    group.addoption("--gput-sort", choices=_SORTED_BY, default="ram", help="what the largest have most of (ram)")
 
 
 def pytest_configure(config):
@@ -33,7 +52,8 @@ def pytest_configure(config):
     if not _SHORTEST <= interval < float("inf"):
         raise pytest.UsageError(f"--gput-interval={interval:g} is no interval; it is a number of seconds, {_SHORTEST} or more")
     if config.getoption("--gput") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Table(), "gput-table")
+        top, sort = config.getoption("--gput-top"), config.getoption("--gput-sort")
+        config.pluginmanager.register(_Table(top, _SORTED_BY[sort]), "gput-table")
 
 
 def _size(value):
@@ -96,6 +116,15 @@ def _mb(value):
     return "n/a" if value is None else f"{value / 1e6:.1f} MB"
 
 
+@functools.cache
+def _own_cpu_seconds(interval):
+    """CPU time that starting and stopping to measure takes: that of an interval with nothing in it."""
+    from ._meter import Meter
+
+    usages = [Meter(interval).start().stop() for _ in range(3)]
+    return min(usage.cpu_seconds or 0.0 for usage in usages)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item):
     limits = _limits_or_failure(item)
@@ -104,14 +133,16 @@ def pytest_runtest_call(item):
         return
     from ._meter import Meter
 
-    meter = Meter(item.config.getoption("--gput-interval")).start()
+    interval = item.config.getoption("--gput-interval")
+    own = _own_cpu_seconds(interval)
+    meter = Meter(interval).start()
     outcome = yield
-    usage = meter.stop()
+    usage = meter.stop(excluded=(0.0, own))
     if usage is None:  # a forked child
         return
     figures = {"ram": _grown(usage.ram), "gpu_ram": _grown(usage.gpu_ram), "seconds": usage.seconds}
-    item.user_properties += [(f"gput_{name}", value) for name, value in figures.items()]
-    item.user_properties.append(("gput_cpu_seconds", usage.cpu_seconds))
+    known = figures | {"cpu_seconds": usage.cpu_seconds}
+    item.user_properties += [(f"gput_{name}", value) for name, value in known.items() if value is not None]
     if not usage.has_gpu:  # what there is none of passes no limit
         limits.pop("gpu_ram", None)
     why = usage.why_no_gpu_ram
@@ -142,9 +173,10 @@ def _problem(name, figure, limit, why=None, at_most=None):
 
 
 class _Table:
-    """What each test used, at the end. Of one that was run again, the last time."""
+    """What the largest tests used, at the end. Of one that was run again, the last time."""
 
-    def __init__(self):
+    def __init__(self, top, key):
+        self._top, self._key = top, key
         self._rows = {}
 
     def pytest_runtest_logreport(self, report):
@@ -157,13 +189,16 @@ class _Table:
             return
         terminalreporter.section("resources (gput)")
         table = [("RAM peak", "GPU RAM", "CPU", "time", "test")]
-        for name, figures in self._rows.items():
-            cpu_seconds = figures["gput_cpu_seconds"]
+        largest = sorted(self._rows.items(), key=lambda row: row[1].get(self._key, -1.0), reverse=True)[: self._top]
+        for name, figures in largest:
+            cpu_seconds = figures.get("gput_cpu_seconds")
             cpu = "n/a" if cpu_seconds is None else f"{cpu_seconds:.3f} s"
-            sizes = _mb(figures["gput_ram"]), _mb(figures["gput_gpu_ram"])
+            sizes = _mb(figures.get("gput_ram")), _mb(figures.get("gput_gpu_ram"))
             table.append((*sizes, cpu, f"{figures['gput_seconds']:.3f} s", name))
         widths = [max(len(row[i]) for row in table) for i in range(4)]
         for row in table:
             terminalreporter.line("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) + f"  {row[4]}")
+        if len(largest) < len(self._rows):
+            terminalreporter.line(f"{len(self._rows) - len(largest)} more tests (--gput-top all)")
         for why in sorted({figures["gput_no_gpu_ram"] for figures in self._rows.values() if "gput_no_gpu_ram" in figures}):
             terminalreporter.line(f"GPU RAM n/a: {why}")

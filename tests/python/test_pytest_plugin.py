@@ -27,6 +27,38 @@ class Plugin(package.PackageTest):
         self.assertRegex(done.stdout, r"RAM peak +GPU RAM +CPU +time +test\n")
         self.assertIn("test_it.py::test_small\n", done.stdout)
 
+    def rows(self, done):
+        table = done.stdout[done.stdout.index("resources (gput)") :]
+        return [line.rpartition("::")[2] for line in table.splitlines() if "::" in line]
+
+    def test_the_ten_largest_are_shown_and_all_on_request(self):
+        code = "@pytest.mark.parametrize('i', range(12))\ndef test_many(i):\n    b = b'x' * (2_000_000 * i)\n    time.sleep(0.02)\n"
+        done = self.run_tests(code, "--gput")
+        rows = self.rows(done)
+        self.assertEqual(len(rows), 10)
+        self.assertEqual(rows[0], "test_many[11]")
+        self.assertIn("2 more tests (--gput-top all)\n", done.stdout)
+        self.assertEqual(len(self.rows(self.run_tests(code, "--gput", "--gput-top", "3"))), 3)
+        done = self.run_tests(code, "--gput", "--gput-top=all")
+        self.assertEqual(len(self.rows(done)), 12)
+        self.assertNotIn("more tests", done.stdout)
+        self.assertEqual(self.run_tests(code, "--gput", "--gput-top=few").returncode, 4)
+
+    def test_they_are_sorted_by_what_is_asked_for(self):
+        code = ("def test_slow(): time.sleep(2)\ndef test_big():\n    b = b'x' * 40_000_000\n    time.sleep(0.05)\n"
+                "def test_busy():\n    end = time.process_time() + 0.15\n    while time.process_time() < end: pass\n")
+        for key, first in ("ram", "test_big"), ("time", "test_slow"), ("cpu", "test_busy"):
+            self.assertEqual(self.rows(self.run_tests(code, "--gput", "--gput-sort", key))[0], first)
+
+    def test_what_measuring_takes_is_taken_out(self):
+        done = self.run_tests("".join(f"def test_{i}(): pass\n" for i in range(9)), "--gput", "--junit-xml=it.xml")
+        self.assertEqual(done.returncode, 0)
+        seconds = [float(value) for value in re.findall(r'name="gput_cpu_seconds" value="([^"]*)"', (self.folder / "it.xml").read_text())]
+        self.assertEqual(len(seconds), 9)
+        from gpu_tracker.pytest_plugin import _own_cpu_seconds
+        self.assertGreater(_own_cpu_seconds(0.001), 0)
+        self.assertLess(min(seconds), _own_cpu_seconds(0.001))
+
     def test_an_interval_or_a_limit_that_is_none(self):
         for interval in "0", "-1", "nan", "inf":
             done = self.run_tests("def test_a(): pass\ndef test_b(): pass\n", "--gput", f"--gput-interval={interval}")
@@ -132,7 +164,10 @@ class Plugin(package.PackageTest):
 
     def test_figures_are_in_the_junit_file(self):
         self.run_tests("def test_it(): pass\n", "--gput", "--junit-xml=it.xml")
-        self.assertRegex((self.folder / "it.xml").read_text(), r'<property name="gput_ram" value="[\d.]+"')
+        text = (self.folder / "it.xml").read_text()
+        self.assertRegex(text, r'<property name="gput_ram" value="[\d.]+"')
+        self.assertNotIn("gput_gpu_ram", text)
+        self.assertNotIn("None", text)
 
     @unittest.skipUnless(importlib.util.find_spec("xdist"), "pytest-xdist is not installed")
     def test_from_several_processes(self):
