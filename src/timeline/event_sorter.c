@@ -1,16 +1,11 @@
 #include "timeline/event_sorter.h"
 
 #include "base/array.h"
-#include "base/file.h"
-#include "base/str.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#define RUN_BUFFER (512u << 10)
 #define RADIX_BITS 11
 #define RADIX_SIZE (1u << RADIX_BITS)
 #define MAX_RECORD (256u << 20)
@@ -23,22 +18,10 @@ struct entry {
 };
 
 /* What stands before a record in the temporary file. */
-struct run_header {
+struct record_head {
     int64_t start_ns;
     int64_t duration_ns;
     uint64_t length;
-};
-
-/* A sorted run of the temporary file, read through a buffer. */
-struct run {
-    int64_t file_at;
-    int64_t file_end;
-    unsigned char *buffer;
-    size_t capacity;
-    size_t at;
-    size_t length;
-    struct run_header head; /* of the record at hand */
-    bool ended;
 };
 
 /* Records start at multiples of 8, in memory and in the file. */
@@ -48,38 +31,48 @@ static size_t padded(size_t length)
 }
 
 struct event_sorter {
-    char *folder;
     size_t memory_bytes;
     char *arena;
     size_t arena_used, arena_capacity;
     struct entry *entries;
     struct entry *scratch; /* as many */
     size_t count, capacity;
-    int fd; /* -1: nothing was spilled */
-    int64_t file_length;
-    struct run *runs;
-    size_t run_count;
-    uint32_t *heap; /* run numbers, the first record's on top */
-    size_t heap_count;
+    struct sorted_runs *runs;
     bool taking;
-    bool advance; /* the run on top of the heap must move on first */
     size_t taken; /* when all is in memory */
 };
+
+/* As in memory: by start, of equal starts the longer first. */
+static int compare_heads(const void *left, const void *right)
+{
+    const struct record_head *a = left, *b = right;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    if (a->duration_ns != b->duration_ns)
+        return a->duration_ns > b->duration_ns ? -1 : 1;
+    return 0;
+}
+
+static size_t record_length(const void *head)
+{
+    return sizeof(struct record_head) + padded(((const struct record_head *)head)->length);
+}
 
 int event_sorter_create(
     const char *folder, size_t memory_bytes, struct event_sorter **sorter, struct gput_error *error)
 {
+    static const struct record_order order = {
+        sizeof(struct record_head), record_length, compare_heads};
     *sorter = calloc(1, sizeof **sorter);
     if (!*sorter)
         return error_memory(error);
-    (*sorter)->fd = -1;
     (*sorter)->memory_bytes = memory_bytes < (1u << 20) ? 1u << 20 : memory_bytes;
-    (*sorter)->folder = strdup(folder);
-    if ((*sorter)->folder)
-        return GPUT_OK;
-    event_sorter_destroy(*sorter);
-    *sorter = NULL;
-    return error_memory(error);
+    int code = sorted_runs_create(folder, &order, &(*sorter)->runs, error);
+    if (code != GPUT_OK) {
+        free(*sorter);
+        *sorter = NULL;
+    }
+    return code;
 }
 
 /* One stable pass over RADIX_BITS bits of the start. False when all share them: nothing to do. */
@@ -173,54 +166,28 @@ static const char *record_bytes(const struct event_sorter *sorter, const struct 
     return sorter->arena + (size_t)entry->offset * 8;
 }
 
-static int add_run(struct event_sorter *sorter, struct gput_error *error)
-{
-    if (!ARRAY_EXTEND(sorter->runs, sorter->run_count))
-        return error_memory(error);
-    sorter->runs[sorter->run_count++] =
-        (struct run){.file_at = sorter->file_length, .file_end = sorter->file_length};
-    return GPUT_OK;
-}
-
-static int flush(struct event_sorter *sorter, struct str *buffer, struct gput_error *error)
-{
-    if (buffer->failed)
-        return error_memory(error);
-    TRY(file_write_fd(sorter->fd, "the temporary file", buffer->data, buffer->length, error));
-    sorter->file_length += (int64_t)buffer->length;
-    buffer->length = 0;
-    return GPUT_OK;
-}
-
-static int write_entries(struct event_sorter *sorter, struct str *buffer, struct gput_error *error)
+static int write_entries(struct event_sorter *sorter, struct gput_error *error)
 {
     for (size_t i = 0; i < sorter->count; i++) {
         const struct entry *entry = sorter->entries + i;
-        struct run_header head = {entry->start_ns, entry->duration_ns, entry->length};
-        str_append_bytes(buffer, &head, sizeof head);
-        str_append_bytes(buffer, record_bytes(sorter, entry), padded(entry->length));
-        if (buffer->length >= RUN_BUFFER)
-            TRY(flush(sorter, buffer, error));
+        struct record_head head = {entry->start_ns, entry->duration_ns, entry->length};
+        TRY(sorted_runs_write(sorter->runs, &head, sizeof head, error));
+        TRY(sorted_runs_write(
+            sorter->runs, record_bytes(sorter, entry), padded(entry->length), error));
     }
-    return buffer->length > 0 ? flush(sorter, buffer, error) : GPUT_OK;
+    return sorted_runs_end_run(sorter->runs, error);
 }
 
 /* Sorts what is in memory and moves it to the temporary file. */
 static int spill(struct event_sorter *sorter, struct gput_error *error)
 {
-    struct str buffer = {0};
     if (sorter->count == 0)
         return GPUT_OK;
-    if (sorter->fd < 0)
-        TRY(file_open_temporary(sorter->folder, &sorter->fd, error));
-    TRY(add_run(sorter, error));
     sort_entries(sorter);
-    int code = write_entries(sorter, &buffer, error);
-    str_finish(&buffer);
-    sorter->runs[sorter->run_count - 1].file_end = sorter->file_length;
+    TRY(write_entries(sorter, error));
     sorter->count = 0;
     sorter->arena_used = 0;
-    return code;
+    return GPUT_OK;
 }
 
 static bool grow_entries(struct event_sorter *sorter)
@@ -288,73 +255,6 @@ void *event_sorter_add(struct event_sorter *sorter, int64_t start_ns, int64_t du
     return place;
 }
 
-/* Has at least `length` bytes of a run in its buffer. */
-static int buffer_run(
-    struct event_sorter *sorter, struct run *run, size_t length, struct gput_error *error)
-{
-    if (run->length - run->at >= length)
-        return GPUT_OK;
-    if (length > run->capacity) {
-        size_t capacity = length > RUN_BUFFER ? length : RUN_BUFFER;
-        unsigned char *buffer = realloc(run->buffer, capacity + SORTER_PADDING);
-        if (!buffer)
-            return error_memory(error);
-        run->buffer = buffer;
-        run->capacity = capacity;
-    }
-    memmove(run->buffer, run->buffer + run->at, run->length - run->at);
-    run->length -= run->at;
-    run->at = 0;
-    size_t space = run->capacity - run->length, left = (size_t)(run->file_end - run->file_at), got;
-    TRY(file_read_at(sorter->fd, "the temporary file", run->buffer + run->length,
-        space < left ? space : left, (uint64_t)run->file_at, &got, error));
-    run->length += got;
-    run->file_at += (int64_t)got;
-    if (run->length < length)
-        return error_set_errno(error, EIO, "Cannot read the temporary file");
-    return GPUT_OK;
-}
-
-/* Moves a run to its next record. */
-static int advance_run(struct event_sorter *sorter, struct run *run, struct gput_error *error)
-{
-    if (run->at == run->length && run->file_at == run->file_end) {
-        run->ended = true;
-        return GPUT_OK;
-    }
-    TRY(buffer_run(sorter, run, sizeof run->head, error));
-    memcpy(&run->head, run->buffer + run->at, sizeof run->head);
-    return buffer_run(sorter, run, sizeof run->head + padded(run->head.length), error);
-}
-
-/* The order of two runs by their records at hand; earlier runs hold what was added earlier. */
-static bool run_before(const struct event_sorter *sorter, uint32_t left, uint32_t right)
-{
-    const struct run_header *a = &sorter->runs[left].head, *b = &sorter->runs[right].head;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns;
-    return left < right;
-}
-
-static void sift_down(struct event_sorter *sorter, size_t at)
-{
-    uint32_t *heap = sorter->heap;
-    for (;;) {
-        size_t first = at, child = 2 * at + 1;
-        for (size_t i = child; i < child + 2 && i < sorter->heap_count; i++)
-            if (run_before(sorter, heap[i], heap[first]))
-                first = i;
-        if (first == at)
-            return;
-        uint32_t run = heap[at];
-        heap[at] = heap[first];
-        heap[first] = run;
-        at = first;
-    }
-}
-
 static void free_memory(struct event_sorter *sorter)
 {
     if (sorter->arena)
@@ -365,54 +265,39 @@ static void free_memory(struct event_sorter *sorter)
     sorter->entries = sorter->scratch = NULL;
 }
 
-static int start_merging(struct event_sorter *sorter, struct gput_error *error)
+static int start_merging(struct event_sorter *sorter, const void **record, struct gput_error *error)
 {
     TRY(spill(sorter, error));
     free_memory(sorter);
-    sorter->heap = calloc(sorter->run_count, sizeof *sorter->heap);
-    if (!sorter->heap)
-        return error_memory(error);
-    for (size_t i = 0; i < sorter->run_count; i++) {
-        TRY(advance_run(sorter, sorter->runs + i, error));
-        sorter->heap[sorter->heap_count++] = (uint32_t)i;
-    }
-    for (size_t i = sorter->heap_count; i-- > 0;)
-        sift_down(sorter, i);
-    return GPUT_OK;
+    return sorted_runs_first(sorter->runs, sorter->memory_bytes, record, error);
 }
 
-static int next_merged(struct event_sorter *sorter, struct sorted_record *record, bool *there,
-    struct gput_error *error)
+static int next_merged(struct event_sorter *sorter, bool first, struct sorted_record *record,
+    bool *there, struct gput_error *error)
 {
-    struct run *run = sorter->runs + sorter->heap[0];
-    if (sorter->advance) {
-        run->at += sizeof run->head + padded(run->head.length);
-        TRY(advance_run(sorter, run, error));
-        if (run->ended)
-            sorter->heap[0] = sorter->heap[--sorter->heap_count];
-        sift_down(sorter, 0);
-    }
-    sorter->advance = *there = sorter->heap_count > 0;
-    if (!*there)
+    const void *next;
+    if (first)
+        TRY(start_merging(sorter, &next, error));
+    else
+        TRY(sorted_runs_next(sorter->runs, &next, error));
+    *there = next != NULL;
+    if (!next)
         return GPUT_OK;
-    run = sorter->runs + sorter->heap[0];
-    *record = (struct sorted_record){run->head.start_ns, run->head.duration_ns,
-        (uint32_t)run->head.length, run->buffer + run->at + sizeof run->head};
+    const struct record_head *head = next;
+    *record =
+        (struct sorted_record){head->start_ns, head->duration_ns, (uint32_t)head->length, head + 1};
     return GPUT_OK;
 }
 
 int event_sorter_next(struct event_sorter *sorter, struct sorted_record *record, bool *there,
     struct gput_error *error)
 {
-    if (!sorter->taking) {
-        sorter->taking = true;
-        if (sorter->run_count > 0)
-            TRY(start_merging(sorter, error));
-        else
-            sort_entries(sorter);
-    }
-    if (sorter->run_count > 0)
-        return next_merged(sorter, record, there, error);
+    bool first = !sorter->taking;
+    sorter->taking = true;
+    if (sorted_runs_count(sorter->runs) > 0)
+        return next_merged(sorter, first, record, there, error);
+    if (first)
+        sort_entries(sorter);
     *there = sorter->taken < sorter->count;
     if (*there) {
         const struct entry *entry = sorter->entries + sorter->taken++;
@@ -427,12 +312,6 @@ void event_sorter_destroy(struct event_sorter *sorter)
     if (!sorter)
         return;
     free_memory(sorter);
-    for (size_t i = 0; i < sorter->run_count; i++)
-        free(sorter->runs[i].buffer);
-    free(sorter->runs);
-    free(sorter->heap);
-    free(sorter->folder);
-    if (sorter->fd >= 0)
-        close(sorter->fd);
+    sorted_runs_destroy(sorter->runs);
     free(sorter);
 }

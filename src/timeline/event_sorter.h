@@ -9,6 +9,7 @@
 #define TIMELINE_EVENT_SORTER_H
 
 #include "base/error.h"
+#include "base/sorted_runs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 
 struct event_sorter;
 
-#define SORTER_PADDING 32
+#define SORTER_PADDING SORTED_RUNS_PADDING
 
 struct sorted_record {
     int64_t start_ns;
