@@ -6,7 +6,7 @@
  * All but the functions of a sink's own thread are called with the session's lock held, or while no
  * thread runs. They must be quick: what waits for others (a network, a reader) belongs into a
  * thread of the sink's own. A sink that fails says so once (session_warn()), and goes on with what
- * it can.
+ * it can. SIGXFSZ is blocked: writing past RLIMIT_FSIZE is an error like others.
  */
 #ifndef SESSION_SINK_H
 #define SESSION_SINK_H

@@ -1,5 +1,7 @@
 #include "session/sinks.h"
 
+#include "base/file_limit.h"
+
 #include <stdlib.h>
 
 /* In the order in which they are served. */
@@ -14,8 +16,8 @@ static const struct sink_class *const classes[] = {
 
 _Static_assert(CLASSES <= SINKS_MAX, "no room for all sinks");
 
-int sinks_open(struct sinks *sinks, const struct session_settings *settings, struct latest *latest,
-    struct gput_error *error)
+static int open_each(struct sinks *sinks, const struct session_settings *settings,
+    struct latest *latest, struct gput_error *error)
 {
     for (size_t i = 0; i < CLASSES; i++) {
         if (!classes[i]->is_wanted(&settings->options))
@@ -31,7 +33,17 @@ int sinks_open(struct sinks *sinks, const struct session_settings *settings, str
     return GPUT_OK;
 }
 
-int sinks_begin(struct sinks *sinks, struct gput_error *error)
+int sinks_open(struct sinks *sinks, const struct session_settings *settings, struct latest *latest,
+    struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
+    int code = open_each(sinks, settings, latest, error);
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
+static int begin_each(struct sinks *sinks, struct gput_error *error)
 {
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
@@ -41,22 +53,39 @@ int sinks_begin(struct sinks *sinks, struct gput_error *error)
     return GPUT_OK;
 }
 
+int sinks_begin(struct sinks *sinks, struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
+    int code = begin_each(sinks, error);
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
 void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot)
 {
+    struct file_limit limit = {0};
+    /* It is taken in the caller's thread; the sampling thread blocks all signals. */
+    if (snapshot->is_baseline)
+        file_limit_block_signal(&limit);
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
         if (sink->class->sample)
             sink->class->sample(sink, snapshot);
     }
+    file_limit_unblock_signal(&limit);
 }
 
 void sinks_results(struct sinks *sinks, const struct gput_results *results)
 {
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
     for (size_t i = 0; i < sinks->count; i++) {
         struct sink *sink = sinks->sinks[i];
         if (sink->class->results)
             sink->class->results(sink, results);
     }
+    file_limit_unblock_signal(&limit);
 }
 
 void sinks_stop(struct sinks *sinks)
@@ -81,8 +110,11 @@ int64_t sinks_cpu_ns(const struct sinks *sinks)
 
 void sinks_close(struct sinks *sinks, const struct sink_end *end)
 {
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
     for (size_t i = 0; i < sinks->count && !sinks->are_closed; i++)
         sinks->sinks[i]->class->close(sinks->sinks[i], end);
+    file_limit_unblock_signal(&limit);
     sinks->are_closed = true;
 }
 

@@ -1,7 +1,6 @@
 #include "formats/power/energy_recording_writer.h"
 
 #include "base/file.h"
-#include "base/file_limit.h"
 #include "base/file_target.h"
 #include "formats/power/energy_recording_format.h"
 #include "formats/power/recording_date.h"
@@ -204,10 +203,7 @@ int energy_recording_writer_create(const char *folder, enum gput_energy_driver d
     }
     writer->format = formats[driver];
     writer->lock_fd = -1;
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
     int code = begin(writer, continues, now_ns, error);
-    file_limit_unblock_signal(&limit);
     if (code == GPUT_OK)
         *result = writer;
     else
@@ -220,10 +216,7 @@ int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t 
 {
     char date[RECORDING_DATE_SIZE];
     recording_date_format(recording_date_of_epoch_ns(time_ns), date);
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
     int code = writer->format->add(writer->file, date, metrics, error);
-    file_limit_unblock_signal(&limit);
     writer->has_lines |= code == GPUT_OK;
     return code;
 }
@@ -231,21 +224,14 @@ int energy_recording_writer_add(struct energy_recording_writer *writer, int64_t 
 int energy_recording_writer_end_segment(
     struct energy_recording_writer *writer, struct gput_error *error)
 {
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    int code = writer->format->end_segment(writer->file, error);
-    file_limit_unblock_signal(&limit);
-    return code;
+    return writer->format->end_segment(writer->file, error);
 }
 
 int energy_recording_writer_finish(struct energy_recording_writer *writer, struct gput_error *error)
 {
     if (!writer)
         return GPUT_OK;
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
     int code = writer->file ? writer->format->finish(writer->file, error) : GPUT_OK;
-    file_limit_unblock_signal(&limit);
     if (!writer->has_lines)
         remove_traces(writer);
     unlock(writer);

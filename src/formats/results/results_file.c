@@ -3,7 +3,6 @@
 #include "formats/results/results_codec.h"
 
 #include "base/file.h"
-#include "base/file_limit.h"
 #include "base/file_target.h"
 #include "base/random.h"
 #include "base/str.h"
@@ -115,11 +114,8 @@ void results_file_update(struct results_file *file, const struct gput_results *r
     if (copy->failed || copy->length > RESULTS_COPY_DISTANCE)
         return;
     off_t at = (off_t)(file->updates % RESULTS_COPIES * RESULTS_COPY_DISTANCE);
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
     if (pwrite(file->fd, copy->data, copy->length, at) == (ssize_t)copy->length)
         file->updates++;
-    file_limit_unblock_signal(&limit);
 }
 
 void results_file_remove(struct results_file *file)

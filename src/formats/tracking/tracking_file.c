@@ -1,6 +1,5 @@
 #include "formats/tracking/tracking_file.h"
 
-#include "base/file_limit.h"
 #include "formats/tracking/tracking_format.h"
 
 #include <stdlib.h>
@@ -17,30 +16,18 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     const struct tracking_format *format;
     *file = NULL;
     TRY(tracking_format_of(path, &format, error));
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    int code = format->create(path, static_data, overwrite, file, error);
-    file_limit_unblock_signal(&limit);
-    return code;
+    return format->create(path, static_data, overwrite, file, error);
 }
 
 int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error)
 {
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    int code = file->format->write_row(file, sample, now_ns, error);
-    file_limit_unblock_signal(&limit);
-    return code;
+    return file->format->write_row(file, sample, now_ns, error);
 }
 
 int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
 {
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    int code = file->format->flush(file, now_ns, error);
-    file_limit_unblock_signal(&limit);
-    return code;
+    return file->format->flush(file, now_ns, error);
 }
 
 uint64_t tracking_file_rows_lost(const struct tracking_file *file)
@@ -52,10 +39,7 @@ int tracking_file_finish(struct tracking_file *file, uint64_t *rows_lost, struct
 {
     if (!file)
         return GPUT_OK;
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
     int code = file->format->finish(file, error);
-    file_limit_unblock_signal(&limit);
     if (rows_lost)
         *rows_lost = file->rows_lost;
     free(file->path);
@@ -74,11 +58,7 @@ int tracking_file_add_table(struct tracking_file *file, const char *name,
     if (!tracking_file_has_tables(file))
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "%s has no room for a table %s; a .sqlite file has", file->path, name);
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    int code = file->format->add_table(file, name, columns, count, table, error);
-    file_limit_unblock_signal(&limit);
-    return code;
+    return file->format->add_table(file, name, columns, count, table, error);
 }
 
 int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
@@ -86,9 +66,5 @@ int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
 {
     if (!tracking_file_has_tables(file))
         return error_set(error, GPUT_ERROR_UNSUPPORTED, "%s has no further tables", file->path);
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    int code = file->format->write_table_row(file, table, values, now_ns, error);
-    file_limit_unblock_signal(&limit);
-    return code;
+    return file->format->write_table_row(file, table, values, now_ns, error);
 }
