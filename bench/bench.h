@@ -30,7 +30,7 @@ static inline double bench_clock(clockid_t clock)
 }
 
 /* A figure of the results so far. */
-static inline double bench_figure(struct gput_session *session, const char *column)
+static inline double bench_session_figure(struct gput_session *session, const char *column)
 {
     struct gput_results *results;
     if (gput_session_results(session, &results, NULL) != GPUT_OK)

@@ -107,11 +107,11 @@ static double ours(pid_t root, double interval, int ticks, enum gput_ram_mode mo
 {
     struct gput_session *session = track(root, interval, mode);
     bench_sleep(interval * 1.5);
-    double ticks_before = bench_figure(session, "tracker.ticks");
+    double ticks_before = bench_session_figure(session, "tracker.ticks");
     double before = bench_clock(CLOCK_PROCESS_CPUTIME_ID);
     bench_sleep(interval * ticks);
     double used = bench_clock(CLOCK_PROCESS_CPUTIME_ID) - before;
-    double sampled = bench_figure(session, "tracker.ticks") - ticks_before;
+    double sampled = bench_session_figure(session, "tracker.ticks") - ticks_before;
     gput_session_destroy(session);
     return used / sampled * 1e6;
 }

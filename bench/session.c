@@ -114,8 +114,8 @@ static void measure_rate(double hertz, double seconds)
         exit(1);
     bench_sleep(seconds + 0.5 / hertz);
     gput_session_stop(session, NULL);
-    double ticks = bench_figure(session, "tracker.ticks");
-    double late = bench_figure(session, "tracker.late_ticks");
+    double ticks = bench_session_figure(session, "tracker.ticks");
+    double late = bench_session_figure(session, "tracker.late_ticks");
     gput_session_destroy(session);
     /* The first and the last sample are next to the ticks, and so is the early one. */
     double extra = hertz < 20 ? 3 : 2;
