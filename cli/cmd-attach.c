@@ -79,10 +79,10 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .screen_fd = STDOUT_FILENO,
         .stop_fd = stop_fd};
     if (!tracking->quiet || tracking->output)
-        code = report_write_session(
-            &report, session, results, tracking->config.options.processes, error);
+        code = report_write_session(&report, session, results, tracking->lists_processes, error);
+    int html_code = html_report_write(&tracking->html, &report, session, results, error);
     gput_results_destroy(results);
-    return code;
+    return code == GPUT_OK ? html_code : code;
 }
 
 static int track(struct gput_session *session, pid_t pid, double for_seconds,

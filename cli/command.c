@@ -124,7 +124,8 @@ static const struct command commands[] = {
                 "any browser and needs no network.\n"
                 "\n"
                 "A SESSION is a tracking file (.csv or .sqlite, also of the older Python package), "
-                "a sub-tracking file, results (of a killed session), or a folder of these. Results "
+                "a sub-tracking file, results (of a killed session), a recording of power "
+                "(--energy-folder), or a folder of these. Results "
                 "and sub-tracking files belong to the only tracking file next to them, or to the "
                 "one whose name they continue.",
         .note = cmd_report_note,

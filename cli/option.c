@@ -195,6 +195,10 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_MARKED_PROCESS] = {0, "pid", ARGUMENT_TEXT, "pid",
         .help = "The process that the code block belongs to. Defaults to the parent of "
                 "gpu-tracker: the shell or script."},
+    [OPTION_HTML_REPORT] = {0, "report", ARGUMENT_FILE, "file", .newer = true,
+        .help =
+            "Also write an HTML report to this file at the end, with curves of all samples; see "
+            "'gpu-tracker report'. Without --tf the samples are kept in a temporary file."},
     [OPTION_REPORT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The HTML file to write. \"-\" is the standard output. Defaults to report.html."},
     [OPTION_REPORT_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .repeatable = true,

@@ -126,20 +126,32 @@ static bool is_part_of(const char *output, const char *other)
     return is_one_of(output, other, of_recording, COUNT(of_recording));
 }
 
-int output_files_keep(
-    const char *output, const char *other, const char *what, struct gput_error *error)
+int output_files_keep_of(const char *option, const char *output, const char *other,
+    const char *what, struct gput_error *error)
 {
     if (!is_file(output) || !is_file(other))
         return GPUT_OK;
     if (is_part_of(output, other))
         return fail(error, GPUT_ERROR_INVALID,
-            "-o %.400s is a part of %s %.400s, which it would damage. Please name another one.",
-            output, what, other);
+            "%s %.400s is a part of %s %.400s, which it would damage. Please name another one.",
+            option, output, what, other);
     if (!is_same_file(output, other))
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
-        "-o %.400s is the same file as %s %.400s, which it would replace. Please name another one.",
-        output, what, other);
+        "%s %.400s is the same file as %s %.400s, which it would replace. Please name another one.",
+        option, output, what, other);
+}
+
+int output_files_keep(
+    const char *output, const char *other, const char *what, struct gput_error *error)
+{
+    return output_files_keep_of("-o", output, other, what, error);
+}
+
+/* How messages call an output: "-o", "--report". */
+static const char *output_name(enum option_id id, char name[64])
+{
+    return option(id)->short_name ? "-o" : option_name(option(id), name);
 }
 
 /* NULL: its argument is no file. */
@@ -151,28 +163,32 @@ static const char *file_of(const struct option_use *use)
     return option(use->id)->kind == ARGUMENT_FILE ? use->value : NULL;
 }
 
-static int check_against_options(
-    const struct arguments *arguments, const char *output, struct gput_error *error)
+static int check_against_options(const struct arguments *arguments, enum option_id id,
+    const char *output, struct gput_error *error)
 {
     int code = GPUT_OK;
+    char own_name[64];
     for (size_t i = 0; code == GPUT_OK && i < arguments->n_uses; i++) {
         const struct option_use *use = &arguments->uses[i];
         const struct option *row = option(use->id);
         char name[64];
         if (!is_output(use->id))
-            code = output_files_keep(output, file_of(use), option_name(row, name), error);
+            code = output_files_keep_of(
+                output_name(id, own_name), output, file_of(use), option_name(row, name), error);
     }
     return code;
 }
 
-static int check_against_operands(
-    const struct arguments *arguments, const char *output, struct gput_error *error)
+static int check_against_operands(const struct arguments *arguments, enum option_id id,
+    const char *output, struct gput_error *error)
 {
     int code = GPUT_OK;
+    char own_name[64];
     if (arguments->command->operand != ARGUMENT_FILE || arguments->command->takes_a_command)
         return GPUT_OK;
     for (int i = 0; code == GPUT_OK && i < arguments->n_operands; i++)
-        code = output_files_keep(output, arguments->operands[i], "the file", error);
+        code = output_files_keep_of(
+            output_name(id, own_name), output, arguments->operands[i], "the file", error);
     return code;
 }
 
@@ -180,16 +196,18 @@ int output_files_check(const struct arguments *arguments, struct gput_error *err
 {
     int code = GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < sizeof outputs / sizeof outputs[0]; i++) {
+        char name[64];
         const char *output = arguments_value(arguments, outputs[i]);
         if (!output)
             continue;
         if (!output[0])
             return fail(error, GPUT_ERROR_INVALID,
-                "-o needs the name of a file, and was given an empty one. \"-\" is the standard "
-                "output.");
-        code = check_against_options(arguments, output, error);
+                "%s needs the name of a file, and was given an empty one. \"-\" is the standard "
+                "output.",
+                output_name(outputs[i], name));
+        code = check_against_options(arguments, outputs[i], output, error);
         if (code == GPUT_OK)
-            code = check_against_operands(arguments, output, error);
+            code = check_against_operands(arguments, outputs[i], output, error);
     }
     return code;
 }

@@ -7,9 +7,9 @@
 #include "arguments.h"
 
 /*
- * Whether the file that -o names has a name, and is none that the same command line names to be
- * read or written otherwise, nor a part of it: SQLite's log of a database, a file of a recording.
- * Errors: GPUT_ERROR_INVALID with the option, and the other name of the file.
+ * Whether the file that -o or --report names has a name, and is none that the same command line
+ * names to be read or written otherwise, nor a part of it: SQLite's log of a database, a file of a
+ * recording. Errors: GPUT_ERROR_INVALID with the option, and the other name of the file.
  */
 int output_files_check(const struct arguments *arguments, struct gput_error *error);
 
@@ -20,5 +20,9 @@ int output_files_check(const struct arguments *arguments, struct gput_error *err
  */
 int output_files_keep(
     const char *output, const char *other, const char *what, struct gput_error *error);
+
+/* The same for the output of another option than -o: "--report". */
+int output_files_keep_of(const char *option, const char *output, const char *other,
+    const char *what, struct gput_error *error);
 
 #endif

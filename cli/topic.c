@@ -17,8 +17,8 @@ static const struct topic topics[TOPIC_COUNT] = {
         {
             .name = "report",
             .summary = "See curves, code blocks and processes of sessions.",
-            .examples = "gpu-tracker run --st 0.1 --tf train.sqlite -- python train.py\n"
-                        "gpu-tracker report train.sqlite -o train.html",
+            .examples = "gpu-tracker run --report train.html -- python train.py\n"
+                        "gpu-tracker report samples.csv --stf blocks.csv",
             .more = "docs/report.md",
         },
     [TOPIC_BLOCKS] =

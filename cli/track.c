@@ -36,7 +36,7 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
     const struct report *report, const struct track_style *style,
     const struct gput_results *results, struct gput_error *error)
 {
-    bool has_processes = tracking->config.options.processes;
+    bool has_processes = tracking->lists_processes;
     int code = GPUT_OK;
     if (tracking->also_summarizes && tracking->output) {
         struct report summary = *report;
@@ -47,7 +47,8 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
     }
     if (tracking->output || !(style->quiet || tracking->quiet))
         code = report_write_session(report, session, results, has_processes, error);
-    return code;
+    int html_code = html_report_write(&tracking->html, report, session, results, error);
+    return code == GPUT_OK ? html_code : code;
 }
 
 /* What became of the report. */

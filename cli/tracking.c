@@ -259,7 +259,12 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
             tracking->output, options->resource_usage_file, "the resource usage file", error);
     if (code == GPUT_OK)
         code = output_files_keep(tracking->output, options->energy_folder, "the recording", error);
-    return code == GPUT_OK ? report_check_output(tracking->output, error) : code;
+    if (code == GPUT_OK)
+        code = report_check_output(tracking->output, error);
+    tracking->lists_processes = options->processes;
+    return code == GPUT_OK ? html_report_begin(&tracking->html,
+                                 arguments_value(arguments, OPTION_HTML_REPORT), options, error)
+                           : code;
 }
 
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
@@ -301,6 +306,7 @@ void tracking_say_address(struct tracking *tracking, const struct gput_session *
 void tracking_finish(struct tracking *tracking)
 {
     tracking_say_held(tracking, SCREEN_NEVER_WAITS);
+    html_report_finish(&tracking->html);
     pthread_mutex_destroy(&tracking->lock);
     gput_config_destroy(&tracking->config);
 }

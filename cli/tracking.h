@@ -5,6 +5,7 @@
 #define CLI_TRACKING_H
 
 #include "arguments.h"
+#include "html-report.h"
 
 #include <gputracker/gputracker.h>
 
@@ -14,6 +15,8 @@ struct tracking {
     struct gput_config config; /* with all options in place; owned */
     enum gput_format format;   /* of the report */
     const char *output;        /* path of the report; NULL: the screen */
+    struct html_report html;   /* next to it, at the end */
+    bool lists_processes;      /* in the report, too */
     bool quiet;                /* no report on the screen */
     bool shows_progress;       /* a line on the terminal while the command runs */
     bool also_summarizes;      /* a summary on the screen next to the report in a file */

@@ -31,10 +31,11 @@ struct gput_html_report_session {
     size_t size; /**< set by gput_html_report_session_default() */
     /**
      * A tracking file (.csv, .sqlite; of the Python gpu_tracker too), a sub-tracking file, results
-     * (a resource usage file), or a folder of these. The content decides which it is. NULL: there
-     * is none.
+     * (a resource usage file), a folder with a recording of power, or a folder of these. The
+     * content decides which it is. NULL: there is none.
      */
     const char *path;
+    const char *name;                   /**< what the page calls it; NULL: the name of its file */
     const struct gput_results *results; /**< of a session that has just ended; NULL: not known */
     /** What is not in the results: processes, the command, its status. NULL: not known. */
     const struct gput_report_options *report;

@@ -1,10 +1,12 @@
 #include <gputracker/report.h>
 
+#include "analyze/comparison.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "report/report_cards.h"
+#include "report/report_comparison.h"
 #include "report/report_html.h"
 #include "report/report_loader.h"
 #include "report/report_marks.h"
@@ -101,13 +103,14 @@ static int load_session(
 
 static int add_session(struct report_payload *payload,
     const struct gput_html_report_options *options, const struct report_plan *plan, size_t index,
-    struct gput_error *error)
+    struct gput_comparison *comparison, struct gput_error *error)
 {
     const struct report_planned *planned = &plan->sessions[index];
     struct report_session session = {
         .payload = payload,
         .options = options,
         .known = gput_report_options_default(),
+        .name = report_plan_name(plan, index),
         .path = planned->path,
         .results = planned->given.results,
         .progress_from = READ_SHARE * (double)index / (double)plan->count,
@@ -116,6 +119,8 @@ static int add_session(struct report_payload *payload,
     int code = sized_read(&session.known, sizeof session.known, planned->given.report, error);
     if (code == GPUT_OK)
         code = load_session(&session, planned, error);
+    if (code == GPUT_OK && plan->count > 1)
+        code = report_comparison_add(comparison, &session, error);
     report_session_end(&session);
     return code;
 }
@@ -126,11 +131,24 @@ static void make_title(const struct gput_html_report_options *options,
     const struct report_plan *plan, struct str *title)
 {
     for (size_t i = 0; i < plan->count && !options->title; i++) {
-        const char *path = plan->sessions[i].path;
         str_append(title, i > 0 ? ", " : "");
-        str_append(title, path ? file_base_name(path) : "session");
+        str_append(title, report_plan_name(plan, i));
     }
     str_append(title, options->title ? options->title : " - gpu-tracker");
+}
+
+static int add_sessions(struct report_payload *payload,
+    const struct gput_html_report_options *options, const struct report_plan *plan,
+    struct gput_error *error)
+{
+    struct gput_comparison *comparison = comparison_create();
+    int code = comparison ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
+        code = add_session(payload, options, plan, i, comparison, error);
+    if (code == GPUT_OK)
+        code = report_comparison_end(comparison, payload->root, options, error);
+    gput_comparison_destroy(comparison);
+    return code;
 }
 
 static int fill(struct report_payload *payload, const struct gput_html_report_options *options,
@@ -142,9 +160,7 @@ static int fill(struct report_payload *payload, const struct gput_html_report_op
     doc_add_double(root, "created", (double)clock_realtime_ns() * 1e-9);
     doc_add_string(root, "title", title);
     doc_add_array(root, "sessions");
-    for (size_t i = 0; i < plan->count; i++)
-        TRY(add_session(payload, options, plan, i, error));
-    return GPUT_OK;
+    return add_sessions(payload, options, plan, error);
 }
 
 static int write_planned(const struct gput_html_report_options *options,

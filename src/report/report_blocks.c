@@ -1,8 +1,7 @@
 #include "report/report_blocks.h"
 
 #include "analyze/duration_statistics.h"
-
-#include <gputracker/analysis.h>
+#include "report/report_analysis.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,16 +107,6 @@ static int put_blocks(
 
 /* ---- From the analysis ---- */
 
-static double factor_of(
-    const struct gput_static_data *data, const struct gput_measurement *measurement)
-{
-    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
-        return 1 / gput_ram_unit_factor(data->ram_unit);
-    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
-        return 1 / gput_ram_unit_factor(data->gpu_ram_unit);
-    return 1;
-}
-
 static int prepare_usage(
     struct blocks *blocks, const struct gput_analysis *analysis, struct gput_error *error)
 {
@@ -127,9 +116,8 @@ static int prepare_usage(
     if (!blocks->usage || !blocks->factors)
         return error_memory(error);
     for (size_t i = 0; i < count; i++) {
-        const struct gput_measurement *measurement =
-            gput_measurement_find(gput_analysis_measurement_name(analysis, i));
-        double factor = factor_of(&blocks->session->static_data, measurement);
+        double factor = report_analysis_factor(
+            &blocks->session->static_data, gput_analysis_measurement_name(analysis, i));
         blocks->factors[i] = factor;
         init_statistics(&blocks->usage[i], &blocks->session->payload->spool,
             factor == 1 ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE);
@@ -161,26 +149,6 @@ static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *a
     for (size_t i = 0; i < gput_analysis_block_count(analysis); i++)
         TRY(add_analyzed(blocks, gput_analysis_block(analysis, i), names, error));
     return put_blocks(blocks, analysis, error);
-}
-
-/* `*analysis` stays NULL where the files do not allow it. */
-static int analyze(struct report_session *session, const char *marks,
-    struct gput_analysis **analysis, struct gput_error *error)
-{
-    struct gput_analysis_options options = gput_analysis_options_default();
-    struct gput_error reason;
-    options.tracking_file = session->path;
-    options.sub_tracking_file = marks;
-    options.details = true;
-    *analysis = NULL;
-    if (!session->has_samples)
-        return GPUT_OK;
-    int code = gput_analysis_create(&options, analysis, &reason);
-    if (code == GPUT_ERROR_MEMORY)
-        return error_memory(error);
-    if (code != GPUT_OK)
-        report_session_warn(session, reason.message);
-    return GPUT_OK;
 }
 
 /* ---- From the calls alone ---- */
@@ -222,15 +190,13 @@ static int add_all_counted(
 int report_blocks_add(struct report_session *session, const char *marks, const struct names *names,
     const struct call_table *calls, struct gput_error *error)
 {
-    struct gput_analysis *analysis;
     struct blocks blocks;
     if (calls->n_calls == 0)
         return GPUT_OK;
-    TRY(analyze(session, marks, &analysis, error));
+    TRY(report_analysis_make(session, marks, error));
     init_blocks(&blocks, session);
-    int code = analysis ? add_all_analyzed(&blocks, analysis, names, error)
-                        : add_all_counted(&blocks, calls, error);
+    int code = session->analysis ? add_all_analyzed(&blocks, session->analysis, names, error)
+                                 : add_all_counted(&blocks, calls, error);
     finish_blocks(&blocks);
-    gput_analysis_destroy(analysis);
     return code;
 }

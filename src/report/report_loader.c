@@ -10,6 +10,7 @@ static const struct report_loader *const loaders[] = {
     &report_tracking_loader,
     &report_marks_loader,
     &report_results_loader,
+    &report_power_loader,
 };
 
 /* Whether it is there, may be read, and is of a type that loaders ask. */

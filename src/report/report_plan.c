@@ -245,6 +245,22 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
     return join_marks(plan, options, error);
 }
 
+const char *report_plan_name(const struct report_plan *plan, size_t index)
+{
+    const struct report_planned *session = &plan->sessions[index];
+    if (session->given.name)
+        return session->given.name;
+    if (!session->path)
+        return "session";
+    const char *name = file_base_name(session->path);
+    for (size_t i = 0; i < plan->count; i++) {
+        const char *other = plan->sessions[i].path;
+        if (i != index && other && strcmp(file_base_name(other), name) == 0)
+            return session->path;
+    }
+    return name;
+}
+
 void report_plan_finish(struct report_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {

@@ -39,6 +39,10 @@ struct report_plan {
 int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
     struct gput_error *error);
 
+/* What the page calls a session: as the caller does, else its file; with the path where another
+ * file has the same name. */
+const char *report_plan_name(const struct report_plan *plan, size_t index);
+
 void report_plan_finish(struct report_plan *plan);
 
 #endif

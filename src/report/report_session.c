@@ -13,8 +13,9 @@ void report_session_begin(struct report_session *session, const char *kind)
     struct doc *sessions = (struct doc *)doc_get(session->payload->root, "sessions");
     session->doc = doc_add_object(sessions, NULL);
     session->start = session->end = NAN;
-    doc_add_string(session->doc, "name", session->path ? file_base_name(session->path) : "session");
-    doc_add_string(session->doc, "file", session->path ? session->path : "");
+    doc_add_string(session->doc, "name", session->name);
+    if (session->path)
+        doc_add_string(session->doc, "file", session->path);
     doc_add_string(session->doc, "kind", kind);
     session->identity = doc_add_object(session->doc, "identity");
 }
@@ -27,6 +28,8 @@ void report_session_end(struct report_session *session)
             doc_add_double(session->identity, "wall_s", session->end - session->start);
     }
     gput_results_destroy(session->loaded_results);
+    gput_analysis_destroy(session->analysis);
+    session->analysis = NULL;
     session->loaded_results = NULL;
     session->results = NULL;
 }

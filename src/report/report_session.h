@@ -11,6 +11,7 @@
 #include "report/report_column.h"
 #include "report/report_payload.h"
 
+#include <gputracker/analysis.h>
 #include <gputracker/processes.h>
 #include <gputracker/report.h>
 #include <gputracker/table.h>
@@ -28,7 +29,8 @@ struct report_session {
     struct report_payload *payload;
     const struct gput_html_report_options *options;
     struct gput_report_options known; /* what is not in results: processes, command, status */
-    const char *path;
+    const char *name;
+    const char *path;                    /* NULL: there is no file */
     const struct gput_results *results;  /* NULL: not known */
     struct gput_results *loaded_results; /* the same where they come from a file; owned */
 
@@ -36,6 +38,8 @@ struct report_session {
     struct gput_static_data static_data;
     double max[GPUT_TRACKING_FILE_COLUMNS];  /* of the samples; NaN: there was none */
     double mean[GPUT_TRACKING_FILE_COLUMNS]; /* likewise, over the rows alike */
+
+    struct gput_analysis *analysis; /* of its samples; NULL: not made; owned */
 
     double start; /* seconds since the epoch of time 0; NaN until it is known */
     double end;   /* likewise, of the last thing in it */

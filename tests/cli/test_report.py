@@ -1,5 +1,6 @@
 """gpu-tracker report: the data in the HTML file is that of the files it was made from."""
 
+import json
 import os
 import random
 import sqlite3
@@ -277,6 +278,105 @@ class Results(ReportTest):
         (session,) = self.report("kept.results").sessions
         self.assertEqual(session["kind"], "results")
         self.assertNotIn("series", session)
+
+
+class Comparisons(ReportTest):
+    def rows_of(self, table):
+        names = [column["name"] for column in table["columns"]]
+        return [dict(zip(names, row)) for row in table["rows"]]
+
+    def test_sessions_are_compared_in_base_units(self):
+        write_tracking(self.folder / "a.csv", [row(1), row(2)])
+        write_tracking(self.folder / "b.csv", [row(2), row(4)])
+        text = (self.folder / "b.csv").read_text().replace("gigabytes", "megabytes")
+        (self.folder / "b.csv").write_text(text)
+        for name in "a", "b":
+            write_marks(self.folder / f"{name}-marks.csv", call(1, "step", 1, 2))
+        report = self.report("a.csv", "b.csv", "a-marks.csv", "b-marks.csv")
+        tables = {table["id"]: self.rows_of(table) for table in report.document["comparison"]}
+        ram = {one["session"]: one for one in tables["mean"] if one["measurement"] == "main_ram" and not one["code_block"]}
+        self.assertAlmostEqual(ram["a.csv"]["value"], 1.5e9, delta=1)
+        self.assertAlmostEqual(ram["b.csv"]["value"], 3e6, delta=1)
+        self.assertAlmostEqual(ram["b.csv"]["percent_change"], -99.8, delta=0.001)
+        step = [one["session"] for one in tables["max"] if one["code_block"] == "step" and one["measurement"] == "main_ram"]
+        self.assertEqual(sorted(step), ["a.csv", "b.csv"])
+
+    def test_sessions_of_different_programs_are_compared_as_a_whole(self):
+        for name in "a", "b":
+            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+            write_marks(self.folder / f"{name}-marks.csv", call(1, name, 1, 2))
+        report = self.report("a.csv", "b.csv", "a-marks.csv", "b-marks.csv")
+        self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})
+        self.assertIn("does not match", report.document["warnings"][0])
+
+    def test_one_session_is_not_compared(self):
+        write_tracking(self.folder / "a.csv", [row(1)])
+        self.assertNotIn("comparison", self.report("a.csv").document)
+
+
+class Power(ReportTest):
+    def test_a_recording_has_a_curve_for_each_metric(self):
+        folder = self.folder / "exp1"
+        folder.mkdir()
+        lines = [{"date": f"2023-06-30 16:32:{10 + 2 * i:02d}.500000",
+                  "metrics": {"cpu": {"intel_power": 40.5 + i, "total_mem_use": 1000 + i},
+                              "gpu": {"nvidia_draw_absolute": 100}}} for i in range(4)]
+        texts = [json.dumps(line) for line in lines]
+        (folder / "power_metrics.json").write_text("\n".join([*texts[:2], '"END OF RECORDING SEGMENT"', *texts[2:]]) + "\n")
+        report = self.report("exp1")
+        self.assertEqual(report.sessions[0]["kind"], "power")
+        found = report.series()
+        times, values = found["intel_power"]
+        self.assert_series(values, [40.5, 41.5, None, 42.5, 43.5], 0.0005)
+        self.assert_series(times, [0, 2, 4, 4, 6], 1e-6)
+        self.assert_series(found["total_mem_use"][1], [1000, 1001, None, 1002, 1003], 0)
+        units = {series["id"]: (series["group"], series["unit"]) for series in report.sessions[0]["series"]}
+        self.assertEqual(units["intel_power"], ("power", "watts"))
+        self.assertAlmostEqual(report.cards()["wall"]["value"], 4)
+
+
+class AtTheEnd(ReportTest):
+    """run --report and attach --report."""
+
+    def run_tracked(self, *arguments, **options):
+        folder = self.folder / "tmp"
+        folder.mkdir(exist_ok=True)
+        done = self.run_command(*arguments, env=self.environment | {"TMPDIR": str(folder)}, **options)
+        self.assertEqual(list(folder.iterdir()), [])
+        return done
+
+    def test_run_writes_it_when_the_command_has_ended(self):
+        done = self.run_tracked("run", "--st", "0.02", "--report", "x.html", "-o", "r.json", "--",
+                                *python("import time; time.sleep(0.3); raise SystemExit(4)"))
+        self.assertEqual(done.returncode, 4)
+        report = Report(self.folder / "x.html")
+        (session,) = report.sessions
+        self.assertEqual(session["identity"]["exit"], 4)
+        self.assertIn("time.sleep", session["identity"]["command"])
+        self.assertGreater(len(report.series()["main_ram"][1]), 5)
+        self.assertIn("pid", session["process_list"])
+        results = json.loads((self.folder / "r.json").read_text())
+        self.assertNotIn("processes", results)
+        cards = report.cards()
+        self.assertAlmostEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
+        self.assertGreaterEqual(cards["ram"]["at_most"], cards["ram"]["at_least"])
+        self.assertIn("exit status 4", session["summary"])
+
+    def test_a_tracking_file_is_kept_and_used(self):
+        self.run_tracked("run", "--tf", "t.csv", "--report", "x.html", "-q", "--", "true", check=True)
+        self.assertEqual(Report(self.folder / "x.html").sessions[0]["file"], "t.csv")
+        self.assertTrue((self.folder / "t.csv").exists())
+
+    def test_attach_writes_it_too(self):
+        self.run_tracked("attach", "--for", "0.2", "--st", "0.02", "--report", "x.html", "-q", os.getpid(), check=True)
+        self.assertGreater(len(Report(self.folder / "x.html").series()["main_ram"][1]), 2)
+
+    def test_what_cannot_be_written_is_refused_before_the_command_runs(self):
+        for file, message in ("no/x.html", "no/x.html"), ("t.csv", "which it would replace"):
+            done = self.run_tracked("run", "--tf", "t.csv", "--report", file, "--", "touch", "started")
+            self.assertIn(done.returncode, (2, 125))
+            self.assertIn(message, done.stderr)
+            self.assertFalse((self.folder / "started").exists())
 
 
 class Folders(ReportTest):

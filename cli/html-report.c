@@ -1,0 +1,120 @@
+#include "html-report.h"
+
+#include "message.h"
+#include "output-files.h"
+
+#include <gputracker/file.h>
+#include <gputracker/report.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FOLDER "/gpu-tracker-XXXXXX"
+#define FILE_NAME "/samples.sqlite"
+
+/* A database has GPUs, energy and processes too. */
+static int make_temporary(struct html_report *html, struct gput_error *error)
+{
+    const char *root = getenv("TMPDIR");
+    root = root && root[0] ? root : "/tmp";
+    html->folder = malloc(strlen(root) + sizeof FOLDER);
+    html->temporary = malloc(strlen(root) + sizeof FOLDER + sizeof FILE_NAME);
+    if (!html->folder || !html->temporary)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    sprintf(html->folder, "%s" FOLDER, root);
+    if (!mkdtemp(html->folder)) {
+        int failure = errno;
+        free(html->folder);
+        html->folder = NULL;
+        return fail(error, GPUT_ERROR_IO,
+            "Cannot keep samples for --report in %s: %s. TMPDIR can name another folder, --tf a "
+            "file.",
+            root, strerror(failure));
+    }
+    sprintf(html->temporary, "%s" FILE_NAME, html->folder);
+    return GPUT_OK;
+}
+
+int html_report_begin(struct html_report *html, const char *path,
+    struct gput_session_options *options, struct gput_error *error)
+{
+    *html = (struct html_report){.path = path};
+    if (!path)
+        return GPUT_OK;
+    if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
+        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
+    int code = strcmp(path, "-") == 0 ? GPUT_OK : gput_file_check(path, error);
+    if (code == GPUT_OK)
+        code = output_files_keep_of(
+            "--report", path, options->tracking_file, "the tracking file", error);
+    if (code == GPUT_OK && !options->tracking_file)
+        code = make_temporary(html, error);
+    if (code != GPUT_OK)
+        return code;
+    if (html->temporary)
+        options->tracking_file = html->temporary;
+    html->samples = options->tracking_file;
+    options->processes = true;
+    return GPUT_OK;
+}
+
+/* "train.py --epochs 3", for the title: arguments without their folders. */
+static void name_command(const char *const *command, char *name, size_t size)
+{
+    size_t used = 0;
+    name[0] = '\0';
+    for (; command && *command && used < size; command++) {
+        const char *slash = strrchr(*command, '/');
+        used += (size_t)snprintf(
+            name + used, size - used, "%s%s", used ? " " : "", slash ? slash + 1 : *command);
+    }
+}
+
+int html_report_write(const struct html_report *html, const struct report *report,
+    struct gput_session *session, const struct gput_results *results, struct gput_error *error)
+{
+    char name[256];
+    struct gput_processes *processes = NULL;
+    struct gput_report_options known = gput_report_options_default();
+    struct gput_html_report_session shown = gput_html_report_session_default();
+    const struct gput_html_report_session *const sessions[] = {&shown};
+    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_error no_matter; /* a report without processes is one */
+    if (!html->path)
+        return GPUT_OK;
+    name_command(report->command, name, sizeof name);
+    gput_session_processes(session, &processes, &no_matter);
+    known.processes = processes;
+    known.command = report->command;
+    known.has_status = report->has_status;
+    known.status = report->status;
+    shown.path = html->samples;
+    shown.name = name[0] ? name : NULL;
+    shown.results = results;
+    shown.report = &known;
+    options.sessions = sessions;
+    options.session_count = 1;
+    options.page = getenv("GPUT_REPORT_PAGE");
+    options.warn = message_warning;
+    int code = gput_html_report_write(&options, html->path, error);
+    gput_processes_destroy(processes);
+    return code;
+}
+
+void html_report_finish(struct html_report *html)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; html->temporary && i < sizeof endings / sizeof *endings; i++) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s%s", html->temporary, endings[i]);
+        unlink(path);
+    }
+    if (html->folder)
+        rmdir(html->folder);
+    free(html->temporary);
+    free(html->folder);
+    *html = (struct html_report){0};
+}

@@ -1,0 +1,34 @@
+/*
+ * The HTML report that --report asks for at the end of a session.
+ */
+#ifndef CLI_HTML_REPORT_H
+#define CLI_HTML_REPORT_H
+
+#include "report.h"
+
+#include <gputracker/session.h>
+
+struct html_report {
+    const char *path;    /* NULL: none is wanted */
+    const char *samples; /* the tracking file */
+    char *folder;        /* of a temporary tracking file; NULL: it was named; owned */
+    char *temporary;     /* that file; owned */
+};
+
+/*
+ * Before a session is created: checks that a report can be written to `path` (NULL: none is
+ * wanted), and makes the options those that it needs. To be ended by html_report_finish(), also on
+ * failure. Errors: those of gput_file_check(), GPUT_ERROR_UNSUPPORTED (a build without reports),
+ * GPUT_ERROR_INVALID (the file is the tracking file), and those of a temporary folder.
+ */
+int html_report_begin(struct html_report *html, const char *path,
+    struct gput_session_options *options, struct gput_error *error);
+
+/* After the end of the session; nothing where no report is wanted. */
+int html_report_write(const struct html_report *html, const struct report *report,
+    struct gput_session *session, const struct gput_results *results, struct gput_error *error);
+
+/* Removes the temporary files. */
+void html_report_finish(struct html_report *html);
+
+#endif

@@ -1,0 +1,156 @@
+/* Recordings of power: folders of AIPowerMeter or of a session with --energy-folder. */
+#include "report/report_loader.h"
+
+#include <gputracker/energy_recording.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_unit(const char *unit, const char *name)
+{
+    return unit && strcmp(unit, name) == 0;
+}
+
+/* Curves of one chart have one unit. */
+static const char *group_of(const struct gput_energy_metric *metric)
+{
+    if (is_unit(metric->unit, "watts"))
+        return "power";
+    if (is_unit(metric->unit, "bytes"))
+        return strcmp(metric->group, "gpu") == 0 ? "gpu_ram" : "ram";
+    return metric->name;
+}
+
+static double step_of(const struct gput_energy_metric *metric)
+{
+    if (is_unit(metric->unit, "watts"))
+        return REPORT_STEP_FRACTION;
+    return is_unit(metric->unit, "bytes") ? REPORT_STEP_WHOLE : REPORT_DOUBLES;
+}
+
+/* Between two segments nothing was recorded: a missing point ends the line. */
+static int add_gap(struct report_column *times, struct report_column *values, double time,
+    struct gput_error *error)
+{
+    TRY(report_column_add(times, time, error));
+    return report_column_add(values, NAN, error);
+}
+
+static int add_points(struct report_session *session, const struct gput_energy_point *points,
+    size_t count, struct report_column *times, struct report_column *values,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        double time = report_session_time(session, (double)points[i].time_us * 1e-6);
+        if (i > 0 && points[i].segment != points[i - 1].segment)
+            TRY(add_gap(times, values, time, error));
+        TRY(report_column_add(times, time, error));
+        TRY(report_column_add(values, points[i].value, error));
+    }
+    return GPUT_OK;
+}
+
+static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
+    const struct gput_energy_point *points, size_t count, struct gput_error *error)
+{
+    struct report_column times, values;
+    struct report_series series = {
+        .id = metric->name,
+        .label = metric->name,
+        .group = group_of(metric),
+        .scope = metric->group,
+        .unit = metric->unit ? metric->unit : "",
+        .limit = NAN,
+    };
+    report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
+    report_column_init(&values, &session->payload->spool, step_of(metric));
+    int code = add_points(session, points, count, &times, &values, error);
+    if (code == GPUT_OK)
+        code = report_session_add_time(session, &times, &series.time, error);
+    if (code == GPUT_OK)
+        code = report_session_add_series(session, &series, &values, error);
+    report_column_finish(&times);
+    report_column_finish(&values);
+    return code;
+}
+
+static int add_metric(struct report_session *session, const struct gput_energy_recording *recording,
+    const char *name, struct gput_error *error)
+{
+    struct gput_energy_metric metric;
+    TRY(gput_energy_recording_metric(recording, name, NULL, &metric, error));
+    size_t count = gput_energy_recording_curve(recording, name, NULL, NULL, 0);
+    if (count == 0)
+        return GPUT_OK;
+    struct gput_energy_point *points = calloc(count, sizeof *points);
+    if (!points)
+        return error_memory(error);
+    gput_energy_recording_curve(recording, name, NULL, points, count);
+    int code = add_curve(session, &metric, points, count, error);
+    free(points);
+    return code;
+}
+
+static void add_card(struct report_session *session, const char *id, const char *label,
+    const char *unit, double value)
+{
+    struct doc *list = report_session_list(session, &session->cards, "cards");
+    struct doc *card = isnan(value) ? NULL : doc_add_object(list, NULL);
+    doc_add_string(card, "id", id);
+    doc_add_string(card, "label", label);
+    doc_add_double(card, "value", value);
+    doc_add_string(card, "unit", unit);
+    doc_add_string(card, "state", gput_source_state_name(GPUT_SOURCE_SAMPLED));
+}
+
+static int add_recording(struct report_session *session,
+    const struct gput_energy_recording *recording, struct gput_error *error)
+{
+    size_t count = gput_energy_recording_count(recording);
+    double seconds = gput_energy_recording_seconds(recording, NULL);
+    double joules = gput_energy_recording_total(recording, NULL);
+    for (size_t i = 0; i < count; i++) {
+        TRY(add_metric(session, recording, gput_energy_recording_name(recording, i), error));
+        report_session_progress(session, (double)(i + 1) / (double)count);
+    }
+    report_session_warn(session, gput_energy_recording_warning(recording));
+    add_card(session, "wall", "Recorded time", "seconds", seconds);
+    add_card(session, "energy_machine", "Energy of the machine", "joules", joules);
+    if (seconds > 0)
+        add_card(session, "power_machine", "Mean power of the machine", "watts", joules / seconds);
+    return GPUT_OK;
+}
+
+static int add_summary(struct report_session *session,
+    const struct gput_energy_recording *recording, struct gput_error *error)
+{
+    char *text;
+    TRY(gput_energy_recording_render(recording, NULL, GPUT_SUMMARY, &text, NULL, error));
+    doc_add_string(session->doc, "summary", text);
+    free(text);
+    return GPUT_OK;
+}
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    struct gput_energy_recording *recording;
+    TRY(gput_energy_recording_load(session->path, &recording, error));
+    int code = add_recording(session, recording, error);
+    if (code == GPUT_OK)
+        code = add_summary(session, recording, error);
+    gput_energy_recording_destroy(recording);
+    return code;
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    struct gput_energy_recording *recording;
+    if (!is_folder)
+        return report_loader_refuse(path, error);
+    TRY(gput_energy_recording_load(path, &recording, error));
+    gput_energy_recording_destroy(recording);
+    return GPUT_OK;
+}
+
+const struct report_loader report_power_loader = {"power", probe, load};
