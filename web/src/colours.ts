@@ -15,9 +15,17 @@ export function lineColour(index: number): string {
     return set[index % set.length]!;
 }
 
-/** What a theme names: "ink", "muted", "hairline"… */
+const kept = new Map<string, string>();
+
+/** What a theme names: "ink", "muted", "hairline"… Kept, since asking the browser costs more than a line. */
 export function themeColour(name: string): string {
-    return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    const key = `${isDark()} ${name}`;
+    let value = kept.get(key);
+    if (value === undefined) {
+        value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+        kept.set(key, value);
+    }
+    return value;
 }
 
 /** One hue from nearly the page's colour to the strongest: the same order to people with and without colour blindness. */

@@ -21,6 +21,7 @@ export class Moments {
     readonly times: Float64Array;
     /** Where each is in the file, if it was not in order there (a clock was set). */
     readonly order: Uint32Array | null;
+    #kept: { key: string; found: Uint32Array } | null = null;
 
     constructor(raw: Float64Array, offset = 0) {
         const sorted = ascending(raw);
@@ -36,6 +37,20 @@ export class Moments {
         const order = this.order;
         if (!order) return values;
         return Float64Array.from(order, (index) => values[index] ?? NaN);
+    }
+
+    /** The first index of each of some equal columns of a range, and of what follows them. Kept for the next line that is drawn. */
+    boundaries(from: number, to: number, columns: number): Uint32Array {
+        const key = `${from} ${to} ${columns}`;
+        if (this.#kept?.key !== key) {
+            const found = new Uint32Array(columns + 1);
+            const width = (to - from) / columns;
+            for (let i = 0; i < columns; i++) found[i] = this.indexAt(from + i * width);
+            // The last column has the sample at its very end too.
+            found[columns] = this.indexAt(to + width * 1e-6);
+            this.#kept = { key, found };
+        }
+        return this.#kept.found;
     }
 
     /** The first index whose moment is not before `moment`. */

@@ -4,6 +4,7 @@ import { lineColour, themeColour } from "./colours";
 import { element } from "./dom";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, positionOf, RIGHT } from "./plot-area";
+import { isDark } from "./theme";
 import { ticks, timeStep } from "./ticks";
 import { figure, moment } from "./units";
 import type { View } from "./view";
@@ -18,6 +19,7 @@ export class Overview {
     readonly #strip = element("canvas", { "aria-hidden": "true" });
     readonly #ruler = element("canvas", { "aria-hidden": "true" });
     #width = 0;
+    #kept: { key: string; canvas: HTMLCanvasElement } | null = null;
     #drag: { x: number; from: number; to: number; edge: "from" | "to" | "both" } | null = null;
 
     constructor(view: View, lines: Line[]) {
@@ -46,9 +48,11 @@ export class Overview {
     }
 
     #drawStrip(): void {
-        const context = fitCanvas(this.#strip, this.#width, STRIP);
         const width = this.#width - GUTTER - RIGHT;
-        for (const line of this.#lines) this.#drawSilhouette(context, line, width);
+        // What lies below stays as it is while the view changes.
+        const silhouettes = this.#silhouettes();
+        const context = fitCanvas(this.#strip, this.#width, STRIP);
+        context.drawImage(silhouettes, 0, 0, this.#width, STRIP);
         const from = this.#wholeX(this.#view.from);
         const to = Math.max(from + 2, this.#wholeX(this.#view.to));
         context.fillStyle = themeColour("shade");
@@ -60,6 +64,16 @@ export class Overview {
         context.fillStyle = themeColour("accent");
         context.fillRect(from - 1, 0, 2, STRIP);
         context.fillRect(to - 1, 0, 2, STRIP);
+    }
+
+    #silhouettes(): HTMLCanvasElement {
+        const key = `${this.#width} ${devicePixelRatio} ${isDark()}`;
+        if (this.#kept?.key === key) return this.#kept.canvas;
+        const canvas = document.createElement("canvas");
+        const context = fitCanvas(canvas, this.#width, STRIP);
+        for (const line of this.#lines) this.#drawSilhouette(context, line, this.#width - GUTTER - RIGHT);
+        this.#kept = { key, canvas };
+        return canvas;
     }
 
     /** The highest value of each pixel, as an area. */

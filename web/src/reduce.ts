@@ -7,6 +7,8 @@ import type { Line } from "./line";
 export interface Points {
     times: number[];
     values: number[];
+    /** Whether these are pairs of extremes, one pair a column. */
+    reduced: boolean;
 }
 
 /** Few samples are drawn where they are; more than pixels can hold are reduced. */
@@ -19,26 +21,24 @@ export function reduceLine(line: Line, from: number, to: number, columns: number
 /** With one sample more at each side, so that the curve reaches the edges. */
 function exactPoints(line: Line, first: number, last: number): Points {
     const [begin, end] = [Math.max(0, first - 1), Math.min(line.times.length, last + 1)];
-    return { times: Array.from(line.times.subarray(begin, end)), values: Array.from(line.values.subarray(begin, end)) };
+    return { times: Array.from(line.times.subarray(begin, end)), values: Array.from(line.values.subarray(begin, end)), reduced: false };
 }
 
 /** A column without a sample adds no point, so that the curve goes on; one without a known value is a gap. */
 function columnExtremes(line: Line, from: number, to: number, columns: number): Points {
-    const points: Points = { times: [], values: [] };
+    const points: Points = { times: [], values: [], reduced: true };
     const width = (to - from) / columns;
-    let first = line.moments.indexAt(from);
+    const boundaries = line.moments.boundaries(from, to, columns);
     for (let i = 0; i < columns; i++) {
-        // The last column has the sample at its very end too.
-        const last = line.moments.indexAt(from + (i + 1 + (i === columns - 1 ? 1e-6 : 0)) * width);
-        if (last > first) {
-            const { min, max } = line.extremes(first, last);
-            const middle = from + (i + 0.5) * width;
-            points.times.push(middle, middle);
-            // Up or down first, whichever is the way of the samples.
-            const rises = !(line.values[last - 1]! < line.values[first]!);
-            points.values.push(rises ? min : max, rises ? max : min);
-        }
-        first = last;
+        const first = boundaries[i]!;
+        const last = boundaries[i + 1]!;
+        if (last <= first) continue;
+        const { min, max } = line.extremes(first, last);
+        const middle = from + (i + 0.5) * width;
+        points.times.push(middle, middle);
+        // Up or down first, whichever is the way of the samples.
+        const rises = !(line.values[last - 1]! < line.values[first]!);
+        points.values.push(rises ? min : max, rises ? max : min);
     }
     return points;
 }
