@@ -39,7 +39,8 @@ function curveOf(card: Card, panels: Panel[], session: number): Line | null {
     const prefix = CHARTS.find(([words]) => words.test(card.id.toLowerCase()))?.[1];
     const panel = prefix ? panels.find((candidate) => candidate.id.startsWith(prefix)) : undefined;
     const lines = panel?.lines.filter((line) => line.properties.session === session) ?? [];
-    return lines.find((line) => line.properties.scope && card.id.includes(line.properties.scope)) ?? lines.find((line) => line.properties.scope === "combined") ?? lines.find((line) => line.properties.shown) ?? null;
+    const named = (line: Line): boolean => (line.properties.scope !== "" && card.id.includes(line.properties.scope)) || card.label.includes(line.properties.label);
+    return lines.find(named) ?? lines.find((line) => line.properties.scope === "combined") ?? lines.find((line) => line.properties.shown) ?? null;
 }
 
 export function cardValue(card: Card): string {

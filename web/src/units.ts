@@ -21,7 +21,7 @@ const SMALLEST: Record<string, number> = { bytes: NO_PREFIX, bytes_per_second: N
 function digits(value: number): string {
     const size = Math.abs(value);
     const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
-    return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+    return (text.includes(".") ? text.replace(/\.?0+$/, "") : text).replace("-", "\u2212");
 }
 
 /** 1234567 as "1 234 567", with narrow spaces. */
