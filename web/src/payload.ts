@@ -50,5 +50,10 @@ function bytesOfBase64(text: string): Uint8Array[] {
 
 async function inflate(pieces: Uint8Array[]): Promise<Uint8Array> {
     const stream = new Blob(pieces as BlobPart[]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+    try {
+        return new Uint8Array(await new Response(stream).arrayBuffer());
+    } catch {
+        // Browsers say "Failed to fetch".
+        throw new Error("the data is damaged");
+    }
 }

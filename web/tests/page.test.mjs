@@ -323,6 +323,7 @@ test("has a table for every chart", async () => {
     const page = await browser.open(files.singleRun);
     assert.equal(await page.locator(".chart .chart-table").count(), await page.locator(".chart").count());
     await page.click('[data-panel="ram:bytes"] summary');
+    await page.waitForSelector('[data-panel="ram:bytes"] table');
     const rows = await page.$$eval('[data-panel="ram:bytes"] table:first-of-type tbody tr', (found) => found.map((row) => row.textContent));
     assert.match(rows[0], new RegExp(`^Combined${ram.length.toLocaleString("en").replace(",", "\u202f")}.*5\\.01.GB2:01`));
     assert.equal(await page.locator('[data-panel="ram:bytes"] table').count(), 2);
@@ -361,6 +362,7 @@ test("gives ranks a lane each and names the straggler", async () => {
     assert.equal(await page.locator(".heat").count(), 3);
     assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest/);
     await page.click(".heat summary >> nth=0");
+    await page.waitForSelector(".heat table");
     assert.equal(await page.locator(".heat >> nth=0 >> tbody tr").count(), 12);
     await close(page);
 });
@@ -392,7 +394,7 @@ test("says what is wrong with damaged data", async () => {
     const damaged = `${files.singleRun}.damaged.html`;
     writeFileSync(damaged, text.slice(0, at) + text.slice(at + 40_000));
     const page = await browser.open(damaged);
-    assert.match(await page.textContent(".notice"), /^This report cannot be read: /);
+    assert.match(await page.textContent(".notice"), /^This report cannot be read: the data is damaged/);
     await page.context().close();
     const empty = await browser.open(TEMPLATE);
     assert.match(await empty.textContent(".notice"), /holds no session/);

@@ -25,8 +25,8 @@ fi
 
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || skip "no Chromium"
 # The page as its sources are now, whatever was built before.
-GPUT_REPORT_PAGE=$(mktemp)
-export GPUT_REPORT_PAGE
-trap 'rm -f "$GPUT_REPORT_PAGE"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export GPUT_REPORT_PAGE="$folder/report.html"
 node build.mjs "$GPUT_REPORT_PAGE"
 node --test-reporter=tap "tests/$1"
