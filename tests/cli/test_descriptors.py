@@ -30,6 +30,10 @@ class FewDescriptors(CommandTest):
                 report = json.loads(done.stdout)
                 if "descriptors" in report["sources"]:
                     self.assertIn("No more files can be opened (ulimit -n)", done.stderr)
+                    bounds = [report["peaks"][f"{who}_at_most"] for who in ("main", "descendants", "combined")]
+                    self.assertEqual(bounds, [None] * 3)
+                    exact = [name for name, source in report["sources"].items() if source["state"] == "exact"]
+                    self.assertEqual([name for name in exact if name in ("kernel_cpu_time", "counts", "processes")], [])
                 else:
                     self.assertGreaterEqual(report["cpu_utilization"]["combined_n_threads"], CHILDREN + 1)
                     self.assertGreater(report["max_ram"]["combined"]["private_rss"], 2 * CHILDREN)

@@ -107,6 +107,33 @@ static void clears_a_bound_that_another_figure_is_above(void **state)
     }
 }
 
+static void nothing_is_exact_or_bounded_where_processes_could_not_be_read(void **state)
+{
+    (void)state;
+    struct gput_results results = whole();
+    struct gput_source *source = &results.sources[results.n_sources++];
+    snprintf(source->name, sizeof source->name, "descriptors");
+    source->state = GPUT_SOURCE_UNAVAILABLE;
+    struct gput_gpu gpu = {.max_combined_ram_at_most_bytes = 5 * MB};
+    results.gpus = &gpu;
+    results.n_gpus = 1;
+    results.gpu_peaks.combined = (struct gput_peak){3 * MB, 5 * MB, "list"};
+    assert_true(results_check(&results) > 0);
+    assert_true(isnan(results.peaks.main.at_most_bytes));
+    assert_true(isnan(results.peaks.descendants.at_most_bytes));
+    assert_true(isnan(results.peaks.combined.at_most_bytes));
+    assert_true(isnan(results.gpu_peaks.combined.at_most_bytes));
+    assert_true(isnan(gpu.max_combined_ram_at_most_bytes));
+    assert_non_null(strstr(results.peaks.combined.source, "could not be read"));
+    assert_taken_back(&results, "kernel_cpu_time");
+    assert_taken_back(&results, "counts");
+    assert_taken_back(&results, "processes");
+    assert_true(isnan(results.accounting.captured_percent));
+    assert_int_equal(source_of(&results, "cpu_energy")->state, GPUT_SOURCE_EXACT);
+    assert_true(results.peaks.control_group.at_most_bytes == 400 * MB);
+    assert_int_equal(results_check(&results), 0);
+}
+
 static void page_cache_in_a_control_group_contradicts_no_peak(void **state)
 {
     (void)state;
@@ -176,6 +203,7 @@ int main(void)
         cmocka_unit_test(consistent_figures_stay_as_they_are),
         cmocka_unit_test(unknown_figures_stay_unknown),
         cmocka_unit_test(clears_a_bound_that_another_figure_is_above),
+        cmocka_unit_test(nothing_is_exact_or_bounded_where_processes_could_not_be_read),
         cmocka_unit_test(page_cache_in_a_control_group_contradicts_no_peak),
         cmocka_unit_test(cpu_time_below_its_parts_is_not_exact_nor_what_rests_on_it),
         cmocka_unit_test(counts_are_not_exact_when_cpu_time_is_a_lower_bound),
