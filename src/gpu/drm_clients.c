@@ -252,6 +252,19 @@ static void add_unknown(struct reading *reading, int target, pid_t fd)
                                                 });
 }
 
+/* After a file could not be opened: whether descriptors are used up. Then what processes use of the
+ * cards is not known. */
+static bool note_no_descriptors(struct reading *reading)
+{
+    static const char reason[] = "no more files could be opened to read the processes (ulimit -n)";
+    if (errno != EMFILE && errno != ENFILE)
+        return false;
+    reading->list->lacks_descriptors = true;
+    for (uint32_t i = 0; i < reading->n_targets; i++)
+        reading->list->ram_missing[i] = reading->list->sm_missing[i] = reason;
+    return true;
+}
+
 static int target_of_info(const struct reading *reading, const struct fdinfo *info)
 {
     int of_driver = NO_CARD;
@@ -287,6 +300,7 @@ static const struct fdinfo *read_fdinfo(int folder, const char *name, struct fdi
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
+    errno = 0; /* from here on it is not for lack of descriptors */
     size_t length = 0;
     for (ssize_t got; length < sizeof text; length += (size_t)got)
         if ((got = read(fd, text + length, sizeof text - length)) <= 0)
@@ -304,6 +318,8 @@ static bool read_client(struct reading *reading, int fdinfo_folder, pid_t fd, in
     if (target >= 0 && reading->targets[target].suspended)
         return true;
     if (!read_fdinfo(fdinfo_folder, name, &info)) {
+        if (note_no_descriptors(reading))
+            return true; /* or not: it is read again */
         if (target >= 0)
             add_unknown(reading, target, fd);
         return target >= 0;
@@ -367,6 +383,8 @@ static void read_process(struct reading *reading, const char *procfs_root, pid_t
     bool refused = folder < 0 && (errno == EACCES || errno == EPERM);
     int fdinfo_folder = refused ? -1 : open_folder(procfs_root, pid, "fdinfo");
     refused |= fdinfo_folder < 0 && (errno == EACCES || errno == EPERM);
+    if (folder < 0 || fdinfo_folder < 0)
+        note_no_descriptors(reading);
     if (refused) {
         add_unknown(reading, SOME_CARD, -1);
     } else if (fdinfo_folder >= 0) {

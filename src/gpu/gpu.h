@@ -275,6 +275,9 @@ struct gpu_process_ram {
 const struct gpu_process_ram *gpu_set_process_ram(
     const struct gpu_set *set, size_t *count, uint64_t *version);
 
+/* Whether processes could not be read because the calling process has no descriptors left. */
+bool gpu_set_lacks_descriptors(const struct gpu_set *set);
+
 /*
  * Why GPU RAM of processes is missing, on all GPUs or on some: one sentence. NULL: every GPU
  * reports it. Valid until the next call with this set. `*some`: at least one GPU reports it.

@@ -355,6 +355,14 @@ const struct gpu_process_ram *gpu_set_process_ram(
     return set->process_ram.entries;
 }
 
+bool gpu_set_lacks_descriptors(const struct gpu_set *set)
+{
+    bool lacks = false;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        lacks |= set->members[i].view && set->members[i].view->processes.lacks_descriptors;
+    return lacks;
+}
+
 const char *gpu_set_process_ram_missing(const struct gpu_set *set, bool *some)
 {
     const char *why = set->n_devices ? NULL : set->absence;

@@ -92,6 +92,7 @@ void gpu_process_list_clear(struct gpu_process_list *list)
     list->count = 0;
     list->n_tracked_pids = 0;
     list->only_tracked = list->none_tracked_has_files = list->pids_unproven = false;
+    list->lacks_descriptors = false;
     memset(list->lacks_samples, 0, sizeof list->lacks_samples);
     memset(list->lacks_compute, 0, sizeof list->lacks_compute);
     memset(list->ram_missing, 0, sizeof list->ram_missing);
@@ -144,6 +145,7 @@ bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process
     to->only_tracked = from->only_tracked;
     to->none_tracked_has_files = from->none_tracked_has_files;
     to->pids_unproven = from->pids_unproven;
+    to->lacks_descriptors = from->lacks_descriptors;
     memcpy(to->lacks_samples, from->lacks_samples, sizeof to->lacks_samples);
     memcpy(to->lacks_compute, from->lacks_compute, sizeof to->lacks_compute);
     memcpy(to->ram_missing, from->ram_missing, sizeof to->ram_missing);

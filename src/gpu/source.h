@@ -57,6 +57,7 @@ struct gpu_process_list {
     /* The pids, except those of clients, may be of a namespace around ours: the same number is
      * another process here. */
     bool pids_unproven;
+    bool lacks_descriptors; /* some processes could not be read without more of them */
     /* Where 0 percent of a listed process is right only while the device is idle: the driver gave
      * no utilization samples; or it lists compute programs, whose utilization it never reports. */
     bool lacks_samples[GPU_MAX_DEVICES];

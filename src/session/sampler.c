@@ -324,6 +324,9 @@ static void put_gpus(struct sampler *sampler, int64_t now_ns, unsigned flags)
     await_moved_lists(sampler, since_ns);
     struct gpu_tree tree = gpu_tree_of(sampler);
     gpu_set_sample(sampler->options.gpus, &tree, &sampler->snapshot.gpu);
+    /* The next lists need them more than procfs files that can be opened again. */
+    if (has_process(sampler) && gpu_set_lacks_descriptors(sampler->options.gpus))
+        process_tree_close_cached_files(&sampler->tree);
     put_gpu_ram(sampler);
     sampler->snapshot.sample.values[GPUT_GPU_SUM_UTILIZATION] =
         sampler->snapshot.gpu.utilization_sum_percent;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,6 +197,41 @@ static void a_process_that_may_not_be_read_is_missing_not_zero(void **state)
     drm_client_reader_finish(&reader);
 }
 
+/* Leaves room for so many more descriptors. */
+static void limit_files(rlim_t more)
+{
+    int fd = dup(0);
+    assert_true(fd >= 0);
+    close(fd);
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = more < limit.rlim_max ? (rlim_t)fd + more : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void without_descriptors_figures_are_missing_not_zero(void **state)
+{
+    (void)state;
+    struct drm_client_reader reader = {0};
+    struct rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    open_fd(10, 3, "/dev/dri/renderD129", client(""));
+    for (rlim_t more = 0; more < 3; more++) {
+        limit_files(more);
+        read_at(&reader, 1);
+        setrlimit(RLIMIT_NOFILE, &before);
+        assert_true(list.lacks_descriptors);
+        assert_non_null(strstr(list.ram_missing[0], "ulimit -n"));
+        assert_non_null(strstr(list.sm_missing[0], "ulimit -n"));
+    }
+    read_at(&reader, 2);
+    assert_false(list.lacks_descriptors);
+    assert_null(list.ram_missing[0]);
+    assert_int_equal(list.count, 1);
+    assert_true(list.entries[0].ram_bytes == 4096);
+    drm_client_reader_finish(&reader);
+}
+
 static void a_suspended_card_is_not_read(void **state)
 {
     (void)state;
@@ -220,6 +256,7 @@ int main(void)
         TEST(finds_a_descriptor_that_becomes_a_card),
         TEST(a_driver_without_figures_leaves_them_missing),
         TEST(a_process_that_may_not_be_read_is_missing_not_zero),
+        TEST(without_descriptors_figures_are_missing_not_zero),
         TEST(a_suspended_card_is_not_read),
     };
     int failed = cmocka_run_group_tests_name("gpu/drm_clients", tests, NULL, NULL);
