@@ -94,6 +94,11 @@ void nvml_library_close(struct nvml_library *library)
     memset(library, 0, sizeof *library);
 }
 
+int nvml_library_initialize(const struct nvml_library *library)
+{
+    return library->init ? library->init() : library->init_with_flags(0);
+}
+
 size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_version version)
 {
     if (version == NVML_V1)

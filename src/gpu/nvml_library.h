@@ -57,6 +57,9 @@ int nvml_library_open(struct nvml_library *library, const char *path, struct gpu
 
 void nvml_library_close(struct nvml_library *library);
 
+/* Starts NVML, by the newer call where there is one. Returns its code. */
+int nvml_library_initialize(const struct nvml_library *library);
+
 /* Bytes of one entry that the list functions of that version write. */
 size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_version version);
 

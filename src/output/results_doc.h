@@ -1,0 +1,14 @@
+/*
+ * The results of a session as a document, which every format of a report walks.
+ */
+#ifndef OUTPUT_RESULTS_DOC_H
+#define OUTPUT_RESULTS_DOC_H
+
+#include "base/doc.h"
+#include "model/results.h"
+
+/* `documented`: only what the report of the older gpu_tracker has. The caller destroys it; NULL
+ * without memory. */
+struct doc *results_doc(const struct gput_results *results, bool documented);
+
+#endif
