@@ -70,6 +70,29 @@ PyObject *native_samples_list(struct native_samples *samples);
  * module: the first argument of its functions, PyType_GetModule() of its types. */
 PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables);
 
+/* ---- Arguments ---- */
+
+/*
+ * What a call of the library points to is held by one list until the call is over: tuples of the
+ * texts whose bytes are used in place, and memory in the form of bytes objects. All fail with an
+ * exception: false, NULL or -1.
+ */
+int held_add(PyObject *held, PyObject *object); /* takes the reference; NULL is a failure */
+void *held_memory(PyObject *held, Py_ssize_t count, size_t size); /* all zeroes */
+/* A sequence as a tuple that does not change; borrowed. */
+PyObject *held_tuple(PyObject *held, PyObject *sequence);
+/* A list of texts; None: empty. */
+bool held_texts(PyObject *held, PyObject *list, const char *const **texts, size_t *count);
+/* A list of paths. */
+bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count);
+
+bool native_to_int64(PyObject *object, int64_t *value);
+/* None, or a number of microseconds or a step. */
+bool native_to_bound(PyObject *object, bool *has, int64_t *bound);
+
+/* The last two members of a PyMethodDef's function with keywords. */
+#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
+
 /* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */
 
 int native_add_session(PyObject *module);
@@ -77,7 +100,8 @@ int native_add_blocks(PyObject *module);
 int native_add_analysis(PyObject *module);
 int native_add_energy(PyObject *module);
 int native_add_table(PyObject *module);
-int native_add_profile(PyObject *module);
+int native_add_timeline(PyObject *module);
+int native_add_profile(PyObject *module); /* not in a build with -Dtraining=false */
 
 /* Makes a type and adds it under its name; the reference returned is the caller's. */
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name);

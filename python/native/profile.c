@@ -1,88 +1,21 @@
 /*
- * Training profiles, Python profiles, traces of PyTorch's profiler and merged timelines: functions
- * that read files, or rows that Python has, and give tables.
+ * Training profiles, Python profiles and traces of PyTorch's profiler: functions that read files,
+ * or rows that Python has, and give tables.
  */
 #include "native.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * What a call points to is held by one list until the call is over: tuples of the texts whose bytes
- * are used in place, and memory in the form of bytes objects.
- */
-
-static int hold(PyObject *held, PyObject *object)
-{
-    int code = object ? PyList_Append(held, object) : -1;
-    Py_XDECREF(object);
-    return code;
-}
-
-static void *hold_memory(PyObject *held, Py_ssize_t count, size_t size)
-{
-    PyObject *memory = PyBytes_FromStringAndSize(NULL, (count + 1) * (Py_ssize_t)size);
-    char *bytes = memory ? PyBytes_AsString(memory) : NULL;
-    return hold(held, memory) == 0 ? memset(bytes, 0, ((size_t)count + 1) * size) : NULL;
-}
-
-/* A sequence as a tuple that does not change; borrowed. NULL with an exception. */
-static PyObject *hold_tuple(PyObject *held, PyObject *sequence)
-{
-    PyObject *tuple = PySequence_Tuple(sequence);
-    return hold(held, tuple) == 0 ? tuple : NULL;
-}
-
-static bool to_int64(PyObject *object, int64_t *value)
-{
-    PyObject *number = PyNumber_Long(object);
-    *value = number ? PyLong_AsLongLong(number) : -1;
-    Py_XDECREF(number);
-    return *value != -1 || !PyErr_Occurred();
-}
-
-/* A list of texts; None: empty. */
-static bool read_texts(PyObject *held, PyObject *list, const char *const **texts, size_t *count)
-{
-    if (!list || list == Py_None)
-        return true;
-    PyObject *tuple = hold_tuple(held, list);
-    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
-    const char **items = length < 0 ? NULL : hold_memory(held, length, sizeof *items);
-    for (Py_ssize_t i = 0; items && i < length; i++)
-        if (!(items[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), NULL)))
-            return false;
-    *texts = items;
-    *count = items ? (size_t)length : 0;
-    return items != NULL;
-}
-
-/* A list of paths. */
-static bool read_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count)
-{
-    PyObject *tuple = hold_tuple(held, list);
-    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
-    const char **items = length < 0 ? NULL : hold_memory(held, length, sizeof *items);
-    for (Py_ssize_t i = 0; items && i < length; i++) {
-        PyObject *path = NULL;
-        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &path) || hold(held, path) < 0)
-            return false;
-        items[i] = PyBytes_AsString(path);
-    }
-    *paths = items;
-    *count = items ? (size_t)length : 0;
-    return items != NULL;
-}
-
 static bool read_moments(PyObject *held, PyObject *list, struct gput_profile_options *options)
 {
-    PyObject *tuple = list == Py_None ? NULL : hold_tuple(held, list);
+    PyObject *tuple = list == Py_None ? NULL : held_tuple(held, list);
     if (!tuple)
         return list == Py_None;
     Py_ssize_t length = PyTuple_Size(tuple);
-    int64_t *moments = hold_memory(held, length, sizeof *moments);
+    int64_t *moments = held_memory(held, length, sizeof *moments);
     for (Py_ssize_t i = 0; moments && i < length; i++)
-        if (!to_int64(PyTuple_GetItem(tuple, i), &moments[i]))
+        if (!native_to_int64(PyTuple_GetItem(tuple, i), &moments[i]))
             return false;
     options->moments = moments;
     options->moment_count = (size_t)length;
@@ -91,13 +24,13 @@ static bool read_moments(PyObject *held, PyObject *list, struct gput_profile_opt
 
 static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_options *options)
 {
-    PyObject *tuple = list == Py_None ? NULL : hold_tuple(held, list);
+    PyObject *tuple = list == Py_None ? NULL : held_tuple(held, list);
     if (!tuple)
         return list == Py_None;
     Py_ssize_t length = PyTuple_Size(tuple);
-    struct gput_profile_interval *intervals = hold_memory(held, length, sizeof *intervals);
+    struct gput_profile_interval *intervals = held_memory(held, length, sizeof *intervals);
     for (Py_ssize_t i = 0; intervals && i < length; i++) {
-        PyObject *pair = hold_tuple(held, PyTuple_GetItem(tuple, i));
+        PyObject *pair = held_tuple(held, PyTuple_GetItem(tuple, i));
         long long start, end;
         if (!pair || !PyArg_ParseTuple(pair, "LL", &start, &end))
             return false;
@@ -110,13 +43,13 @@ static bool read_intervals(PyObject *held, PyObject *list, struct gput_profile_o
 
 static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_options *options)
 {
-    PyObject *tuple = list == Py_None ? NULL : hold_tuple(held, list);
+    PyObject *tuple = list == Py_None ? NULL : held_tuple(held, list);
     if (!tuple)
         return list == Py_None;
     Py_ssize_t length = PyTuple_Size(tuple);
-    struct gput_profile_range *ranges = hold_memory(held, length, sizeof *ranges);
+    struct gput_profile_range *ranges = held_memory(held, length, sizeof *ranges);
     for (Py_ssize_t i = 0; ranges && i < length; i++) {
-        PyObject *pair = hold_tuple(held, PyTuple_GetItem(tuple, i));
+        PyObject *pair = held_tuple(held, PyTuple_GetItem(tuple, i));
         if (!pair || !PyArg_ParseTuple(pair, "dd", &ranges[i].low, &ranges[i].high))
             return false;
     }
@@ -125,25 +58,18 @@ static bool read_ranges(PyObject *held, PyObject *list, struct gput_profile_opti
     return ranges != NULL;
 }
 
-/* None or a number of microseconds or a step. */
-static bool read_bound(PyObject *object, bool *has, int64_t *bound)
-{
-    *has = object != Py_None;
-    return !*has || to_int64(object, bound);
-}
-
 /* ---- Rows that Python has ---- */
 
 /* Columns of one length, each a list, as tuples. */
 static bool hold_columns(
     PyObject *held, PyObject *columns, PyObject **tuples, Py_ssize_t count, Py_ssize_t *length)
 {
-    PyObject *all = hold_tuple(held, columns);
+    PyObject *all = held_tuple(held, columns);
     if (!all)
         return false;
     for (Py_ssize_t i = 0; i < count; i++) {
         PyObject *column = i < PyTuple_Size(all) ? PyTuple_GetItem(all, i) : NULL;
-        tuples[i] = column ? hold_tuple(held, column) : NULL;
+        tuples[i] = column ? held_tuple(held, column) : NULL;
         if (tuples[i] && i == 0)
             *length = PyTuple_Size(tuples[0]);
         if (!tuples[i] || PyTuple_Size(tuples[i]) != *length) {
@@ -165,7 +91,7 @@ static const char *text_at(PyObject *column, Py_ssize_t row, bool *ok)
 static int64_t int64_at(PyObject *column, Py_ssize_t row, bool *ok)
 {
     int64_t value = 0;
-    *ok = *ok && to_int64(PyTuple_GetItem(column, row), &value);
+    *ok = *ok && native_to_int64(PyTuple_GetItem(column, row), &value);
     return value;
 }
 
@@ -207,7 +133,7 @@ static void *hold_rows(PyObject *held, PyObject *columns, size_t size,
     PyObject *at[ROW_COLUMNS];
     Py_ssize_t length = 0;
     bool ok = hold_columns(held, columns, at, ROW_COLUMNS, &length);
-    char *rows = ok ? hold_memory(held, length, size) : NULL;
+    char *rows = ok ? held_memory(held, length, size) : NULL;
     for (Py_ssize_t i = 0; rows && ok && i < length; i++)
         take(at, i, rows + (size_t)i * size, &ok);
     *count = (size_t)length;
@@ -325,15 +251,15 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
             return false;
     } else {
         PyObject *path = NULL;
-        if (!PyUnicode_FSConverter(source, &path) || hold(held, path) < 0)
+        if (!PyUnicode_FSConverter(source, &path) || held_add(held, path) < 0)
             return false;
         options->path = PyBytes_AsString(path);
     }
-    return read_bound(start, &options->has_start, &options->start) &&
-           read_bound(end, &options->has_end, &options->end) &&
-           read_texts(held, resources, &options->resources, &options->resource_count) &&
-           read_texts(held, phases, &options->phases, &options->phase_count) &&
-           read_texts(held, metrics, &options->metrics, &options->metric_count) &&
+    return native_to_bound(start, &options->has_start, &options->start) &&
+           native_to_bound(end, &options->has_end, &options->end) &&
+           held_texts(held, resources, &options->resources, &options->resource_count) &&
+           held_texts(held, phases, &options->phases, &options->phase_count) &&
+           held_texts(held, metrics, &options->metrics, &options->metric_count) &&
            read_ranges(held, ranges, options) && read_moments(held, moments, options) &&
            read_intervals(held, intervals, options);
 }
@@ -392,7 +318,7 @@ static PyObject *assign_steps(PyObject *Py_UNUSED(module), PyObject *args)
     struct gput_error error;
     PyObject *held = PyList_New(0);
     bool read = held && read_rows(held, source, &rows);
-    int64_t *steps = read ? hold_memory(held, (Py_ssize_t)rows.event_count, sizeof *steps) : NULL;
+    int64_t *steps = read ? held_memory(held, (Py_ssize_t)rows.event_count, sizeof *steps) : NULL;
     if (steps && gput_profile_assign_steps(&rows, steps, &error) != GPUT_OK)
         native_raise(&error);
     else if (steps)
@@ -428,7 +354,7 @@ static bool read_python_options(
     if (options->has_end && !PyErr_Occurred())
         options->end = PyFloat_AsDouble(end);
     ok = !PyErr_Occurred();
-    return ok && read_paths(held, paths, &options->paths, &options->path_count);
+    return ok && held_paths(held, paths, &options->paths, &options->path_count);
 }
 
 static int run_python_profiles(
@@ -499,83 +425,12 @@ static PyObject *kineto(PyObject *module, PyObject *args)
     options.user = warnings;
     if (!warnings)
         PyErr_NoMemory();
-    else if (held && read_paths(held, paths, &options.paths, &options.path_count))
+    else if (held && held_paths(held, paths, &options.paths, &options.path_count))
         result = give_tables(module, &work, warnings);
     native_warnings_destroy(warnings);
     Py_XDECREF(held);
     return result;
 }
-
-/* ---- Timelines ---- */
-
-static bool read_timeline_options(
-    PyObject *held, PyObject *args, PyObject *keywords, struct gput_timeline_options *options)
-{
-    static char *names[] = {"inputs", "start", "end", "by_step", "suffixes", "output",
-        "output_folder", "node", "readings", "low_dimension", "low_threshold", NULL};
-    PyObject *inputs, *start = Py_None, *end = Py_None, *suffixes = Py_None;
-    PyObject *files[2] = {Py_None, Py_None};
-    const char **paths[] = {&options->output, &options->output_folder};
-    int by_step = 0, readings = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpOOOzpzd", names, &inputs, &start, &end,
-            &by_step, &suffixes, &files[0], &files[1], &options->node, &readings,
-            &options->low_dimension, &options->low_threshold))
-        return false;
-    options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
-    options->without_readings = !readings;
-    for (int i = 0; i < 2; i++) {
-        PyObject *path = NULL;
-        if (files[i] == Py_None)
-            continue;
-        if (!PyUnicode_FSConverter(files[i], &path) || hold(held, path) < 0)
-            return false;
-        *paths[i] = PyBytes_AsString(path);
-    }
-    return read_bound(start, &options->has_start, &options->start) &&
-           read_bound(end, &options->has_end, &options->end) &&
-           read_texts(held, suffixes, &options->suffixes, &options->suffix_count) &&
-           read_paths(held, inputs, &options->inputs, &options->input_count);
-}
-
-static PyObject *give_timeline(
-    const struct gput_timeline_options *options, struct native_warnings *warnings)
-{
-    struct gput_timeline_result made;
-    struct gput_error error;
-    int code;
-    Py_BEGIN_ALLOW_THREADS;
-    code = gput_timeline_merge(options, &made, &error);
-    Py_END_ALLOW_THREADS;
-    if (code != GPUT_OK)
-        return native_raise(&error);
-    PyObject *path = PyUnicode_DecodeFSDefault(made.path);
-    if (!path)
-        return NULL;
-    return Py_BuildValue("NN",
-        Py_BuildValue("{sNsKsKsKsKsKsKsKsLsL}", "path", path, "files", made.files, "slices",
-            made.slices, "counters", made.counters, "others", made.others, "left_out",
-            made.left_out, "damaged", made.damaged, "truncated", made.truncated, "start_us",
-            (long long)made.start_us, "end_us", (long long)made.end_us),
-        native_warnings_collect(warnings));
-}
-
-static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
-{
-    struct gput_timeline_options options = gput_timeline_options_default();
-    PyObject *result = NULL, *held = PyList_New(0);
-    struct native_warnings *warnings = native_warnings_create();
-    options.warn = native_warnings_add;
-    options.user = warnings;
-    if (!warnings)
-        PyErr_NoMemory();
-    else if (held && read_timeline_options(held, args, keywords, &options))
-        result = give_timeline(&options, warnings);
-    native_warnings_destroy(warnings);
-    Py_XDECREF(held);
-    return result;
-}
-
-#define WITH_KEYWORDS(function) (PyCFunction)(void (*)(void)) function, METH_VARARGS | METH_KEYWORDS
 
 static PyMethodDef functions[] = {
     {"profile", WITH_KEYWORDS(profile),
@@ -590,8 +445,6 @@ static PyMethodDef functions[] = {
     {"python_functions", WITH_KEYWORDS(python_functions),
         "python_functions(paths, *, …) -> ({name: Table}, warnings)"},
     {"kineto", kineto, METH_VARARGS, "kineto(view, paths, limit) -> ({name: Table}, warnings)"},
-    {"merge_timeline", WITH_KEYWORDS(merge_timeline),
-        "merge_timeline(inputs, *, …) -> (result, warnings)"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,0 +1,69 @@
+/* What calls of the library point to. */
+#include "native.h"
+
+#include <string.h>
+
+int held_add(PyObject *held, PyObject *object)
+{
+    int code = object ? PyList_Append(held, object) : -1;
+    Py_XDECREF(object);
+    return code;
+}
+
+void *held_memory(PyObject *held, Py_ssize_t count, size_t size)
+{
+    PyObject *memory = PyBytes_FromStringAndSize(NULL, (count + 1) * (Py_ssize_t)size);
+    char *bytes = memory ? PyBytes_AsString(memory) : NULL;
+    return held_add(held, memory) == 0 ? memset(bytes, 0, ((size_t)count + 1) * size) : NULL;
+}
+
+PyObject *held_tuple(PyObject *held, PyObject *sequence)
+{
+    PyObject *tuple = PySequence_Tuple(sequence);
+    return held_add(held, tuple) == 0 ? tuple : NULL;
+}
+
+bool native_to_int64(PyObject *object, int64_t *value)
+{
+    PyObject *number = PyNumber_Long(object);
+    *value = number ? PyLong_AsLongLong(number) : -1;
+    Py_XDECREF(number);
+    return *value != -1 || !PyErr_Occurred();
+}
+
+bool held_texts(PyObject *held, PyObject *list, const char *const **texts, size_t *count)
+{
+    if (!list || list == Py_None)
+        return true;
+    PyObject *tuple = held_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    const char **items = length < 0 ? NULL : held_memory(held, length, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < length; i++)
+        if (!(items[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(tuple, i), NULL)))
+            return false;
+    *texts = items;
+    *count = items ? (size_t)length : 0;
+    return items != NULL;
+}
+
+bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count)
+{
+    PyObject *tuple = held_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    const char **items = length < 0 ? NULL : held_memory(held, length, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < length; i++) {
+        PyObject *path = NULL;
+        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &path) || held_add(held, path) < 0)
+            return false;
+        items[i] = PyBytes_AsString(path);
+    }
+    *paths = items;
+    *count = items ? (size_t)length : 0;
+    return items != NULL;
+}
+
+bool native_to_bound(PyObject *object, bool *has, int64_t *bound)
+{
+    *has = object != Py_None;
+    return !*has || native_to_int64(object, bound);
+}

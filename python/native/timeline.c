@@ -1,0 +1,80 @@
+/* Merged timelines. */
+#include "native.h"
+
+static bool read_timeline_options(
+    PyObject *held, PyObject *args, PyObject *keywords, struct gput_timeline_options *options)
+{
+    static char *names[] = {"inputs", "start", "end", "by_step", "suffixes", "output",
+        "output_folder", "node", "readings", "low_dimension", "low_threshold", NULL};
+    PyObject *inputs, *start = Py_None, *end = Py_None, *suffixes = Py_None;
+    PyObject *files[2] = {Py_None, Py_None};
+    const char **paths[] = {&options->output, &options->output_folder};
+    int by_step = 0, readings = 1;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpOOOzpzd", names, &inputs, &start, &end,
+            &by_step, &suffixes, &files[0], &files[1], &options->node, &readings,
+            &options->low_dimension, &options->low_threshold))
+        return false;
+    options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
+    options->without_readings = !readings;
+    for (int i = 0; i < 2; i++) {
+        PyObject *path = NULL;
+        if (files[i] == Py_None)
+            continue;
+        if (!PyUnicode_FSConverter(files[i], &path) || held_add(held, path) < 0)
+            return false;
+        *paths[i] = PyBytes_AsString(path);
+    }
+    return native_to_bound(start, &options->has_start, &options->start) &&
+           native_to_bound(end, &options->has_end, &options->end) &&
+           held_texts(held, suffixes, &options->suffixes, &options->suffix_count) &&
+           held_paths(held, inputs, &options->inputs, &options->input_count);
+}
+
+static PyObject *give_timeline(
+    const struct gput_timeline_options *options, struct native_warnings *warnings)
+{
+    struct gput_timeline_result made;
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_timeline_merge(options, &made, &error);
+    Py_END_ALLOW_THREADS;
+    if (code != GPUT_OK)
+        return native_raise(&error);
+    PyObject *path = PyUnicode_DecodeFSDefault(made.path);
+    if (!path)
+        return NULL;
+    return Py_BuildValue("NN",
+        Py_BuildValue("{sNsKsKsKsKsKsKsKsLsL}", "path", path, "files", made.files, "slices",
+            made.slices, "counters", made.counters, "others", made.others, "left_out",
+            made.left_out, "damaged", made.damaged, "truncated", made.truncated, "start_us",
+            (long long)made.start_us, "end_us", (long long)made.end_us),
+        native_warnings_collect(warnings));
+}
+
+static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+{
+    struct gput_timeline_options options = gput_timeline_options_default();
+    PyObject *result = NULL, *held = PyList_New(0);
+    struct native_warnings *warnings = native_warnings_create();
+    options.warn = native_warnings_add;
+    options.user = warnings;
+    if (!warnings)
+        PyErr_NoMemory();
+    else if (held && read_timeline_options(held, args, keywords, &options))
+        result = give_timeline(&options, warnings);
+    native_warnings_destroy(warnings);
+    Py_XDECREF(held);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"merge_timeline", WITH_KEYWORDS(merge_timeline),
+        "merge_timeline(inputs, *, …) -> (result, warnings)"},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_timeline(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}
