@@ -5,6 +5,7 @@
 #include "message.h"
 #include "report.h"
 #include "tables.h"
+#include "window.h"
 
 #include <gputracker/profile.h>
 
@@ -16,6 +17,8 @@ static int read_order(
     const struct arguments *arguments, enum gput_python_order *by, struct gput_error *error)
 {
     int choice = *by, code = choice_read(arguments, OPTION_PYTHON_BY, "order", &choice, error);
+    if (code == GPUT_OK)
+        code = choice_read(arguments, OPTION_SORT, "order", &choice, error);
     *by = (enum gput_python_order)choice;
     return code;
 }
@@ -67,11 +70,20 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
         code = read_limit(arguments, &options->limit, error);
     if (code == GPUT_OK)
         code = read_number(
-            arguments, OPTION_FIRST, "--start", &options->has_start, &options->start, error);
+            arguments, OPTION_START, "--start", &options->has_start, &options->start, error);
     if (code == GPUT_OK)
         code =
-            read_number(arguments, OPTION_LAST, "--end", &options->has_end, &options->end, error);
-    return code;
+            read_number(arguments, OPTION_STOP, "--end", &options->has_end, &options->end, error);
+    struct window window = {.unit = options->unit};
+    if (code == GPUT_OK)
+        code = window_read_steps(arguments, &window, error);
+    if (code != GPUT_OK || !arguments_have(arguments, OPTION_STEPS))
+        return code;
+    options->unit = window.unit;
+    options->has_start = options->has_end = true;
+    options->start = (double)window.start;
+    options->end = (double)window.end;
+    return GPUT_OK;
 }
 
 static int top(const struct arguments *arguments, const struct gput_python_options *options,

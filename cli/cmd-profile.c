@@ -4,6 +4,7 @@
 #include "choice.h"
 #include "message.h"
 #include "tables.h"
+#include "window.h"
 
 #include <gputracker/profile.h>
 
@@ -63,15 +64,6 @@ struct lists {
     struct list between;
     struct gput_profile_interval *intervals;
 };
-
-static int read_unit(
-    const struct arguments *arguments, enum gput_timeline_unit *unit, struct gput_error *error)
-{
-    int choice = GPUT_TIMELINE_TIME,
-        code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
-    *unit = (enum gput_timeline_unit)choice;
-    return code;
-}
 
 /* "90-100" */
 static int read_ranges(
@@ -203,14 +195,14 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
     enum gput_format format;
     options->path = arguments->operands[0];
     int code = tables_read_format(arguments, &format, error);
+    struct window window = {0};
     if (code == GPUT_OK)
-        code = arguments_read_moment(
-            arguments, OPTION_FIRST, "start", &options->has_start, &options->start, error);
-    if (code == GPUT_OK)
-        code = arguments_read_moment(
-            arguments, OPTION_LAST, "end", &options->has_end, &options->end, error);
-    if (code == GPUT_OK)
-        code = read_unit(arguments, &options->unit, error);
+        code = window_read(arguments, &window, error);
+    options->unit = window.unit;
+    options->has_start = window.has_start;
+    options->has_end = window.has_end;
+    options->start = window.start;
+    options->end = window.end;
     if (code == GPUT_OK)
         code = read_steps_by(arguments, options, error);
     if (code == GPUT_OK)

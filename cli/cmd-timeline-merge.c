@@ -1,9 +1,9 @@
 /* gpu-tracker timeline merge: many recordings on one timeline. */
 #include "analysis-output.h"
 #include "arguments.h"
-#include "choice.h"
 #include "message.h"
 #include "report.h"
+#include "window.h"
 
 #include <gputracker/timeline.h>
 
@@ -13,15 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int read_unit(
-    const struct arguments *arguments, enum gput_timeline_unit *unit, struct gput_error *error)
-{
-    int choice = GPUT_TIMELINE_TIME,
-        code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
-    *unit = (enum gput_timeline_unit)choice;
-    return code;
-}
 
 /* "GPUUtilization=85", or "none". The name goes to `name`. */
 static int read_low(const char *word, char name[128], struct gput_timeline_options *options,
@@ -78,13 +69,13 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->output = arguments_value(arguments, OPTION_MERGED_OUTPUT);
     options->warn = message_warning;
     options->progress = show_progress;
-    int code = arguments_read_moment(
-        arguments, OPTION_START, "start", &options->has_start, &options->start, error);
-    if (code == GPUT_OK)
-        code = arguments_read_moment(
-            arguments, OPTION_STOP, "end", &options->has_end, &options->end, error);
-    if (code == GPUT_OK)
-        code = read_unit(arguments, &options->unit, error);
+    struct window window;
+    int code = window_read(arguments, &window, error);
+    options->unit = window.unit;
+    options->has_start = window.has_start;
+    options->has_end = window.has_end;
+    options->start = window.start;
+    options->end = window.end;
     if (code == GPUT_OK)
         code = read_low(arguments_value(arguments, OPTION_LOW), low_name, options, error);
     return code;

@@ -53,7 +53,7 @@ const enum option_id timeline_merge_options[] = {COMMON_OPTIONS, OPTION_MERGED_O
 
 /* What all commands that make tables take. */
 #define TABLE_OPTIONS COMMON_OPTIONS, OPTION_TABLE_OUTPUT, OPTION_TABLE_FORMAT
-#define SELECTION_OPTIONS OPTION_FIRST, OPTION_LAST, OPTION_UNIT
+#define SELECTION_OPTIONS OPTION_START, OPTION_STOP, OPTION_STEPS, OPTION_UNIT
 
 const enum option_id profile_job_options[] = {TABLE_OPTIONS, OPTION_END};
 const enum option_id profile_steps_options[] = {
@@ -70,6 +70,6 @@ const enum option_id profile_rows_options[] = {TABLE_OPTIONS, OPTION_TABLE, OPTI
     SELECTION_OPTIONS, OPTION_AT, OPTION_BETWEEN, OPTION_END};
 const enum option_id profile_kineto_options[] = {TABLE_OPTIONS, OPTION_END};
 const enum option_id profile_kineto_top_options[] = {TABLE_OPTIONS, OPTION_COUNT_SHOWN, OPTION_END};
-const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_PYTHON_BY,
+const enum option_id profile_python_options[] = {TABLE_OPTIONS, OPTION_SORT, OPTION_PYTHON_BY,
     OPTION_COUNT_SHOWN, OPTION_PROFILER, SELECTION_OPTIONS, OPTION_START_PHASE, OPTION_END_PHASE,
     OPTION_START_MODE, OPTION_END_MODE, OPTION_NODE, OPTION_END};

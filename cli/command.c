@@ -189,8 +189,10 @@ static const struct command commands[] = {
         .usage = "--output-folder=<folder> [OPTIONS] --cmd=\"COMMAND\" | COMMAND [ARG...]",
         .summary = "Run a command and record power while it runs.",
         .help = "Runs a command and records the power of the machine, and the command's share of "
-                "it, in a folder in AIPowerMeter's format. 'gpu-tracker run --energy-folder' does "
-                "the same and also prints its report. Without energy counters or GPUs the "
+                "it, in a folder in AIPowerMeter's format. It is 'gpu-tracker run' with "
+                "--energy-folder, "
+                "and without its report: one engine, the same recording. Without energy counters "
+                "or GPUs the "
                 "recording has only CPU time and memory, and one warning says so.\n"
                 "\n"
                 "The exit status is the command's own.",
@@ -379,7 +381,7 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] DIR",
         .summary = "Show readings and events, row by row.",
         .help = "Shows the readings of the system and the events of the framework in a training "
-                "profile, each once, in order of time. With --unit step: the events of these "
+                "profile, each once, in order of time. With --steps: the events of these "
                 "steps, and the readings between the first begin and the last end of them. Tables: "
                 "system, framework.",
         .options = profile_rows_options,
@@ -391,7 +393,7 @@ static const struct command commands[] = {
         .name = "profile python",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile python top program.prof\n"
-                    "gpu-tracker profile python top --by cumtime -n 20 profiler-output",
+                    "gpu-tracker profile python top --sort cumtime -n 20 profiler-output",
         .function = cmd_profile_python,
         .usage = "top|list [OPTIONS] FILE|DIR...",
         .summary = "Show the functions in Python profiles that took the most time.",

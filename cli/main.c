@@ -14,6 +14,7 @@
  *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
  *   words.c              the text of -e, split as a shell splits it
  *   defaults.c           the user's config file: defaults of options
+ *   window.c             --start, --end and --steps of what reads traces
  *   tracking.c           command line over config file over defaults: the options of a session
  *   track.c              a tracked command from its options to the exit status
  *   launch.c             starts it and stays next to it: signals, Ctrl-C, job control

@@ -95,8 +95,9 @@ static const struct option options[OPTION_COUNT] = {
                 "(FR, FRA) for its mean over a year. The report then shows the emissions of the "
                 "command's energy."},
     [OPTION_ENERGY_FOLDER] = {0, "energy-folder", ARGUMENT_FILE, "folder", .newer = true,
-        .help = "Also record power in this folder, in AIPowerMeter's format; see 'gpu-tracker "
-                "energy summary'."},
+        .help =
+            "Also record power in this folder, in AIPowerMeter's format, as 'gpu-tracker energy "
+            "record' does; 'gpu-tracker energy summary' reads it."},
     [OPTION_ENERGY_DRIVER] = {0, "energy-driver", ARGUMENT_WORD, "driver", "json sqlite",
         .newer = true,
         .help = "How to store the recording of power: 'json': lines of power_metrics.json; "
@@ -122,9 +123,9 @@ static const struct option options[OPTION_COUNT] = {
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
-        .help =
-            "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "
-            "16:32:14\"), or seconds after its beginning (from 1e8 on: seconds since the epoch)."},
+        .help = "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "
+                "16:32:14\"), seconds after its beginning, from 1e8 on seconds and from 1e14 on "
+                "microseconds since the epoch."},
     [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is after this moment; given like --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
@@ -161,7 +162,7 @@ static const struct option options[OPTION_COUNT] = {
                 "the blocks called inside it), and what the kernel counted in its calls (CPU time, "
                 "page faults, peak RSS) if the sub-tracking file has it."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread", .newer = true,
-        .help = "Also show each code block by 'process' or by 'thread'."},
+        .help = "Show separately, after each code block, each 'process' or each 'thread'."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
         .help = "JSON config file with file_path_map (session names and their files) and "
                 "statistic, to be used instead of -m and --stat. Sessions given with -m are added "
@@ -211,14 +212,17 @@ static const struct option options[OPTION_COUNT] = {
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
                 "of the first input. \"-\" is the standard output; a name that ends with \".gz\" "
                 "is compressed with gzip."},
-    [OPTION_START] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
-        .help = "Leave out what ended before this: microseconds since the epoch, or a step number "
-                "(--unit step). Defaults to the beginning."},
-    [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "end", .newer = true,
-        .help = "Leave out what begins after this: microseconds since the epoch, or the "
-                "first step to leave out. Defaults to the end."},
+    [OPTION_START] = {0, "start", ARGUMENT_TEXT, "moment", .newer = true,
+        .help = "Leave out what is before this moment: microseconds since the epoch."},
+    [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "moment", .newer = true,
+        .help = "Leave out what is after this moment; given like --start."},
+    [OPTION_STEPS] = {0, "steps", ARGUMENT_TEXT, "first-last", .newer = true,
+        .help = "Only these training steps, both ends included: 10-12, or 10."},
     [OPTION_UNIT] = {0, "unit", ARGUMENT_WORD, "unit", "time step", .newer = true,
-        .help = "The unit of --start and --end: 'time' or 'step'. Defaults to 'time'."},
+        .help =
+            "With 'step', --start and --end are step numbers: of 'timeline merge', --end is the "
+            "first step to leave out; elsewhere the last one, and --steps is shorter. Defaults "
+            "to 'time'."},
     [OPTION_SUFFIX] = {0, "suffix", ARGUMENT_WORD, "suffix",
         "pythontimeline.json model_timeline.json horovod_timeline.json "
         "smdataparallel_timeline.json trace.json.gz",
@@ -237,20 +241,14 @@ static const struct option options[OPTION_COUNT] = {
         .help = "'text', 'json' or 'csv'. Defaults to 'text'."},
     [OPTION_TABLE] = {0, "table", ARGUMENT_TEXT, "name", .newer = true,
         .help = "Show only this table."},
-    [OPTION_FIRST] = {0, "start", ARGUMENT_TEXT, "start", .newer = true,
-        .help = "Leave out what is before this: microseconds since the epoch, or the first step "
-                "(--unit step). Defaults to the beginning."},
-    [OPTION_LAST] = {0, "end", ARGUMENT_TEXT, "end", .newer = true,
-        .help = "Leave out what is after this: microseconds since the epoch, or the last step. "
-                "Defaults to the end."},
     [OPTION_STEPS_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase framework_metric process",
         .newer = true,
-        .help = "Group steps by 'training_phase', 'framework_metric' or 'process'. "
+        .help = "Show separately each 'training_phase', 'framework_metric' or 'process'. "
                 "Defaults to 'training_phase'."},
     [OPTION_UTILIZATION_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase dimension",
         .repeatable = true, .newer = true,
-        .help = "Show each training phase ('training_phase') or each dimension of a resource "
-                "('dimension') separately. Can be given twice. Defaults to neither."},
+        .help = "Show separately each 'training_phase' or each 'dimension' of a resource. Can be "
+                "given twice. Defaults to neither."},
     [OPTION_RESOURCE] = {0, "resource", ARGUMENT_WORD, "resource", "cpu gpu memory i/o network",
         .repeatable = true, .newer = true,
         .help = "'cpu', 'gpu', 'memory', 'i/o' or 'network'; separate several by commas. Defaults "
@@ -272,10 +270,12 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Instead of rows, sum up the events, except steps, that overlap these intervals "
                 "(from-to in microseconds since the epoch; separate several by commas): by process "
                 "and by metric, as shares of the largest."},
-    [OPTION_PYTHON_BY] = {0, "by", ARGUMENT_WORD, "order", "tottime cumtime pcalls ncalls",
+    [OPTION_SORT] = {0, "sort", ARGUMENT_WORD, "order", "tottime cumtime pcalls ncalls",
         .newer = true,
         .help = "Sort functions by 'tottime', 'cumtime', 'pcalls' or 'ncalls'. "
                 "Defaults to 'tottime'."},
+    [OPTION_PYTHON_BY] = {0, "by", ARGUMENT_WORD, "order", "tottime cumtime pcalls ncalls",
+        .newer = true, .help = "The older name of --sort."},
     [OPTION_COUNT_SHOWN] = {'n', NULL, ARGUMENT_TEXT, "number", .newer = true,
         .help = "The number of rows to show. Defaults to 10; for diff to all."},
     [OPTION_PROFILER] = {0, "profiler", ARGUMENT_WORD, "profiler", "cprofile pyinstrument",

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers from here on (1973) are microseconds since 1970, as in traces. */
+#define EPOCH_US (GPUT_ENERGY_EPOCH_SECONDS * 1e6)
+
 int gput_energy_recording_load(
     const char *folder, struct gput_energy_recording **result, struct gput_error *error)
 {
@@ -342,8 +345,8 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
     if (!text || recording_date_parse(text, bound))
         return GPUT_OK;
     if (series->count > 0 && number_parse_double(text, end, &seconds) == end &&
-        fabs(seconds) < 9e9) {
-        int64_t us = (int64_t)llround(seconds * 1e6);
+        (fabs(seconds) < 9e9 || (seconds >= EPOCH_US && seconds < 9e15))) {
+        int64_t us = (int64_t)llround(seconds >= EPOCH_US ? seconds : seconds * 1e6);
         *bound = seconds < GPUT_ENERGY_EPOCH_SECONDS ? energy_recording_start_us(recording) + us
                                                      : recording_date_of_epoch_ns(us * 1000);
         return GPUT_OK;

@@ -133,6 +133,10 @@ class Reading(CommandTest):
         self.assert_equal(between["exp_duration"], 0.04)
         start = datetime.datetime(2023, 6, 30, 16, 32, 14) + datetime.timedelta(seconds=begin + 10)
         self.assertEqual(self.summary("--start", str(start))["metrics"]["intel_power"], self.summary("--start", "10")["metrics"]["intel_power"])
+        seconds = start.timestamp()
+        for moment in repr(seconds), str(round(seconds * 1e6)):
+            self.assert_equal(self.summary("--start", moment)["metrics"]["intel_power"]["total"],
+                              self.summary("--start", "10")["metrics"]["intel_power"]["total"])
 
     def test_segments_are_not_bridged(self):
         self.record(

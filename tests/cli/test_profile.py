@@ -63,6 +63,10 @@ class Training(CommandTest):
             (["steps", "none", "--by", "process"], 1, "There are no events of any training step in none"),
             (["steps", ROOT, "--unit", "step", "--start", 900], 1, "There are no steps of any training phase in "),
             (["steps", ROOT, "--unit", "step", "--start", 900], 1, "trace-root in the steps asked for"),
+            (["steps", ROOT, "--steps", "900-901"], 1, "trace-root in the steps asked for"),
+            (["steps", ROOT, "--steps", "9-1"], 2, "--steps=9-1 names no steps. Give the first and the last one, as in --steps=10-12."),
+            (["steps", ROOT, "--steps", "few"], 2, "--steps=few names no steps"),
+            (["steps", ROOT, "--steps", "1", "--start", 5], 2, "--steps selects alone"),
             (["phases", ROOT, "--end", 5], 1, "trace-root in the time asked for"),
             (["utilization", "none"], 1, "There are no readings of the system in none"),
             (["utilization", "none", "--resource", "gpu"], 1, "There are no readings of gpu in none"),
@@ -380,8 +384,10 @@ class Python(CommandTest):
                 for limit in (1, 7, 1000):
                     expected = io.StringIO()
                     pstats.Stats(*files, stream=expected).sort_stats(order).print_stats(limit)
-                    done = self.run_command("profile", "python", "top", "--by", order, "-n", limit, *files)
+                    done = self.run_command("profile", "python", "top", "--sort", order, "-n", limit, *files)
                     self.assertEqual(done.stdout, expected.getvalue())
+        older = self.run_command("profile", "python", "top", "--by", "cumtime", *self.files)  # its older name
+        self.assertEqual(older.stdout, self.run_command("profile", "python", "top", "--sort", "cumtime", *self.files).stdout)
 
     def test_json_has_the_same_figures(self):
         rows = json.loads(self.run_command("profile", "python", "top", "-n", 1000, "-f", "json", self.files[0]).stdout)
@@ -403,6 +409,9 @@ class Python(CommandTest):
         for choice, count in [
             (["--unit", "step", "--start", 1, "--end", 2], 1),
             (["--unit", "step", "--start", 0, "--end", 9], 2),
+            (["--steps", "1-2"], 1),
+            (["--steps", "0-9"], 2),
+            (["--steps=5-6"], 1),
             (["--start", 1500, "--end", 1600], 1),
             (["--start-mode", "eval"], 1),
             (["--node", "other"], 0),
