@@ -98,8 +98,8 @@ static const char *why_not_all(const struct ledger *ledger, const char *signs)
         return events->why_no_events;
     if (!process_log_has_all(log))
         return "the kernel announced more processes than were read in time";
-    if (!events->has_ends)
-        return events->why_no_ends;
+    if (!events->has_exit_records)
+        return events->why_no_exit_records;
     return process_log_descendants(log).has_living
                ? "some live on"
                : "what the kernel reported at their ends (taskstats) is not what was collected";

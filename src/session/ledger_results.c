@@ -77,8 +77,9 @@ static void explain_others_cpu(
     text[0] = '\0';
     if (exactness->has_auto_reaped && !exactness->cpu && !has_group)
         snprintf(text, size, "; of those that were not waited for, what %s",
-            ledger->events->has_ends ? "samples saw or the kernel gave at their ends (taskstats)"
-                                     : "samples saw");
+            ledger->events->has_exit_records
+                ? "samples saw or the kernel gave at their ends (taskstats)"
+                : "samples saw");
     else if (exactness->collected_ns)
         snprintf(text, size,
             "; of those that live on, clocks as of the last sample, and what they collected in "
@@ -121,7 +122,7 @@ static void add_cpu_sources(
         ledger_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
             "stat of each process at each tick, in clock ticks: pids of this procfs are not our "
             "own");
-    if (ledger->settings->mode == SESSION_ATTACHED && !ledger->events->has_ends)
+    if (ledger->settings->mode == SESSION_ATTACHED && !ledger->events->has_exit_records)
         ledger_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
             "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
     else if (why_not)
@@ -149,20 +150,20 @@ static void add_process_source(const struct ledger *ledger, struct gput_results 
             ledger->settings->mode == SESSION_LAUNCHED
                 ? "of those that lived between two ticks CPU time is known"
                 : "orphans of unseen parents are lost");
-    if (events->has_ends)
+    if (events->has_exit_records)
         ledger_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
             "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less what "
             "a "
             "thread used since its last scheduler tick, and for giving back memory)");
     else
         ledger_add_source(
-            results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_ends);
+            results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_exit_records);
 }
 
 static void add_attached_counts_source(const struct ledger *ledger, struct gput_results *results)
 {
     bool is_refused = isnan(results->accounting.read_bytes);
-    if (ledger->events->has_ends)
+    if (ledger->events->has_exit_records)
         ledger_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
             "at least: %s of living threads since the beginning, and what the kernel gave at the "
             "end of others (taskstats: bytes less up to 1023 a thread, and nothing of the end "
@@ -182,7 +183,7 @@ static void add_collected_counts_source(
     const struct session_counts *counts = &ledger->collected.counts;
     bool is_short = !exactness->counts;
     char living[160] = "", why_not[192] = "", without_io[96] = "";
-    if (is_short && ledger->events->has_ends)
+    if (is_short && ledger->events->has_exit_records)
         snprintf(living, sizeof living,
             "; of those that live on or were not waited for, what the kernel gave at their ends "
             "(taskstats; bytes less up to 1023 a thread) or gives now");

@@ -69,7 +69,7 @@ static void add_living_counts(struct ledger *ledger)
         const struct process *process = tree->processes[i];
         if (!is_uncollected_descendant(process))
             continue;
-        if (ledger->events->has_ends)
+        if (ledger->events->has_exit_records)
             ledger->collected.counts.living++;
         else
             session_counts_add_living(&ledger->collected.counts,
@@ -266,7 +266,7 @@ void ledger_compare_exit_records(
 {
     struct process_log *log = &ledger->log;
     int64_t reported_ns;
-    bool is_needed = ledger->settings->mode == SESSION_ATTACHED && events->has_ends;
+    bool is_needed = ledger->settings->mode == SESSION_ATTACHED && events->has_exit_records;
     if (!is_needed || log->ended_total == ledger->ends_compared)
         return;
     ledger->ends_compared = log->ended_total;
@@ -319,7 +319,7 @@ static void fill_collected_counts(const struct ledger *ledger, const struct exac
             .write_bytes = counts->blocks_written * BLOCK_BYTES};
         task_counts_raise(&sum, &blocks);
     }
-    if (!exactness->counts && ledger->events->has_ends) {
+    if (!exactness->counts && ledger->events->has_exit_records) {
         struct task_counts seen = process_log_counts(&ledger->log);
         task_counts_raise(&sum, &seen);
         if (task_counts_stored_bytes(&seen) > stored)
@@ -347,7 +347,7 @@ static void fill_attached_counts(const struct ledger *ledger, struct gput_accoun
 {
     struct task_counts counts = process_log_counts(&ledger->log);
     session_accounting_set_counts(accounting, &counts);
-    if (!ledger->events->has_ends)
+    if (!ledger->events->has_exit_records)
         accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
 }
 

@@ -19,7 +19,7 @@
 #define EXITS_BATCH 256
 /* Slightly more than the kernel charges to the socket's memory for each. */
 #define BYTES_PER_EVENT 1024
-#define BYTES_PER_END 4096
+#define BYTES_PER_EXIT_RECORD 4096
 /* More than a busy machine of some hundred cores generates. */
 #define EVENTS_PER_SECOND 50000
 #define LONGEST_PAUSE_NS (NS_PER_SECOND / 4)
@@ -37,7 +37,7 @@
 
 void session_events_init(struct session_events *events)
 {
-    *events = (struct session_events){.events.fd = -1, .ends.fd = -1, .stop_fd = -1};
+    *events = (struct session_events){.events.fd = -1, .exit_records.fd = -1, .stop_fd = -1};
 }
 
 /* How long a busy machine takes to fill the socket's buffer. */
@@ -57,20 +57,22 @@ void session_events_open(struct session_events *events, const char *procfs_root)
         cpu_clock_usable(procfs_root) && process_events_open(&events->events, &error) == GPUT_OK;
     if (!events->has_events) {
         text_fit(events->why_no_events, sizeof events->why_no_events, "%s", error.message);
-        text_fit(events->why_no_ends, sizeof events->why_no_ends, "%s", error.message);
+        text_fit(
+            events->why_no_exit_records, sizeof events->why_no_exit_records, "%s", error.message);
         return;
     }
-    events->has_ends = taskstats_open(&events->ends, &error) == GPUT_OK;
-    if (!events->has_ends)
-        text_fit(events->why_no_ends, sizeof events->why_no_ends, "%s", error.message);
-    events->exits = events->has_ends ? malloc(EXITS_BATCH * sizeof *events->exits) : NULL;
-    if (events->has_ends && !events->exits) {
-        taskstats_close(&events->ends);
-        events->has_ends = false;
+    events->has_exit_records = taskstats_open(&events->exit_records, &error) == GPUT_OK;
+    if (!events->has_exit_records)
+        text_fit(
+            events->why_no_exit_records, sizeof events->why_no_exit_records, "%s", error.message);
+    events->exits = events->has_exit_records ? malloc(EXITS_BATCH * sizeof *events->exits) : NULL;
+    if (events->has_exit_records && !events->exits) {
+        taskstats_close(&events->exit_records);
+        events->has_exit_records = false;
     }
     events->pause_ns = time_to_fill_ns(events->events.fd, BYTES_PER_EVENT);
-    if (events->has_ends) {
-        int64_t pause_ns = 3 * time_to_fill_ns(events->ends.fd, BYTES_PER_END);
+    if (events->has_exit_records) {
+        int64_t pause_ns = 3 * time_to_fill_ns(events->exit_records.fd, BYTES_PER_EXIT_RECORD);
         if (pause_ns < events->pause_ns)
             events->pause_ns = pause_ns;
     }
@@ -83,7 +85,7 @@ void session_events_open(struct session_events *events, const char *procfs_root)
 /* Their number is bounded by that of pids; pids that are gone are removed when there are many. */
 #define MANY_CHILDREN 1024
 
-static void forget_collected(struct pid_vector *children)
+static void remove_collected(struct pid_vector *children)
 {
     size_t kept = 0;
     for (size_t i = 0; i < children->count; i++) {
@@ -94,7 +96,7 @@ static void forget_collected(struct pid_vector *children)
 }
 
 /* Keeps the pids of processes that we started, until they are collected. */
-static void follow_own(struct session_events *events, const struct process_event *event)
+static void note_own_child(struct session_events *events, const struct process_event *event)
 {
     struct pid_vector *children = &events->own_children;
     if (event->kind != PROCESS_EVENT_FORK)
@@ -109,7 +111,7 @@ static void follow_own(struct session_events *events, const struct process_event
     if (is_known || !is_own)
         return;
     if (children->count >= MANY_CHILDREN)
-        forget_collected(children);
+        remove_collected(children);
     pid_vector_append(children, event->pid);
 }
 
@@ -121,17 +123,17 @@ static void read_events(struct session_events *events)
     size_t count;
     while ((count = process_events_read(&events->events, batch)) > 0) {
         for (size_t i = 0; i < count; i++) {
-            follow_own(events, &batch[i]);
+            note_own_child(events, &batch[i]);
             process_log_event(events->log, &batch[i]);
         }
     }
 }
 
 /* One poll() costs half of reading two empty sockets; it also shows lost events. */
-static bool have_come(const struct session_events *events)
+static bool has_arrived(const struct session_events *events)
 {
-    struct pollfd sockets[] = {
-        {.fd = events->events.fd, .events = POLLIN}, {.fd = events->ends.fd, .events = POLLIN}};
+    struct pollfd sockets[] = {{.fd = events->events.fd, .events = POLLIN},
+        {.fd = events->exit_records.fd, .events = POLLIN}};
     return poll(sockets, 2, 0) != 0;
 }
 
@@ -144,8 +146,8 @@ static void read_sockets(struct session_events *events)
          * event: so exit records are read first and added last.
          */
         count = 0;
-        while (events->has_ends && count < EXITS_BATCH &&
-               taskstats_read(&events->ends, &events->exits[count]))
+        while (events->has_exit_records && count < EXITS_BATCH &&
+               taskstats_read(&events->exit_records, &events->exits[count]))
             count++;
         read_events(events);
         for (size_t i = 0; i < count; i++)
@@ -157,10 +159,10 @@ void session_events_read(struct session_events *events)
 {
     if (!events->has_events || !events->log)
         return;
-    uint64_t lost = events->events.overflows + events->ends.overflows;
-    if (have_come(events))
+    uint64_t lost = events->events.overflows + events->exit_records.overflows;
+    if (has_arrived(events))
         read_sockets(events);
-    bool has_lost_events = events->events.overflows + events->ends.overflows != lost;
+    bool has_lost_events = events->events.overflows + events->exit_records.overflows != lost;
     events->any_started |= has_lost_events;
     process_log_end_batch(events->log, has_lost_events);
     process_events_want_threads(&events->events, process_log_needs_thread_exits(events->log));
@@ -209,7 +211,7 @@ static int64_t pause_of(
     const struct session_events *events, const struct reader_state *reader_state)
 {
     bool was_quiet = clock_monotonic_ns() - reader_state->read_ns > LONGEST_PAUSE_NS;
-    int64_t pause_ns = reader_state->have_ended ? events->pause_at_ends_ns : events->pause_ns;
+    int64_t pause_ns = reader_state->have_ended ? events->pause_at_exits_ns : events->pause_ns;
     if (reader_state->again_ns)
         return shorter(reader_state->again_ns, pause_ns);
     return was_quiet ? shorter(reader_state->rest_ns, pause_ns) : pause_ns;
@@ -222,11 +224,11 @@ static bool pause_for_more(const struct session_events *events, int64_t pause_ns
     return poll(&stop, 1, (int)(pause_ns / 1000000)) == 0;
 }
 
-static void read_and_look(struct session_events *events, struct reader_state *reader_state)
+static void read_and_report(struct session_events *events, struct reader_state *reader_state)
 {
     pthread_mutex_lock(events->lock);
     int64_t before_ns = clock_thread_cpu_ns();
-    events->come(events->user);
+    events->arrived(events->user);
     const struct process_log *log = events->log;
     bool are_ours = log->ended_total != reader_state->ended || log->seen != reader_state->seen;
     reader_state->have_ended = log->ended_total != reader_state->ended;
@@ -234,7 +236,7 @@ static void read_and_look(struct session_events *events, struct reader_state *re
     reader_state->seen = log->seen;
     /* What others do on this machine is no reason to read anything else. */
     if (are_ours || reader_state->again_ns)
-        events->follow(events->user);
+        events->changed(events->user);
     events->cpu_ns = clock_thread_cpu_ns();
     pthread_mutex_unlock(events->lock);
 
@@ -251,7 +253,7 @@ static void read_and_look(struct session_events *events, struct reader_state *re
     reader_state->read_ns = clock_monotonic_ns();
 }
 
-static void *follow(void *user)
+static void *run(void *user)
 {
     struct session_events *events = user;
     prctl(PR_SET_NAME, "gpu-tracker");
@@ -260,7 +262,7 @@ static void *follow(void *user)
     while ((wake = wait_for_events(events, reader_state.again_ns)) != WAKE_END) {
         if (wake == WAKE_EVENTS && !pause_for_more(events, pause_of(events, &reader_state)))
             break;
-        read_and_look(events, &reader_state);
+        read_and_report(events, &reader_state);
     }
     events->counts = session_counts_of_thread();
     return NULL;
@@ -273,20 +275,20 @@ void session_events_begin(
     events->any_started = true;
     if (use == SESSION_EVENTS_NAMES)
         events->pause_ns = shorter(events->pause_ns, PAUSE_FOR_NAMES_NS);
-    events->pause_at_ends_ns = events->pause_ns;
+    events->pause_at_exits_ns = events->pause_ns;
     if (use == SESSION_EVENTS_TOTALS)
-        events->pause_at_ends_ns = shorter(events->pause_ns, PAUSE_FOR_TOTALS_NS);
+        events->pause_at_exits_ns = shorter(events->pause_ns, PAUSE_FOR_TOTALS_NS);
 }
 
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
-    void (*come)(void *user), void (*follow_ours)(void *user), void *user)
+    void (*arrived)(void *user), void (*changed)(void *user), void *user)
 {
     if (!events->has_events || events->stop_fd >= 0 ||
-        until_ns <= shorter(events->pause_at_ends_ns, SHORTEST_INTERVAL_NS))
+        until_ns <= shorter(events->pause_at_exits_ns, SHORTEST_INTERVAL_NS))
         return;
     events->lock = lock;
-    events->come = come;
-    events->follow = follow_ours;
+    events->arrived = arrived;
+    events->changed = changed;
     events->user = user;
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)
@@ -295,7 +297,7 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&events->thread, NULL, follow, events) != 0) {
+    if (pthread_create(&events->thread, NULL, run, events) != 0) {
         close(events->stop_fd);
         events->stop_fd = -1;
     }
@@ -316,7 +318,7 @@ void session_events_finish(struct session_events *events)
 {
     session_events_end(events);
     process_events_close(&events->events);
-    taskstats_close(&events->ends);
+    taskstats_close(&events->exit_records);
     free(events->exits);
     pid_vector_finish(&events->own_children);
     session_events_init(events);

@@ -18,21 +18,22 @@
 
 struct session_events {
     struct process_events events;
-    struct taskstats_socket ends;
-    bool has_events, has_ends;
+    struct taskstats_socket exit_records;
+    bool has_events, has_exit_records;
     bool any_started; /* see session_events_any_started() */
     pid_t own_pid;
     struct pid_vector own_children; /* processes that this one started, as announced */
     char why_no_events[GPUT_REASON_SIZE / 2],
-        why_no_ends[GPUT_REASON_SIZE / 2]; /* "" when they are available */
+        why_no_exit_records[GPUT_REASON_SIZE / 2]; /* "" when they are available */
 
     struct process_log *log;      /* borrowed */
     pthread_mutex_t *lock;        /* guards the log; borrowed */
     struct taskstats_exit *exits; /* scratch, owned */
     int64_t pause_ns;             /* how long events may stay unread */
-    int64_t pause_at_ends_ns; /* the same after a reading in which processes of the log had ended */
-    void (*come)(void *user); /* called by the thread to have them read */
-    void (*follow)(void *user); /* and then, while processes of the log start and end */
+    int64_t
+        pause_at_exits_ns; /* the same after a reading in which processes of the log had ended */
+    void (*arrived)(void *user); /* called by the thread to have them read */
+    void (*changed)(void *user); /* and then, while processes of the log start and end */
     void *user;
     int stop_fd; /* wakes the thread to end it; -1: there is none */
     pthread_t thread;
@@ -62,12 +63,12 @@ void session_events_begin(
 
 /*
  * Starts the thread, once, when it is too long until the next tick; without it (also when it cannot
- * be created) events are only read at ticks. With `lock` held it calls `come` with `user` when
- * events have come; and then `follow`, where processes of the log have started or ended, and for
- * some time after that.
+ * be created) events are only read at ticks. With `lock` held it calls `arrived` with `user` when
+ * events have arrived; and then `changed`, where processes of the log have started or ended, and
+ * for some time after that.
  */
 void session_events_start(struct session_events *events, pthread_mutex_t *lock, int64_t until_ns,
-    void (*come)(void *user), void (*follow)(void *user), void *user);
+    void (*arrived)(void *user), void (*changed)(void *user), void *user);
 
 /* Reads what has arrived. The lock is held. */
 void session_events_read(struct session_events *events);

@@ -147,7 +147,7 @@ static void take_sample(struct gput_session *session, enum moment moment)
 
 /* ---- between ticks ---- */
 
-static void events_have_come(void *user)
+static void read_events(void *user)
 {
     struct gput_session *session = user;
     session_events_read(&session->events);
@@ -178,7 +178,7 @@ static void read_ram_between(void *user)
 /* Events are read between ticks where these are too far apart. */
 static void follow_events(struct gput_session *session, int64_t until_ns)
 {
-    session_events_start(&session->events, &session->schedule.lock, until_ns, events_have_come,
+    session_events_start(&session->events, &session->schedule.lock, until_ns, read_events,
         read_ram_between, session);
 }
 

@@ -111,7 +111,7 @@ static void start_log(struct gput_session *session)
         .procfs_root = session->settings.options.procfs_root,
         .ns_per_tick = NS_PER_SECOND / sysconf(_SC_CLK_TCK),
         .has_events = session->events.has_events,
-        .has_taskstats = session->events.has_ends,
+        .has_taskstats = session->events.has_exit_records,
         .keeps_ended = detailed,
         .keeps_counts =
             session->settings.mode == SESSION_ATTACHED || session->settings.options.listen,
@@ -123,9 +123,9 @@ static void start_log(struct gput_session *session)
     process_log_init(&session->ledger.log, &options);
     enum session_events_use use = SESSION_EVENTS_COUNT;
     /* Exit records have names, too, but less CPU time than parents collect. */
-    if (session->events.has_ends && session->settings.mode == SESSION_ATTACHED)
+    if (session->events.has_exit_records && session->settings.mode == SESSION_ATTACHED)
         use = SESSION_EVENTS_TOTALS;
-    else if (!session->events.has_ends && detailed)
+    else if (!session->events.has_exit_records && detailed)
         use = SESSION_EVENTS_NAMES;
     session_events_begin(&session->events, &session->ledger.log, use);
 }

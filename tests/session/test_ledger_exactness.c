@@ -34,7 +34,7 @@ static bool has_events(const struct gput_results *results)
     return source_of(results, "processes")->state == GPUT_SOURCE_EXACT;
 }
 
-static bool has_ends(const struct gput_results *results)
+static bool has_exit_records(const struct gput_results *results)
 {
     return source_of(results, "process_ends")->state != GPUT_SOURCE_UNAVAILABLE;
 }
@@ -82,7 +82,7 @@ static void children_that_were_waited_for_are_exact_with_exit_records(void **sta
 {
     (void)state;
     struct gput_results results = track_self_with_children(true);
-    assert_labels(&results, has_ends(&results) ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
+    assert_labels(&results, has_exit_records(&results) ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
 }
 
 static void a_child_of_a_child_that_is_auto_reaped_makes_it_at_least(void **state)
