@@ -9,7 +9,7 @@ MESON_FLAGS ?=
 QUIETLY := tools/quietly.sh
 
 .DEFAULT_GOAL := all
-.PHONY: all deps report-page report-test-deps run test test-python asan valgrind bench accuracy torture fuzz install uninstall format check-format clean help
+.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -25,6 +25,9 @@ report-page: ## build the page of HTML reports into web/dist/ (needs Node.js 18 
 report-test-deps: ## install what the tests of that page need: Node.js, Chromium, npm packages
 	@tools/install-deps.sh --report-tests
 	@tools/web-packages.sh --tests
+
+screenshots: report-test-deps report-page ## take the pictures of reports in docs/screenshots
+	@node web/tests/screenshots.mjs docs/screenshots
 
 run: all ## build, then track a small real program and show what it used
 	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program

@@ -66,7 +66,7 @@ export function callDetails(session: Session, columns: Columns, bars: Bars, line
         ["In", [process && (process.label || `pid ${process.pid}`), calls.thread && `thread ${columns.values(calls.thread)[index]}`].filter(Boolean).join(", ")],
     ];
     const row = blockRowOf(session, columns, columns.values(calls.name)[index]!);
-    return [factList(facts), ...usageDuring(lines, range.start, range.stop), ...(row >= 0 ? [blockStatistics(session, columns, row)] : [])];
+    return [factList(facts), element("div", { class: "details-figures" }, ...usageDuring(lines, range.start, range.stop), row >= 0 && blockStatistics(session, columns, row))];
 }
 
 export function factList(facts: [string, string][]): HTMLElement {

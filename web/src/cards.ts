@@ -53,7 +53,7 @@ function makeCard(card: Card, curve: Line | null): HTMLElement {
     return element(
         "div",
         { class: missing ? "card missing" : "card", role: "listitem", "data-card": card.id },
-        element("div", { class: "card-head" }, element("span", { class: "label" }, card.label), card.state && card.state !== "unavailable" && element("span", { class: "state", title: STATES[card.state] ?? "" }, card.state)),
+        element("div", { class: "card-head" }, element("span", { class: "label" }, card.label), card.state && card.state !== "unavailable" && element("span", { class: "state", title: [STATES[card.state], card.reason].filter(Boolean).join("; ") }, card.state)),
         element("div", { class: "number" }, missing ? "not available" : cardValue(card)),
         missing ? element("div", { class: "note" }, card.reason ?? "no source had it") : element("div", { class: "note" }, boundsText(card)),
         limitMeter(card),
@@ -67,7 +67,7 @@ function boundsText(card: Card): string {
     if (known(low) && known(high) && figure(low, card.unit) !== figure(high, card.unit)) return `between ${figure(low, card.unit)} and ${figure(high, card.unit)}`;
     if (known(low) && !known(high) && "at_most" in card) return `at least ${figure(low, card.unit)}`;
     if (known(high) && high !== card.value && !known(low)) return `at most ${figure(high, card.unit)}`;
-    return card.reason ?? "";
+    return "";
 }
 
 /** How near the limit the figure came, as a bar and in words. */

@@ -124,7 +124,7 @@ function groupTitle(group: string): string {
 /** "Main" says enough inside a chart of RAM, not in a table of all. */
 export function seriesLabel(series: Series): string {
     const title = groupTitle(series.group);
-    return series.label.toLowerCase().includes(title.toLowerCase()) ? series.label : `${title}, ${series.label.toLowerCase()}`;
+    return series.label.toLowerCase().includes(title.toLowerCase()) ? series.label : `${title}, ${/^[A-Z][a-z]+$/.test(series.label) ? series.label.toLowerCase() : series.label}`;
 }
 
 /** Two charts of one group are told apart by their unit. */

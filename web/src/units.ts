@@ -102,7 +102,7 @@ export function moment(seconds: number, step: number): string {
     const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
     const sign = seconds < -step / 2 ? "\u2212" : "";
     const size = Math.abs(seconds);
-    if (size < 60 && decimals > 3) return `${sign}${Number((size * 1000).toFixed(decimals - 3))}\u00a0ms`;
+    if (size < 1 && decimals > 3) return `${sign}${Number((size * 1000).toFixed(decimals - 3))}\u00a0ms`;
     if (size < 60) return `${sign}${size.toFixed(decimals)}\u00a0s`;
     const rounded = Number(size.toFixed(decimals));
     const hours = Math.floor(rounded / 3600);
