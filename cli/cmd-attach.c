@@ -97,8 +97,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     if (code == GPUT_OK)
-        code =
-            follow(session, &signals, for_seconds, tracking->config.options.limits.enforce, error);
+        code = follow(session, &signals, for_seconds, tracking->limits.enforce, error);
     *stop_fd = signals_release(&signals);
     return code == GPUT_OK ? print_report(session, tracking, *stop_fd, limited, error) : code;
 }
@@ -118,7 +117,7 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
     if (text && !tracking_read_number(text, 0.001, for_seconds))
         return fail(error, GPUT_ERROR_INVALID,
             "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more.", text);
-    *pid = tracking->config.process_id;
+    *pid = tracking->process_id;
     if (arguments->n_operands > 0 && !tracking_read_count(arguments->operands[0], pid))
         return fail(error, GPUT_ERROR_INVALID,
             "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it.",

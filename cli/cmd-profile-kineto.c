@@ -26,12 +26,13 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
 static int show(const struct arguments *arguments, enum gput_kineto_view view)
 {
     int shown = 0;
-    struct gput_kineto_options options = {.paths = (const char *const *)arguments->operands,
-        .path_count = (size_t)arguments->n_operands,
-        .temporary_folder = getenv("TMPDIR"),
-        .warn = analysis_warn,
-        .progress = analysis_show_progress,
-        .user = &shown};
+    struct gput_kineto_options options = gput_kineto_options_default();
+    options.paths = (const char *const *)arguments->operands;
+    options.path_count = (size_t)arguments->n_operands;
+    options.temporary_folder = getenv("TMPDIR");
+    options.warn = analysis_warn;
+    options.progress = analysis_show_progress;
+    options.user = &shown;
     struct gput_tables *tables = NULL;
     struct gput_error error;
     enum gput_format format;

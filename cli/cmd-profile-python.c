@@ -113,8 +113,10 @@ static int list(const struct arguments *arguments, const struct gput_python_opti
 int cmd_profile_python(const struct arguments *arguments)
 {
     int shown = 0;
-    struct gput_python_options options = {
-        .warn = analysis_warn, .progress = analysis_show_progress, .user = &shown};
+    struct gput_python_options options = gput_python_options_default();
+    options.warn = analysis_warn;
+    options.progress = analysis_show_progress;
+    options.user = &shown;
     struct gput_error error;
     enum gput_format format;
     const char *what = arguments->operands[0];

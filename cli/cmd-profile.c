@@ -253,11 +253,12 @@ static void lists_finish(struct lists *lists)
 static int show(const struct arguments *arguments, enum gput_profile_view view)
 {
     struct showing showing = {.stream = {.arguments = arguments}};
-    struct gput_profile_options options = {.temporary_folder = getenv("TMPDIR"),
-        .take = take,
-        .warn = warn,
-        .progress = show_progress,
-        .user = &showing};
+    struct gput_profile_options options = gput_profile_options_default();
+    options.temporary_folder = getenv("TMPDIR");
+    options.take = take;
+    options.warn = warn;
+    options.progress = show_progress;
+    options.user = &showing;
     struct lists lists = {0};
     struct gput_tables *tables = NULL;
     struct gput_error error;

@@ -40,7 +40,7 @@ static int serve(const struct arguments *arguments, struct gput_error *error)
     if (code != GPUT_OK)
         return code;
     const char *address = arguments_value(arguments, OPTION_SERVE_LISTEN);
-    tracking.config.options.listen = address ? address : DEFAULT_ADDRESS;
+    tracking.options.listen = address ? address : DEFAULT_ADDRESS;
     code = tracking_create_session(&tracking, &session, error);
     if (code == GPUT_OK)
         code = serve_until_signal(&tracking, session, error);

@@ -57,15 +57,18 @@ static int read_maps(const struct arguments *arguments, struct session_list *lis
     return GPUT_OK;
 }
 
-/* A session keeps the place that the config gives it, as in the old command. */
+/* A session keeps the place that the config, which may be NULL, gives it, as in the old command. */
 static void merge(struct session_list *list, const struct gput_comparison_config *config,
     const struct gput_comparison_session *maps)
 {
     bool *used = calloc(list->n_names + 1, sizeof *used);
-    for (size_t i = 0; used && i < config->n_sessions; i++) {
-        const char *name = config->sessions[i].name;
+    size_t count = 0;
+    const struct gput_comparison_session *sessions =
+        config ? gput_comparison_config_sessions(config, &count) : NULL;
+    for (size_t i = 0; used && i < count; i++) {
+        const char *name = sessions[i].name;
         if (!is_mapped(list, name)) {
-            list->items[list->count++] = config->sessions[i];
+            list->items[list->count++] = sessions[i];
             continue;
         }
         for (size_t k = 0; k < list->n_names; k++) {
@@ -86,7 +89,10 @@ static int list_sessions(const struct arguments *arguments,
     const struct gput_comparison_config *config, struct session_list *list,
     struct gput_error *error)
 {
-    size_t most = config->n_sessions + arguments->n_uses + 1;
+    size_t most = 0;
+    if (config)
+        gput_comparison_config_sessions(config, &most);
+    most += arguments->n_uses + 1;
     struct gput_comparison_session *maps = calloc(most, sizeof *maps);
     list->items = calloc(most, sizeof *list->items);
     list->names = calloc(most, sizeof *list->names);
@@ -146,7 +152,9 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
     enum gput_format format;
     struct gput_comparison_options options = gput_comparison_options_default();
     const char *statistic = arguments_value(arguments, OPTION_STATISTIC);
-    options.statistic = config->statistic;
+    options.warn = message_warning;
+    if (config)
+        options.statistic = gput_comparison_config_statistic(config);
     options.relative = arguments_have(arguments, OPTION_RELATIVE);
     int code = list_sessions(arguments, config, list, error);
     if (code == GPUT_OK && statistic)
@@ -160,8 +168,7 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
         return code;
 
     struct gput_comparison *comparison;
-    code =
-        gput_comparison_create(list->items, list->count, message_warning, NULL, &comparison, error);
+    code = gput_comparison_create(list->items, list->count, &options, &comparison, error);
     if (code == GPUT_OK)
         code = check_rules(arguments, comparison, broken, error);
     if (code == GPUT_OK)
@@ -173,15 +180,15 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
 int cmd_sub_track_compare(const struct arguments *arguments)
 {
     struct gput_error error;
-    struct gput_comparison_config config = {.statistic = GPUT_MEAN};
+    struct gput_comparison_config *config = NULL;
     struct session_list list = {0};
     bool broken = false;
     const char *path = arguments_value(arguments, OPTION_COMPARISON_CONFIG);
     int code = path ? gput_comparison_config_load(path, &config, &error) : GPUT_OK;
     if (code == GPUT_OK)
-        code = compare(arguments, &config, &list, &broken, &error);
+        code = compare(arguments, config, &list, &broken, &error);
     session_list_finish(&list);
-    gput_comparison_config_destroy(&config);
+    gput_comparison_config_destroy(config);
     if (code == GPUT_OK)
         return broken ? EXIT_RULE_BROKEN : EXIT_SUCCESS;
     message_error(&error);

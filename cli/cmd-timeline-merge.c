@@ -105,7 +105,7 @@ static void say(const struct gput_timeline_result *result)
 int cmd_timeline_merge(const struct arguments *arguments)
 {
     struct gput_timeline_options options = gput_timeline_options_default();
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct gput_error error;
     int shown = 0;
     const char **suffixes = NULL;

@@ -192,8 +192,8 @@ int track_command(
                                          !style->quiet && style->screen_fd == STDERR_FILENO;
     int status = style->failed_status;
     int killed_by = 0;
-    tracking.config.options.starts_nothing_else = true;
-    tracking.config.options.needs_no_gpu = !style->is_older_form;
+    tracking.options.starts_nothing_else = true;
+    tracking.options.needs_no_gpu = !style->is_older_form;
     code = tracking_create_session(&tracking, &session, &error);
     if (code == GPUT_OK)
         status = track_in_session(session, &tracking, argv, style, &killed_by);

@@ -104,7 +104,7 @@ static int read_ram_mode(const struct arguments *arguments, struct gput_session_
 /* One limit of each kind: of two, it is not clear which one is meant. */
 static int read_limit(const char *text, struct gput_limits *given, struct gput_error *error)
 {
-    struct gput_limits one = {0};
+    struct gput_limits one = gput_limits_default();
     int code = gput_limits_parse(text, &one, error);
     for (int kind = 0; code == GPUT_OK && kind < GPUT_LIMIT_KINDS; kind++) {
         if (!(one.values[kind] > 0))
@@ -121,7 +121,7 @@ static int read_limit(const char *text, struct gput_limits *given, struct gput_e
 static int read_limits(
     const struct arguments *arguments, struct gput_limits *limits, struct gput_error *error)
 {
-    struct gput_limits given = {0};
+    struct gput_limits given = gput_limits_default();
     size_t position = 0;
     const char *text;
     while ((text = arguments_next(arguments, OPTION_LIMIT, &position))) {
@@ -194,8 +194,7 @@ static void warn(void *user, const char *text)
 /* What is done when every value was read: where warnings go, and where files are. */
 static void set_system_counters(const struct arguments *arguments, struct tracking *tracking)
 {
-    struct gput_config *config = &tracking->config;
-    struct gput_session_options *options = &config->options;
+    struct gput_session_options *options = &tracking->options;
     read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
     read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
     read_text(arguments, OPTION_TRACKING_FILE, &options->tracking_file);
@@ -208,8 +207,8 @@ static void set_system_counters(const struct arguments *arguments, struct tracki
     read_text(arguments, OPTION_LISTEN, &options->listen);
     options->energy_continue = arguments_have(arguments, OPTION_CONT);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
-    config->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
-    options->warn = config->disable_logs ? NULL : warn;
+    tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
+    options->warn = tracking->disable_logs ? NULL : warn;
     options->user = tracking;
     options->procfs_root = from_environment("GPUT_PROCFS");
     options->sysfs_root = from_environment("GPUT_SYSFS");
@@ -235,7 +234,7 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
 static int read_everything(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
-    struct gput_session_options *options = &tracking->config.options;
+    struct gput_session_options *options = &tracking->options;
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         options->sleep_time_seconds = 0.1; /* the default of --period */
     int code = read_report(arguments, is_older_form, tracking, error);
@@ -249,7 +248,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     if (code == GPUT_OK)
         code = read_energy(arguments, options, error);
     if (code == GPUT_OK)
-        code = read_limits(arguments, &options->limits, error);
+        code = read_limits(arguments, &tracking->limits, error);
     set_system_counters(arguments, tracking);
     if (code == GPUT_OK) /* which a config file may name */
         code =
@@ -270,10 +269,18 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
     struct gput_error *error)
 {
-    *tracking = (struct tracking){.config.options = gput_session_options_default()};
+    *tracking = (struct tracking){
+        .options = gput_session_options_default(), .limits = gput_limits_default()};
     pthread_mutex_init(&tracking->lock, NULL);
     const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
     int code = path ? gput_config_load(path, &tracking->config, error) : GPUT_OK;
+    if (tracking->config) {
+        gput_config_options(tracking->config, &tracking->options);
+        gput_config_limits(tracking->config, &tracking->limits);
+        tracking->disable_logs = gput_config_disables_logs(tracking->config);
+        tracking->process_id = gput_config_process_id(tracking->config);
+    }
+    tracking->options.limits = &tracking->limits;
     if (code == GPUT_OK)
         code = read_everything(arguments, is_older_form, tracking, error);
     if (code != GPUT_OK)
@@ -284,7 +291,7 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
 int tracking_create_session(
     const struct tracking *tracking, struct gput_session **session, struct gput_error *error)
 {
-    const struct gput_session_options *options = &tracking->config.options;
+    const struct gput_session_options *options = &tracking->options;
     int code = gput_session_create(options, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
         return code;
@@ -308,5 +315,5 @@ void tracking_finish(struct tracking *tracking)
     tracking_say_held(tracking, SCREEN_NEVER_WAITS);
     html_report_finish(&tracking->html);
     pthread_mutex_destroy(&tracking->lock);
-    gput_config_destroy(&tracking->config);
+    gput_config_destroy(tracking->config);
 }

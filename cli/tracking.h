@@ -12,14 +12,18 @@
 #include <pthread.h>
 
 struct tracking {
-    struct gput_config config; /* with all options in place; owned */
-    enum gput_format format;   /* of the report */
-    const char *output;        /* path of the report; NULL: the screen */
-    struct html_report html;   /* next to it, at the end */
-    bool lists_processes;      /* in the report, too */
-    bool quiet;                /* no report on the screen */
-    bool shows_progress;       /* a line on the terminal while the command runs */
-    bool also_summarizes;      /* a summary on the screen next to the report in a file */
+    struct gput_session_options options; /* with all in place */
+    struct gput_limits limits;           /* those of the options */
+    struct gput_config *config;          /* owns strings of the options; NULL: there is no file */
+    bool disable_logs;                   /* print no warnings */
+    pid_t process_id;                    /* to attach to, of the config; 0: not given */
+    enum gput_format format;             /* of the report */
+    const char *output;                  /* path of the report; NULL: the screen */
+    struct html_report html;             /* next to it, at the end */
+    bool lists_processes;                /* in the report, too */
+    bool quiet;                          /* no report on the screen */
+    bool shows_progress;                 /* a line on the terminal while the command runs */
+    bool also_summarizes;                /* a summary on the screen next to the report in a file */
     /* Drops warnings for now: the report will say what is missing, and standard error then has it
      * alone. */
     _Atomic bool leaves_warnings_to_report;

@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         ;
     gput_block_end();
 
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     gput_block_read_status(&status);
     if (status.lost.code != GPUT_OK)
         fprintf(stderr, "Marks were lost: %s\n", status.lost.message);

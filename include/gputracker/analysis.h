@@ -55,7 +55,9 @@ enum gput_split {
     GPUT_SPLIT_THREAD,  /**< a part for each thread; needs a sub-tracking file with thread ids */
 };
 
+/** What is analyzed. Sized: see gputracker/sized.h. */
 struct gput_analysis_options {
+    size_t size;               /**< set by gput_analysis_options_default() */
     const char *tracking_file; /**< .csv or .sqlite */
     const char
         *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: only the whole session */
@@ -69,7 +71,16 @@ struct gput_analysis_options {
     void *user; /**< passed to both */
 };
 
-GPUT_API struct gput_analysis_options gput_analysis_options_default(void);
+/** Sets the defaults in a struct of that size; for gput_analysis_options_default(). */
+GPUT_API void gput_analysis_options_init(struct gput_analysis_options *options, size_t size);
+
+/** The defaults above. */
+static inline struct gput_analysis_options gput_analysis_options_default(void)
+{
+    struct gput_analysis_options options;
+    gput_analysis_options_init(&options, sizeof options);
+    return options;
+}
 
 /**
  * Counters of the kernel and the processor, read at the start and stop of each call when exact

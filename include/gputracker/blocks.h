@@ -34,6 +34,7 @@
 #include <gputracker/error.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -45,7 +46,9 @@ enum gput_block_position {
     GPUT_BLOCK_STOP = 1,
 };
 
+/** How marks are written. Sized: see gputracker/sized.h. */
 struct gput_blocks_options {
+    size_t size; /**< set by gput_blocks_options_default() */
     /** Replace an existing file. Default: that is an error. */
     bool overwrite;
     /** Record the kernel's counters at each mark: CPU time of thread and process, page faults, peak
@@ -69,8 +72,16 @@ struct gput_blocks_options {
     const char *sysfs_root;
 };
 
+/** Sets the defaults in a struct of that size; for gput_blocks_options_default(). */
+GPUT_API void gput_blocks_options_init(struct gput_blocks_options *options, size_t size);
+
 /** The defaults above. */
-GPUT_API struct gput_blocks_options gput_blocks_options_default(void);
+static inline struct gput_blocks_options gput_blocks_options_default(void)
+{
+    struct gput_blocks_options options;
+    gput_blocks_options_init(&options, sizeof options);
+    return options;
+}
 
 /* ---- The default log of the process ---- Process-wide state, so that a block can be marked
  * anywhere in a program without passing a log. Explicit logs are below. */
@@ -160,7 +171,9 @@ GPUT_API int gput_blocks_start(
 GPUT_API int gput_blocks_stop(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 
+/** What became of a log. Sized: see gputracker/sized.h. */
 struct gput_blocks_status {
+    size_t size;     /**< set by gput_blocks_status_default() */
     char path[4096]; /**< the file of this process */
     /** Marks that could not be written. A call is in the file completely or not at all: with its
      * start its stop is lost, and a stop that could not be written is written when there is space
@@ -168,6 +181,17 @@ struct gput_blocks_status {
     uint64_t marks_lost;
     struct gput_error lost; /**< why the first one was lost; GPUT_OK when none was */
 };
+
+/** Clears a struct of that size; for gput_blocks_status_default(). */
+GPUT_API void gput_blocks_status_init(struct gput_blocks_status *status, size_t size);
+
+/** Nothing yet. */
+static inline struct gput_blocks_status gput_blocks_status_default(void)
+{
+    struct gput_blocks_status status;
+    gput_blocks_status_init(&status, sizeof status);
+    return status;
+}
 
 /** Reads the status of a log. */
 GPUT_API void gput_blocks_read_status(

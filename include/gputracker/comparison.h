@@ -4,8 +4,8 @@
  *
  *     const struct gput_comparison_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
  *     struct gput_comparison *comparison;
- *     if (gput_comparison_create(sessions, 2, NULL, NULL, &comparison, &error) == GPUT_OK)
- *         gput_comparison_render(comparison, &options, GPUT_TEXT, &text, NULL, &error);
+ *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK)
+ *         gput_comparison_render(comparison, NULL, GPUT_TEXT, &text, NULL, &error);
  *     gput_comparison_destroy(comparison);
  *
  * A session may have several runs: files with the same session name. It is then compared by their
@@ -34,37 +34,51 @@ GPUT_API const char *gput_statistic_name(enum gput_statistic statistic);
 GPUT_API int gput_statistic_parse(
     const char *word, enum gput_statistic *statistic, struct gput_error *error);
 
-/** A file of results (see gput_analysis_load()) and its session. */
+/** A file of results (see gput_analysis_load()) and its session. Final. */
 struct gput_comparison_session {
     const char *name;
     const char *path;
 };
+
+/** Options of a comparison and its report. Sized: see gputracker/sized.h. */
+struct gput_comparison_options {
+    size_t size;                   /**< set by gput_comparison_options_default() */
+    enum gput_statistic statistic; /**< default: GPUT_MEAN */
+    bool relative; /**< also the change in percent from the first session; default: false */
+    /** Called with one line (no newline) for each warning, while sessions are loaded. NULL: none.
+     */
+    void (*warn)(void *user, const char *message);
+    void *user; /**< passed to it */
+};
+
+/** Sets the defaults in a struct of that size; for gput_comparison_options_default(). */
+GPUT_API void gput_comparison_options_init(struct gput_comparison_options *options, size_t size);
+
+/** The defaults above. */
+static inline struct gput_comparison_options gput_comparison_options_default(void)
+{
+    struct gput_comparison_options options;
+    gput_comparison_options_init(&options, sizeof options);
+    return options;
+}
 
 struct gput_comparison;
 
 /**
  * Loads results and matches their code blocks. Blocks match in the order of their names, in which
  * line numbers count as numbers; names that differ only in their line number match with a warning.
- * `warn`, which may be NULL, is called with one line for each warning and with `user`.
+ * `options` may be NULL.
  *
  * On success the caller frees `*comparison` by gput_comparison_destroy(); on failure it is NULL.
  * Errors: those of gput_analysis_load(); GPUT_ERROR_INVALID (no sessions; code blocks that do not
  * match; a measurement that a file lacks), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
-    void (*warn)(void *user, const char *message), void *user, struct gput_comparison **comparison,
+    const struct gput_comparison_options *options, struct gput_comparison **comparison,
     struct gput_error *error);
 
 /** NULL is fine. */
 GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
-
-/** Options of a comparison's report. */
-struct gput_comparison_options {
-    enum gput_statistic statistic; /**< default: GPUT_MEAN */
-    bool relative; /**< also the change in percent from the first session; default: false */
-};
-
-GPUT_API struct gput_comparison_options gput_comparison_options_default(void);
 
 /**
  * The comparison as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
@@ -90,28 +104,30 @@ GPUT_API int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, struct gput_tables **tables,
     struct gput_error *error);
 
-/** The content of a config file. */
-struct gput_comparison_config {
-    struct gput_comparison_session *sessions; /**< in the order of the file; owned by the config */
-    size_t n_sessions;
-    enum gput_statistic statistic; /**< GPUT_MEAN when the file has none */
-    void *storage;                 /**< owns the texts of the sessions */
-};
+struct gput_comparison_config; /**< what a config file gives */
 
 /**
  * Reads a JSON object with the members file_path_map (an object of session names and file paths; an
  * array of paths for several runs) and statistic ("min", "max", "mean" or "std"). Both are
  * optional.
  *
- * On success the caller frees its content by gput_comparison_config_destroy(); on failure it is
- * empty. Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
+ * On success the caller frees `*config` by gput_comparison_config_destroy(); on failure it is NULL.
+ * Errors, which name the file: GPUT_ERROR_NOT_FOUND or another when it cannot be read,
  * GPUT_ERROR_FORMAT, GPUT_ERROR_INVALID (the statistic), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_comparison_config_load(
-    const char *path, struct gput_comparison_config *config, struct gput_error *error);
+    const char *path, struct gput_comparison_config **config, struct gput_error *error);
 
-/** Frees the content of the config. NULL, and a config that is all zeroes, are fine. */
+/** NULL is fine. */
 GPUT_API void gput_comparison_config_destroy(struct gput_comparison_config *config);
+
+/** Its sessions, in the order of the file, and how many they are. They belong to the config. */
+GPUT_API const struct gput_comparison_session *gput_comparison_config_sessions(
+    const struct gput_comparison_config *config, size_t *count);
+
+/** GPUT_MEAN when the file has none. */
+GPUT_API enum gput_statistic gput_comparison_config_statistic(
+    const struct gput_comparison_config *config);
 
 /**
  * Checks a rule against every session but the first:

@@ -14,14 +14,7 @@
 extern "C" {
 #endif
 
-/** What a config file says. */
-struct gput_config {
-    struct gput_session_options options; /**< the defaults, and over them what the file gives; its
-                                      strings live until gput_config_destroy() */
-    bool disable_logs;                   /**< "disable_logs": print no warnings; default false */
-    pid_t process_id; /**< "process_id": the process to attach to; 0: not given */
-    void *storage;    /**< owns the strings of `options` */
-};
+struct gput_config; /**< what a config file gives */
 
 /**
  * Reads a JSON object whose members are named as the arguments of the Python Tracker class:
@@ -32,16 +25,29 @@ struct gput_config {
  * gput_limits_parse()), enforce, processes, command_lines; own_process, n_join_attempts and
  * join_timeout are checked and ignored. All are optional, and null stands for the default.
  *
- * On success the caller frees the contents of `*config` by gput_config_destroy(); on failure it is
- * empty. Errors, which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file
- * cannot be read, GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a
- * wrong type, an invalid value), GPUT_ERROR_MEMORY.
+ * On success the caller frees `*config` by gput_config_destroy(); on failure it is NULL. Errors,
+ * which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file cannot be read,
+ * GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a wrong type, an
+ * invalid value), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_config_load(
-    const char *path, struct gput_config *config, struct gput_error *error);
+    const char *path, struct gput_config **config, struct gput_error *error);
 
-/** Frees what the config holds. NULL, and a config that is all zeroes, are fine. */
+/** NULL is fine. */
 GPUT_API void gput_config_destroy(struct gput_config *config);
+
+/** The defaults, and over them what the file gives. Strings and limits belong to the config. */
+GPUT_API void gput_config_options(
+    const struct gput_config *config, struct gput_session_options *options);
+
+/** The limits of these options, to be changed by the caller. */
+GPUT_API void gput_config_limits(const struct gput_config *config, struct gput_limits *limits);
+
+/** "disable_logs": print no warnings; default false. */
+GPUT_API bool gput_config_disables_logs(const struct gput_config *config);
+
+/** "process_id": the process to attach to; 0: not given. */
+GPUT_API pid_t gput_config_process_id(const struct gput_config *config);
 
 /**
  * Is called with each member of a config file: `value` is its text, a number as JSON writes it, and

@@ -46,8 +46,9 @@ struct gput_energy_point {
     uint32_t segment; /**< goes up where recording was stopped and went on */
 };
 
-/** A metric over a window. NaN where nothing was recorded of it. */
+/** A metric over a window. Sized: see gputracker/sized.h. NaN where nothing was recorded of it. */
 struct gput_energy_metric {
+    size_t size;      /**< set by gput_energy_metric_default() */
     const char *name; /**< belongs to the recording */
     const char
         *device;       /**< the GPU that it is of ("0"), which ends its name; NULL: of none alone */
@@ -61,6 +62,17 @@ struct gput_energy_metric {
     size_t points;  /**< in the window: 0 when it lies between two */
     size_t segments;
 };
+
+/** Clears a struct of that size; for gput_energy_metric_default(). */
+GPUT_API void gput_energy_metric_init(struct gput_energy_metric *metric, size_t size);
+
+/** Nothing yet. */
+static inline struct gput_energy_metric gput_energy_metric_default(void)
+{
+    struct gput_energy_metric metric;
+    gput_energy_metric_init(&metric, sizeof metric);
+    return metric;
+}
 
 /**
  * Reads the folder. On success the caller calls gput_energy_recording_destroy(); on failure

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,13 +23,27 @@ enum gput_limit_kind {
     GPUT_LIMIT_KINDS,
 };
 
+/** Limits of a session. Sized: see gputracker/sized.h. */
 struct gput_limits {
-    double values[GPUT_LIMIT_KINDS]; /**< in bytes or seconds; 0: no limit */
+    size_t size; /**< set by gput_limits_default() */
     /** End the whole tree when a limit is passed: SIGTERM, and SIGKILL `grace_seconds` later.
      * Otherwise warn, once a limit. */
     bool enforce;
-    double grace_seconds; /**< 0: the default, 5 s */
+    double grace_seconds;            /**< 0: the default, 5 s */
+    double values[GPUT_LIMIT_KINDS]; /**< in bytes or seconds, by enum gput_limit_kind; 0: no limit.
+                                          Grows with later versions */
 };
+
+/** Sets the defaults in a struct of that size; for gput_limits_default(). */
+GPUT_API void gput_limits_init(struct gput_limits *limits, size_t size);
+
+/** No limits. */
+static inline struct gput_limits gput_limits_default(void)
+{
+    struct gput_limits limits;
+    gput_limits_init(&limits, sizeof limits);
+    return limits;
+}
 
 /** "ram", "gpu_ram", "seconds" or "cpu_seconds". Static text. */
 GPUT_API const char *gput_limit_kind_name(enum gput_limit_kind kind);

@@ -81,7 +81,9 @@ struct gput_profile_rows {
     int64_t start_us; /**< what relative times count from */
 };
 
+/** What a view is made of. Sized: see gputracker/sized.h. */
 struct gput_profile_options {
+    size_t size;                          /**< set by gput_profile_options_default() */
     const char *path;                     /**< the trace root */
     const struct gput_profile_rows *rows; /**< rows to use instead of a trace root; or NULL */
     bool has_start, has_end;
@@ -128,6 +130,17 @@ struct gput_profile_options {
     void *user; /**< passed to take(), warn() and progress() */
 };
 
+/** Sets the defaults in a struct of that size; for gput_profile_options_default(). */
+GPUT_API void gput_profile_options_init(struct gput_profile_options *options, size_t size);
+
+/** All of the profile, without callbacks. */
+static inline struct gput_profile_options gput_profile_options_default(void)
+{
+    struct gput_profile_options options;
+    gput_profile_options_init(&options, sizeof options);
+    return options;
+}
+
 /**
  * Makes the tables of a view. Durations are in microseconds or, in the job's record, in seconds.
  * Moments are text in UTC, and microseconds relative to the first system file. What is not known is
@@ -163,7 +176,9 @@ enum gput_python_order {
     GPUT_PYTHON_NCALLS,  /**< all calls */
 };
 
+/** What is added up. Sized: see gputracker/sized.h. */
 struct gput_python_options {
+    size_t size; /**< set by gput_python_options_default() */
     /** Files (dumps of cProfile; sessions of pyinstrument, ending in ".json") and folders, in which
      * all "python_stats", "python_stats.json" and "*.prof" are taken. Several are added up. */
     const char *const *paths;
@@ -187,6 +202,17 @@ struct gput_python_options {
     void (*progress)(void *user, double done);
     void *user; /**< passed to warn() and progress() */
 };
+
+/** Sets the defaults in a struct of that size; for gput_python_options_default(). */
+GPUT_API void gput_python_options_init(struct gput_python_options *options, size_t size);
+
+/** All profiles, without callbacks. */
+static inline struct gput_python_options gput_python_options_default(void)
+{
+    struct gput_python_options options;
+    gput_python_options_init(&options, sizeof options);
+    return options;
+}
 
 /**
  * The functions that took the most time, over all profiles that can be read; `warn` is called for
@@ -223,7 +249,9 @@ enum gput_kineto_view {
     GPUT_KINETO_DIFF, /**< two traces, or two folders of them, side by side, by name */
 };
 
+/** What a view is made of. Sized: see gputracker/sized.h. */
 struct gput_kineto_options {
+    size_t size;              /**< set by gput_kineto_options_default() */
     const char *const *paths; /**< traces, or folders of them: one file per rank, or a merged
                                  timeline of several; DIFF: two */
     size_t path_count;
@@ -239,6 +267,17 @@ struct gput_kineto_options {
     void (*progress)(void *user, double done);
     void *user; /**< passed to warn() and progress() */
 };
+
+/** Sets the defaults in a struct of that size; for gput_kineto_options_default(). */
+GPUT_API void gput_kineto_options_init(struct gput_kineto_options *options, size_t size);
+
+/** No traces yet, and the defaults above. */
+static inline struct gput_kineto_options gput_kineto_options_default(void)
+{
+    struct gput_kineto_options options;
+    gput_kineto_options_init(&options, sizeof options);
+    return options;
+}
 
 /**
  * Makes the table of a view. Times are microseconds.

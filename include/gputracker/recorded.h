@@ -21,7 +21,9 @@ struct gput_recorded_span {
     double stop;
 };
 
+/** What is read. Sized: see gputracker/sized.h. */
 struct gput_recorded_options {
+    size_t size; /**< set by gput_recorded_options_default() */
     const struct gput_recorded_span
         *spans; /**< only samples inside at least one of these, in any order; NULL: all samples */
     size_t n_spans;
@@ -32,8 +34,16 @@ struct gput_recorded_options {
     void *user;
 };
 
+/** Sets the defaults in a struct of that size; for gput_recorded_options_default(). */
+GPUT_API void gput_recorded_options_init(struct gput_recorded_options *options, size_t size);
+
 /** Everything, without warnings. */
-GPUT_API struct gput_recorded_options gput_recorded_options_default(void);
+static inline struct gput_recorded_options gput_recorded_options_default(void)
+{
+    struct gput_recorded_options options;
+    gput_recorded_options_init(&options, sizeof options);
+    return options;
+}
 
 /**
  * The samples of a tracking file (.csv or .sqlite): the table "samples" with a row a sample, in the

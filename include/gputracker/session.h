@@ -30,6 +30,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -40,7 +42,9 @@ enum gput_ram_mode {
     GPUT_RAM_EXACT,    /**< expensive readings at every tick */
 };
 
+/** What a session does. Sized: see gputracker/sized.h. */
 struct gput_session_options {
+    size_t size;                       /**< set by gput_session_options_default() */
     double sleep_time_seconds;         /**< interval between samples, from 0.001; default 1.0 */
     enum gput_ram_unit ram_unit;       /**< default gigabytes */
     enum gput_ram_unit gpu_ram_unit;   /**< default gigabytes */
@@ -77,7 +81,7 @@ struct gput_session_options {
     /** There need not be a GPU: no warning when there is none. The results say what is missing in
      * any case. */
     bool needs_no_gpu;
-    struct gput_limits limits; /**< what the tree may use; default: no limits */
+    const struct gput_limits *limits; /**< what the tree may use; NULL: no limits */
     /** NULL: /proc. One of another pid namespace can be named to track a process by the number that
      * it has there, without limits that are enforced, or the machine; what is launched, and the
      * calling process, need one of our own namespace. */
@@ -93,8 +97,16 @@ struct gput_session_options {
     void *user; /**< handed to warn() and sample() */
 };
 
+/** Sets the defaults in a struct of that size; for gput_session_options_default(). */
+GPUT_API void gput_session_options_init(struct gput_session_options *options, size_t size);
+
 /** The defaults above. */
-GPUT_API struct gput_session_options gput_session_options_default(void);
+static inline struct gput_session_options gput_session_options_default(void)
+{
+    struct gput_session_options options;
+    gput_session_options_init(&options, sizeof options);
+    return options;
+}
 
 struct gput_session;
 

@@ -7,8 +7,8 @@
  *   opaque  `struct gput_session;` alone. Used through pointers and functions. Most are.
  *
  *   sized   Options, and results that go to a struct of the caller. `size` is the first member: how
- *           much of the struct the program knows. It is set by the struct's own _default() or
- *           _begin() function, which every use starts with:
+ *           much of the struct the program knows. It is set by the struct's own _default()
+ *           function, which every use starts with:
  *
  *               struct gput_report_options options = gput_report_options_default();
  *               options.color = true;

@@ -16,7 +16,9 @@
 extern "C" {
 #endif
 
+/** How files are combined. Sized: see gputracker/sized.h. */
 struct gput_sub_tracking_options {
+    size_t size; /**< set by gput_sub_tracking_options_default() */
     /** Files of different formats may be combined; the result has the format of its extension.
      * Default: all must have the same extension. */
     bool mix;
@@ -27,8 +29,17 @@ struct gput_sub_tracking_options {
     void *user; /**< passed to both */
 };
 
+/** Sets the defaults in a struct of that size; for gput_sub_tracking_options_default(). */
+GPUT_API void gput_sub_tracking_options_init(
+    struct gput_sub_tracking_options *options, size_t size);
+
 /** The defaults above, without callbacks. */
-GPUT_API struct gput_sub_tracking_options gput_sub_tracking_options_default(void);
+static inline struct gput_sub_tracking_options gput_sub_tracking_options_default(void)
+{
+    struct gput_sub_tracking_options options;
+    gput_sub_tracking_options_init(&options, sizeof options);
+    return options;
+}
 
 /**
  * Combines sub-tracking files into a new one: their rows in the order of `paths`. Memory does not

@@ -22,7 +22,9 @@ enum gput_timeline_unit {
                         step */
 };
 
+/** What is merged, and to where. Sized: see gputracker/sized.h. */
 struct gput_timeline_options {
+    size_t size; /**< set by gput_timeline_options_default() */
     /**
      * What to merge. Each input is one of these: a trace root (a folder that contains "system" or
      * "framework"); a folder of trace files (merged timelines in it are skipped, with a warning); a
@@ -59,11 +61,20 @@ struct gput_timeline_options {
     void *user; /**< passed to warn() and progress() */
 };
 
-/** The defaults above. */
-GPUT_API struct gput_timeline_options gput_timeline_options_default(void);
+/** Sets the defaults in a struct of that size; for gput_timeline_options_default(). */
+GPUT_API void gput_timeline_options_init(struct gput_timeline_options *options, size_t size);
 
-/** What was merged. */
+/** The defaults above. */
+static inline struct gput_timeline_options gput_timeline_options_default(void)
+{
+    struct gput_timeline_options options;
+    gput_timeline_options_init(&options, sizeof options);
+    return options;
+}
+
+/** What was merged. Sized: see gputracker/sized.h. */
 struct gput_timeline_result {
+    size_t size;        /**< set by gput_timeline_result_default() */
     char path[4096];    /**< the file that was written, or "-" */
     uint64_t files;     /**< files that were read */
     uint64_t slices;    /**< events with a duration that were written */
@@ -76,6 +87,17 @@ struct gput_timeline_result {
     int64_t start_us;   /**< the earliest begin, since the epoch */
     int64_t end_us;     /**< the latest end */
 };
+
+/** Clears a struct of that size; for gput_timeline_result_default(). */
+GPUT_API void gput_timeline_result_init(struct gput_timeline_result *result, size_t size);
+
+/** Nothing yet. */
+static inline struct gput_timeline_result gput_timeline_result_default(void)
+{
+    struct gput_timeline_result result;
+    gput_timeline_result_init(&result, sizeof result);
+    return result;
+}
 
 /**
  * Merges the inputs and writes the timeline. The file appears complete or not at all. Memory is

@@ -195,9 +195,11 @@ static PyObject *compare(PyObject *module, PyObject *args)
         struct gput_comparison *comparison;
         struct gput_error error;
         int code;
+        struct gput_comparison_options options = gput_comparison_options_default();
+        options.warn = native_warnings_add;
+        options.user = warnings;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_comparison_create(
-            sessions, (size_t)count, native_warnings_add, warnings, &comparison, &error);
+        code = gput_comparison_create(sessions, (size_t)count, &options, &comparison, &error);
         Py_END_ALLOW_THREADS;
         if (put_warnings(said, warnings) == 0)
             result = code == GPUT_OK ? render_comparison(module, comparison, statistic, format)

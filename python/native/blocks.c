@@ -204,7 +204,7 @@ static int make_mark(struct blocks *self, const char *name, enum gput_block_posi
     int code = position == GPUT_BLOCK_START ? gput_blocks_start(self->blocks, name, call)
                                             : gput_blocks_stop(self->blocks, name, call);
     if (code != GPUT_OK) {
-        struct gput_blocks_status status;
+        struct gput_blocks_status status = gput_blocks_status_default();
         gput_blocks_read_status(self->blocks, &status);
         *lost = status.lost;
     }
@@ -276,7 +276,7 @@ static PyObject *blocks_mark(PyObject *object, PyObject *args)
 static PyObject *blocks_status(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     struct blocks *self = (struct blocks *)object;
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     if (!self->blocks)
         return Py_NewRef(Py_None);
     gput_blocks_read_status(self->blocks, &status);

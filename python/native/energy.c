@@ -90,7 +90,7 @@ static PyObject *raise_of_metric(struct gput_error *error)
 /* (group, name, GPU or None) */
 static PyObject *name_of(const struct gput_energy_recording *recording, size_t i)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     struct gput_error error;
     const char *name = gput_energy_recording_name(recording, i);
     if (gput_energy_recording_metric(recording, name, NULL, &metric, &error) != GPUT_OK)
@@ -133,7 +133,7 @@ static PyObject *recording_metric(PyObject *object, PyObject *args)
     const struct gput_energy_recording *recording = opened(object);
     const char *start = NULL, *end = NULL;
     struct gput_energy_window window;
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     struct gput_error error;
     PyObject *name;
     if (!recording || !PyArg_ParseTuple(args, "U|zz", &name, &start, &end) ||

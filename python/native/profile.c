@@ -266,7 +266,7 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
 
 static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    struct gput_profile_options options = {0};
+    struct gput_profile_options options = gput_profile_options_default();
     struct gput_profile_rows rows = {0};
     struct work work = {run_profile, &options, 0};
     PyObject *result = NULL, *held = PyList_New(0);
@@ -374,7 +374,7 @@ static int run_python_functions(
 static PyObject *of_python(PyObject *module, PyObject *args, PyObject *keywords,
     int (*run)(const void *, int, struct gput_tables **, struct gput_error *))
 {
-    struct gput_python_options options = {0};
+    struct gput_python_options options = gput_python_options_default();
     struct work work = {run, &options, 0};
     PyObject *result = NULL, *held = PyList_New(0);
     struct native_warnings *warnings = native_warnings_create();
@@ -409,7 +409,7 @@ static int run_kineto(
 
 static PyObject *kineto(PyObject *module, PyObject *args)
 {
-    struct gput_kineto_options options = {0};
+    struct gput_kineto_options options = gput_kineto_options_default();
     struct work work = {run_kineto, &options, 0};
     Py_ssize_t limit = 0;
     PyObject *paths, *result = NULL;

@@ -175,6 +175,7 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
         "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", NULL};
     struct session *self = (struct session *)object;
     struct gput_session_options options = gput_session_options_default();
+    struct gput_limits limits = gput_limits_default();
     const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
     const char *energy = "joules";
     int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
@@ -190,8 +191,8 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
             read_path, &self->resource_usage_file, &ram_mode, &options.procfs_root,
             &options.sysfs_root, &options.nvml_path, read_number, &keep_samples, &processes,
             &command_lines, read_path, &self->energy_folder, &energy_sqlite,
-            &options.energy_period_seconds, &energy_continue, &options.listen, read_limits,
-            &options.limits, &enforce, &energy, read_carbon_intensity, &options))
+            &options.energy_period_seconds, &energy_continue, &options.listen, read_limits, &limits,
+            &enforce, &energy, read_carbon_intensity, &options))
         return -1;
     options.n_expected_cores = (unsigned)n_expected_cores;
     options.tracking_file = path_text(self->tracking_file);
@@ -200,7 +201,8 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     options.overwrite = overwrite;
     options.energy_driver = energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
     options.energy_continue = energy_continue;
-    options.limits.enforce = enforce;
+    limits.enforce = enforce;
+    options.limits = &limits;
     options.processes = self->processes = processes || command_lines;
     options.command_lines = command_lines;
     struct gput_error error;

@@ -33,7 +33,7 @@ static bool read_timeline_options(
 static PyObject *give_timeline(
     const struct gput_timeline_options *options, struct native_warnings *warnings)
 {
-    struct gput_timeline_result made;
+    struct gput_timeline_result made = gput_timeline_result_default();
     struct gput_error error;
     int code;
     Py_BEGIN_ALLOW_THREADS;

@@ -6,6 +6,7 @@
 #include "analyze/self_time.h"
 #include "analyze/sweep.h"
 #include "base/number.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "formats/marks/sub_tracking_children.h"
 #include "formats/power/energy_table.h"
@@ -36,9 +37,11 @@ struct work {
     struct gput_analysis *analysis;
 };
 
-struct gput_analysis_options gput_analysis_options_default(void)
+static const struct gput_analysis_options usual = {.size = sizeof usual};
+
+void gput_analysis_options_init(struct gput_analysis_options *options, size_t size)
 {
-    return (struct gput_analysis_options){0};
+    sized_init(options, size, &usual, sizeof usual);
 }
 
 static void warn(const struct work *work, const char *message)
@@ -537,15 +540,17 @@ static int analyze(struct work *work, struct gput_error *error)
     return code == GPUT_OK ? fill_results(work, error) : code;
 }
 
-int gput_analysis_create(const struct gput_analysis_options *options,
-    struct gput_analysis **analysis, struct gput_error *error)
+int gput_analysis_create(const struct gput_analysis_options *given, struct gput_analysis **analysis,
+    struct gput_error *error)
 {
-    struct work work = {.options = options,
+    struct gput_analysis_options options = usual;
+    struct work work = {.options = &options,
         .first_row = INFINITY,
         .last_row = -INFINITY,
         .previous_row = -INFINITY};
     *analysis = NULL;
-    if (!options->tracking_file)
+    TRY(sized_read(&options, sizeof options, given, error));
+    if (!options.tracking_file)
         return error_set(error, GPUT_ERROR_INVALID, "A tracking file is needed.");
     int code = analyze(&work, error);
     sweep_destroy(work.sweep);

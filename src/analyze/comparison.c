@@ -1,6 +1,6 @@
 #include "analyze/comparison.h"
-
 #include "base/array.h"
+#include "base/sized.h"
 
 #include "analyze/student.h"
 
@@ -25,6 +25,20 @@ int gput_statistic_parse(const char *word, enum gput_statistic *statistic, struc
     }
     return error_set(error, GPUT_ERROR_INVALID,
         "Invalid summary statistic '%s'. Valid values are min max mean std.", word);
+}
+
+static const struct gput_comparison_options usual = {.size = sizeof usual, .statistic = GPUT_MEAN};
+
+void gput_comparison_options_init(struct gput_comparison_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int comparison_options_read(const struct gput_comparison_options *given,
+    struct gput_comparison_options *options, struct gput_error *error)
+{
+    *options = usual;
+    return sized_read(options, sizeof *options, given, error);
 }
 
 struct gput_comparison *comparison_create(void)

@@ -44,6 +44,10 @@ struct comparison_value {
     bool noise;    /* the spread of the runs explains the difference from the first session */
 };
 
+/* The options that a program gave; NULL: the defaults. Errors: those of sized_read(). */
+int comparison_options_read(const struct gput_comparison_options *given,
+    struct gput_comparison_options *options, struct gput_error *error);
+
 /* Empty. NULL without memory. */
 struct gput_comparison *comparison_create(void);
 

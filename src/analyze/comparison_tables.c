@@ -73,13 +73,15 @@ static void put_part(const struct writer *writer, size_t block)
 }
 
 int gput_comparison_tables(const struct gput_comparison *comparison,
-    const struct gput_comparison_options *options, struct gput_tables **tables,
+    const struct gput_comparison_options *given, struct gput_tables **tables,
     struct gput_error *error)
 {
+    struct gput_comparison_options options;
     *tables = NULL;
+    TRY(comparison_options_read(given, &options, error));
     struct gput_tables *building = tables_create();
     struct writer writer = {.comparison = comparison,
-        .statistic = options->statistic,
+        .statistic = options.statistic,
         .values = calloc(comparison->n_sessions, sizeof *writer.values)};
     if (!building || !writer.values) {
         gput_tables_destroy(building);

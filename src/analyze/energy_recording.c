@@ -2,6 +2,7 @@
 
 #include "analyze/energy_integral.h"
 #include "base/number.h"
+#include "base/sized.h"
 #include "formats/power/recording_date.h"
 
 #include <math.h>
@@ -181,6 +182,13 @@ static struct gput_energy_window window_or_all(const struct gput_energy_window *
     return window ? *window : (struct gput_energy_window){INT64_MIN, INT64_MAX};
 }
 
+static const struct gput_energy_metric no_metric = {.size = sizeof no_metric};
+
+void gput_energy_metric_init(struct gput_energy_metric *metric, size_t size)
+{
+    sized_init(metric, size, &no_metric, sizeof no_metric);
+}
+
 int gput_energy_recording_metric(const struct gput_energy_recording *recording, const char *name,
     const struct gput_energy_window *window, struct gput_energy_metric *result,
     struct gput_error *error)
@@ -192,7 +200,7 @@ int gput_energy_recording_metric(const struct gput_energy_recording *recording, 
         return refuse_name(recording, name, error);
     struct energy_integral integral = energy_integrate(series->times_us, series->segments,
         metric->values, series->count, bounds.start_us, bounds.end_us);
-    *result = (struct gput_energy_metric){.name = metric->name,
+    struct gput_energy_metric made = {.name = metric->name,
         .device = metric->device,
         .group = metric->group,
         .unit = unit_of(metric),
@@ -202,6 +210,7 @@ int gput_energy_recording_metric(const struct gput_energy_recording *recording, 
         .seconds = integral.seconds,
         .points = integral.points,
         .segments = integral.segments};
+    sized_write(result, &made, sizeof made);
     return GPUT_OK;
 }
 

@@ -33,7 +33,7 @@ static void put_points(struct gput_table *table, int64_t start_us,
 static int add_curve(const struct gput_energy_recording *recording, const char *name,
     const struct gput_energy_window *window, struct gput_tables *tables, struct gput_error *error)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     TRY(gput_energy_recording_metric(recording, name, window, &metric, error));
     struct gput_energy_point *points = malloc((metric.points + 1) * sizeof *points);
     if (!points)

@@ -1,6 +1,8 @@
 #include "analyze/call_table.h"
 #include "base/table.h"
 
+#include "base/sized.h"
+
 #include <gputracker/recorded.h>
 
 #include <stdio.h>
@@ -187,18 +189,19 @@ static int read_calls(struct reading *reading, struct gput_error *error)
 
 /* ---- Marks and calls ---- */
 
-static int read_file(const char *path, const struct gput_recorded_options *options,
+static int read_file(const char *path, const struct gput_recorded_options *given,
     int (*read)(struct reading *reading, struct gput_error *error), struct gput_tables **tables,
     struct gput_error *error)
 {
-    struct gput_recorded_options defaults = gput_recorded_options_default();
+    struct gput_recorded_options options = gput_recorded_options_default();
+    *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
     struct reading reading = {
-        .options = options ? options : &defaults,
+        .options = &options,
         .path = path,
         .names = sub_tracking_names_create(),
         .tables = tables_create(),
     };
-    *tables = NULL;
     int code = reading.names && reading.tables
                    ? sub_tracking_reader_open(path, reading.names, &reading.reader, error)
                    : error_memory(error);

@@ -1,4 +1,5 @@
 #include "base/number.h"
+#include "base/sized.h"
 #include "base/table.h"
 #include "formats/tracking/tracking_reader.h"
 
@@ -10,9 +11,11 @@
 
 #define BATCH 256
 
-struct gput_recorded_options gput_recorded_options_default(void)
+static const struct gput_recorded_options usual = {.size = sizeof usual};
+
+void gput_recorded_options_init(struct gput_recorded_options *options, size_t size)
 {
-    return (struct gput_recorded_options){0};
+    sized_init(options, size, &usual, sizeof usual);
 }
 
 /* ---- Spans ---- */
@@ -185,16 +188,16 @@ static int read_samples(struct tracking_reader *reader, const struct gput_record
     return code;
 }
 
-int gput_recorded_samples(const char *path, const struct gput_recorded_options *options,
+int gput_recorded_samples(const char *path, const struct gput_recorded_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
-    struct gput_recorded_options defaults = gput_recorded_options_default();
+    struct gput_recorded_options options = usual;
     struct tracking_reader *reader;
     *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
     TRY(tracking_reader_open(path, &reader, error));
     struct gput_tables *building = tables_create();
-    int code = building ? read_samples(reader, options ? options : &defaults, building, error)
-                        : error_memory(error);
+    int code = building ? read_samples(reader, &options, building, error) : error_memory(error);
     tracking_reader_close(reader);
     if (code == GPUT_OK)
         return tables_finish_building(building, tables, error);

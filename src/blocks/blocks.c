@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/sized.h"
 #include "blocks/block_owner.h"
 #include "blocks/block_path.h"
 #include "blocks/block_sink.h"
@@ -42,9 +43,19 @@ struct gput_blocks {
     struct gput_error lost; /* the first error */
 };
 
-struct gput_blocks_options gput_blocks_options_default(void)
+static const struct gput_blocks_options usual = {
+    .size = sizeof usual, .limit_bytes = UINT64_C(1) << 30};
+
+void gput_blocks_options_init(struct gput_blocks_options *options, size_t size)
 {
-    return (struct gput_blocks_options){.limit_bytes = UINT64_C(1) << 30};
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+static const struct gput_blocks_status no_status = {.size = sizeof no_status};
+
+void gput_blocks_status_init(struct gput_blocks_status *status, size_t size)
+{
+    sized_init(status, size, &no_status, sizeof no_status);
 }
 
 /* ---- Failures ---- */
@@ -569,13 +580,15 @@ void gput_blocks_share(struct gput_blocks *blocks)
 
 void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_status *status)
 {
+    struct gput_blocks_status now = no_status;
     make_own(blocks);
     struct block_thread *thread = pthread_getspecific(blocks->key);
     if (thread && blocks->sink && thread->generation == blocks->generation)
         write_waiting_stops(blocks, &thread->sink);
     pthread_mutex_lock(&blocks->lock);
-    status->marks_lost = atomic_load(&blocks->marks_lost);
-    status->lost = blocks->lost;
-    snprintf(status->path, sizeof status->path, "%s", blocks->sink ? blocks->sink->path : "");
+    now.marks_lost = atomic_load(&blocks->marks_lost);
+    now.lost = blocks->lost;
+    snprintf(now.path, sizeof now.path, "%s", blocks->sink ? blocks->sink->path : "");
     pthread_mutex_unlock(&blocks->lock);
+    sized_write(status, &now, sizeof now);
 }

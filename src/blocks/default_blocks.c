@@ -3,6 +3,7 @@
  * environment.
  */
 #include "base/error.h"
+#include "base/sized.h"
 
 #include <gputracker/blocks.h>
 
@@ -123,13 +124,14 @@ int gput_block_end(void)
 
 void gput_block_read_status(struct gput_blocks_status *status)
 {
-    memset(status, 0, sizeof *status);
+    struct gput_blocks_status none = gput_blocks_status_default();
     struct gput_blocks *blocks = atomic_load(&process_log.blocks);
     if (blocks) {
         gput_blocks_read_status(blocks, status);
         return;
     }
     pthread_mutex_lock(&process_log.lock);
-    status->lost = process_log.failure;
+    none.lost = process_log.failure;
     pthread_mutex_unlock(&process_log.lock);
+    sized_write(status, &none, sizeof none);
 }

@@ -10,13 +10,32 @@
 /* No configuration is longer. */
 #define MAX_BYTES ((size_t)16 << 20)
 
+struct gput_comparison_config {
+    struct gput_comparison_session *sessions; /* owned */
+    size_t n_sessions;
+    enum gput_statistic statistic;
+    struct doc *root; /* owns the texts of the sessions */
+};
+
 void gput_comparison_config_destroy(struct gput_comparison_config *config)
 {
     if (!config)
         return;
     free(config->sessions);
-    doc_destroy(config->storage);
-    *config = (struct gput_comparison_config){0};
+    doc_destroy(config->root);
+    free(config);
+}
+
+const struct gput_comparison_session *gput_comparison_config_sessions(
+    const struct gput_comparison_config *config, size_t *count)
+{
+    *count = config->n_sessions;
+    return config->sessions;
+}
+
+enum gput_statistic gput_comparison_config_statistic(const struct gput_comparison_config *config)
+{
+    return config->statistic;
 }
 
 static int add_session(struct gput_comparison_config *config, const char *name,
@@ -74,21 +93,28 @@ static int read_config(struct gput_comparison_config *config, const struct doc *
     return read_statistic(config, doc_get(root, "statistic"), file, error);
 }
 
-int gput_comparison_config_load(
-    const char *path, struct gput_comparison_config *config, struct gput_error *error)
+static int load(struct gput_comparison_config *config, const char *path, struct gput_error *error)
 {
     struct str content = {0};
-    struct doc *root = NULL;
-    *config = (struct gput_comparison_config){.statistic = GPUT_MEAN};
     int code = file_read_bounded(path, MAX_BYTES, &content, error);
     if (code == GPUT_OK)
-        code = doc_read_json(str_text(&content), content.length, path, &root, error);
+        code = doc_read_json(str_text(&content), content.length, path, &config->root, error);
     str_finish(&content);
-    if (code != GPUT_OK)
-        return code;
-    config->storage = root;
-    code = read_config(config, root, path, error);
-    if (code != GPUT_OK)
-        gput_comparison_config_destroy(config);
+    return code == GPUT_OK ? read_config(config, config->root, path, error) : code;
+}
+
+int gput_comparison_config_load(
+    const char *path, struct gput_comparison_config **config, struct gput_error *error)
+{
+    *config = NULL;
+    struct gput_comparison_config *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    made->statistic = GPUT_MEAN;
+    int code = load(made, path, error);
+    if (code == GPUT_OK)
+        *config = made;
+    else
+        gput_comparison_config_destroy(made);
     return code;
 }

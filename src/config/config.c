@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/sized.h"
 #include "base/str.h"
 
 #include <limits.h>
@@ -14,10 +15,18 @@
 /* No configuration is longer. */
 #define MAX_BYTES ((size_t)16 << 20)
 
-/* Strings of the options, in a list whose head is the config's `storage`. */
+/* Strings of the options, in a list. */
 struct kept_string {
     struct kept_string *next;
     char text[];
+};
+
+struct gput_config {
+    struct gput_session_options options;
+    struct gput_limits limits;
+    bool disable_logs;
+    pid_t process_id;
+    struct kept_string *strings;
 };
 
 /* Copies a text so that it lives as long as the config. NULL without memory. */
@@ -28,8 +37,8 @@ static const char *keep(struct gput_config *config, const char *text)
     if (!kept)
         return NULL;
     memcpy(kept->text, text, size);
-    kept->next = config->storage;
-    config->storage = kept;
+    kept->next = config->strings;
+    config->strings = kept;
     return kept->text;
 }
 
@@ -228,8 +237,8 @@ static const struct member {
     {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity)},
     {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
     {"listen", read_string, IN_CONFIG(options.listen)},
-    {"limits", read_limits, IN_CONFIG(options.limits)},
-    {"enforce", read_bool, IN_CONFIG(options.limits.enforce)},
+    {"limits", read_limits, IN_CONFIG(limits)},
+    {"enforce", read_bool, IN_CONFIG(limits.enforce)},
     {"processes", read_bool, IN_CONFIG(options.processes)},
     {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
     {"own_process", read_unused_bool, 0},
@@ -269,9 +278,8 @@ static int apply(
     return GPUT_OK;
 }
 
-int gput_config_load(const char *path, struct gput_config *config, struct gput_error *error)
+static int load(struct gput_config *config, const char *path, struct gput_error *error)
 {
-    *config = (struct gput_config){.options = gput_session_options_default()};
     struct str text = {0};
     struct doc *root = NULL;
     int code = file_read_bounded(path, MAX_BYTES, &text, error);
@@ -281,8 +289,23 @@ int gput_config_load(const char *path, struct gput_config *config, struct gput_e
         code = apply(config, root, path, error);
     doc_destroy(root);
     str_finish(&text);
-    if (code != GPUT_OK)
-        gput_config_destroy(config);
+    return code;
+}
+
+int gput_config_load(const char *path, struct gput_config **config, struct gput_error *error)
+{
+    *config = NULL;
+    struct gput_config *made = calloc(1, sizeof *made);
+    if (!made)
+        return error_memory(error);
+    made->options = gput_session_options_default();
+    made->limits = gput_limits_default();
+    made->options.limits = &made->limits;
+    int code = load(made, path, error);
+    if (code == GPUT_OK)
+        *config = made;
+    else
+        gput_config_destroy(made);
     return code;
 }
 
@@ -290,9 +313,29 @@ void gput_config_destroy(struct gput_config *config)
 {
     if (!config)
         return;
-    for (struct kept_string *kept = config->storage, *next; kept; kept = next) {
+    for (struct kept_string *kept = config->strings, *next; kept; kept = next) {
         next = kept->next;
         free(kept);
     }
-    *config = (struct gput_config){0};
+    free(config);
+}
+
+void gput_config_options(const struct gput_config *config, struct gput_session_options *options)
+{
+    sized_write(options, &config->options, sizeof config->options);
+}
+
+void gput_config_limits(const struct gput_config *config, struct gput_limits *limits)
+{
+    sized_write(limits, &config->limits, sizeof config->limits);
+}
+
+bool gput_config_disables_logs(const struct gput_config *config)
+{
+    return config->disable_logs;
+}
+
+pid_t gput_config_process_id(const struct gput_config *config)
+{
+    return config->process_id;
 }

@@ -8,6 +8,7 @@
 #include "energy/battery.h"
 #include "energy/energy_meter.h"
 #include "gpu/gpu.h"
+#include "model/session_options.h"
 #include "os/cgroup.h"
 #include "os/cpu_clock.h"
 #include "os/meminfo.h"
@@ -335,24 +336,24 @@ static int list_gpus(const struct view *view, struct gput_doctor *doctor, struct
     return GPUT_OK;
 }
 
-static int examine(const struct gput_session_options *options, struct gput_doctor *doctor,
-    struct gput_error *error)
+static int examine(
+    const struct gput_session_options *given, struct gput_doctor *doctor, struct gput_error *error)
 {
-    struct gput_session_options defaults = gput_session_options_default();
-    if (!options)
-        options = &defaults;
+    struct gput_session_options options;
+    struct gput_limits limits;
+    TRY(session_options_read(given, &options, &limits, error));
     struct view view = {
-        .procfs_root = options->procfs_root ? options->procfs_root : "/proc",
-        .sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
+        .procfs_root = options.procfs_root ? options.procfs_root : "/proc",
+        .sysfs_root = options.sysfs_root ? options.sysfs_root : "/sys",
     };
     const struct gpu_options gpu_options = {
         .procfs_root = view.procfs_root,
         .sysfs_root = view.sysfs_root,
-        .nvml_path = options->nvml_path,
-        .brand = options->gpu_brand,
+        .nvml_path = options.nvml_path,
+        .brand = options.gpu_brand,
     };
     view.own_procfs = cpu_clock_usable(view.procfs_root);
-    doctor->ram_unit = options->gpu_ram_unit;
+    doctor->ram_unit = options.gpu_ram_unit;
     TRY(gpu_set_open(&gpu_options, &view.gpus, error));
     sample_gpus(&view);
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {

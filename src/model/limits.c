@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
+#include "base/sized.h"
 
 #include <string.h>
 #include <strings.h>
@@ -44,6 +45,13 @@ static const struct unit times[] = {
     {NULL, 0},
 };
 
+static const struct gput_limits none = {.size = sizeof none};
+
+void gput_limits_init(struct gput_limits *limits, size_t size)
+{
+    sized_init(limits, size, &none, sizeof none);
+}
+
 const char *gput_limit_kind_name(enum gput_limit_kind kind)
 {
     return kinds[kind].name;
@@ -78,6 +86,9 @@ int gput_limits_parse(const char *text, struct gput_limits *limits, struct gput_
                 "\"%s\" is not a valid limit. Give %s, for example %s=%s.", text,
                 kinds[i].is_size ? "a size" : "a time", kinds[i].name,
                 kinds[i].is_size ? "8GB" : "90s");
+        if (limits->size < offsetof(struct gput_limits, values[i + 1]))
+            return error_set(error, GPUT_ERROR_UNSUPPORTED,
+                "This program was built before there was a limit of %s.", kinds[i].name);
         limits->values[i] = amount;
         return GPUT_OK;
     }

@@ -5,17 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gput_comparison_options gput_comparison_options_default(void)
-{
-    return (struct gput_comparison_options){.statistic = GPUT_MEAN};
-}
-
 int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
-    void (*warn)(void *user, const char *message), void *user, struct gput_comparison **result,
+    const struct gput_comparison_options *given, struct gput_comparison **result,
     struct gput_error *error)
 {
-    struct gput_comparison *comparison = comparison_create();
+    struct gput_comparison_options options;
     *result = NULL;
+    TRY(comparison_options_read(given, &options, error));
+    struct gput_comparison *comparison = comparison_create();
     if (!comparison)
         return error_memory(error);
     int code = GPUT_OK;
@@ -26,7 +23,7 @@ int gput_comparison_create(const struct gput_comparison_session *sessions, size_
             code = comparison_add(comparison, sessions[i].name, analysis, error);
     }
     if (code == GPUT_OK)
-        code = comparison_match(comparison, warn, user, error);
+        code = comparison_match(comparison, options.warn, options.user, error);
     if (code != GPUT_OK)
         gput_comparison_destroy(comparison);
     else
@@ -131,11 +128,11 @@ static int render_csv(const struct gput_comparison *comparison,
 }
 
 int gput_comparison_render(const struct gput_comparison *comparison,
-    const struct gput_comparison_options *options, enum gput_format format, char **bytes,
+    const struct gput_comparison_options *given, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {
     if (format == GPUT_CSV)
-        return render_csv(comparison, options, bytes, length, error);
+        return render_csv(comparison, given, bytes, length, error);
     static void (*const writers[])(const struct comparison_report *, struct str *) = {
         [GPUT_TEXT] = comparison_write_text,
         [GPUT_JSON] = comparison_write_json,
@@ -144,15 +141,14 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     *bytes = NULL;
     if ((size_t)format >= sizeof writers / sizeof writers[0])
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a comparison.");
+    struct gput_comparison_options options;
+    TRY(comparison_options_read(given, &options, error));
     struct comparison_report report = {
-        comparison, *options, calloc(comparison->n_sessions, sizeof *report.values)};
+        comparison, options, calloc(comparison->n_sessions, sizeof *report.values)};
     if (!report.values)
         return error_memory(error);
     struct str text = {0};
     writers[format](&report, &text);
     free(report.values);
-    if (length)
-        *length = text.length;
-    *bytes = str_steal(&text);
-    return *bytes ? GPUT_OK : error_memory(error);
+    return str_steal_bytes(&text, bytes, length, error);
 }

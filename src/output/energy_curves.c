@@ -32,7 +32,7 @@ static void curves_finish(struct curves *curves)
 static int read_curve(const struct gput_energy_recording *recording, const char *name,
     const struct gput_energy_window *window, struct curve *curve, struct gput_error *error)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     TRY(gput_energy_recording_metric(recording, name, window, &metric, error));
     curve->name = metric.name;
     curve->points = malloc((metric.points + 1) * sizeof *curve->points);

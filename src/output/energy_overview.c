@@ -120,7 +120,8 @@ static void put_power(struct overview *overview, const char *label,
 static void write_domains(struct overview *overview)
 {
     static const char *const columns[] = {"energy", "mean", "max", "command", "share", NULL};
-    struct gput_energy_metric machine, command;
+    struct gput_energy_metric machine = gput_energy_metric_default(),
+                              command = gput_energy_metric_default();
     bool begun = false;
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
         if (!find(overview, domains[i].machine, &machine))
@@ -144,7 +145,10 @@ static void write_domains(struct overview *overview)
 
 static void put_gpu(struct overview *overview, const char *device)
 {
-    struct gput_energy_metric power, use, memory, share;
+    struct gput_energy_metric power = gput_energy_metric_default(),
+                              use = gput_energy_metric_default(),
+                              memory = gput_energy_metric_default(),
+                              share = gput_energy_metric_default();
     char label[64], cell[HUMAN_SIZE];
     if (!find_of(overview, gpu_power, device, &power))
         power.total = power.average = power.max = NAN;
@@ -166,7 +170,7 @@ static void put_gpu(struct overview *overview, const char *device)
 /* Whether a metric before number `end` is of the same device. */
 static bool is_repeated(const struct overview *overview, size_t end, const char *device)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     for (size_t i = 0; i < end; i++) {
         if (find(overview, gput_energy_recording_name(overview->recording, i), &metric) &&
             metric.device && strcmp(metric.device, device) == 0)
@@ -178,7 +182,7 @@ static bool is_repeated(const struct overview *overview, size_t end, const char 
 static void write_gpus(struct overview *overview)
 {
     static const char *const columns[] = {"energy", "mean", "max", "busy", "memory", NULL};
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     bool begun = false;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
         const char *name = gput_energy_recording_name(overview->recording, i);
@@ -195,7 +199,7 @@ static void write_gpus(struct overview *overview)
 /* "  CPU time      7.39 s   0.93 cores in the mean, …" */
 static void write_command(struct overview *overview)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     char figure[HUMAN_SIZE], most[HUMAN_SIZE];
     size_t start = overview->text->length;
     str_append(overview->text, "\nThe command\n");
@@ -253,7 +257,7 @@ static void put_value(
 static void write_others(struct overview *overview)
 {
     static const char *const columns[] = {"mean", "max", NULL};
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     bool begun = false;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
         const char *name = gput_energy_recording_name(overview->recording, i);

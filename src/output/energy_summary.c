@@ -52,7 +52,7 @@ static void add_metrics(const struct gput_energy_recording *recording,
     struct doc *metrics = doc_add_object(root, "metrics");
     size_t count = gput_energy_recording_count(recording);
     for (size_t i = 0; i < count; i++) {
-        struct gput_energy_metric metric;
+        struct gput_energy_metric metric = gput_energy_metric_default();
         const char *name = gput_energy_recording_name(recording, i);
         if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK)
             continue;
@@ -144,7 +144,7 @@ static void write_group(const struct gput_energy_recording *recording,
     bool any = false;
     size_t count = gput_energy_recording_count(recording);
     for (size_t i = 0; i < count; i++) {
-        struct gput_energy_metric metric;
+        struct gput_energy_metric metric = gput_energy_metric_default();
         const char *name = gput_energy_recording_name(recording, i);
         if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK ||
             strcmp(metric.group, group) != 0)

@@ -90,7 +90,7 @@ static void describe(enum gput_limit_kind kind, double limit, char *text, size_t
 
 static void pass_limit(struct limits *limits, enum gput_limit_kind kind, int64_t now_ns)
 {
-    const struct gput_limits *options = &limits->settings->options.limits;
+    const struct gput_limits *options = &limits->settings->limits;
     char amount[48];
     describe(kind, options->values[kind], amount, sizeof amount);
     double at_seconds = clock_seconds_of_ns(now_ns - limits->settings->start_ns);
@@ -113,7 +113,7 @@ static void pass_limit(struct limits *limits, enum gput_limit_kind kind, int64_t
 
 static int64_t kill_time_ns(const struct limits *limits)
 {
-    double grace = limits->settings->options.limits.grace_seconds;
+    double grace = limits->settings->limits.grace_seconds;
     if (!(grace > 0))
         grace = DEFAULT_GRACE_SECONDS;
     return limits->terminated_ns + (int64_t)(grace * (double)NS_PER_SECOND);
@@ -122,7 +122,7 @@ static int64_t kill_time_ns(const struct limits *limits)
 void limits_begin(struct limits *limits)
 {
     bool has_gpu = limits->settings->static_data.system_gpu_count > 0;
-    if (limits->settings->options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 && !has_gpu)
+    if (limits->settings->limits.values[GPUT_LIMIT_GPU_RAM] > 0 && !has_gpu)
         session_warn(limits->settings, "The gpu_ram limit cannot be watched: no GPU was found "
                                        "(why: gpu-tracker doctor).");
 }
@@ -145,7 +145,7 @@ static const char *why_gpu_ram_is_unknown(const struct limits *limits, size_t *d
 static void warn_of_unknown_gpu_ram(struct limits *limits, int64_t now_ns, bool is_end)
 {
     size_t device = 0, count;
-    bool is_limited = limits->settings->options.limits.values[GPUT_LIMIT_GPU_RAM] > 0 &&
+    bool is_limited = limits->settings->limits.values[GPUT_LIMIT_GPU_RAM] > 0 &&
                       !(limits->is_passed & 1u << GPUT_LIMIT_GPU_RAM);
     const char *reason = is_limited ? why_gpu_ram_is_unknown(limits, &device) : NULL;
     if (!reason || limits->gpu_ram_unknown_ns == 0)
@@ -183,7 +183,7 @@ void limits_check(struct limits *limits)
         end_tree(limits, now_ns);
     for (int i = 0; i < GPUT_LIMIT_KINDS; i++) {
         enum gput_limit_kind kind = (enum gput_limit_kind)i;
-        double limit = limits->settings->options.limits.values[kind];
+        double limit = limits->settings->limits.values[kind];
         if (limit > 0 && !(limits->is_passed & 1u << kind) && used(limits, kind, now_ns) >= limit)
             pass_limit(limits, kind, now_ns);
     }
@@ -192,7 +192,7 @@ void limits_check(struct limits *limits)
 
 int64_t limits_due_ns(const struct limits *limits)
 {
-    double seconds = limits->settings->options.limits.values[GPUT_LIMIT_SECONDS];
+    double seconds = limits->settings->limits.values[GPUT_LIMIT_SECONDS];
     if (limits->terminated_ns && !limits->gave_up_ending)
         return limits->ledger->snapshot->taken_ns + ENDING_SCAN_NS;
     if (seconds > 0 && !(limits->is_passed & 1u << GPUT_LIMIT_SECONDS))

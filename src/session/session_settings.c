@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/tracking/tracking_file.h"
+#include "model/session_options.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -14,18 +15,6 @@
 #define MIN_SLEEP_SECONDS 0.001
 /* A year: more is a typing error. */
 #define MAX_SLEEP_SECONDS 31536000.0
-
-struct gput_session_options gput_session_options_default(void)
-{
-    return (struct gput_session_options){
-        .sleep_time_seconds = 1.0,
-        .ram_unit = GPUT_GIGABYTES,
-        .gpu_ram_unit = GPUT_GIGABYTES,
-        .time_unit = GPUT_HOURS,
-        .carbon_intensity = NAN,
-        .energy_period_seconds = 2,
-    };
-}
 
 static int check_options(const struct gput_session_options *options, struct gput_error *error)
 {
@@ -39,8 +28,8 @@ static int check_options(const struct gput_session_options *options, struct gput
             options->energy_period_seconds);
     bool is_limited = false;
     for (int i = 0; i < GPUT_LIMIT_KINDS; i++)
-        is_limited |= options->limits.values[i] > 0;
-    if (options->limits.enforce && !is_limited)
+        is_limited |= options->limits->values[i] > 0;
+    if (options->limits->enforce && !is_limited)
         return error_set(error, GPUT_ERROR_INVALID,
             "There is no limit to enforce. Give one, for example ram=8GB.");
     const struct gput_carbon_intensity *intensity;
@@ -102,10 +91,12 @@ int session_settings_open_gpus(struct session_settings *settings, struct gput_er
 }
 
 int session_settings_init(struct session_settings *settings,
-    const struct gput_session_options *options, struct gput_error *error)
+    const struct gput_session_options *given, struct gput_error *error)
 {
-    TRY(check_options(options, error));
-    return copy_options(settings, options) == GPUT_OK ? GPUT_OK : error_memory(error);
+    struct gput_session_options options;
+    TRY(session_options_read(given, &options, &settings->limits, error));
+    TRY(check_options(&options, error));
+    return copy_options(settings, &options) == GPUT_OK ? GPUT_OK : error_memory(error);
 }
 
 void session_settings_fill_gpus(

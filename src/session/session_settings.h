@@ -18,7 +18,8 @@ enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MA
 
 struct session_settings {
     struct gput_session_options options; /* its strings are copies, in `strings` */
-    char *strings[10];                   /* owned */
+    struct gput_limits limits;
+    char *strings[10]; /* owned */
     int64_t interval_ns;
     bool procfs_is_named; /* by the caller: pids are those of that procfs */
     struct gput_static_data static_data;
@@ -31,9 +32,10 @@ struct session_settings {
 };
 
 /* Copies the options, so that the caller's strings need not stay. On success and failure the caller
- * calls session_settings_finish(). Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_MEMORY. */
+ * calls session_settings_finish(). Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_UNSUPPORTED
+ * (one of a later version), GPUT_ERROR_MEMORY. */
 int session_settings_init(struct session_settings *settings,
-    const struct gput_session_options *options, struct gput_error *error);
+    const struct gput_session_options *given, struct gput_error *error);
 
 /* Finds the GPUs. Errors: those of gpu_set_open(). */
 int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error);

@@ -187,7 +187,7 @@ static int check_procfs(
             "there. Mount one (mount -t proc proc /proc, unshare --mount-proc), or name another "
             "folder in GPUT_PROCFS.",
             root);
-    if (session->settings.options.limits.enforce)
+    if (session->settings.limits.enforce)
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "Processes of %s cannot be ended for a limit: they are of another pid namespace, where "
             "their numbers mean others. Track them without --enforce, or from inside of it.",
@@ -250,7 +250,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
 
 int gput_session_track_self(struct gput_session *session, struct gput_error *error)
 {
-    if (session->settings.options.limits.enforce)
+    if (session->settings.limits.enforce)
         return error_set(error, GPUT_ERROR_INVALID,
             "A program that tracks itself cannot be ended for a limit. Let another process track "
             "it.");

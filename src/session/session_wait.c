@@ -54,7 +54,7 @@ static bool wait_a_while(const struct gput_session *session, int64_t deadline_ns
     struct pollfd ended = {.fd = session->target.pid_fd, .events = POLLIN};
     bool is_reported =
         session->target.pid_fd >= 0 && session->ledger.main_ended_ns == 0 &&
-        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce);
+        (session->settings.mode == SESSION_LAUNCHED || !session->settings.limits.enforce);
     if (!is_reported && (forever || left_ms > POLL_INTERVAL_MS))
         left_ms = POLL_INTERVAL_MS;
     if (left_ms > INT32_MAX)
@@ -75,7 +75,7 @@ static bool tree_has_ended(struct gput_session *session)
     bool main_lives = session->ledger.main_ended_ns == 0 && !main_has_ended(session);
     /* A launched command is waited for in any case: we collect its status. */
     if (main_lives &&
-        (session->settings.mode == SESSION_LAUNCHED || !session->settings.options.limits.enforce))
+        (session->settings.mode == SESSION_LAUNCHED || !session->settings.limits.enforce))
         return false;
     if (!main_lives && session->ledger.main_ended_ns == 0)
         session->ledger.main_ended_ns = clock_monotonic_ns();

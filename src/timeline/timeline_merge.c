@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/file_target.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"
@@ -36,10 +37,23 @@ struct merge {
     struct timeline_inputs adding;
 };
 
-struct gput_timeline_options gput_timeline_options_default(void)
+static const struct gput_timeline_options usual = {
+    .size = sizeof usual,
+    .low_dimension = DEFAULT_LOW_METRIC,
+    .low_threshold = 85,
+    .unit = GPUT_TIMELINE_TIME,
+};
+
+void gput_timeline_options_init(struct gput_timeline_options *options, size_t size)
 {
-    return (struct gput_timeline_options){
-        .low_dimension = DEFAULT_LOW_METRIC, .low_threshold = 85, .unit = GPUT_TIMELINE_TIME};
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+static const struct gput_timeline_result nothing = {.size = sizeof nothing};
+
+void gput_timeline_result_init(struct gput_timeline_result *result, size_t size)
+{
+    sized_init(result, size, &nothing, sizeof nothing);
 }
 
 void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
@@ -405,7 +419,7 @@ static int write_merged(
     TRY(check_output(merge, made.path, error));
     TRY(timeline_write_json(&merge->timeline, made.path, error));
     if (result)
-        *result = made;
+        sized_write(result, &made, sizeof made);
     return GPUT_OK;
 }
 
@@ -420,13 +434,15 @@ static int merge_inputs(
     return write_merged(merge, result, error);
 }
 
-int gput_timeline_merge(const struct gput_timeline_options *options,
+int gput_timeline_merge(const struct gput_timeline_options *given,
     struct gput_timeline_result *result, struct gput_error *error)
 {
-    struct merge merge = {.options = options};
-    TRY(check_options(options, error));
+    struct gput_timeline_options options = usual;
+    struct merge merge = {.options = &options};
+    TRY(sized_read(&options, sizeof options, given, error));
+    TRY(check_options(&options, error));
     TRY(find_folder(&merge, error));
-    size_t memory = options->memory_bytes ? options->memory_bytes : DEFAULT_MEMORY;
+    size_t memory = options.memory_bytes ? options.memory_bytes : DEFAULT_MEMORY;
     int code = timeline_init(&merge.timeline, merge.folder, memory, error);
     merge.adding.timeline = &merge.timeline;
     if (code == GPUT_OK)

@@ -152,7 +152,7 @@ static void a_table_has_a_row_a_figure_and_session(void **state)
 {
     (void)state;
     struct gput_comparison *comparison = comparison_create();
-    struct gput_comparison_options options = {.statistic = GPUT_MAX};
+    struct gput_comparison_options options = {.size = sizeof options, .statistic = GPUT_MAX};
     struct gput_tables *tables;
     add(comparison, "A", 4, "a");
     add(comparison, "B", 1, "a");

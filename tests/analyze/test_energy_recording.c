@@ -50,7 +50,7 @@ static int close_folder(void **state)
 
 static struct gput_energy_metric metric_of(const char *name)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     assert_int_equal(gput_energy_recording_metric(recording, name, NULL, &metric, NULL), GPUT_OK);
     return metric;
 }

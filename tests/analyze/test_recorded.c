@@ -81,7 +81,7 @@ static void samples_are_those_inside_of_a_span(void **state)
     (void)state;
     static const struct gput_recorded_span spans[] = {
         {14, 15}, {11, 12}, {NAN, 20}, {11.5, 13}, {9, 8}};
-    struct gput_recorded_options options = {.spans = spans, .n_spans = 5};
+    struct gput_recorded_options options = {.size = sizeof options, .spans = spans, .n_spans = 5};
     struct gput_tables *tables;
     struct str text = {0};
     str_append(&text, STATIC_DATA "timestamp,main_ram\n");
@@ -106,7 +106,8 @@ static void warns_of_a_last_line_that_is_cut_off(void **state)
 {
     (void)state;
     int warnings = 0;
-    struct gput_recorded_options options = {.warn = count_warning, .user = &warnings};
+    struct gput_recorded_options options = {
+        .size = sizeof options, .warn = count_warning, .user = &warnings};
     struct gput_tables *tables;
     write_path(STATIC_DATA "timestamp,main_ram\n1,1\n2");
     assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);
@@ -122,7 +123,7 @@ static void warns_of_a_last_line_that_is_cut_off(void **state)
 static void marks_are_unchanged(void **state)
 {
     (void)state;
-    struct gput_recorded_options options = {.code_block = "a"};
+    struct gput_recorded_options options = {.size = sizeof options, .code_block = "a"};
     struct gput_tables *tables;
     write_path(MARKS);
     assert_int_equal(gput_recorded_marks(path, &options, &tables, NULL), GPUT_OK);
@@ -176,7 +177,7 @@ static void calls_have_what_the_kernel_counted_in_each(void **state)
 static void calls_of_one_block_are_independent_of_others(void **state)
 {
     (void)state;
-    struct gput_recorded_options options = {.code_block = "good"};
+    struct gput_recorded_options options = {.size = sizeof options, .code_block = "good"};
     struct gput_tables *tables = (void *)path;
     struct gput_error error;
     write_path("process_id,code_block_name,position,timestamp\n"

@@ -88,7 +88,8 @@ static void a_file_that_was_removed_and_made_anew_is_left_alone_by_the_old_log(v
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         const char *path = temporary(files[i]);
-        struct gput_blocks_options options = {.overwrite = true, .limit_bytes = 1 << 20};
+        struct gput_blocks_options options = {
+            .size = sizeof options, .overwrite = true, .limit_bytes = 1 << 20};
         struct gput_blocks *before = open_blocks(path, options);
         assert_int_equal(gput_blocks_mark(before, "before", GPUT_BLOCK_START), GPUT_OK);
         assert_int_equal(unlink(path), 0);
@@ -138,7 +139,7 @@ static void an_invalid_name_is_refused_and_its_end_still_pairs(void **state)
     assert_int_equal(gput_blocks_begin(blocks, longest), GPUT_OK);
     gput_blocks_end(blocks);
     gput_blocks_end(blocks);
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     gput_blocks_read_status(blocks, &status);
     assert_int_equal(status.marks_lost, 2);
     assert_int_equal(status.lost.code, GPUT_ERROR_INVALID);
@@ -168,7 +169,7 @@ static void a_log_at_its_limit_loses_marks_and_says_so(void **state)
         assert_true(++kept < 100000);
     assert_int_equal(code, GPUT_ERROR_STATE);
     assert_true(kept > 16000);
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     gput_blocks_read_status(blocks, &status);
     assert_int_equal(status.marks_lost, 1);
     assert_non_null(strstr(status.lost.message, "limit"));

@@ -58,7 +58,7 @@ static struct outcome mark_through(const char *path, bool thread_ids, rlim_t roo
 {
     struct outcome outcome = {0};
     struct gput_blocks *blocks;
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     struct gput_blocks_options options = gput_blocks_options_default();
     struct stat info;
     options.thread_ids = thread_ids;

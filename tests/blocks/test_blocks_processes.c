@@ -88,7 +88,7 @@ static void another_log_joins_a_file_that_is_shared_and_no_other(void **state)
     for (unsigned i = 0; i < 3; i++) {
         const char *path = temporary(files[i]);
         struct gput_blocks *first = open_blocks(path, gput_blocks_options_default());
-        struct gput_blocks_status status;
+        struct gput_blocks_status status = gput_blocks_status_default();
         for (int shared = 0; shared < 2; shared++) {
             if (shared)
                 gput_blocks_share(first);

@@ -66,7 +66,7 @@ static void mark_as_the_environment_says(void)
     char path[32];
     snprintf(path, sizeof path, "of-%d.csv", getpid());
     temporary_write(path, "old");
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     REQUIRE(gput_block_begin("a") == GPUT_ERROR_EXISTS);
     REQUIRE(gput_block_end() == GPUT_ERROR_EXISTS);
     gput_block_read_status(&status);

@@ -17,10 +17,16 @@ static const char *file_with(const char *content)
     return path;
 }
 
-static int read_config(const char *content, struct gput_config *config, struct gput_error *error)
+static struct gput_session_options options;
+
+/* Sets the options, too. */
+static int read_config(const char *content, struct gput_config **config, struct gput_error *error)
 {
     const char *path = file_with(content);
     int code = gput_config_load(path, config, error);
+    options = gput_session_options_default();
+    if (code == GPUT_OK)
+        gput_config_options(*config, &options);
     unlink(path);
     return code;
 }
@@ -28,21 +34,21 @@ static int read_config(const char *content, struct gput_config *config, struct g
 static void gives_the_defaults_for_an_empty_object(void **state)
 {
     (void)state;
-    struct gput_config config;
+    struct gput_config *config;
     struct gput_session_options defaults = gput_session_options_default();
     assert_int_equal(read_config("{}", &config, NULL), GPUT_OK);
-    assert_true(config.options.sleep_time_seconds == defaults.sleep_time_seconds);
-    assert_int_equal(config.options.ram_unit, defaults.ram_unit);
-    assert_null(config.options.tracking_file);
-    assert_false(config.disable_logs);
-    assert_int_equal(config.process_id, 0);
-    gput_config_destroy(&config);
+    assert_true(options.sleep_time_seconds == defaults.sleep_time_seconds);
+    assert_int_equal(options.ram_unit, defaults.ram_unit);
+    assert_null(options.tracking_file);
+    assert_false(gput_config_disables_logs(config));
+    assert_int_equal(gput_config_process_id(config), 0);
+    gput_config_destroy(config);
 }
 
 static void reads_every_member(void **state)
 {
     (void)state;
-    struct gput_config config;
+    struct gput_config *config;
     assert_int_equal(
         read_config("{\"sleep_time\": 0.25, \"ram_unit\": \"bytes\", \"gpu_ram_unit\": "
                     "\"terabytes\", \"time_unit\": \"days\", \"n_expected_cores\": 7, "
@@ -54,60 +60,59 @@ static void reads_every_member(void **state)
                     "\"join_timeout\": 1.5}",
             &config, NULL),
         GPUT_OK);
-    assert_true(config.options.sleep_time_seconds == 0.25);
-    assert_int_equal(config.options.ram_unit, GPUT_BYTES);
-    assert_int_equal(config.options.gpu_ram_unit, GPUT_TERABYTES);
-    assert_int_equal(config.options.time_unit, GPUT_DAYS);
-    assert_int_equal(config.options.n_expected_cores, 7);
-    assert_string_equal(config.options.gpu_uuids, "GPU-1,2");
-    assert_string_equal(config.options.gpu_brand, "amd");
-    assert_true(config.disable_logs);
-    assert_int_equal(config.process_id, 42);
-    assert_string_equal(config.options.resource_usage_file, "kept");
-    assert_string_equal(config.options.tracking_file, "rows.csv");
-    assert_true(config.options.overwrite);
-    assert_int_equal(config.options.ram_mode, GPUT_RAM_EXACT);
-    assert_true(config.options.limits.values[GPUT_LIMIT_RAM] == 1.5e9);
-    assert_true(config.options.limits.values[GPUT_LIMIT_GPU_RAM] == 0);
-    assert_true(config.options.limits.values[GPUT_LIMIT_SECONDS] == 90);
-    assert_true(config.options.limits.values[GPUT_LIMIT_CPU_SECONDS] == 0.25);
-    assert_true(config.options.limits.enforce);
-    gput_config_destroy(&config);
-    assert_null(config.storage);
+    assert_true(options.sleep_time_seconds == 0.25);
+    assert_int_equal(options.ram_unit, GPUT_BYTES);
+    assert_int_equal(options.gpu_ram_unit, GPUT_TERABYTES);
+    assert_int_equal(options.time_unit, GPUT_DAYS);
+    assert_int_equal(options.n_expected_cores, 7);
+    assert_string_equal(options.gpu_uuids, "GPU-1,2");
+    assert_string_equal(options.gpu_brand, "amd");
+    assert_true(gput_config_disables_logs(config));
+    assert_int_equal(gput_config_process_id(config), 42);
+    assert_string_equal(options.resource_usage_file, "kept");
+    assert_string_equal(options.tracking_file, "rows.csv");
+    assert_true(options.overwrite);
+    assert_int_equal(options.ram_mode, GPUT_RAM_EXACT);
+    assert_true(options.limits->values[GPUT_LIMIT_RAM] == 1.5e9);
+    assert_true(options.limits->values[GPUT_LIMIT_GPU_RAM] == 0);
+    assert_true(options.limits->values[GPUT_LIMIT_SECONDS] == 90);
+    assert_true(options.limits->values[GPUT_LIMIT_CPU_SECONDS] == 0.25);
+    assert_true(options.limits->enforce);
+    gput_config_destroy(config);
 }
 
 static void takes_the_last_of_two_equal_members(void **state)
 {
     (void)state;
-    struct gput_config config;
+    struct gput_config *config;
     assert_int_equal(
         read_config("{\"gpu_brand\": \"amd\", \"gpu_brand\": \"nvidia\"}", &config, NULL), GPUT_OK);
-    assert_string_equal(config.options.gpu_brand, "nvidia");
-    gput_config_destroy(&config);
+    assert_string_equal(options.gpu_brand, "nvidia");
+    gput_config_destroy(config);
 }
 
 static void distinguishes_an_empty_list_of_gpus_from_none(void **state)
 {
     (void)state;
-    struct gput_config config;
+    struct gput_config *config;
     assert_int_equal(read_config("{\"gpu_uuids\": []}", &config, NULL), GPUT_OK);
-    assert_string_equal(config.options.gpu_uuids, "");
-    gput_config_destroy(&config);
+    assert_string_equal(options.gpu_uuids, "");
+    gput_config_destroy(config);
     assert_int_equal(read_config("{\"gpu_uuids\": null}", &config, NULL), GPUT_OK);
-    assert_null(config.options.gpu_uuids);
-    gput_config_destroy(&config);
+    assert_null(options.gpu_uuids);
+    gput_config_destroy(config);
 }
 
 static void names_the_file_and_the_member_that_is_wrong(void **state)
 {
     (void)state;
-    struct gput_config config;
+    struct gput_config *config;
     struct gput_error error;
     assert_int_equal(read_config("{\"gpu_brand\": \"amd\", \"overwrite\": 1}", &config, &error),
         GPUT_ERROR_INVALID);
     assert_non_null(strstr(error.message, "/tmp/gput-test-config-"));
     assert_non_null(strstr(error.message, "\"overwrite\" must be true or false."));
-    assert_null(config.storage);
+    assert_null(config);
 
     assert_int_equal(read_config("{\"speed\": 1}", &config, &error), GPUT_ERROR_INVALID);
     assert_non_null(

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
         if (code == GPUT_OK && end_code == GPUT_OK && write(STDOUT_FILENO, ".", 1) != 1)
             return 3;
     }
-    struct gput_blocks_status status;
+    struct gput_blocks_status status = gput_blocks_status_default();
     gput_blocks_read_status(blocks, &status);
     if (status.marks_lost > 0)
         fprintf(stderr, "%s\n", status.lost.message);

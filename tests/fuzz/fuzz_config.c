@@ -14,10 +14,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
-    struct gput_config config;
+    struct gput_config *config;
     struct gput_error error = {0};
     if (gput_config_load(path, &config, &error) == GPUT_OK)
-        gput_config_destroy(&config);
+        gput_config_destroy(config);
     else if (!error.message[0])
         abort();
     close(fd);

@@ -8,7 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = fuzz_text(data, size);
-    struct gput_limits limits = {0};
+    struct gput_limits limits = gput_limits_default();
     struct gput_error error = {0};
     int given = 0;
     int code = gput_limits_parse(text, &limits, &error);

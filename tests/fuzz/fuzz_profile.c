@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fwrite(data, 1, size, file);
     fclose(file);
     for (int view = GPUT_PROFILE_JOB; view <= GPUT_PROFILE_EVENTS; view++) {
-        const struct gput_profile_options options = {.path = root,
+        const struct gput_profile_options options = {.size = sizeof options,
+            .path = root,
             .by = (enum gput_profile_by)(size % 3),
             .by_phase = size % 2,
             .each_step = size % 5 == 0,

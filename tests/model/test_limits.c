@@ -7,7 +7,7 @@
 static void reads_sizes_in_powers_of_1000_and_1024(void **state)
 {
     (void)state;
-    struct gput_limits limits = {0};
+    struct gput_limits limits = gput_limits_default();
     assert_int_equal(gput_limits_parse("ram=8GB", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_RAM] == 8e9);
     assert_int_equal(gput_limits_parse("ram=1.5gib", &limits, NULL), GPUT_OK);
@@ -21,7 +21,7 @@ static void reads_sizes_in_powers_of_1000_and_1024(void **state)
 static void reads_times(void **state)
 {
     (void)state;
-    struct gput_limits limits = {0};
+    struct gput_limits limits = gput_limits_default();
     assert_int_equal(gput_limits_parse("seconds=90", &limits, NULL), GPUT_OK);
     assert_true(limits.values[GPUT_LIMIT_SECONDS] == 90);
     assert_int_equal(gput_limits_parse("cpu_seconds=2h", &limits, NULL), GPUT_OK);
@@ -34,7 +34,7 @@ static void refuses_other_texts_and_names_the_valid_units(void **state)
     static const char *const wrong[] = {"", "ram", "ram=", "ram=much", "ram=-1GB", "ram=0",
         "ram=1s", "seconds=1GB", "seconds=nan", "ram=inf", "disk=1GB", "ra=1GB", "ram=8GBs"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct gput_limits limits = {0};
+        struct gput_limits limits = gput_limits_default();
         struct gput_error error;
         assert_int_equal(gput_limits_parse(wrong[i], &limits, &error), GPUT_ERROR_INVALID);
         assert_non_null(strstr(error.message, "not a valid limit"));

@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "report": {"base", "model", "formats", "import", "trace", "analyze", "timeline", "training", "output"},
     "serve": {"base"},
     "config": {"base", "model"},
-    "doctor": {"base", "os", "gpu", "energy"},
+    "doctor": {"base", "model", "os", "gpu", "energy"},
     "session": {"base", "model", "os", "gpu", "energy", "process", "formats", "import", "output", "serve"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)

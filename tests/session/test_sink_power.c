@@ -77,7 +77,7 @@ static struct gput_energy_recording *take_recording(void)
 static struct gput_energy_metric metric_of(
     const struct gput_energy_recording *recording, const char *name)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     assert_int_equal(gput_energy_recording_metric(recording, name, NULL, &metric, NULL), GPUT_OK);
     return metric;
 }

@@ -93,7 +93,7 @@ static void merges_a_trace_root(void **state)
     (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct doc *trace = merge(&options, &result);
     assert_int_equal(pid_of(trace, "Step:ModeKeys.TRAIN"), 1);
     assert_int_equal(pid_of(trace, "Step:ModeKeys.EVAL"), 2);
@@ -123,7 +123,7 @@ static void marks_low_readings_with_all_around_them(void **state)
     (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct doc *trace = merge(&options, &result);
     assert_int_equal(count(trace, "i"), 18); /* 10 half seconds before the work, 8 after */
     for (const struct doc *event = trace->first; event; event = event->next) {
@@ -151,7 +151,7 @@ static void selects_by_time_step_and_suffix(void **state)
     (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     options.has_start = options.has_end = true;
     options.start = T0 + 1250000;
     options.end = T0 + 1300000; /* what begins there is in */
@@ -203,7 +203,7 @@ static void a_stretch_of_steps_is_one_of_time(void **state)
     char *eval = write_step("2_pythontimeline.json", 1006, T0 + 100);
     const char *const inputs[] = {train, eval};
     struct gput_timeline_options options = options_for(inputs, 2);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct gput_error error;
     options.unit = GPUT_TIMELINE_STEP;
     options.has_start = options.has_end = true;
@@ -229,7 +229,7 @@ static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
     char *model = write_step("model_timeline.json", 3, T0 + 100);
     const char *const inputs[] = {model, python};
     struct gput_timeline_options options = options_for(inputs, 2);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     options.unit = GPUT_TIMELINE_STEP;
     options.has_start = true;
     options.start = 3;
@@ -253,7 +253,7 @@ static void aligns_ranks_on_one_clock(void **state)
     snprintf(second, sizeof second, "%s", fixture("trace-kineto/rank1.json"));
     const char *const inputs[] = {first, second};
     struct gput_timeline_options options = options_for(inputs, 2);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct doc *trace = merge(&options, &result);
     assert_true(pid_of(trace, "rank 0: python") >= 1000000);
     assert_true(pid_of(trace, "rank 1: python") >= 1000000);
@@ -274,7 +274,7 @@ static void keeps_overlapping_slices_apart(void **state)
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/overlap.json"));
     const char *const inputs[] = {path};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct doc *trace = merge(&options, &result);
     double tids[4] = {0};
     for (const struct doc *event = trace->first; event; event = event->next)
@@ -299,7 +299,7 @@ static void leaves_out_what_ends_before_it_begins(void **state)
     assert_int_equal(file_write_atomic(path, text, strlen(text), NULL), GPUT_OK);
     const char *const inputs[] = {path};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     doc_destroy(merge(&options, &result));
     assert_int_equal(result.slices, 1);
     assert_int_equal(result.unusable, 1);
@@ -312,7 +312,7 @@ static void names_its_output_as_users_know_it(void **state)
     (void)state;
     const char *const inputs[] = {fixture("trace-root")};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result;
+    struct gput_timeline_result result = gput_timeline_result_default();
     char expected[128];
     options.output = NULL;
     options.output_folder = folder;
@@ -438,7 +438,7 @@ static uint64_t merged_events(const struct recording *recording)
     snprintf(path, sizeof path, "%s/%s", folder, recording->input);
     const char *const inputs[] = {path};
     struct gput_timeline_options options = options_for(inputs, 1);
-    struct gput_timeline_result result = {0};
+    struct gput_timeline_result result = gput_timeline_result_default();
     struct gput_error error = {0};
     options.output = "/dev/null";
     options.memory_bytes = 1; /* the least */

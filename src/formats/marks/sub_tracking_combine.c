@@ -1,6 +1,8 @@
 #include "base/str.h"
 #include "formats/marks/sub_tracking_file.h"
 
+#include "base/sized.h"
+
 #include <gputracker/sub_tracking.h>
 
 #include <dirent.h>
@@ -22,9 +24,11 @@ struct combination {
     uint64_t bytes_total;
 };
 
-struct gput_sub_tracking_options gput_sub_tracking_options_default(void)
+static const struct gput_sub_tracking_options usual = {.size = sizeof usual};
+
+void gput_sub_tracking_options_init(struct gput_sub_tracking_options *options, size_t size)
 {
-    return (struct gput_sub_tracking_options){0};
+    sized_init(options, size, &usual, sizeof usual);
 }
 
 /* ---- Preparation ---- */
@@ -146,11 +150,11 @@ static int copy_files(struct combination *work, struct gput_error *error)
 }
 
 int gput_sub_tracking_combine(const char *output, const char *const *paths, size_t n_paths,
-    const struct gput_sub_tracking_options *options, struct gput_error *error)
+    const struct gput_sub_tracking_options *given, struct gput_error *error)
 {
-    struct gput_sub_tracking_options usual = gput_sub_tracking_options_default();
-    struct combination work = {
-        .paths = paths, .n_paths = n_paths, .options = options ? options : &usual};
+    struct gput_sub_tracking_options options = usual;
+    struct combination work = {.paths = paths, .n_paths = n_paths, .options = &options};
+    TRY(sized_read(&options, sizeof options, given, error));
     if (n_paths == 0)
         return error_set(error, GPUT_ERROR_INVALID, "There are no sub-tracking files to combine.");
     TRY(check_paths(output, &work, error));

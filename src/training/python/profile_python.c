@@ -1,6 +1,7 @@
 #include <gputracker/profile.h>
 
 #include "base/file.h"
+#include "base/sized.h"
 #include "import/cprofile.h"
 #include "import/pyinstrument.h"
 #include "training/python/python_profiles.h"
@@ -150,8 +151,15 @@ static void put_moment(struct gput_table *table, const struct profile_moment *mo
     table_put_double(table, moment->time_us);
 }
 
-int gput_python_profile_tables(const struct gput_python_options *options,
-    struct gput_tables **tables, struct gput_error *error)
+static const struct gput_python_options usual = {.size = sizeof usual};
+
+void gput_python_options_init(struct gput_python_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_python_profile_tables(
+    const struct gput_python_options *given, struct gput_tables **tables, struct gput_error *error)
 {
     static const struct {
         const char *name;
@@ -163,9 +171,11 @@ int gput_python_profile_tables(const struct gput_python_options *options,
         {"end_step", GPUT_COLUMN_INT}, {"end_phase", GPUT_COLUMN_TEXT},
         {"end_time_since_epoch_in_micros", GPUT_COLUMN_DOUBLE}, {"stats_path", GPUT_COLUMN_TEXT}};
     struct python_profiles profiles;
-    struct gput_tables *made = tables_create();
-    int code = made ? python_profiles_find(options, &profiles, error) : error_memory(error);
+    struct gput_python_options options = usual;
     *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    struct gput_tables *made = tables_create();
+    int code = made ? python_profiles_find(&options, &profiles, error) : error_memory(error);
     if (!made)
         return code;
     struct gput_table *table = tables_add(made, "profiles");
@@ -242,27 +252,31 @@ static int sum_up(
     return code;
 }
 
-int gput_python_render(const struct gput_python_options *options, enum gput_format format,
+int gput_python_render(const struct gput_python_options *given, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error)
 {
     struct sum sum;
+    struct gput_python_options options = usual;
     *bytes = NULL;
-    if ((size_t)options->by >= sizeof orders / sizeof *orders)
+    TRY(sized_read(&options, sizeof options, given, error));
+    if ((size_t)options.by >= sizeof orders / sizeof *orders)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such order of functions");
-    int code = sum_up(options, &sum, error);
+    int code = sum_up(&options, &sum, error);
     if (code == GPUT_OK)
-        code = render_sum(&sum, options, format, bytes, length, error);
+        code = render_sum(&sum, &options, format, bytes, length, error);
     sum_finish(&sum);
     return code;
 }
 
-int gput_python_function_tables(const struct gput_python_options *options,
-    struct gput_tables **tables, struct gput_error *error)
+int gput_python_function_tables(
+    const struct gput_python_options *given, struct gput_tables **tables, struct gput_error *error)
 {
     struct sum sum;
     struct gput_tables *made = NULL;
+    struct gput_python_options options = usual;
     *tables = NULL;
-    int code = sum_up(options, &sum, error);
+    TRY(sized_read(&options, sizeof options, given, error));
+    int code = sum_up(&options, &sum, error);
     if (code == GPUT_OK && sum.dumps == 0)
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
             "No dump of cProfile fits what was asked for, only sessions of pyinstrument");

@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "base/sized.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "training/pytorch/kineto.h"
@@ -456,19 +457,28 @@ static int make_view(enum gput_kineto_view view, const struct gput_kineto_option
     }
 }
 
-int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_options *options,
+static const struct gput_kineto_options usual = {.size = sizeof usual};
+
+void gput_kineto_options_init(struct gput_kineto_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
+    struct gput_kineto_options options = usual;
     *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
     if (view < GPUT_KINETO_BREAKDOWN || view > GPUT_KINETO_DIFF)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a trace");
-    if (options->path_count == 0)
+    if (options.path_count == 0)
         return error_set(error, GPUT_ERROR_INVALID, "Name a trace of PyTorch's profiler");
-    if (view == GPUT_KINETO_DIFF && options->path_count != 2)
+    if (view == GPUT_KINETO_DIFF && options.path_count != 2)
         return error_set(
             error, GPUT_ERROR_INVALID, "Name the two traces, or folders of traces, to compare");
     struct gput_tables *made = tables_create();
-    int code = made ? make_view(view, options, made, error) : error_memory(error);
+    int code = made ? make_view(view, &options, made, error) : error_memory(error);
     if (code == GPUT_OK)
         return tables_finish_building(made, tables, error);
     gput_tables_destroy(made);

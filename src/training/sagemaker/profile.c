@@ -3,6 +3,8 @@
 #include "training/sagemaker/profile_views.h"
 #include "training/sagemaker/step_index.h"
 
+#include "base/sized.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -83,6 +85,13 @@ static struct profile_frame_selection selection_of(
     return selection;
 }
 
+static const struct gput_profile_options usual = {.size = sizeof usual};
+
+void gput_profile_options_init(struct gput_profile_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
 static int check_options(const struct gput_profile_options *options, struct gput_error *error)
 {
     if (!options->path && !options->rows)
@@ -93,24 +102,26 @@ static int check_options(const struct gput_profile_options *options, struct gput
     return GPUT_OK;
 }
 
-int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_options *options,
+int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_options *given,
     struct gput_tables **tables, struct gput_error *error)
 {
+    struct gput_profile_options options = usual;
     *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
     if ((size_t)view >= sizeof views / sizeof *views)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a profile");
-    TRY(check_options(options, error));
-    struct profile_frame_selection selection = selection_of(options, view);
-    struct read_report report = {.warn = options->warn,
-        .progress = options->progress,
+    TRY(check_options(&options, error));
+    struct profile_frame_selection selection = selection_of(&options, view);
+    struct read_report report = {.warn = options.warn,
+        .progress = options.progress,
         .progress_span = 1,
-        .user = options->user};
+        .user = options.user};
     struct profile_frame frame;
     TRY(profile_frame_read(&selection, &frame, &report, error));
     struct gput_tables *made = tables_create();
-    if (made && options->take)
-        tables_set_sink(made, ROWS_OF_A_PART, options->take, options->user);
-    int code = made ? views[view].make(&frame, options, made, error) : error_memory(error);
+    if (made && options.take)
+        tables_set_sink(made, ROWS_OF_A_PART, options.take, options.user);
+    int code = made ? views[view].make(&frame, &options, made, error) : error_memory(error);
     profile_frame_finish(&frame);
     if (code != GPUT_OK) {
         gput_tables_destroy(made);

@@ -17,7 +17,7 @@ static struct gput_tables *make(
     enum gput_kineto_view view, const char *const *paths, size_t count, size_t limit)
 {
     struct gput_kineto_options options = {
-        .paths = paths, .path_count = count, .limit = limit, .warn = warn};
+        .size = sizeof options, .paths = paths, .path_count = count, .limit = limit, .warn = warn};
     struct gput_tables *tables;
     struct gput_error error = {0};
     warning[0] = '\0';
@@ -98,7 +98,7 @@ static void spans_that_do_not_fit_into_memory_give_the_same(void **state)
     const char *const paths[] = {path};
     for (int view = GPUT_KINETO_BREAKDOWN; view <= GPUT_KINETO_IDLE; view++) {
         const struct gput_kineto_options options = {
-            .paths = paths, .path_count = 1, .memory_bytes = 1};
+            .size = sizeof options, .paths = paths, .path_count = 1, .memory_bytes = 1};
         struct gput_tables *tables = make((enum gput_kineto_view)view, paths, 1, 0);
         char *expected;
         assert_int_equal(gput_tables_render(tables, GPUT_CSV, &expected, NULL, NULL), GPUT_OK);
@@ -129,7 +129,7 @@ static void says_when_there_is_no_gpu(void **state)
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-kineto/overlap.json"));
     const char *const paths[] = {path};
-    struct gput_kineto_options options = {.paths = paths, .path_count = 1};
+    struct gput_kineto_options options = {.size = sizeof options, .paths = paths, .path_count = 1};
     struct gput_tables *tables;
     struct gput_error error;
     assert_int_equal(

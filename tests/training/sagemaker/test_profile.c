@@ -11,7 +11,7 @@ static struct gput_profile_options options_of_root(void)
 {
     static char path[4096];
     snprintf(path, sizeof path, "%s", fixture("trace-root"));
-    return (struct gput_profile_options){.path = path};
+    return (struct gput_profile_options){.size = sizeof(struct gput_profile_options), .path = path};
 }
 
 static struct gput_tables *make(
@@ -341,7 +341,8 @@ static void looks_at_rows_of_the_caller(void **state)
     for (size_t i = 0; i < rows.event_count; i++)
         assert_int_equal(steps[i], expected[i]);
 
-    struct gput_profile_options options = {.rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
+    struct gput_profile_options options = {
+        .size = sizeof options, .rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
     struct gput_tables *tables = make(GPUT_PROFILE_STEPS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_text(table, 2, "framework_metric", "asynchronous");
@@ -375,7 +376,7 @@ static void keeps_readings_next_to_missing_ones(void **state)
         readings[i] =
             (struct gput_profile_reading){1000, values[i], "cpu0", "CPUUtilization", "a", "cpu"};
     const struct gput_profile_rows rows = {.readings = readings, .reading_count = 7};
-    struct gput_profile_options options = {.rows = &rows};
+    struct gput_profile_options options = {.size = sizeof options, .rows = &rows};
     struct gput_tables *tables = make(GPUT_PROFILE_READINGS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_int_equal(gput_table_row_count(table), 4); /* each once */

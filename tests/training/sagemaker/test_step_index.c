@@ -68,7 +68,7 @@ static void assert_spans_of_op(
 {
     const struct gput_profile_rows rows = {.events = events, .event_count = count};
     const struct gput_profile_options options = {
-        .rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
+        .size = sizeof options, .rows = &rows, .by = GPUT_PROFILE_BY_FRAMEWORK_METRIC};
     struct gput_tables *tables;
     assert_int_equal(gput_profile_tables(GPUT_PROFILE_STEPS, &options, &tables, NULL), GPUT_OK);
     const struct gput_table *table = gput_tables_get(tables, 0);

@@ -1,0 +1,31 @@
+#include "model/session_options.h"
+
+#include "base/sized.h"
+
+#include <math.h>
+
+static const struct gput_session_options usual = {
+    .size = sizeof usual,
+    .sleep_time_seconds = 1.0,
+    .ram_unit = GPUT_GIGABYTES,
+    .gpu_ram_unit = GPUT_GIGABYTES,
+    .time_unit = GPUT_HOURS,
+    .carbon_intensity = NAN,
+    .energy_period_seconds = 2,
+};
+
+void gput_session_options_init(struct gput_session_options *options, size_t size)
+{
+    sized_init(options, size, &usual, sizeof usual);
+}
+
+int session_options_read(const struct gput_session_options *given,
+    struct gput_session_options *options, struct gput_limits *limits, struct gput_error *error)
+{
+    *options = usual;
+    *limits = gput_limits_default();
+    TRY(sized_read(options, sizeof *options, given, error));
+    TRY(sized_read(limits, sizeof *limits, options->limits, error));
+    options->limits = limits;
+    return GPUT_OK;
+}
