@@ -164,12 +164,12 @@ int procfs_reread(int fd, char *buffer, size_t capacity, size_t *length)
 int procfs_list_fd(int directory_fd, struct pid_vector *numbers)
 {
     /* getdents64 rather than opendir(): no allocation, and 16 KiB hold 500 entries a call. */
-    _Alignas(struct dirent64) char entries[16384];
+    _Alignas(struct dirent) char entries[16384];
     ssize_t got;
 
     while ((got = syscall(SYS_getdents64, directory_fd, entries, sizeof entries)) > 0) {
         for (ssize_t at = 0; at < got;) {
-            const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
+            const struct dirent *entry = (const struct dirent *)(entries + at);
             uint64_t number;
             const char *end = scan_uint64(entry->d_name, &number);
             if (end && *end == '\0' && number <= INT32_MAX)
