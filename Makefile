@@ -5,11 +5,12 @@ BUILD ?= build
 PREFIX ?= /usr/local
 WERROR ?= false
 MESON_FLAGS ?=
+PORTABLE_TARGETS ?=
 # Says nothing of what works. (ninja's own --quiet is not in that of Ubuntu 22.04.)
 QUIETLY := tools/quietly.sh
 
 .DEFAULT_GOAL := all
-.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz install uninstall format check-format clean help
+.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz portable install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -58,6 +59,10 @@ torture: all ## kill, starve and cheat every command in large; writes docs/fault
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh
 
+portable: ## build the command for machines that install nothing, x86-64 and aarch64, into build-portable/dist/
+	@tools/portable/build.sh build-portable $(PORTABLE_TARGETS)
+	@tools/portable/check.py build-portable/dist
+
 install: all ## install the command, the library and its headers below PREFIX (the Python package: pip)
 	@grep -qxF 'prefix=$(PREFIX)' $(BUILD)/meson-private/gputracker.pc || \
 		{ meson configure $(BUILD) --prefix=$(PREFIX) && $(QUIETLY) ninja -C $(BUILD); }
@@ -73,7 +78,7 @@ check-format:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-bench build-fuzz build-python
+	rm -rf build build-asan build-bench build-fuzz build-python build-portable
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile

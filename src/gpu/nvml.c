@@ -45,7 +45,10 @@ static void explain_absence(const struct gpu_source_options *options,
             "%s", error->message);
     } else if (nvidia_gpu_find(options->sysfs_root, address)) {
         gpu_source_status_set(status, GPU_SOURCE_FAILED,
-            "install the NVIDIA driver (in a container: start it with --gpus all)",
+            error->code == GPUT_ERROR_UNSUPPORTED
+                ? "use the gpu-tracker that is linked with the C library (without -static in its "
+                  "name)"
+                : "install the NVIDIA driver (in a container: start it with --gpus all)",
             "there is an NVIDIA GPU at %s, but %s", address, error->message);
     } else {
         gpu_source_status_set(

@@ -51,8 +51,20 @@ static const char *const usual_paths[] = {
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",
 };
 
+/* A statically linked program cannot load anything, not even itself. */
+static bool can_load(void)
+{
+    void *self = dlopen(NULL, RTLD_LAZY);
+    if (self)
+        dlclose(self);
+    return self;
+}
+
 static int load(struct nvml_library *library, const char *path, struct gput_error *error)
 {
+    if (!can_load())
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "this statically linked gpu-tracker cannot load libnvidia-ml.so.1");
     if (path) {
         if (strchr(path, '/') && access(path, F_OK) != 0)
             return error_set(error, GPUT_ERROR_NOT_FOUND, "there is no file %s", path);

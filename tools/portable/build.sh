@@ -1,0 +1,156 @@
+#!/bin/sh
+# Builds the command for machines that install nothing: tools/portable/build.sh FOLDER [TARGET…]
+#
+#   x86_64-linux-gnu.2.17  aarch64-linux-gnu.2.17   any Linux with glibc of 2012 or later; loads NVIDIA's library
+#   x86_64-linux-musl      aarch64-linux-musl       any Linux and empty containers; cannot load NVIDIA's library
+#
+# Compiler: zig, of PyPI. jansson, SQLite and zlib are built from Debian's source packages and linked statically.
+# Two builds of one commit have the same bytes. Needs root where a Debian package is missing.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+shift
+[ $# -gt 0 ] || set -- x86_64-linux-gnu.2.17 x86_64-linux-musl aarch64-linux-gnu.2.17 aarch64-linux-musl
+zig=0.17.1 meson=1.12.1
+packages="dpkg-dev tcl python3-venv pkg-config qemu-user-static binutils-aarch64-linux-gnu libc6-arm64-cross"
+
+export PORTABLE_PYTHON="$folder/python/bin/python" PATH="$folder/python/bin:$PATH"
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct)}" QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
+# Paths of this machine do not belong into what others run.
+flags="-O2 -fPIC -ffunction-sections -fdata-sections -ffile-prefix-map=$folder=. -ffile-prefix-map=$source=."
+
+install_tools() {
+    missing=
+    for package in $packages; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+    done
+    # shellcheck disable=SC2086
+    [ -z "$missing" ] || { apt-get update && apt-get install -y --no-install-recommends $missing; }
+    [ -x "$PORTABLE_PYTHON" ] || python3 -m venv "$folder/python"
+    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake
+}
+
+# Debian's source packages of the release in /etc/os-release, with this machine's own list of mirrors.
+fetch_sources() {
+    [ ! -f "$folder/sources/done" ] || return 0
+    rm -rf "$folder/sources"
+    mkdir -p "$folder/sources/lists/partial"
+    . /etc/os-release
+    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $VERSION_CODENAME main" \
+        >"$folder/sources/list"
+    options="-o Dir::Etc::sourcelist=$folder/sources/list -o Dir::Etc::sourceparts=- -o Dir::State::lists=$folder/sources/lists"
+    # shellcheck disable=SC2086
+    (cd "$folder/sources" && apt-get $options update && apt-get $options source jansson sqlite3 zlib)
+    mkdir "$folder/sources/sqlite"
+    (cd "$folder/sources/sqlite" && sh ../sqlite3-*/configure --disable-tcl && make sqlite3.c sqlite3.h)
+    touch "$folder/sources/done"
+}
+
+write_pkg_config() { # NAME LIBRARY VERSION
+    printf 'Name: %s\nDescription: %s\nVersion: %s\nLibs: -L%s/lib -l%s\nCflags: -I%s/include\n' \
+        "$1" "$1" "$3" "$prefix" "$2" "$prefix" >"$prefix/lib/pkgconfig/$1.pc"
+}
+
+version_of() { # SOURCE PACKAGE
+    sed -n 's/^Version: //p' "$folder/sources/$1"_*.dsc
+}
+
+build_libraries() {
+    [ ! -f "$prefix/done" ] || return 0
+    mkdir -p "$prefix/lib/pkgconfig" "$prefix/include" "$target/work"
+    cd "$target/work"
+    export CC="$here/zig-cc" AR="$target/zig-ar" CFLAGS="$flags" RANLIB=true
+    cmake -G Ninja -S "$folder"/sources/jansson-* -B jansson -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$architecture" \
+        -DCMAKE_C_COMPILER="$CC" -DCMAKE_AR="$AR" -DCMAKE_RANLIB=/bin/true -DCMAKE_INSTALL_PREFIX="$prefix" \
+        -DCMAKE_POLICY_VERSION_MINIMUM=3.5 -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF
+    ninja -C jansson install
+    cp -r "$folder"/sources/zlib-* zlib
+    (cd zlib && CHOST="$architecture-linux" ./configure --static && make libz.a && cp libz.a "$prefix/lib" && cp zlib.h zconf.h "$prefix/include")
+    # shellcheck disable=SC2086
+    "$CC" $flags -DSQLITE_THREADSAFE=1 -DSQLITE_OMIT_LOAD_EXTENSION -c "$folder/sources/sqlite/sqlite3.c" -o sqlite3.o
+    "$AR" rcs "$prefix/lib/libsqlite3.a" sqlite3.o
+    cp "$folder/sources/sqlite/sqlite3.h" "$prefix/include"
+    write_pkg_config zlib z "$(version_of zlib)"
+    write_pkg_config sqlite3 sqlite3 "$(version_of sqlite3)"
+    unset CC AR CFLAGS RANLIB
+    touch "$prefix/done"
+}
+
+write_cross_file() {
+    binutils= wrapper=
+    [ "$architecture" = "$(uname -m)" ] || {
+        binutils="$architecture-linux-gnu-"
+        wrapper="exe_wrapper = 'qemu-$architecture-static'"
+    }
+    # The archive of the library is made by binutils; each names the architecture it is for.
+    cat >"$target/cross.ini" <<X
+[binaries]
+c = '$here/zig-cc'
+ar = '$target/zig-ar'
+ld = '${binutils}ld'
+objcopy = '${binutils}objcopy'
+strip = '${binutils}strip'
+pkg-config = 'pkg-config'
+$wrapper
+[built-in options]
+c_args = [$(for flag in $flags; do printf "'%s', " "$flag"; done)]
+c_link_args = ['-Wl,--gc-sections', '-s']
+[properties]
+pkg_config_libdir = '$prefix/lib/pkgconfig'
+[host_machine]
+system = 'linux'
+cpu_family = '$architecture'
+cpu = '$architecture'
+endian = 'little'
+X
+}
+
+# The list of what is linked in, as CycloneDX.
+write_components() {
+    components=
+    for name in jansson sqlite3 zlib; do
+        version=$(version_of "$name")
+        components="$components{\"type\":\"library\",\"name\":\"$name\",\"version\":\"$version\",\"purl\":\"pkg:deb/debian/$name@$version?arch=source\"},"
+    done
+    printf '{"bomFormat":"CycloneDX","specVersion":"1.5","version":1,"metadata":{"component":{"type":"application","name":"gpu-tracker","version":"%s"}},"components":[%s]}\n' \
+        "$version_of_ours" "${components%,}"
+}
+
+pack() { # NAME
+    rm -rf "$target/$1"
+    mkdir -p "$target/$1" "$folder/dist"
+    cp "$target/build/gpu-tracker" "$target/build/man/gpu-tracker.1" "$source/LICENSE" "$source/README.md" "$target/$1"
+    mkdir "$target/$1/completions"
+    cp "$target/build/completions/gpu-tracker.bash" "$target/build/completions/_gpu-tracker" \
+        "$target/build/completions/gpu-tracker.fish" "$target/$1/completions"
+    write_components >"$target/$1/components.cdx.json"
+    (cd "$target" && tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime="@$SOURCE_DATE_EPOCH" -cf - "$1") |
+        gzip -9n >"$folder/dist/$1.tar.gz"
+    (cd "$folder/dist" && sha256sum "$1.tar.gz")
+}
+
+build_target() {
+    export PORTABLE_TARGET="$1"
+    architecture=${1%%-*} target=$folder/$1 prefix=$folder/$1/prefix
+    mkdir -p "$target"
+    printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$PORTABLE_PYTHON" >"$target/zig-ar"
+    chmod +x "$target/zig-ar"
+    build_libraries
+    write_cross_file
+    cd "$source"
+    rm -rf "$target/build"
+    meson setup "$target/build" --cross-file "$target/cross.ini" -Dtests=false -Dpython=disabled -Dbuildtype=release -Dbundled=true
+    ninja -C "$target/build" gpu-tracker man/gpu-tracker.1 completions/gpu-tracker.bash completions/_gpu-tracker completions/gpu-tracker.fish
+    suffix=
+    case $1 in *musl) suffix=-static ;; esac
+    pack "gpu-tracker-$version_of_ours-linux-$architecture$suffix"
+}
+
+install_tools
+fetch_sources
+version_of_ours=$(sed -n "s/^ *version: '\([^']*\)',/\1/p" "$source/meson.build" | head -1)
+for wanted in "$@"; do
+    build_target "$wanted"
+done

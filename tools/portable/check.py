@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Tries what tools/portable/build.sh made, another architecture's under qemu: check.py FOLDER/dist"""
+
+import json
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+LARGEST_BYTES = 3_000_000
+NEWEST_GLIBC = (2, 17)
+BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.2"
+
+
+def runner(name):
+    """The words before the command that run a program of the archive's architecture."""
+    architecture = re.search(r"linux-([^-.]+)", name).group(1)
+    return [] if architecture == platform.machine() else [f"qemu-{architecture}-static", "-L", f"/usr/{architecture}-linux-gnu"]
+
+
+def glibc_of(program):
+    symbols = subprocess.run(["objdump", "-T", program], capture_output=True, text=True).stdout
+    versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([0-9.]+)", symbols)}
+    if not versions:  # objdump of another architecture's binutils, or a static program
+        text = program.read_bytes()
+        versions = {tuple(map(int, found.split(b"."))) for found in re.findall(rb"GLIBC_([0-9]+(?:\.[0-9]+)+)\0", text)}
+    return max(versions, default=None)
+
+
+def check_program(program, before):
+    run = lambda *words: subprocess.run([*before, str(program), *words], capture_output=True, text=True, timeout=120)
+    assert run("--version").stdout.strip(), "says no version"
+    with tempfile.TemporaryDirectory() as folder:
+        report, samples = f"{folder}/r.json", f"{folder}/s.sqlite"
+        result = run("run", "--st", "0.05", "-o", report, "--tf", samples, "--", "sh", "-c", BUSY)
+        assert result.returncode == 0, result.stderr
+        figures = json.loads(pathlib.Path(report).read_text())
+        assert figures["max_ram"]["combined"]["total_rss"] > 0, figures["max_ram"]
+        assert figures["compute_time"]["time"] > 0, figures["compute_time"]
+        assert run("run", "-q", "--", "sh", "-c", "exit 7").returncode == 7
+        assert "procfs" in run("doctor").stdout
+        assert pathlib.Path(samples).stat().st_size > 0
+
+
+def check_archive(archive):
+    is_static = "-static" in archive.name
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(archive) as packed:
+            packed.extractall(folder)
+        program = next(pathlib.Path(folder).glob("*/gpu-tracker"))
+        size, glibc = program.stat().st_size, glibc_of(program)
+        assert size <= LARGEST_BYTES, f"{size} bytes"
+        assert glibc is None if is_static else glibc <= NEWEST_GLIBC, f"needs glibc {glibc}"
+        for place in (b"/home/", b"build-portable"):
+            assert place not in program.read_bytes(), f"names {place}"
+        names = {path.name for path in program.parent.rglob("*")}
+        assert {"LICENSE", "gpu-tracker.1", "components.cdx.json", "_gpu-tracker"} <= names, names
+        check_program(program, runner(archive.name))
+    print(f"{archive.name}: {size / 1e6:.2f} MB, {'static' if is_static else 'glibc ' + '.'.join(map(str, glibc))}")
+
+
+def main():
+    archives = sorted(pathlib.Path(sys.argv[1]).glob("gpu-tracker-*.tar.gz"))
+    for archive in archives:
+        check_archive(archive)
+    sys.exit(0 if archives else 1)
+
+
+main()
