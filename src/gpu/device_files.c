@@ -60,6 +60,15 @@ bool device_files_are_ours(const char *name)
     return find("/proc", getpid(), name, NULL) == PRESENT;
 }
 
+bool device_files_any_gpu(const char *procfs_root, pid_t pid)
+{
+    static const char *const prefixes[] = {"nvidia", "kfd", "renderD", "dxg"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+        if (find(procfs_root, pid, prefixes[i], NULL) == PRESENT)
+            return true;
+    return false;
+}
+
 bool device_files_none_open(
     const char *procfs_root, const struct gpu_tracked *tracked, const char *prefix, const char *but)
 {

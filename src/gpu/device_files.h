@@ -12,6 +12,9 @@
 /* Whether this process has a file of that name, in any folder, open. */
 bool device_files_are_ours(const char *name);
 
+/* Whether a process has a GPU of any driver open. False where that may not be read. */
+bool device_files_any_gpu(const char *procfs_root, pid_t pid);
+
 /*
  * Whether it is certain that no tracked process has a file open whose name begins so, except the
  * file called `but` (NULL: no exception). False also when the files of some process may not be

@@ -1,7 +1,7 @@
 #include "gpu/pid_owner.h"
 
 #include "base/array.h"
-
+#include "gpu/device_files.h"
 #include "os/proc_status.h"
 #include "os/procfs.h"
 
@@ -120,16 +120,39 @@ static pid_t find_in_outer(struct pid_owner_cache *pid_owners, const char *procf
                                   : -1;
 }
 
+/* Which namespace a listed pid can be of alone. */
+enum proof { PROVES_NOTHING, PROVES_OURS, PROVES_OUTER };
+
+/*
+ * A pid of ours that is not in the outer procfs is one of ours. One that is in the outer procfs
+ * alone may be that of a process of ours that has ended, whose number another process has out there
+ * (a thread of the kernel has most of the small ones): it is an outer one where that process is in
+ * our namespace too, or has a GPU open.
+ */
+static enum proof proof_of(struct pid_owner_cache *pid_owners, const char *procfs_root,
+    const struct gpu_tree *tree, pid_t pid)
+{
+    bool is_here = find_tracked(tree, pid) != PID_OWNER_UNKNOWN || exists(procfs_root, pid);
+    if (is_here && !pid_owners->lists_outer)
+        return PROVES_NOTHING; /* as most drivers list them */
+    pid_t ours = find_in_outer(pid_owners, procfs_root, pid);
+    if (is_here)
+        return ours < 0 ? PROVES_OURS : PROVES_NOTHING;
+    bool is_outer = ours > 0 || (ours == 0 && device_files_any_gpu(pid_owners->outer.root, pid));
+    return is_outer ? PROVES_OUTER : PROVES_NOTHING;
+}
+
 void pid_owner_cache_learn(struct pid_owner_cache *pid_owners, const char *procfs_root,
     const struct gpu_tree *tree, const struct gpu_process_list *list)
 {
+    bool proves[PROVES_OUTER + 1] = {false};
     pid_owners->is_unproven = list->pids_unproven;
-    for (size_t i = 0; i < list->count && !pid_owners->lists_outer; i++) {
-        pid_t pid = list->entries[i].pid;
-        pid_owners->lists_outer =
-            !list->entries[i].client && find_tracked(tree, pid) == PID_OWNER_UNKNOWN &&
-            !exists(procfs_root, pid) && find_in_outer(pid_owners, procfs_root, pid) >= 0;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!list->entries[i].client)
+            proves[proof_of(pid_owners, procfs_root, tree, list->entries[i].pid)] = true;
     }
+    if (proves[PROVES_OURS] != proves[PROVES_OUTER])
+        pid_owners->lists_outer = proves[PROVES_OUTER];
 }
 
 /* The owner of a pid of our namespace or of one below it. */

@@ -607,6 +607,16 @@ class Containers(GpuTest):
         self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [2e9])
 
     @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
+    def test_a_number_that_another_process_of_the_host_has_now_makes_pids_no_host_pids(self):
+        host = self.folder / "host"
+        host.mkdir()
+        # The last entry is of a process in the container that has ended; outside, this process has its number.
+        scenario = IN_USE + f"compute {{inner}} 500000000\ncompute {os.getpid()} 100000000\n"
+        self.write(IN_USE)
+        report = self.tracked_inside([*CONTAINER, host], python(ON_HOST, host, self.scenario, scenario))
+        self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [500.0, 0.0, 500.0])
+
+    @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
     def test_pids_of_the_host_belong_to_no_process_where_no_procfs_shows_them(self):
         self.write(HOST_PIDS.replace(str(UNKNOWN_PID), str(os.getpid())))
         report = self.tracked_inside(["unshare", "--mount", "--pid", "--fork", "--mount-proc"], ["sleep", "0.5"])
