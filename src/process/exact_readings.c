@@ -83,7 +83,7 @@ static bool needs_reading(
         return false;
     if (pass->readings->unlimited || memory_has_changed(memory))
         return true;
-    /* When its last sharer is gone, its private part has grown while its RSS is unchanged. */
+    /* When its last sharer has ended, its private part has grown while its RSS is unchanged. */
     if (pass->is_alone)
         return polled->memory_is_stale;
     if (memory_ranges_have_changed(memory))

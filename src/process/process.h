@@ -37,7 +37,7 @@ struct polled {
     bool has_run;              /* its CPU clock moved between the last two scans */
     bool children_unread;      /* it ran since its children were last read */
     bool was_not_read;         /* it ran, and could not be read without a free descriptor */
-    bool is_counted;           /* the process log has taken it up */
+    bool is_counted;           /* the process log counts it */
     bool is_reaped;            /* its parent has waited for it: the next scan removes it */
     bool is_fork;              /* it has not called execve since its fork */
     bool is_vfork_child;       /* it runs in its vfork parent's memory until it calls execve */
@@ -130,7 +130,7 @@ struct process {
     bool is_announced; /* an event announced its start: `start_ns` is exact */
     bool end_is_exact; /* from an event or an exit record */
     bool has_status;
-    bool has_last_record;     /* its last exit record has come: figures will not change */
+    bool has_last_record;     /* its last exit record has arrived: figures will not change */
     bool has_lost_events;     /* events were lost while it lived: exit records may be missing */
     bool ignores_children;    /* it ignored SIGCHLD when its status was read */
     bool child_ended;         /* since its collected figures were last read */

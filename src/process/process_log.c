@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "os/proc_stat.h"
 #include "process/process_figures.h"
-#include "process/process_log_sums.h"
+#include "process/process_ranking.h"
 #include "process/process_readings.h"
 
 #include <math.h>
@@ -68,20 +68,21 @@ static void archive(struct process_log *log, struct process *process)
     process_archive_add(&log->ended, table_of(log), process, is_wanted);
 }
 
-/* Nothing more will come for it. A zombie stays in the table until procfs has it no more. */
+/* Nothing more will arrive for it. A zombie stays in the table until procfs has it no more. */
 static void make_final(struct process_log *log, struct process *process)
 {
     process->state = PROCESS_FINAL;
     if (process->polled)
         process_log_update(log, process);
-    process_log_sums_add(log, process);
+    process_totals_add(log, process);
     if (!process->polled)
         archive(log, process);
     else if (!process_list_append(&log->zombies, process))
         log->ran_out = true;
 }
 
-/* More may come for it: it is checked after each batch. False without memory. */
+/* An event or exit record may still arrive: it is checked after each batch. False without memory.
+ */
 static bool watch(struct process_log *log, struct process *process)
 {
     if (!process->is_in_ending)
@@ -168,7 +169,7 @@ static bool needs_check(const struct process_log *log, const struct process *pro
            (process->state == PROCESS_EXITED || process->state == PROCESS_LEADER_EXITED);
 }
 
-/* Of one that has ended: its event or exit record may come with the next batch. */
+/* Of one that has ended: its event or exit record may arrive with the next batch. */
 static bool awaits_more(const struct process_log *log, const struct process *process)
 {
     bool lacks_figures = log->options.has_taskstats && !process->has_last_record;
@@ -212,7 +213,7 @@ static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
     log->awaited = 0;
-    /* Events come in order. Else children first: their parents collect what they counted. */
+    /* Events arrive in order. Else children first: their parents collect what they counted. */
     if (!log->options.has_events && log->ending.count > 1)
         qsort(log->ending.processes, log->ending.count, sizeof(void *), by_number_descending);
     for (size_t i = 0; i < log->ending.count; i++) {
@@ -292,7 +293,7 @@ void process_log_scan(struct process_log *log, int64_t now_ns)
 {
     const struct process_tree *tree = log->options.tree;
     log->now_ns = now_ns;
-    peak_sums_begin(&log->descendants_sums, now_ns);
+    peak_sums_begin(&log->totals.descendants_sums, now_ns);
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (must_count(log, process))
@@ -353,7 +354,7 @@ static void add_fork(struct process_log *log, const struct process_event *event)
     struct process *parent = process_log_get(log, event->parent);
     struct process *process = process_log_get(log, event->pid);
     if (process && !process_has_ended(process) && !process->is_announced) {
-        /* A scan came first. */
+        /* A scan was first. */
         process->is_announced = true;
         process->start_ns = event->time_ns;
         return;
@@ -397,7 +398,7 @@ static void add_exit(
     /* The last exit record has given it already. */
     if (process->has_last_record && process->end_is_exact)
         return;
-    log->auto_reaped += event->is_collected && !event->is_thread && !process->is_main;
+    log->totals.auto_reaped += event->is_collected && !event->is_thread && !process->is_main;
     note_exit(log, process, event->is_thread ? PROCESS_INPUT_THREAD_EXIT : PROCESS_INPUT_EXIT,
         event->time_ns, event->status);
 }
@@ -429,7 +430,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
         return;
     log->ran_out |= !process_add_exit_record(process, exit);
     if (exit->is_last && process->cpu_ns > 0 && !process_log_get(log, exit->parent))
-        log->ended_outside_ns += process->cpu_ns;
+        log->totals.cpu_outside_ns += process->cpu_ns;
     if (exit->is_leader)
         update_name(log, process, exit->name);
     /* Events announce the exit of the leader alone. */
@@ -440,7 +441,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
             process->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
-/* For those that no scan has seen yet: they may be gone before the next one. */
+/* For those that no scan has seen yet: they may have ended by the next one. */
 static void read_name(const struct process_log *log, struct process *process)
 {
     struct proc_stat stat;
@@ -503,7 +504,35 @@ void process_log_end_batch(struct process_log *log, bool lost)
     log->round++;
 }
 
-/* ---- reading ---- */
+/* ---- what is known ---- */
+
+bool process_log_needs_thread_exits(const struct process_log *log)
+{
+    return log->awaited > 0 && !log->options.has_taskstats;
+}
+
+bool process_log_has_all(const struct process_log *log)
+{
+    return log->options.has_events && !log->has_lost_events && !log->ran_out;
+}
+
+struct process **process_log_list(const struct process_log *log, size_t *count)
+{
+    const struct process_table *table = &log->options.tree->table;
+    *count = 0;
+    struct process **list = malloc((table->count + log->ended.kept.count + 1) * sizeof(void *));
+    if (!list)
+        return NULL;
+    for (struct process *process = process_table_first(table); process;
+         process = process_table_next(table, process)) {
+        if (process->state != PROCESS_FOUND)
+            list[(*count)++] = process;
+    }
+    for (size_t i = 0; i < log->ended.kept.count; i++)
+        list[(*count)++] = log->ended.kept.processes[i];
+    process_ranking_sort(list, *count);
+    return list;
+}
 
 void process_log_refresh(struct process_log *log)
 {

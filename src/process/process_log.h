@@ -11,8 +11,8 @@
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
-#include "process/peak_sums.h"
 #include "process/process_archive.h"
+#include "process/process_totals.h"
 #include "process/process_tree.h"
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ struct process_log_options {
     int64_t ns_per_tick;
     bool has_events;      /* process_log_event() gets every event */
     bool has_taskstats;   /* process_log_exit() gets every exit record */
-    bool keeps_ended;     /* records of processes that ended are kept */
+    bool keeps_ended;     /* processes that ended are kept */
     bool keeps_counts;    /* process_log_counts() is wanted */
     bool has_live_counts; /* while processes run, too */
     bool reads_commands;  /* command lines are read */
@@ -34,11 +34,11 @@ struct process_log_options {
 
 struct process_log {
     struct process_log_options options;
-    struct process_list ending;  /* more may come for them, or leader exited */
+    struct process_list ending;  /* those that await more, or whose leader exited */
     struct process_list zombies; /* final, and still in procfs */
     bool any_reaped;             /* of these, some are there no more */
     struct process_archive ended;
-    struct process *main; /* NULL when it was not kept */
+    struct process *main; /* NULL before it was found */
     unsigned round;
     size_t awaited;               /* of `ending`, those without an exact end after the last batch */
     bool has_lost_events;         /* events were lost: processes that no scan saw may be missing */
@@ -46,20 +46,7 @@ struct process_log {
     int64_t now_ns;               /* of the last scan */
     uint64_t seen;                /* processes so far */
     uint64_t ended_total;         /* of them, that have ended */
-    int64_t ended_cpu_ns;         /* what those had used, as far as known */
-    int64_t ended_outside_ns;     /* of that, orphans collected outside the tree (taskstats) */
-    uint64_t auto_reaped;         /* of them, descendants that seem to be auto-reaped */
-    bool ignores_children;        /* one that ended ignored SIGCHLD */
-    uint64_t without_exit_record; /* of them, descendants without their last exit record */
-    uint64_t unbounded_peaks;     /* and those whose peak may be higher than known */
-    /* Without taskstats: counts of processes that ended and that no process of the tree has
-     * collected. And what the collected ones had counted before tracking began. */
-    struct task_counts uncollected, collected_before;
-    /* Peak RSS of descendants that ended: of the largest that certainly had memory of its own; of
-     * the largest that may have been a vfork child; and of all together. */
-    uint64_t largest_descendant_bytes, largest_uncertain_bytes;
-    struct peak_sums descendants_sums;
-    uint64_t before_peak_bytes; /* highest peak of one process when tracking began */
+    struct process_totals totals; /* of these */
 };
 
 void process_log_init(struct process_log *log, const struct process_log_options *options);
@@ -86,10 +73,10 @@ void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, i
 /* Merges the last poll of a process. */
 void process_log_update(const struct process_log *log, struct process *process);
 
-/* Takes an event, in order. */
+/* Adds an event, in order. */
 void process_log_event(struct process_log *log, const struct process_event *event);
 
-/* Takes the exit record of a thread. */
+/* Adds the exit record of a thread. */
 void process_log_exit(struct process_log *log, const struct taskstats_exit *exit);
 
 /*
@@ -106,7 +93,7 @@ bool process_log_needs_thread_exits(const struct process_log *log);
  * may still arrive, a moment after the process is gone. */
 bool process_log_end_unannounced(struct process_log *log);
 
-/* Updates the living from their last poll; call before records are read. */
+/* Updates the living from their last poll; call before figures are taken. */
 void process_log_refresh(struct process_log *log);
 
 /* The process with that pid that lives, or has just ended; or NULL. */

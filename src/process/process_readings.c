@@ -39,7 +39,7 @@ static void read_baseline(struct process_log *log, struct process *process)
     baseline->peak_bytes = UINT64_MAX;
     process_read_peak(process, log->options.procfs_root);
     baseline->peak_bytes = process->peak_hwm_bytes;
-    bytes_raise(&log->before_peak_bytes, baseline->peak_bytes);
+    bytes_raise(&log->totals.before_peak_bytes, baseline->peak_bytes);
     read_counts(log, process);
     baseline->counts = process->counts;
     baseline->counts.lacks_io = !process->has_io;

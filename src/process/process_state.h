@@ -1,20 +1,26 @@
 /*
- * The state of a tracked process: how far its end is known. One table says which input leads from
- * which state to which; process_log feeds it.
+ * The state of a tracked process: how far its end is known. One table (process_state.c) says which
+ * input leads from which state to which; process_log feeds it.
  *
- *                 leader exited
- *     RUNNING <-----------------> LEADER_EXITED       a scan sees which threads live
- *      |  ^  |                      |
- *      |  |  +---- last record --> RECORDED ------+   the exit event is still to come
- *    exit |                                       |
- *      v  | runs, exec                            | exit, dead
- *     EXITED ---------- last record ----------+   |   perhaps of its first thread alone
- *      |                                      v   v
- *      +- dead -> DEAD --- last record ---> COMPLETE
- *                  |                           |
- *                  +------> FINAL <------------+      nothing more is awaited
+ *     FOUND -> RUNNING <-> LEADER_EXITED        by scans; a fork event leads to RUNNING, too
  *
- * Without events and exit records, a process goes from RUNNING by DEAD to FINAL.
+ *     RUNNING -- last record --> RECORDED       its exit event has not arrived yet
+ *      |    ^                       |
+ *     exit  | runs, exec            | exit, dead
+ *      v    |                       v
+ *     EXITED --- last record --> COMPLETE       EXITED: perhaps of its first thread alone
+ *      |                         ^     |
+ *     dead                       |     | settled
+ *      v                         |     v
+ *     DEAD ----- last record ----+   FINAL      settled: nothing more is awaited
+ *      |                               ^
+ *      +----------- settled -----------+
+ *
+ * Not drawn: LEADER_EXITED is left like RUNNING, and by the exit of any other thread, too. A scan
+ * that finds a process dead leads to DEAD at once. The last exit record of another thread than the
+ * first one leads to COMPLETE at once. EXITED may turn out to be LEADER_EXITED, and an exec event
+ * that is read late revokes DEAD. Without events and exit records, a process goes from RUNNING by
+ * DEAD to FINAL.
  */
 #ifndef PROCESS_PROCESS_STATE_H
 #define PROCESS_PROCESS_STATE_H
@@ -25,10 +31,10 @@ enum process_state {
     PROCESS_FOUND, /* by a scan; the process log does not count it (yet) */
     PROCESS_RUNNING,
     PROCESS_LEADER_EXITED, /* its first thread has exited, others live */
-    PROCESS_RECORDED,      /* its last exit record came before its exit event */
+    PROCESS_RECORDED,      /* its last exit record arrived before its exit event */
     PROCESS_EXITED,        /* the kernel announced its exit, perhaps of its first thread alone */
     PROCESS_DEAD,          /* none of its threads is left; event or exit record may follow */
-    PROCESS_COMPLETE,      /* it has ended, and its last exit record has come */
+    PROCESS_COMPLETE,      /* it has ended, and its last exit record has arrived */
     PROCESS_FINAL,         /* its figures are in the totals and do not change any more */
 };
 

@@ -1,6 +1,6 @@
 /*
  * All tracked processes, by pid: those that have not ended, those for which an event or exit record
- * may still come, and zombies.
+ * may still arrive, and zombies.
  */
 #ifndef PROCESS_PROCESS_TABLE_H
 #define PROCESS_PROCESS_TABLE_H

@@ -148,16 +148,8 @@ static void remove_process(struct process_tree *tree, struct process *process)
 {
     if (tree->options.removed)
         tree->options.removed(tree->options.user, process);
-    if (process->is_main) {
-        tree->main_is_removed = true;
-    } else {
-        tree->removed_cpu_ns += process_cpu_ns(process);
-        if (process->is_other)
-            tree->removed_others_ns +=
-                process_cpu_ns(process) + process_children_ns(process, &tree->view);
-        else
-            tree->removed_before_ns += process_before_ns(process, &tree->view);
-    }
+    tree->main_is_removed |= process->is_main;
+    removed_cpu_add(&tree->removed, process, &tree->view);
     process_end_polls(process, &tree->view);
     if (process->state == PROCESS_FOUND) {
         process_table_remove(&tree->table, process);

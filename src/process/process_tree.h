@@ -10,6 +10,7 @@
 #include "os/proc_list.h"
 #include "process/process.h"
 #include "process/process_table.h"
+#include "process/process_totals.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -49,18 +50,15 @@ struct process_tree {
     size_t count, capacity;
 
     bool main_is_removed;
-    bool has_others;           /* options.others was not empty */
-    bool has_changed;          /* the last scan found processes or lost some */
-    uint64_t generation;       /* increases whenever has_changed */
-    uint64_t seen;             /* distinct processes so far, main included */
-    int64_t removed_cpu_ns;    /* CPU time of removed descendants when last polled */
-    int64_t removed_before_ns; /* and before tracking began, which their parents collected, too */
-    int64_t removed_others_ns; /* CPU time used and collected by removed others: no process of the
-                                  tree collects it */
-    int loadavg_fd;            /* -1: not available */
-    pid_t last_pid;            /* last pid allocated before the last reading of children */
-    bool has_children_files;   /* this kernel has task/T/children */
-    bool lacks_descriptors;    /* the last scan could not open what it needed */
+    bool has_others;     /* options.others was not empty */
+    bool has_changed;    /* the last scan found processes or lost some */
+    uint64_t generation; /* increases whenever has_changed */
+    uint64_t seen;       /* distinct processes so far, main included */
+    struct removed_cpu removed;
+    int loadavg_fd;               /* -1: not available */
+    pid_t last_pid;               /* last pid allocated before the last reading of children */
+    bool has_children_files;      /* this kernel has task/T/children */
+    bool lacks_descriptors;       /* the last scan could not open what it needed */
     uint64_t scans_without_files; /* how many scans could not */
     struct pid_vector found;      /* scratch */
     struct proc_list list;        /* scratch, for kernels without children files */

@@ -84,7 +84,7 @@ void ledger_finish(struct ledger *ledger);
 
 /* ---- what is fed ---- */
 
-/* After a scan: the processes of `tree`, and what drivers list of their GPU RAM. */
+/* After a scan: its processes, and what drivers list of their GPU RAM. */
 void ledger_add_scan(struct ledger *ledger, int64_t now_ns);
 void ledger_update_gpu_holdings(struct ledger *ledger);
 

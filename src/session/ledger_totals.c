@@ -84,8 +84,8 @@ void ledger_close(struct ledger *ledger)
     if (ledger->settings->mode != SESSION_LAUNCHED && ledger->settings->mode != SESSION_SELF)
         return;
     if (ledger->settings->mode == SESSION_SELF) {
-        task_counts_subtract(&counts->tasks, &ledger->log.collected_before);
-        counts->children_faults -= task_counts_faults(&ledger->log.collected_before);
+        task_counts_subtract(&counts->tasks, &ledger->log.totals.collected_before);
+        counts->children_faults -= task_counts_faults(&ledger->log.totals.collected_before);
     }
     add_living_counts(ledger);
 }
@@ -206,7 +206,7 @@ static void fill_collected_cpu(
     accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
     accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
     accounting->kernel_cpu_seconds =
-        clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->removed_before_ns);
+        clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->removed.before_ns);
     if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
         accounting->kernel_cpu_seconds = group->cpu_seconds;
         accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
@@ -238,7 +238,7 @@ static bool is_living(const struct process *process)
  * tracking began is known as two figures in clock ticks. */
 static int64_t sampled_ns_total(const struct process_tree *tree)
 {
-    int64_t ns = -tree->removed_before_ns;
+    int64_t ns = -tree->removed.before_ns;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         if (is_living(process))
@@ -276,7 +276,7 @@ void ledger_compare_exit_records(
     process_log_refresh(log);
     if (!process_log_cpu_ns(log, &reported_ns))
         return;
-    int64_t missing_ns = sampled_ns_total(tree) - (reported_ns - log->ended_outside_ns);
+    int64_t missing_ns = sampled_ns_total(tree) - (reported_ns - log->totals.cpu_outside_ns);
     if (missing_ns > ledger->missing_in_exit_records_ns)
         ledger->missing_in_exit_records_ns = missing_ns;
 }

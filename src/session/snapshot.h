@@ -8,7 +8,7 @@
 #include "energy/energy_meter.h"
 #include "energy/energy_power.h"
 #include "gpu/gpu.h"
-#include "process/cpu_totals.h"
+#include "process/process_totals.h"
 #include "process/process_tree.h"
 #include "process/ram_meter.h"
 #include "session/system_meter.h"

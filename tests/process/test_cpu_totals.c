@@ -1,6 +1,7 @@
-#include "process/cpu_totals.h"
 #include "process/fake_procfs.h"
 #include "process/live.h"
+#include "process/process_totals.h"
+#include "process/process_tree.h"
 
 #define MS INT64_C(1000000)
 

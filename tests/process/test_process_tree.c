@@ -101,7 +101,7 @@ static void new_and_removed_processes_change_the_generation(void **state)
     assert_int_equal(tree.count, 1);
     assert_int_equal(tree.seen, 2);
     assert_true(tree.generation > generation);
-    assert_int_equal(tree.removed_cpu_ns, 5 * tree.view.ns_per_tick);
+    assert_int_equal(tree.removed.descendants_ns, 5 * tree.view.ns_per_tick);
     process_tree_finish(&tree);
     fake_procfs_finish(&fake);
 }
@@ -167,7 +167,7 @@ static void a_reused_pid_is_removed_and_added_again(void **state)
     assert_int_equal(process_tree_scan(&tree, false, 1), GPUT_OK);
     assert_int_equal(tree.count, 2);
     assert_int_equal(tree.seen, 3);
-    assert_int_equal(tree.removed_cpu_ns, 100 * tree.view.ns_per_tick);
+    assert_int_equal(tree.removed.descendants_ns, 100 * tree.view.ns_per_tick);
     assert_int_equal(process_cpu_ns(process_tree_get(&tree, 11)), 3 * tree.view.ns_per_tick);
 
     /* To an untracked process: not in the tree any more. */

@@ -7,7 +7,6 @@
  * GPUT_REPLAY_UPDATE=1 writes the .expected files anew: read their difference before it is kept.
  */
 #include "fake_procfs.h"
-#include "process/cpu_totals.h"
 #include "process/process_figures.h"
 #include "process/process_log.h"
 

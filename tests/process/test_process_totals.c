@@ -303,5 +303,5 @@ int main(void)
         cmocka_unit_test(memory_is_bounded_and_sums_are_complete),
         cmocka_unit_test(children_of_records_that_were_not_kept_have_an_ancestor),
     };
-    return cmocka_run_group_tests_name("track/process_log_sums", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/process_totals", tests, NULL, NULL);
 }
