@@ -157,6 +157,7 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     marks_sharers &= memory->has_exact;
 
     uint64_t ranges_readings = memory->ranges_readings;
+    uint64_t file_bytes = memory->file_bytes;
     /* CPU time: while this thread is preempted it stalls no process. */
     int64_t begin_ns = clock_thread_cpu_ns();
     int code = process_read_exact(process, rollup, &tree->view);
@@ -173,6 +174,9 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     }
     if (code != GPUT_OK)
         return;
+    if (polled->exact_read_ns != pass->now_ns)
+        polled->mapped_bytes = 0;
+    polled->mapped_bytes += bytes_minus(memory->file_bytes, file_bytes);
     readings->count++;
     bytes_raise(&readings->hugetlb_bytes, memory->hugetlb_bytes);
     polled->exact_read_ns = pass->now_ns;

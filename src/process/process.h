@@ -85,6 +85,7 @@ struct polled {
     bool memory_is_stale;  /* processes that share its memory started, ended or changed it */
     bool ranges_are_stale; /* another process maps what was private when last read */
     int64_t exact_read_ns; /* scan of the last exact reading */
+    uint64_t mapped_bytes; /* file and shared memory that came in that scan before the reading */
     int64_t exact_not_before_ns;
 
     /* Kept by the process log: when the kernel's peak and I/O were read, and page faults, RSS and

@@ -274,7 +274,8 @@ static uint64_t at_least(
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process))
             continue;
-        uncertainty += uncertainty_of(tree, process);
+        /* What it mapped during the scan may have been another's alone when that was read. */
+        uncertainty += uncertainty_of(tree, process) + process->polled->mapped_bytes;
         largest = bytes_max(largest,
             bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));
     }

@@ -684,6 +684,32 @@ static void a_lower_bound_of_different_scans_is_not_above_the_truth(void **state
     fake_procfs_finish(&fake);
 }
 
+/* A child maps what is private to main, after main was read and before the child is, in one scan.
+ */
+static void a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twice(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct ram_meter meter;
+    const uint64_t truth = (uint64_t)(400000 + 400000 + 7000) * 1024;
+    fake_procfs_init(&fake);
+    put_sharer(&fake, 10, 400000, 7000, 0, 7000);
+    put_sharer(&fake, 11, 400000, 0, 0, 0);
+    fake_children(&fake, 10, 10, "11 ");
+    open_fake_tree(&tree, &fake, 10);
+    ram_meter_init(&meter, true, 1);
+    assert_int_equal(process_tree_scan(&tree, false, 2), GPUT_OK);
+    put_sharer(&fake, 11, 400000, 0, 7000, 3500);
+    assert_int_equal(ram_meter_measure(&meter, &tree, 2), GPUT_OK);
+    assert_true(meter.figures.combined.total > truth);
+    assert_true(meter.figures.at_least_bytes <= truth);
+    assert_true(meter.figures.at_least_bytes > truth / 1000 * 990);
+    ram_meter_finish(&meter);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -711,6 +737,7 @@ int main(void)
         cmocka_unit_test(memory_that_outlives_its_owner_counts_once),
         cmocka_unit_test(what_unreadable_processes_may_share_counts_once),
         cmocka_unit_test(a_lower_bound_of_different_scans_is_not_above_the_truth),
+        cmocka_unit_test(a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twice),
     };
     return cmocka_run_group_tests_name("track/ram_meter", tests, NULL, NULL);
 }
