@@ -125,7 +125,8 @@ static const struct command commands[] = {
                 "\n"
                 "A SESSION is a tracking file (.csv or .sqlite, also of the older Python package), "
                 "a sub-tracking file, results (of a killed session), a recording of power "
-                "(--energy-folder), or a folder of these. Results "
+                "(--energy-folder), a training profile of SageMaker Debugger, a trace of PyTorch's "
+                "profiler or in Chrome's format, or a folder of these. Results "
                 "and sub-tracking files belong to the only tracking file next to them, or to the "
                 "one whose name they continue.",
         .note = cmd_report_note,

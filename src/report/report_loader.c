@@ -10,7 +10,9 @@ static const struct report_loader *const loaders[] = {
     &report_tracking_loader,
     &report_marks_loader,
     &report_results_loader,
+    &report_profile_loader,
     &report_power_loader,
+    &report_trace_loader,
 };
 
 /* Whether it is there, may be read, and is of a type that loaders ask. */

@@ -22,6 +22,8 @@ extern const struct report_loader report_tracking_loader;
 extern const struct report_loader report_marks_loader;
 extern const struct report_loader report_results_loader;
 extern const struct report_loader report_power_loader;
+extern const struct report_loader report_profile_loader;
+extern const struct report_loader report_trace_loader;
 
 /* Reads the results of a session. Errors: those of gput_results_load(). */
 int report_results_read(struct report_session *session, const char *path, struct gput_error *error);

@@ -78,7 +78,7 @@ static int add_curve(struct report_session *session, const struct gput_energy_me
 static int add_metric(struct report_session *session, const struct gput_energy_recording *recording,
     const char *name, struct gput_error *error)
 {
-    struct gput_energy_metric metric;
+    struct gput_energy_metric metric = gput_energy_metric_default();
     TRY(gput_energy_recording_metric(recording, name, NULL, &metric, error));
     size_t count = gput_energy_recording_curve(recording, name, NULL, NULL, 0);
     if (count == 0)

@@ -84,9 +84,20 @@ void report_session_add_table(struct report_session *session, const char *id, co
 
 /* ---- What is said about it ---- */
 
+/* What reads a file twice finds its damage twice. */
+static bool was_said(const struct report_session *session, const char *message)
+{
+    for (const struct doc *item = session->warnings ? session->warnings->first : NULL; item;
+         item = item->next) {
+        if (item->string && strcmp(item->string, message) == 0)
+            return true;
+    }
+    return false;
+}
+
 void report_session_warn(struct report_session *session, const char *message)
 {
-    if (!message)
+    if (!message || was_said(session, message))
         return;
     doc_add_string(report_session_list(session, &session->warnings, "warnings"), NULL, message);
     if (session->options->warn)

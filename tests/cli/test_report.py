@@ -7,7 +7,7 @@ import sqlite3
 
 import analysis_files
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
-from command import CommandTest, main, python
+from command import SOURCE, CommandTest, main, python
 from report_data import PAGE, Report
 
 GIGABYTE = 1e9
@@ -333,6 +333,81 @@ class Power(ReportTest):
         units = {series["id"]: (series["group"], series["unit"]) for series in report.sessions[0]["series"]}
         self.assertEqual(units["intel_power"], ("power", "watts"))
         self.assertAlmostEqual(report.cards()["wall"]["value"], 4)
+
+
+class Traces(ReportTest):
+    def test_slices_are_calls_and_counters_are_curves(self):
+        events = [
+            {"ph": "M", "name": "process_name", "pid": 1, "tid": 1, "args": {"name": "trainer"}},
+            {"ph": "X", "name": "step", "pid": 1, "tid": 1, "ts": 1000, "dur": 1000},
+            {"ph": "X", "name": "load \\u00e9 </script>", "pid": 1, "tid": 1, "ts": 1200.5, "dur": 100.25},
+            {"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": 1000, "args": {"length": 3}},
+            {"ph": "C", "name": "queue", "pid": 1, "tid": 1, "ts": 1500, "args": {"length": 7.5}},
+        ]
+        (self.folder / "trace.json").write_text(json.dumps({"traceEvents": events}).replace("\\\\", "\\"))
+        report = self.report("trace.json")
+        (session,) = report.sessions
+        self.assertEqual(session["kind"], "trace")
+        calls = session["calls"]
+        self.assertEqual(calls["names"], ["step", "load \u00e9 </script>"])
+        found = report.columns(calls, "name", "start", "stop", "depth")
+        self.assertEqual([(name, depth) for name, _, _, depth in found], [(0, 0), (1, 1)])
+        self.assert_series([start for _, start, _, _ in found], [0, 0.0002005], 1e-9)
+        self.assert_series([stop for _, _, stop, _ in found], [0.001, 0.00030075], 1e-9)
+        (counter,) = [name for name in report.series() if name.endswith("queue length")]
+        times, values = report.series()[counter]
+        self.assert_series(times, [0, 0.0005], 1e-6)
+        self.assertEqual(values, [3, 7.5])
+
+    def test_traces_of_gpus_have_tables(self):
+        if not self.has_training():
+            self.skipTest("built without training profiles")
+        report = self.report(SOURCE / "tests/fixtures/trace-kineto/rank0.json")
+        tables = {table["id"]: table for table in report.sessions[0]["tables"]}
+        self.assertEqual(sorted(tables), ["trace_breakdown", "trace_idle", "trace_kernels"])
+        names = [column["name"] for column in tables["trace_breakdown"]["columns"]]
+        self.assertEqual(dict(zip(names, tables["trace_breakdown"]["rows"][0]))["compute_us"], 170)
+
+    def has_training(self):
+        return self.run_command("profile", "job", "-h").returncode == 0
+
+    def test_a_training_profile_has_steps_and_devices(self):
+        if not self.has_training():
+            self.skipTest("built without training profiles")
+        root = SOURCE / "tests/fixtures/trace-root"
+        done = self.run_report(root, "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(done.stderr.splitlines()), len(set(done.stderr.splitlines())))
+        report = Report(self.folder / "report.html")
+        (session,) = report.sessions
+        self.assertEqual(session["kind"], "profile")
+        origin = session["identity"]["start_unix_s"]
+        phases = json.loads(self.run_command("profile", "phases", root, "-f", "json").stdout)
+        training = session["training"]
+        self.assertEqual([phase["name"] for phase in training["phases"]], [row["training_phase"] for row in phases])
+        for phase, wanted in zip(training["phases"], phases):
+            self.assertAlmostEqual(phase["stop"] - phase["start"], wanted["duration_us"] / 1e6, delta=2e-6)
+        steps = json.loads(self.run_command("profile", "steps", root, "-f", "json").stdout)
+        names = training["steps"]["phases"]
+        durations = {}
+        for phase, start, stop in report.columns(training["steps"], "phase", "start", "stop"):
+            durations.setdefault(names[phase], []).append(stop - start)
+        for row in steps:
+            self.assertAlmostEqual(max(durations[row["training_phase"]]), row["duration_max_us"] / 1e6, delta=2e-6)
+        rows = json.loads(self.run_command("profile", "metrics", root, "-f", "json", "--table", "system").stdout)
+        cpu = [row for row in rows if "cpu0" in row.values()]
+        times, values = report.series()["algo-1/cpu0/CPUUtilization"]
+        self.assertEqual(len(values), len(cpu))
+        self.assertTrue(all(abs(time) < 100 for time in times), origin)
+        self.assertIn({"series": "algo-1/cpu0/CPUUtilization", "node": "algo-1", "device": "cpu0",
+                       "dimension": "CPUUtilization", "resource": "cpu"}, training["utilization"])
+        self.assertIn("profile_dataloader_summary", [table["id"] for table in session["tables"]])
+
+    def test_other_json_is_no_session(self):
+        (self.folder / "x.json").write_text('{"a": 1}')
+        done = self.run_report("x.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("x.json is no session", done.stderr)
 
 
 class AtTheEnd(ReportTest):

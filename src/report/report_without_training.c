@@ -1,0 +1,25 @@
+/*
+ * Training profiles in a build without them (-Dtraining=false): refused. report_profile.c and
+ * report_kineto.c are the other half of the choice.
+ */
+#include "report/report_kineto.h"
+#include "report/report_loader.h"
+
+#include "trace/trace_root.h"
+
+int report_kineto_add(struct report_session *session, struct gput_error *error)
+{
+    (void)session, (void)error;
+    return GPUT_OK;
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    if (!is_folder || !trace_root_is(path))
+        return report_loader_refuse(path, error);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "%s is a training profile: this gpu-tracker was built without them (-Dtraining=false)",
+        path);
+}
+
+const struct report_loader report_profile_loader = {"profile", probe, NULL};
