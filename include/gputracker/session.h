@@ -92,7 +92,8 @@ struct gput_session_options {
      * none. */
     void (*warn)(void *user, const char *message);
     /** Called with each sample, the last one included, by the thread that took it; must be quick,
-     * and must not call into the session. NULL: none. */
+     * and must not call into the session, except gput_session_latest_snapshot(): with `snapshots`
+     * set that has the same sample as a rule, with its processes and GPUs. NULL: none. */
     void (*sample)(void *user, const struct gput_sample *sample);
     void *user; /**< handed to warn() and sample() */
 };

@@ -82,4 +82,6 @@ void ledger_update(struct ledger *ledger)
         system_counters_update(&ledger->system_counters);
     process_log_refresh(&ledger->log);
     update_totals_so_far(ledger);
+    if (!isnan(ledger->snapshot->energy->energy.combined))
+        ledger->has_kernel_cpu = ledger_kernel_cpu_ns(ledger) != 0;
 }

@@ -71,6 +71,7 @@ struct ledger {
     struct system_counters system_counters;
     int64_t missing_in_exit_records_ns; /* see ledger_compare_exit_records() */
     uint64_t ends_compared;             /* processes that had ended by then */
+    bool has_kernel_cpu;                /* ledger_kernel_cpu_ns() was not 0 at the last update */
     double system_cpu_seconds;          /* of all processes since the start; never decreases */
     struct task_counts bytes_so_far;    /* read and written, for monitoring; never decrease */
     int64_t main_ended_ns; /* when the end of main was first seen (monotonic); 0: not yet */

@@ -61,7 +61,7 @@ static bool knows_cpu(const struct gput_energy *energy)
 /* The CPU time of auto-reaped processes is not known, and that there are none is not proven. */
 static bool lacks_cpu_time(const struct ledger *ledger)
 {
-    return ledger->settings->mode != SESSION_MACHINE && ledger_kernel_cpu_ns(ledger) == 0 &&
+    return ledger->settings->mode != SESSION_MACHINE && !ledger->has_kernel_cpu &&
            !ledger_is_alone(ledger);
 }
 

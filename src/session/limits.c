@@ -212,3 +212,8 @@ void limits_end(struct limits *limits)
 {
     warn_of_unknown_gpu_ram(limits, clock_monotonic_ns(), true);
 }
+
+bool limits_gave_up(const struct limits *limits)
+{
+    return limits->gave_up_ending;
+}

@@ -46,6 +46,9 @@ void limits_end(struct limits *limits);
 /* The latest time of the next tick that a limit needs (monotonic clock); INT64_MAX: none. */
 int64_t limits_due_ns(const struct limits *limits);
 
+/* Whether not even SIGKILL has ended the whole tree, which was warned of. */
+bool limits_gave_up(const struct limits *limits);
+
 /* Whether the tree is being ended for a limit and some of it is alive, as of a scan after
  * `since_ns`. False once nothing more can be done, which is warned of. */
 bool limits_are_ending_tree(struct limits *limits, int64_t since_ns);

@@ -304,6 +304,11 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+bool session_events_has_thread(const struct session_events *events)
+{
+    return events->stop_fd >= 0;
+}
+
 void session_events_end(struct session_events *events)
 {
     if (events->stop_fd < 0)

@@ -79,6 +79,9 @@ void session_events_read(struct session_events *events);
  */
 bool session_events_any_started(struct session_events *events);
 
+/* Whether the thread runs. */
+bool session_events_has_thread(const struct session_events *events);
+
 /* Ends the thread. The lock is not held. Events can still be read. */
 void session_events_end(struct session_events *events);
 

@@ -61,7 +61,8 @@ static void take_snapshot(struct gput_session *session, enum moment moment)
     session_events_read(&session->events);
     if (is_launched)
         session_reap_orphans(session);
-    sampler->helper_threads = (session->events.stop_fd >= 0) + sinks_threads(&session->sinks);
+    sampler->helper_threads =
+        session_events_has_thread(&session->events) + sinks_threads(&session->sinks);
     sampler->helper_cpu_ns = session_helpers_cpu_ns(session);
     unsigned flags = sampler_flags_of(session, moment);
     if (moment != FIRST)

@@ -80,7 +80,7 @@ static bool tree_has_ended(struct gput_session *session)
     if (!main_lives && session->ledger.main_ended_ns == 0)
         session->ledger.main_ended_ns = clock_monotonic_ns();
     pthread_mutex_lock(&session->schedule.lock);
-    bool has_ended = main_lives ? session->limits.gave_up_ending : !is_ending_tree(session);
+    bool has_ended = main_lives ? limits_gave_up(&session->limits) : !is_ending_tree(session);
     pthread_mutex_unlock(&session->schedule.lock);
     return has_ended;
 }
