@@ -16,10 +16,10 @@
 #define SESSION_LEDGER_H
 
 #include "model/results.h"
-#include "os/cgroup.h"
 #include "os/own_cgroup.h"
 #include "process/process_figures.h"
 #include "process/process_log.h"
+#include "session/collected.h"
 #include "session/gpu_usage.h"
 #include "session/limits.h"
 #include "session/ram_between.h"
@@ -35,22 +35,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/resource.h>
-
-/* What the kernel counted for processes that we have waited for, and for ourselves. */
-struct collected {
-    /* Of orphans; in the end also of main and all that it waited for, and of those that live on. */
-    struct session_counts counts;
-    int64_t orphans_ns;             /* CPU time of orphans */
-    struct session_counts at_start; /* of the calling process, for SESSION_SELF */
-    uint64_t forked_rss_bytes;      /* upper bound of our forked copy before execve() */
-
-    /* After the end of a launched command. */
-    bool has_main_usage; /* false: it was collected elsewhere */
-    struct rusage main_usage;
-    int main_status;
-    struct cgroup_usage cgroup_usage; /* NaN: not available */
-};
 
 struct ledger {
     /* Borrowed; the accounting only reads them. */

@@ -72,22 +72,13 @@ void session_open_orphans_io(struct gput_session *session)
 
 static void collect(struct gput_session *session, pid_t pid)
 {
-    struct rusage usage;
     /* After the last scan nothing else would notice that it is gone. */
     struct process *process =
         session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
-    if (process && process->polled->io_fd >= 0)
-        session_counts_add_io_fd(&session->ledger.collected.counts, process->polled->io_fd);
-    else
-        session_counts_add_io(
-            &session->ledger.collected.counts, session->settings.options.procfs_root, pid);
-    if (wait4(pid, NULL, WNOHANG, &usage) != pid)
-        return;
-    int64_t before_ns = session_counts_cpu_ns(&session->ledger.collected.counts);
-    session_counts_add(&session->ledger.collected.counts, &usage);
-    session->ledger.collected.orphans_ns +=
-        session_counts_cpu_ns(&session->ledger.collected.counts) - before_ns;
-    if (process)
+    int io_fd = process ? process->polled->io_fd : -1;
+    if (collected_add_orphan(
+            &session->ledger.collected, session->settings.options.procfs_root, pid, io_fd) &&
+        process)
         process->polled->is_reaped = true;
 }
 

@@ -24,8 +24,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Pages of libraries that a fork of ours maps. */
-#define FORKED_FILE_BYTES (UINT64_C(512) << 10)
 /* Records of processes that ended, for the table of processes: the largest. */
 #define MAX_ENDED 2000
 /* Descriptors cached to read faster. */
@@ -255,8 +253,7 @@ int gput_session_track_self(struct gput_session *session, struct gput_error *err
             "A program that tracks itself cannot be ended for a limit. Let another process track "
             "it.");
     TRY(begin(session, SESSION_SELF, error));
-    session->ledger.collected.at_start = (struct session_counts){0};
-    session_counts_add_self(&session->ledger.collected.at_start);
+    collected_begin_self(&session->ledger.collected);
     return track(session, getpid(), error);
 }
 
@@ -327,19 +324,6 @@ int gput_session_track_machine(struct gput_session *session, struct gput_error *
     return track(session, 0, error);
 }
 
-/*
- * An upper bound of the RSS of our fork before execve(): the kernel copies page tables of anonymous
- * memory, and of little else.
- */
-static uint64_t forked_rss_bytes(const struct gput_session *session)
-{
-    struct proc_statm statm;
-    if (proc_statm_read(session->settings.options.procfs_root, getpid(), &statm, NULL) != GPUT_OK)
-        return 0;
-    uint64_t anonymous_pages = statm.resident_pages - statm.shared_pages;
-    return anonymous_pages * (uint64_t)sysconf(_SC_PAGESIZE) + FORKED_FILE_BYTES;
-}
-
 static void make_cgroup(struct gput_session *session)
 {
     const char *procfs = session->settings.options.procfs_root,
@@ -380,7 +364,7 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     proc_children_read(
         session->settings.options.procfs_root, getpid(), 0, &session->target.foreign, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    session->ledger.collected.forked_rss_bytes = forked_rss_bytes(session);
+    collected_begin_fork(&session->ledger.collected, session->settings.options.procfs_root);
 
     make_cgroup(session);
     int code = check_files(error);

@@ -16,8 +16,6 @@
 #define POLL_INTERVAL_MS 50
 /* Of one millisecond, for late events. */
 #define MAX_PAUSES 20
-/* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
-#define STATUS_UNKNOWN (-1)
 
 /* True when main has ended; it is not collected yet. */
 static bool main_has_ended(const struct gput_session *session)
@@ -91,8 +89,7 @@ static void add_own_counts(struct gput_session *session)
     struct session_counts *counts = &session->ledger.collected.counts;
     if (session->settings.mode != SESSION_SELF)
         return;
-    session_counts_add_self(counts);
-    session_counts_subtract(counts, &session->ledger.collected.at_start);
+    collected_add_self(&session->ledger.collected);
     session_counts_subtract(counts, &session->ledger.cost.sampling_counts);
     session_counts_subtract(counts, &session->events.counts);
     sinks_subtract_thread_counts(&session->sinks, counts);
@@ -124,26 +121,11 @@ static void end_counting(struct gput_session *session)
 static void end_launched(struct gput_session *session)
 {
     schedule_stop(&session->schedule);
-    session_counts_add_io_fd(&session->ledger.collected.counts, session->target.io_fd);
-    /* Subtracts what our fork wrote before the command started. */
-    uint64_t *written = &session->ledger.collected.counts.tasks.write_call_bytes;
-    *written -= *written < session->target.cgroup.entry_bytes ? *written
-                                                              : session->target.cgroup.entry_bytes;
-    pid_t collected;
-    do {
-        collected = wait4(session->target.pid, &session->ledger.collected.main_status, 0,
-            &session->ledger.collected.main_usage);
-    } while (collected < 0 && errno == EINTR);
-    session->ledger.collected.has_main_usage = collected == session->target.pid;
-    if (!session->ledger.collected.has_main_usage)
-        session->ledger.collected.main_status = STATUS_UNKNOWN;
-    own_cgroup_usage(&session->target.cgroup, &session->ledger.collected.cgroup_usage);
+    collected_add_main(&session->ledger.collected, session->target.pid, session->target.io_fd,
+        &session->target.cgroup);
     pthread_mutex_lock(&session->schedule.lock);
     session_reap_orphans(session);
     pthread_mutex_unlock(&session->schedule.lock);
-    if (session->ledger.collected.has_main_usage)
-        session_counts_add(
-            &session->ledger.collected.counts, &session->ledger.collected.main_usage);
     end_counting(session);
 }
 
