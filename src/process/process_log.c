@@ -17,19 +17,15 @@ static struct process_table *table_of(const struct process_log *log)
     return &log->options.tree->table;
 }
 
-static struct process *open_from(struct process *process)
+struct process *process_log_get(const struct process_log *log, pid_t pid)
 {
+    struct process *process = process_table_get(table_of(log), pid);
     while (process && !process_state_is_open(process->state))
         process = process_table_older(process);
     return process;
 }
 
-struct process *process_log_get(const struct process_log *log, pid_t pid)
-{
-    return open_from(process_table_get(table_of(log), pid));
-}
-
-static struct process *skip_closed(const struct process_log *log, struct process *process)
+static struct process *skip_final(const struct process_log *log, struct process *process)
 {
     while (process && !process_state_is_open(process->state))
         process = process_table_next(table_of(log), process);
@@ -38,12 +34,12 @@ static struct process *skip_closed(const struct process_log *log, struct process
 
 struct process *process_log_first(const struct process_log *log)
 {
-    return skip_closed(log, process_table_first(table_of(log)));
+    return skip_final(log, process_table_first(table_of(log)));
 }
 
 struct process *process_log_next(const struct process_log *log, const struct process *process)
 {
-    return skip_closed(log, process_table_next(table_of(log), process));
+    return skip_final(log, process_table_next(table_of(log), process));
 }
 
 /* Only where processes are kept after the end: else the parent would be freed first. */
@@ -77,8 +73,6 @@ static void make_final(struct process_log *log, struct process *process)
     process_totals_add(log, process);
     if (!process->polled)
         archive(log, process);
-    else if (!process_list_append(&log->zombies, process))
-        log->ran_out = true;
 }
 
 /* An event or exit record may still arrive: it is checked after each batch. False without memory.
@@ -194,21 +188,6 @@ static int by_number_descending(const void *a, const void *b)
     return ((*left)->number < (*right)->number) - ((*left)->number > (*right)->number);
 }
 
-/* Zombies that procfs has no more. */
-static void archive_reaped(struct process_log *log)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < log->zombies.count; i++) {
-        struct process *process = log->zombies.processes[i];
-        if (process->polled)
-            log->zombies.processes[kept++] = process;
-        else
-            archive(log, process);
-    }
-    log->zombies.count = kept;
-    log->any_reaped = false;
-}
-
 static void close_ended(struct process_log *log)
 {
     size_t waiting = 0;
@@ -229,8 +208,6 @@ static void close_ended(struct process_log *log)
             enter(log, process, PROCESS_INPUT_SETTLED);
     }
     log->ending.count = waiting;
-    if (log->any_reaped)
-        archive_reaped(log);
 }
 
 /* ---- scans ---- */
@@ -323,12 +300,14 @@ void process_log_adopt_orphans(struct process_log *log)
 void process_log_remove(void *user, struct process *process)
 {
     struct process_log *log = user;
-    log->any_reaped |= process->state == PROCESS_FINAL;
-    if (!process_state_is_open(process->state))
-        return;
-    process_log_update(log, process);
+    bool is_open = process_state_is_open(process->state);
+    if (is_open)
+        process_log_update(log, process);
+    process_end_polls(process, &log->options.tree->view);
     /* With events, its exit event ends it: until then its children may still be announced. */
-    if (!log->options.has_events)
+    if (!is_open)
+        archive(log, process);
+    else if (!log->options.has_events)
         end_process(log, process, log->now_ns);
     else
         note_alive(process, log->now_ns);
@@ -567,6 +546,5 @@ void process_log_finish(struct process_log *log)
 {
     process_archive_finish(&log->ended);
     process_list_finish(&log->ending);
-    process_list_finish(&log->zombies);
     *log = (struct process_log){0};
 }

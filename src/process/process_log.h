@@ -34,9 +34,7 @@ struct process_log_options {
 
 struct process_log {
     struct process_log_options options;
-    struct process_list ending;  /* those that await more, or whose leader exited */
-    struct process_list zombies; /* final, and still in procfs */
-    bool any_reaped;             /* of these, some are there no more */
+    struct process_list ending; /* those that await more, or whose leader exited */
     struct process_archive ended;
     struct process *main; /* NULL before it was found */
     unsigned round;
@@ -64,7 +62,7 @@ void process_log_scan(struct process_log *log, int64_t now_ns);
  */
 void process_log_adopt_orphans(struct process_log *log);
 
-/* The tree is about to remove a process. */
+/* Procfs has a process no more: ends its polls. */
 void process_log_remove(void *log, struct process *process);
 
 /* After a scan: GPU RAM that a process held at that time. NaN: not known. */

@@ -143,18 +143,17 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     return is_old ? process_set_baseline(process) : GPUT_OK;
 }
 
-/* The process log keeps it, if it knows it. */
 static void remove_process(struct process_tree *tree, struct process *process)
 {
-    if (tree->options.removed)
-        tree->options.removed(tree->options.user, process);
     tree->main_is_removed |= process->is_main;
     removed_cpu_add(&tree->removed, process, &tree->view);
-    process_end_polls(process, &tree->view);
-    if (process->state == PROCESS_FOUND) {
-        process_table_remove(&tree->table, process);
-        process_free(process);
+    if (process->state != PROCESS_FOUND) {
+        tree->options.removed(tree->options.user, process);
+        return;
     }
+    process_end_polls(process, &tree->view);
+    process_table_remove(&tree->table, process);
+    process_free(process);
 }
 
 static void remove_reaped(struct process_tree *tree)

@@ -29,8 +29,9 @@ struct process_tree_options {
     bool (*is_own_child)(void *caller, pid_t pid);
     void *caller;
     unsigned kept_files; /* how many descriptors may be cached */
-    /* Called with `user` and each process that procfs has no more, before what polls have read is
-     * freed; NULL: not called. */
+    /* Called with `user` and each process that procfs has no more, unless its state is
+     * PROCESS_FOUND: calls process_end_polls(), and may take the process out of the table. NULL: no
+     * process leaves that state. */
     void (*removed)(void *user, struct process *process);
     void *user;
 };
