@@ -1,0 +1,174 @@
+"""Every command of ours that README, docs and the help show is run, in a folder that has what they name."""
+
+import cProfile
+import gzip
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+
+from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
+from command import BUILD, COMMAND, PATIENCE, SOURCE, CommandTest, main, wait_until
+
+FIXTURES = SOURCE / "tests" / "fixtures"
+PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]
+OURS = re.compile(r"(?:\$ )?((?:[A-Z_]+=\S+ )*gpu-tracker .*|mkdir .*)")
+# Names stand for what each user has; and nothing waits for a minute, or takes a port that may be in use.
+STANDS_FOR = [
+    (r"_4711\b", "_kept"), (r"\b4711\b", "$PID"), (r"--for 60\b", "--for 0.1"), (r"attach \$PID", "attach --for 0.1 $PID"),
+    (r"--start 10 --end 12", "--start 1 --end 2"), (r"--start 3 --end 5", "--start 3"),
+    (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bserve$", "serve --listen 127.0.0.1:0"),
+    (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
+]  # fmt: skip
+PROGRAM = '#!/bin/sh\n[ -z "$GPUT_BLOCKS_FILE" ] || exec build/examples/mark-blocks\nexec sleep 0.1\n'
+
+
+def shown(text):
+    """The commands of the blocks of a page, each with its line."""
+    block, language, before = False, "", ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            block, language = not block, line[3:]
+        elif block and not language and (found := OURS.fullmatch(before + line)):
+            if line.endswith("\\"):
+                before = line[:-1]
+                continue
+            yield number, found[1]
+        before = ""
+
+
+def examples(text):
+    """The command lines under "Examples" of a help text."""
+    lines = text.split("Examples:\n")[1].split("\n\n")[0].replace("\\\n", " ")
+    return [line.strip() for line in lines.splitlines() if line.strip().startswith("gpu-tracker ")]
+
+
+class Documented(CommandTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "gpu-tracker").symlink_to(COMMAND)
+        for name in "bin/make", "bin/python", "bin/curl", "simulate", "program", "nightly.sh", "script-with-marks", "example-script.sh":
+            (self.folder / name).write_text(PROGRAM)
+            (self.folder / name).chmod(0o755)
+        for name in "env/bin", "build":
+            (self.folder / name).mkdir(parents=True)
+        (self.folder / "env" / "bin" / "python").symlink_to(self.folder / "simulate")
+        (self.folder / "build" / "examples").symlink_to(BUILD / "examples")
+        self.prepare_sessions()
+        self.prepare_recordings()
+        self.prepare_training()
+        self.kept()
+        self.waiting = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(self.waiting.wait)
+        self.addCleanup(self.waiting.kill)
+        self.environment = {name: value for name, value in os.environ.items() if name != "GPUT_CONFIG"} | {
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "PID": str(self.waiting.pid), "url": "x"}
+
+    def prepare_sessions(self):
+        marks = call(7, "load", 0, 2) + call(7, "train", 2, 8)
+        for name in "tracking.csv", "run.csv", "samples.csv":
+            write_tracking(self.folder / name, [row(second) for second in range(10)])
+        for name in "marks.csv", "blocks.csv", "worker-1.csv", "worker-2.csv", "worker1.csv", "worker2.csv", "marks/a.csv", "folder/a.csv":
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            write_marks(self.folder / name, marks)
+        for name in "a", "b", "m1", "m2", "n1", "n2", "before", "after":
+            self.ours("sub-track", "analyze", "--tf=samples.csv", "--stf=blocks.csv", "-f", "json", "-o", f"{name}.json")
+            shutil.copy(self.folder / f"{name}.json", self.folder / f"{name}.kept")
+        for name in "before.sqlite", "after.sqlite", "train.sqlite":
+            self.ours("run", "-q", "--tf", name, "--", "sleep", "0.05")
+        environment = os.environ | {"GPUT_BLOCKS_FILE": str(self.folder / "a.gputblocks")}
+        subprocess.run([BUILD / "examples" / "mark-blocks"], env=environment, cwd=self.folder, check=True, capture_output=True)
+
+    def prepare_recordings(self):
+        cpu = {"intel_power": 40.0, "total_dram_power": 2.0, "per_process_mem_use_abs": {"7": 3e8}}
+        lines = [json.dumps({"date": f"2023-06-30 16:32:{second:02}", "metrics": {"cpu": cpu, "gpu": {}}}) for second in range(60)]
+        lines += [json.dumps({"date": f"2023-06-30 16:{minute}:00", "metrics": {"cpu": cpu, "gpu": {}}}) for minute in (33, 34)]
+        (self.folder / "recorded").mkdir()
+        (self.folder / "recorded" / "power_metrics.json").write_text("\n".join(lines) + '\n"END OF RECORDING SEGMENT"\n')
+
+    def prepare_training(self):
+        shutil.copytree(FIXTURES / "trace-root", self.folder / "profiler-output")
+        shutil.copytree(FIXTURES / "trace-root", self.folder / "profile-folder")
+        trace = (FIXTURES / "trace-kineto" / "rank0.json").read_bytes()
+        for folder in "traces", "before", "after":
+            (self.folder / folder).mkdir()
+        for name in "rank0.json", "rank1.json", "trace.json", "traces/rank0.json", "before/rank0.json", "after/rank0.json":
+            (self.folder / name).write_bytes(trace)
+        for name in "rank0.json.gz", "rank1.json.gz":
+            (self.folder / name).write_bytes(gzip.compress(trace))
+        profile, steps = cProfile.Profile(), "framework/pytorch/cprofile/7-host/train-1-stepstart-1000_train-2-stepend-2000"
+        profile.runcall(sorted, range(9))
+        (self.folder / "profiler-output" / steps).mkdir(parents=True)
+        for name in "program.prof", f"profiler-output/{steps}/python_stats":
+            profile.dump_stats(self.folder / name)
+
+    def kept(self):
+        """What a killed tracker leaves."""
+        tracker = self.start_command("run", "--resource-usage-file", ".gpu-tracker_kept", "--", "sh", "-c", "echo $$; exec sleep 1000")
+        pid = int(tracker.stdout.readline())
+        wait_until(lambda: self.run_command("show", ".gpu-tracker_kept").returncode == 0, "the results so far")
+        tracker.send_signal(signal.SIGKILL)
+        tracker.wait()
+        os.kill(pid, signal.SIGKILL)
+
+    def ours(self, *arguments):
+        done = self.run_command(*arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def make_way(self, command):
+        """Restores what the command reads, and removes what it makes, of a line before it."""
+        shutil.rmtree(self.folder / "exp1", ignore_errors=True)
+        shutil.rmtree(self.folder / "exp2", ignore_errors=True)
+        if "energy summary" in command or "energy curve" in command:
+            shutil.copytree(self.folder / "recorded", self.folder / "exp1")
+        if re.search(r"gpu-tracker (run|attach|-e) ", command) and (made := re.search(r"--tf[ =](\S+)", command)):
+            (self.folder / made[1]).unlink(missing_ok=True)
+        for kept in self.folder.glob("*.kept") if "compare" in command else ():
+            shutil.copy(kept, kept.with_suffix(".json"))
+        if "combine" in command:
+            (self.folder / re.search(r"--stf[ =](\S+)", command)[1]).unlink(missing_ok=True)
+        for name in re.findall(r"GPUT_BLOCKS_FILE=(\S+)", command):
+            (self.folder / name).unlink(missing_ok=True)
+
+    def check(self, command):
+        for pattern, instead in STANDS_FOR:
+            command = re.sub(pattern, instead, command.split("  #")[0].strip())
+        self.make_way(command)
+        ends_well = {0}
+        if "serve" in command.split(" -- ")[0].split():
+            command = f"timeout --preserve-status -s TERM 1 {command}"
+            ends_well.add(128 + signal.SIGTERM)  # that came before it served
+        done = subprocess.run(["bash", "-c", command], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        if "is not in this build" in done.stderr:
+            return
+        self.assertIn(done.returncode, ends_well, f"{command}\n{done.stderr}")
+
+    def test_pages(self):
+        count = 0
+        for page in PAGES:
+            for number, command in shown(page.read_text()):
+                with self.subTest(page=page.name, line=number):
+                    self.check(command)
+                    count += 1
+        self.assertGreater(count, 30)
+
+    def test_examples_of_the_help(self):
+        text = self.run_command("help").stdout
+        topics = re.findall(r"(?m)^    ([a-z]+)  ", text)
+        overview = self.run_command("-h").stdout.split("Commands")[1].split("\nOptions:")[0]
+        commands = re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)(?:  |$)", overview)
+        lines = [line for words in [[], *([word] for word in topics), *(command.split() for command in commands)]
+                 for line in examples(self.run_command("help", *words).stdout)]
+        self.assertGreater(len(lines), len(commands))
+        for line in dict.fromkeys(lines):
+            with self.subTest(line=line):
+                self.check(line)
+
+
+if __name__ == "__main__":
+    main()
