@@ -102,6 +102,14 @@ class SubTrackingAnalyzer:
         _warn(warnings)
         return _results(text)
 
+    def _repr_html_(self):
+        """For notebooks: the main figures, and curves. None without a tracking file."""
+        if self._tracking_file is None:
+            return None
+        from ._display import analysis_html
+
+        return analysis_html(self._analyze(with_blocks=self._sub_tracking_file is not None).to_json(), self._tracking_file)
+
     def read_static_data(self):
         """What does not change during a session: units, capacities, counts."""
         return self._analyze(with_blocks=False).static_data
@@ -273,6 +281,13 @@ class TrackingComparison:
         if values.get("code_block_energy"):
             results.code_block_energy = _maps(values["code_block_energy"])
         return results
+
+    def _repr_html_(self):
+        """For notebooks: the means of all sessions, and their changes against the first."""
+        from ._display import comparison_html
+
+        first = next(iter(self.results_map.values()))
+        return comparison_html(self.compare().to_json(), first.to_json()["static_data"], list(self.results_map))
 
     def table(self, statistic="mean"):
         """The same as one Table for other libraries, a row for each figure and session: code_block (None: the session as a

@@ -105,6 +105,12 @@ class SubTrackingResults:
 
         return sub_tracking_text(self.to_json())
 
+    def _repr_html_(self):
+        """For notebooks: the main figures of the session and its code blocks."""
+        from ._display import analysis_html
+
+        return analysis_html(self.to_json())
+
     @classmethod
     def load(cls, path):
         """Reads results from a pickle of this package or of the old one, or from JSON. Needs no pandas, and calls nothing

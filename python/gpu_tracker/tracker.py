@@ -114,6 +114,7 @@ class Tracker:
         self.join_timeout = join_timeout
         self._disable_logs = disable_logs
         self._process_id = _number("process_id", process_id)
+        self._tracking_file = tracking_file and os.path.abspath(_path(tracking_file))
         self._owner = os.getpid()
         self._is_gone = False  # the process, before tracking could begin
         self._report = self._report_text = self._processes = None
@@ -146,6 +147,9 @@ class Tracker:
         else:
             self._session = _create_session(options)
         self._warn()
+
+    # The class's, for trackers from older pickles.
+    _tracking_file = None
 
     def __getstate__(self):
         """For pickles, which `gpu-tracker -f pickle` writes too. Of a tracker that was stopped; a running one has none."""
@@ -270,6 +274,15 @@ class Tracker:
 
     def __str__(self):
         return _first_sections(self.report())
+
+    def _repr_html_(self):
+        """For notebooks: the main figures, and curves if there is a tracking file. None until tracking completes: they show
+        the state then."""
+        if self.resource_usage is None or self._report is None:
+            return None
+        from ._display import tracker_html
+
+        return tracker_html(self._report, self._tracking_file)
 
     def to_json(self):
         """`resource_usage` as a dictionary, ready for `json.dumps`."""

@@ -1,10 +1,12 @@
 """What the tests of the Python package share."""
 
+import base64
 import contextlib
 import csv
 import logging
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +30,12 @@ forks_hang = "libasan" in os.environ.get("LD_PRELOAD", "")
 skip_where_forks_hang = unittest.skipIf(
     forks_hang, "AddressSanitizer's allocator does not stand a fork next to other threads"
 )
+
+
+def picture_of(html, place=0):
+    """The SVG inside of an <img> of a report."""
+    data = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', html)[place]
+    return base64.b64decode(data).decode()
 
 
 @contextlib.contextmanager

@@ -352,7 +352,7 @@ class Jupyter(package.PackageTest):
         )
         report = outputs[1][-1].data
         self.assertIn("RAM: Consumed", report["text/plain"])
-        self.assertIn("<svg", report["text/html"])
+        self.assertIn("data:image/svg+xml", report["text/html"])
         self.assertNotIn("<script", report["text/html"])
         kinds = [output.output_type for output in outputs[2]]
         self.assertIn("execute_result", kinds)
@@ -501,6 +501,11 @@ class Chart(package.PackageTest):
         }
         return CellReport(Usage(2.0, machine, [(*sample, 9e8) for sample in samples]), 3)
 
+    def html(self, *parameters, **options):
+        """The report's HTML, and the picture in it."""
+        html = self.report(*parameters, **options)._repr_mimebundle_()["text/html"]
+        return html, package.picture_of(html)
+
     def test_what_other_reports_take_is_not_the_cells(self):
         from gpu_tracker.notebook import Options, _CellMeter
 
@@ -521,7 +526,8 @@ class Chart(package.PackageTest):
         self.assertEqual(report.data, (50, 150, 150, 1, 3, 2, 2.0))
         html = report._repr_mimebundle_()["text/html"]
         self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J", html)
-        self.assertEqual(html.count("<polyline"), 2)
+        self.assertNotIn("<svg", html)  # viewers of notebooks from others strip it
+        self.assertEqual(package.picture_of(html).count("<polyline"), 2)
 
     def test_gpu_ram_that_is_not_reported_of_this_process_is_that_of_the_gpus(self):
         nan = float("nan")
@@ -530,7 +536,7 @@ class Chart(package.PackageTest):
         self.assertEqual(str(report).splitlines()[2:], [
             "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by anybody; of this process: not <known>"])
         html = report._repr_mimebundle_()["text/html"]
-        self.assertIn("GPU RAM of all, MB", html)
+        self.assertIn("GPU RAM of all 858 MB", html)
         self.assertIn("GPU RAM of this process is not known: not &lt;known&gt;", html)
         report.compact = True
         self.assertIn("GPU: n/a (all use: 0/0/858 MB) | Time", str(report))
@@ -551,20 +557,31 @@ class Chart(package.PackageTest):
         self.assertEqual(report.data[:3], (65, 0, 165))
         html = report._repr_mimebundle_()["text/html"]
         self.assertIn('over 2.000 seconds, at most 165 MB"', html)
-        self.assertIn('360.0,1.0"', html)  # the line's end: to the right, at the top
+        self.assertIn('360.0,1.0"', package.picture_of(html))  # the line's end: to the right, at the top
 
     def test_is_well_formed_and_bounded(self):
         import xml.etree.ElementTree
 
-        report = self.report([(i / 1000, 1e8 + (i == 777) * 1e8, float("nan")) for i in range(2000)])
-        html = report._repr_mimebundle_()["text/html"]
+        samples = [(i / 1000, 1e8 + (i == 777) * 1e8 - (i == 1222) * 1e8, float("nan")) for i in range(2000)]
+        html, picture = self.html(samples)
         xml.etree.ElementTree.fromstring(html)
-        self.assertLess(len(html), 6000)
-        self.assertIn(",1.0 ", html)  # the one high sample touches the top
-        self.assertEqual(html.count("<polyline"), 1)
+        self.assertLess(len(html), 12000)
+        xml.etree.ElementTree.fromstring(picture)
+        self.assertIn(",1.0 ", picture)  # the one high sample touches the top
+        self.assertIn(",63.0 ", picture)  # and the one low sample the bottom
+        self.assertEqual(picture.count("<polyline"), 1)
+
+    def test_a_cell_that_used_next_to_nothing_has_one_line(self):
+        mb = 2**20
+        html = self.report([(10, 100 * mb, 0), (11, 100.4 * mb, 0), (12, 100.2 * mb, 0)])._repr_mimebundle_()["text/html"]
+        self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J · RAM 100 MB<", html)
+        self.assertNotIn("<table", html)
+        self.assertNotIn("<img", html)
 
     def test_nothing_sampled(self):
-        self.assertIn("n/a", self.report([])._repr_mimebundle_()["text/html"])
+        html = self.report([])._repr_mimebundle_()["text/html"]
+        self.assertIn("In [3] · 2.000 s", html)
+        self.assertNotIn("n/a", html)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,226 @@
+"""What notebooks show of a tracker, an analysis and a comparison: the main figures, and curves as a static picture."""
+
+import math
+from html import escape
+
+from ._picture import curves
+
+_TABLE = "border-collapse:collapse;font-size:inherit;color:inherit;margin:2px 0 8px"
+_CURVES = (
+    (("combined_ram", "#4269d0", "RAM"), ("combined_gpu_ram", "#3ca951", "GPU RAM")),
+    (("cpu_combined_sum_utilization_percent", "#c8500a", "CPU"), ("gpu_sum_utilization_percent", "#3ca951", "GPU")),
+)
+_FACTORS = {"bytes": 1.0, "kilobytes": 1e3, "megabytes": 1e6, "gigabytes": 1e9, "terabytes": 1e12}
+_SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
+# Rows of an analysis that people look at first; all are in its text and its tables.
+_MAIN = {
+    "combined_ram": "RAM",
+    "combined_gpu_ram": "GPU RAM",
+    "cpu_combined_sum_utilization_percent": "CPU",
+    "gpu_sum_utilization_percent": "GPU",
+    "combined_n_threads": "Threads",
+}
+_MOST_ROWS = 20
+
+
+def size(value):
+    """Bytes in a unit that fits: "412 MB"."""
+    return _scaled(value, ("B", "kB", "MB", "GB", "TB", "PB"))
+
+
+def duration(seconds):
+    """"850 ms", "12.3 s", "3 min 12 s", "2 h 05 min"."""
+    if math.isnan(seconds):
+        return "n/a"
+    if seconds < 59.95:
+        return _scaled(seconds * 1e6, ("µs", "ms", "s"))
+    minutes = round(seconds / 60)
+    if round(seconds) < 3600:
+        return f"{round(seconds) // 60} min {round(seconds) % 60} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def _scaled(value, units):
+    if math.isnan(value):
+        return "n/a"
+    place = 0
+    while abs(value) >= 999.5 and place < len(units) - 1:
+        value /= 1000
+        place += 1
+    decimals = 0 if abs(value) >= 99.95 else 1 if abs(value) >= 9.995 else 2
+    text = f"{value:.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if decimals else text} {units[place]}"
+
+
+def _percent(value):
+    return "n/a" if math.isnan(value) else f"{value:.3g} %"
+
+
+def _table(heads, rows):
+    """Text to the left in the first column, figures to the right in the others."""
+    right = 'style="text-align:right;padding:1px 0 1px 1.4em"'
+    left = 'style="text-align:left"'
+    head = "".join(f"<th {right if i else left}>{escape(text)}</th>" for i, text in enumerate(heads))
+    body = "".join(
+        f'<tr><th style="text-align:left;font-weight:normal">{escape(row[0])}</th>' + "".join(f"<td {right}>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
+        for row in rows[:_MOST_ROWS]
+    )
+    more = f"<div>and {len(rows) - _MOST_ROWS} more</div>" if len(rows) > _MOST_ROWS else ""
+    return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
+
+
+def _page(*parts):
+    return f'<div class="gput-report" style="font-size:12px">{"".join(part for part in parts if part)}</div>'
+
+
+# ---- A tracker ----
+
+
+def tracker_html(details, tracking_file):
+    """details: of a tracker that was stopped; tracking_file: None, or a path from which the curves are read."""
+    return _page(_table(("What", "Figure"), tracker_rows(details)), recorded_curves(tracking_file))
+
+
+def tracker_rows(details):
+    """What is known; a machine without a GPU has no row that says so."""
+    time = details["compute_time"]
+    ram, gpu_ram = details["max_ram"], details["max_gpu_ram"]
+    ram_factor, gpu_factor = _FACTORS[ram["unit"]], _FACTORS[gpu_ram["unit"]]
+    cpu = details["cpu_utilization"]["combined"]
+    rows = [("Time", duration(_known(time["time"]) * _SECONDS[time["unit"]]))]
+    cpu_seconds = ((details.get("accounting") or {}).get("cpu_seconds") or {}).get("sampled")
+    mean = f"mean {_percent(_known(cpu['mean_sum_percent']))}, highest {_percent(_known(cpu['max_sum_percent']))}"
+    rows.append(("CPU", mean if cpu_seconds is None else f"{duration(cpu_seconds)}; {mean}"))
+    parts = f"main {size(_known(ram['main']['total_rss']) * ram_factor)}, descendants {size(_known(ram['descendants']['total_rss']) * ram_factor)}"
+    rows.append(("RAM, peak", f"{size(_known(ram['combined']['total_rss']) * ram_factor)}; {parts}"))
+    gpus = details["gpu_utilization"]
+    if gpus["system_gpu_count"]:
+        rows.append(("GPU RAM, peak", size(_known(gpu_ram["combined"]) * gpu_factor)))
+        rows.append(("GPU", f"mean {_percent(_known(gpus['gpu_percentages']['mean_sum_percent']))}"))
+    energy = details.get("energy") or {}
+    if energy.get("combined") is not None:
+        rows.append(("Energy", f"{energy['combined']:.3g} {energy.get('unit', 'joules')}"))
+    return rows
+
+
+def _known(value):
+    return math.nan if value is None else float(value)
+
+
+def recorded_curves(tracking_file):
+    """Pictures of RAM and of utilization; none where the file is gone or has too few samples."""
+    if tracking_file is None:
+        return ""
+    from .recorded import read_samples
+
+    try:
+        samples = read_samples(tracking_file)
+    except (OSError, ValueError):
+        return ""
+    times = samples["timestamp"]
+    if len(times) < 3:
+        return ""
+    units = _units_of(tracking_file)
+    pictures = [_curves_of(samples, times, group, units if i == 0 else None) for i, group in enumerate(_CURVES)]
+    return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em">{"".join(pictures)}</div>' if any(pictures) else ""
+
+
+def _units_of(tracking_file):
+    """Bytes in the file's unit of RAM and of GPU RAM."""
+    from ._analysis import SubTrackingAnalyzer
+
+    static = SubTrackingAnalyzer(tracking_file, None).read_static_data().to_dict()
+    return {"RAM": _FACTORS[str(static["ram_unit"])], "GPU RAM": _FACTORS[str(static["gpu_ram_unit"])]}
+
+
+def _curves_of(samples, times, group, units):
+    lines = []
+    for column, colour, name in group:
+        if column not in samples.columns:
+            continue
+        factor = units[name] if units else 1.0
+        points = [(time - times[0], value * factor) for time, value in zip(times, samples[column]) if value is not None and value == value]
+        if len(points) >= 3 and any(value for _, value in points):
+            lines.append((name, colour, points))
+    if not lines:
+        return ""
+    top = max(value for *_, points in lines for _, value in points)
+    text = size(top) if units else _percent(top)
+    seconds = duration(lines[0][2][-1][0])
+    label = f"{' and '.join(name for name, *_ in lines)} over {seconds}, at most {text}"
+    return curves(lines, top, (f"to {text}", seconds), label)
+
+
+# ---- An analysis ----
+
+
+def analysis_html(results, tracking_file=None):
+    """results: as its to_json() gives them."""
+    static = results["static_data"]
+    rows = [(_MAIN[name], *_cells(name, results["overall"][name], static, ("mean", "max"))) for name in _MAIN if _is_used(results["overall"].get(name))]
+    return _page(_table(("Session", "Mean", "Highest"), rows), _block_table(results), recorded_curves(tracking_file))
+
+
+def _block_table(results):
+    static, blocks = results["static_data"], results["code_block_results"]
+    if not blocks:
+        return ""
+    shown = [name for name in _MAIN if name != "combined_n_threads" and any(_is_used(block["resource_usage"].get(name)) for block in blocks)]
+    heads = ("Code block", "Calls", "Total", "Mean", "Longest", *(f"{_MAIN[name]}, {_statistic(name)}" for name in shown))
+    rows = []
+    for block in sorted(blocks, key=lambda block: -_or_zero(block["compute_time"].get("total"))):
+        time = block["compute_time"]
+        times = [duration(_known(time.get(name))) for name in ("total", "mean", "max")]
+        usage = [_cells(name, block["resource_usage"].get(name, {}), static, (_statistic(name).replace("highest", "max"),))[0] for name in shown]
+        rows.append((str(block["name"]), str(block["num_calls"]), *times, *usage))
+    return _table(heads, rows)
+
+
+def _statistic(name):
+    return "highest" if name.endswith("ram") else "mean"
+
+
+def _is_used(row):
+    return bool(row) and any(_or_zero(value) for value in row.values())
+
+
+def _or_zero(value):
+    return 0.0 if value is None or value != value else float(value)
+
+
+def _cells(name, row, static, statistics):
+    return [_figure(name, _known(row.get(statistic)), static) for statistic in statistics]
+
+
+def _figure(name, value, static):
+    if name.endswith("ram"):
+        return size(value * _FACTORS[str(static["gpu_ram_unit" if "gpu" in name else "ram_unit"])])
+    if name.endswith("percent"):
+        return _percent(value)
+    return "n/a" if math.isnan(value) else f"{value:.3g}"
+
+
+# ---- A comparison ----
+
+
+def comparison_html(results, static, sessions):
+    """results: as to_json() of a comparison gives them; static: of one of its sessions, for units; sessions: in their order."""
+    overall = results["overall_resource_usage"]
+    rows = [(_MAIN[name], *_changes(overall[name], sessions, lambda value, name=name: _figure(name, value, static))) for name in _MAIN if _is_used(overall.get(name))]
+    times = results["code_block_compute_time"]
+    block_rows = [(str(block), *_changes(values, sessions, duration)) for block, values in times.items()]
+    return _page(
+        _table(("Session", *sessions), rows),
+        _table(("Code block", *sessions), block_rows) if block_rows else "",
+        f"<div>Changes are against {escape(str(sessions[0]))}.</div>" if len(sessions) > 1 else "",
+    )
+
+
+def _changes(values, sessions, text):
+    base = _known(values.get(sessions[0]))
+    cells = [text(base)]
+    for session in sessions[1:]:
+        value = _known(values.get(session))
+        change = f" ({(value / base - 1) * 100:+.1f} %)" if base and value == value and base == base else ""
+        cells.append(text(value) + change)
+    return cells

@@ -1,0 +1,97 @@
+"""What notebooks show of a tracker, an analysis and a comparison."""
+
+import json
+import pickle
+import time
+import xml.etree.ElementTree
+
+import package
+import gpu_tracker
+
+HEADER = (
+    "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus\n"
+    "gigabytes,gigabytes,hours,64.0,0.0,8,8,0,0\n"
+)
+COLUMNS = (
+    "main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,descendants_gpu_ram,combined_gpu_ram,system_gpu_ram,"
+    "gpu_sum_utilization_percent,gpu_hardware_utilization_percent,main_n_threads,descendants_n_threads,combined_n_threads,"
+    "cpu_system_sum_utilization_percent,cpu_system_hardware_utilization_percent,cpu_main_sum_utilization_percent,"
+    "cpu_main_hardware_utilization_percent,cpu_descendants_sum_utilization_percent,cpu_descendants_hardware_utilization_percent,"
+    "cpu_combined_sum_utilization_percent,cpu_combined_hardware_utilization_percent,timestamp\n"
+)
+
+
+class Display(package.PackageTest):
+    def tracking_file(self, name, rams):
+        """A session of one process, a sample a second."""
+        path = self.folder / name
+        rows = [f"{ram},0.0,{ram},5.0,0.0,0.0,0.0,0.0,0.0,0.0,3,0,3,150.0,18.75,100.0,12.5,0.0,0.0,100.0,12.5,{1000 + i}.0\n" for i, ram in enumerate(rams)]
+        path.write_text(HEADER + COLUMNS + "".join(rows))
+        return str(path)
+
+    def marks(self, name, code_block):
+        path = self.folder / name
+        path.write_text(f"process_id,code_block_name,position,timestamp\n7,{code_block},0,1001.0\n7,{code_block},1,1003.0\n")
+        return str(path)
+
+    def results(self, name, rams):
+        path = self.folder / f"{name}.json"
+        path.write_text(json.dumps(gpu_tracker.SubTrackingAnalyzer(self.tracking_file(f"{name}.csv", rams), None).sub_tracking_results().to_json()))
+        return str(path)
+
+    def test_a_tracker_shows_its_main_figures_and_curves(self):
+        tracker = gpu_tracker.Tracker(sleep_time=0.02, tracking_file=str(self.folder / "t.csv"), disable_logs=True)
+        self.assertIsNone(tracker._repr_html_())
+        with tracker:
+            held = bytearray(60_000_000)
+            time.sleep(0.2)
+        html = tracker._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        peak = tracker.details["max_ram"]["combined"]["total_rss"] * 1000
+        self.assertRegex(html, rf">RAM, peak</th><td [^>]*>{peak:.0f}" if peak >= 99.95 else r">RAM, peak</th><td [^>]*>\d\d\.?\d? MB")
+        self.assertIn('alt="RAM over', html)
+        xml.etree.ElementTree.fromstring(package.picture_of(html))
+        for absent in "n/a", "GPU RAM", "<svg", "<script":
+            self.assertNotIn(absent, html)
+        again = pickle.loads(pickle.dumps(tracker))
+        self.assertIn("RAM, peak", again._repr_html_())
+        self.assertGreater(len(held), 0)
+
+    def test_a_tracker_whose_file_is_gone_shows_its_figures(self):
+        path = self.folder / "t.csv"
+        with gpu_tracker.Tracker(sleep_time=0.02, tracking_file=str(path), disable_logs=True) as tracker:
+            time.sleep(0.1)
+        path.unlink()
+        html = tracker._repr_html_()
+        self.assertIn("RAM, peak", html)
+        self.assertNotIn("<img", html)
+
+    def test_an_analysis_shows_code_blocks_and_curves(self):
+        files = self.tracking_file("t.csv", [1.0, 2.0, 6.5, 2.0, 1.0]), self.marks("b.csv", "<b>train</b>")
+        html = gpu_tracker.SubTrackingAnalyzer(*files)._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        self.assertIn("&lt;b&gt;train&lt;/b&gt;", html)
+        self.assertRegex(html, r">RAM</th><td [^>]*>2\.5 GB</td><td [^>]*>6\.5 GB</td>")
+        self.assertRegex(html, r"train.*?>1</td><td [^>]*>2 s</td><td [^>]*>2 s</td><td [^>]*>2 s</td><td [^>]*>6\.5 GB</td><td [^>]*>100 %</td>")
+        self.assertIn('alt="RAM over 4 s, at most 6.5 GB"', html)
+        self.assertIn(",1.0 ", package.picture_of(html))  # the peak is at the top
+        results = gpu_tracker.SubTrackingAnalyzer(*files).sub_tracking_results()
+        self.assertIn("6.5 GB", results._repr_html_())
+        self.assertIsNone(gpu_tracker.SubTrackingAnalyzer(None, files[1])._repr_html_())
+
+    def test_a_comparison_shows_changes_against_the_first_session(self):
+        comparison = gpu_tracker.TrackingComparison({"old": self.results("old", [4.0, 4.0]), "new": self.results("new", [3.0, 3.0])})
+        html = comparison._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        self.assertRegex(html, r">RAM</th><td [^>]*>4 GB</td><td [^>]*>3 GB \(-25\.0 %\)</td>")
+        self.assertIn("against old", html)
+
+    def test_figures_have_units_that_fit(self):
+        from gpu_tracker._display import duration, size
+
+        self.assertEqual([size(value) for value in (0, 999, 1000, 412e6, 25.3e9, 999.6e6)], ["0 B", "999 B", "1 kB", "412 MB", "25.3 GB", "1 GB"])
+        self.assertEqual([duration(value) for value in (0.85, 12.3, 192, 7500)], ["850 ms", "12.3 s", "3 min 12 s", "2 h 05 min"])
+
+
+if __name__ == "__main__":
+    package.main()
