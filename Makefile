@@ -10,7 +10,7 @@ PORTABLE_TARGETS ?=
 QUIETLY := tools/quietly.sh
 
 .DEFAULT_GOAL := all
-.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz portable install uninstall format check-format clean help
+.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
@@ -59,7 +59,10 @@ torture: all ## kill, starve and cheat every command in large; writes docs/fault
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh
 
-portable: ## build the command for machines that install nothing, x86-64 and aarch64, into build-portable/dist/
+deb: ## build the Debian packages into build-deb/, and try them in a minimal Debian
+	@tools/build-deb.sh build-deb
+
+portable: ## build the command for machines that install nothing, x86-64 and aarch64, into build-portable build-deb/dist/
 	@tools/portable/build.sh build-portable $(PORTABLE_TARGETS)
 	@tools/portable/check.py build-portable/dist
 

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Installs the packages in FOLDER in a minimal Debian of their own, tries them, and removes them without a trace:
+# tools/try-deb.sh FOLDER
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(cd "$1" && pwd)
+root=$folder/root
+. /etc/os-release
+rm -rf "$root"
+debootstrap --variant=minbase "$VERSION_CODENAME" "$root"
+mkdir "$root/packages"
+cp "$folder"/*.deb "$root/packages"
+rm -f "$root"/packages/*dbgsym*
+cp "$source/examples/track-block.c" "$root/track-block.c"
+cp /etc/resolv.conf "$root/etc/resolv.conf"
+trap 'umount "$root/proc" && rm -rf "$root"' EXIT
+mount -t proc proc "$root/proc"
+chroot "$root" sh -eux -c '
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update
+    apt-get install -y --no-install-recommends ./packages/*.deb gcc libc6-dev pkg-config
+    gpu-tracker run -- sh -c "exit 7" || test $? -eq 7
+    python3 -c "import gpu_tracker; tracker = gpu_tracker.Tracker(); tracker.start(); tracker.stop(); print(tracker)"
+    python3 -m gpu_tracker --version
+    cc $(pkg-config --cflags gputracker) track-block.c $(pkg-config --libs gputracker) -o track-block -lpthread
+    ./track-block
+    dpkg -L gpu-tracker libgputracker1 libgputracker-dev python3-gputracker >files
+    apt-get purge -y gpu-tracker libgputracker1 libgputracker-dev python3-gputracker
+    while read -r file; do case $file in *gpu*) test ! -e "$file" || { echo "left: $file"; exit 1; } ;; esac; done <files
+'
