@@ -7,7 +7,7 @@
  *     options.sub_tracking_file = "sub-tracking.csv";
  *     struct gput_analysis *analysis;
  *     if (gput_analysis_create(&options, &analysis, &error) == GPUT_OK)
- *         … gput_analysis_block(analysis, 0)->num_calls …
+ *         … gput_code_block_calls(gput_analysis_block(analysis, 0)) …
  *     gput_analysis_destroy(analysis);
  *
  * Both files are read once, in one pass each. Memory grows with the number of code blocks and of
@@ -30,8 +30,8 @@ extern "C" {
 #endif
 
 /**
- * Statistics of one measurement over the rows that have a value. NaN when none has, and when all
- * values are 0 while some are missing. std divides by n, not n - 1.
+ * Statistics of one measurement over the rows that have a value. Shared: see gputracker/sized.h.
+ * NaN when none has, and when all values are 0 while some are missing. std divides by n, not n - 1.
  */
 struct gput_statistics {
     double min;
@@ -41,7 +41,8 @@ struct gput_statistics {
     uint64_t n_missing; /**< rows without a value */
 };
 
-/** Exact for up to 256 values, then within 0.5 % of the true value. NaN as in the statistics. */
+/** Percentiles. Shared: see gputracker/sized.h. Exact for up to 256 values, then within 0.5 % of
+ * the true value. NaN as in the statistics. */
 struct gput_percentiles {
     double p50;
     double p95;
@@ -105,41 +106,7 @@ GPUT_API const char *gput_exact_figure_name(enum gput_exact_figure figure);
 /** "seconds", "bytes", "joules"; NULL: a count. Static text. */
 GPUT_API const char *gput_exact_figure_unit(enum gput_exact_figure figure);
 
-/** Figures of a code block, or of its calls in one process or thread. Owned by the analysis. */
-struct gput_code_block {
-    const char *name;
-    int64_t process_id;           /**< of a part; -1 for the block as a whole */
-    int64_t thread_id;            /**< of a part by thread; else -1 */
-    uint64_t num_timepoints;      /**< rows of the tracking file inside at least one call */
-    uint64_t num_calls;           /**< calls that were started and stopped */
-    uint64_t num_non_empty_calls; /**< calls with at least one row */
-    uint64_t num_outside_calls;   /**< calls that stopped before the first row or started after the
-                                     last: they count above, but their usage is unknown */
-    struct gput_statistics compute_time;    /**< seconds a call */
-    double compute_time_total;              /**< seconds */
-    struct gput_statistics *resource_usage; /**< one for each measurement of the analysis, over the
-                                                 rows above, in the units of the tracking file */
-
-    /** Joules while it ran, by enum gput_energy_figure: a moment in several calls counts once. NaN
-     * when the tracking file does not have it (only SQLite files do, of machines with energy
-     * counters). */
-    double energy[GPUT_ENERGY_FIGURE_COUNT];
-
-    /** By enum gput_exact_figure, the sum over its calls: concurrent calls (in several threads, or
-     * nested) count fully each. NaN when the sub-tracking file does not have it. */
-    double exact[GPUT_EXACT_FIGURE_COUNT];
-
-    /* Only with `details`; NULL or NaN otherwise: */
-    struct gput_percentiles *percentiles; /**< one for each measurement */
-    struct gput_percentiles compute_time_percentiles;
-    double self_time_total; /**< seconds in which none of the blocks called inside it ran */
-    double cpu_time_total;  /**< exact[GPUT_EXACT_THREAD_CPU_TIME] */
-
-    struct gput_code_block *parts; /**< with a split: sorted by process and thread; else NULL */
-    size_t n_parts;
-};
-
-struct gput_analysis;
+struct gput_analysis; /**< made by gput_analysis_create() or gput_analysis_load() */
 
 /**
  * Analyzes a session. On success the caller frees `*analysis` by gput_analysis_destroy(); on
@@ -172,21 +139,81 @@ GPUT_API size_t gput_analysis_measurement_count(const struct gput_analysis *anal
 GPUT_API const char *gput_analysis_measurement_name(
     const struct gput_analysis *analysis, size_t index);
 
-/** Figures over all rows of the tracking file, one for each measurement. */
-GPUT_API const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis);
+/** Figures over all rows of the tracking file, of the measurement at that index; NULL: there is no
+ * such index. */
+GPUT_API const struct gput_statistics *gput_analysis_overall(
+    const struct gput_analysis *analysis, size_t measurement);
 
-/** Joules of the session by enum gput_energy_figure; NULL when the tracking file has none. NaN:
- * unknown, also when unknown for more than 2 % of the time (a lost GPU). */
-GPUT_API const double *gput_analysis_energy(const struct gput_analysis *analysis);
-
-/** Percentiles of the figures of gput_analysis_overall(); NULL without `details`. */
+/** Percentiles of the same; NULL also without `details`. */
 GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
-    const struct gput_analysis *analysis);
+    const struct gput_analysis *analysis, size_t measurement);
+
+/** Joules of the session. NaN: unknown, also when unknown for more than 2 % of the time (a lost
+ * GPU). */
+GPUT_API double gput_analysis_energy(
+    const struct gput_analysis *analysis, enum gput_energy_figure figure);
+
+/* ---- Code blocks ---- */
+
+struct gput_code_block; /**< of an analysis, and owned by it */
 
 /** The number of code blocks, and each of them, sorted by name. */
 GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
 GPUT_API const struct gput_code_block *gput_analysis_block(
     const struct gput_analysis *analysis, size_t index);
+
+/** With a split: the parts of a block by process, or process and thread, sorted by these; 0: it has
+ * none. A part is a code block itself. */
+GPUT_API size_t gput_code_block_part_count(const struct gput_code_block *block);
+GPUT_API const struct gput_code_block *gput_code_block_part(
+    const struct gput_code_block *block, size_t index);
+
+GPUT_API const char *gput_code_block_name(const struct gput_code_block *block);
+/** The process of a part; -1 for the block as a whole. */
+GPUT_API int64_t gput_code_block_process(const struct gput_code_block *block);
+/** The thread of a part by thread; else -1. */
+GPUT_API int64_t gput_code_block_thread(const struct gput_code_block *block);
+
+/** Calls that were started and stopped. */
+GPUT_API uint64_t gput_code_block_calls(const struct gput_code_block *block);
+/** Of these: with at least one row of the tracking file. */
+GPUT_API uint64_t gput_code_block_non_empty_calls(const struct gput_code_block *block);
+/** Of these: stopped before the first row or started after the last, so that their usage is
+ * unknown. */
+GPUT_API uint64_t gput_code_block_outside_calls(const struct gput_code_block *block);
+/** Rows of the tracking file inside at least one call. */
+GPUT_API uint64_t gput_code_block_timepoints(const struct gput_code_block *block);
+
+/** Seconds a call, and of all calls together. */
+GPUT_API const struct gput_statistics *gput_code_block_compute_time(
+    const struct gput_code_block *block);
+GPUT_API double gput_code_block_compute_time_total(const struct gput_code_block *block);
+
+/** The measurement at that index of the analysis, over the rows above, in the units of the tracking
+ * file; NULL: there is no such index. */
+GPUT_API const struct gput_statistics *gput_code_block_usage(
+    const struct gput_code_block *block, size_t measurement);
+
+/** Joules while it ran: a moment in several calls counts once. NaN when the tracking file does not
+ * have it (only SQLite files do, of machines with energy counters). */
+GPUT_API double gput_code_block_energy(
+    const struct gput_code_block *block, enum gput_energy_figure figure);
+
+/** The sum over its calls: concurrent calls (in several threads, or nested) count fully each. NaN
+ * when the sub-tracking file does not have it. */
+GPUT_API double gput_code_block_exact(
+    const struct gput_code_block *block, enum gput_exact_figure figure);
+
+/* Only with `details`; NULL or NaN otherwise: */
+
+GPUT_API const struct gput_percentiles *gput_code_block_usage_percentiles(
+    const struct gput_code_block *block, size_t measurement);
+GPUT_API const struct gput_percentiles *gput_code_block_compute_time_percentiles(
+    const struct gput_code_block *block);
+/** Seconds in which none of the blocks called inside it ran. */
+GPUT_API double gput_code_block_self_time(const struct gput_code_block *block);
+
+/* ---- Reports ---- */
 
 /**
  * The analysis as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own

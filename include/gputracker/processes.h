@@ -32,7 +32,8 @@ enum gput_process_peak {
 /** "unknown", "sampled", "kept" or "final". Static text. */
 GPUT_API const char *gput_process_peak_name(enum gput_process_peak peak);
 
-/** One process. A figure that is not known is NaN; see gput_process_at_least(). */
+/** One process. Shared: see gputracker/sized.h. A figure that is not known is NaN; see
+ * gput_process_at_least(). */
 struct gput_process {
     pid_t pid;
     pid_t parent;           /**< that started it; 0: not known */
@@ -76,24 +77,7 @@ GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 GPUT_API const char *gput_process_at_least(const struct gput_process *process);
 
 /** All processes in order of discovery, parents before their children. */
-struct gput_processes {
-    struct gput_process *processes;
-    size_t count;
-    bool has_command_lines; /**< they were asked for */
-    /** Of the many that ended, those without much CPU time and RAM are summed up. */
-    struct {
-        uint64_t count; /**< sums are at least these, as gput_process_at_least() says of each */
-        double cpu_seconds;
-        double peak_ram_bytes;     /**< of the largest */
-        double peak_gpu_ram_bytes; /**< of the largest */
-        double read_bytes, write_bytes;
-        double storage_read_bytes, storage_write_bytes; /**< as above */
-    } others;
-    enum gput_ram_unit ram_unit;     /**< that reports show RAM in */
-    enum gput_ram_unit gpu_ram_unit; /**< and GPU RAM */
-    int64_t start_ns;                /**< of the session, since the epoch */
-    void *storage;                   /**< owns the command lines */
-};
+struct gput_processes;
 
 /**
  * The processes so far. On success the caller frees `*processes` by gput_processes_destroy().
@@ -105,6 +89,14 @@ GPUT_API int gput_session_processes(
 
 /** NULL is fine. */
 GPUT_API void gput_processes_destroy(struct gput_processes *processes);
+
+/** How many are listed: of the many that ended, those without much CPU time and RAM are only summed
+ * up, in the table "other_processes". */
+GPUT_API size_t gput_processes_count(const struct gput_processes *processes);
+
+/** One of them, which belongs to the list; NULL where there is none of that index. */
+GPUT_API const struct gput_process *gput_processes_get(
+    const struct gput_processes *processes, size_t index);
 
 /**
  * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,

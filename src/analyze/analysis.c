@@ -63,6 +63,7 @@ struct gput_code_block *analysis_create_blocks(
         block->self_time_total = block->cpu_time_total = NAN;
         forget(block->energy, GPUT_ENERGY_FIGURE_COUNT);
         forget(block->exact, GPUT_EXACT_FIGURE_COUNT);
+        block->n_measurements = analysis->n_measurements;
         block->resource_usage = create_statistics(analysis->n_measurements);
         if (percentiles)
             block->percentiles = analysis_create_percentiles(analysis->n_measurements);
@@ -160,20 +161,25 @@ const char *gput_analysis_measurement_name(const struct gput_analysis *analysis,
     return analysis->measurements[index];
 }
 
-const struct gput_statistics *gput_analysis_overall(const struct gput_analysis *analysis)
+const struct gput_statistics *gput_analysis_overall(
+    const struct gput_analysis *analysis, size_t measurement)
 {
-    return analysis->overall;
+    return measurement < analysis->n_measurements ? &analysis->overall[measurement] : NULL;
 }
 
 const struct gput_percentiles *gput_analysis_overall_percentiles(
-    const struct gput_analysis *analysis)
+    const struct gput_analysis *analysis, size_t measurement)
 {
-    return analysis->overall_percentiles;
+    if (!analysis->overall_percentiles || measurement >= analysis->n_measurements)
+        return NULL;
+    return &analysis->overall_percentiles[measurement];
 }
 
-const double *gput_analysis_energy(const struct gput_analysis *analysis)
+double gput_analysis_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure)
 {
-    return analysis->has_energy ? analysis->energy : NULL;
+    if (!analysis->has_energy || (size_t)figure >= GPUT_ENERGY_FIGURE_COUNT)
+        return NAN;
+    return analysis->energy[figure];
 }
 
 size_t gput_analysis_block_count(const struct gput_analysis *analysis)

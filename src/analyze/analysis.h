@@ -7,7 +7,7 @@
 #include "base/doc.h"
 #include "base/error.h"
 
-#include <gputracker/analysis.h>
+#include "analyze/code_block.h"
 
 /*
  * Everything is owned. Lists of statistics and percentiles have n_measurements items each.

@@ -1,6 +1,6 @@
 #include "analyze/analysis_columns.h"
 
-#include <gputracker/analysis.h>
+#include "analyze/code_block.h"
 
 static double timepoints(const void *block)
 {

@@ -1,6 +1,6 @@
 #include "output/process_columns.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 #include <math.h>
 #include <sys/wait.h>

@@ -7,7 +7,7 @@
 #include "base/doc.h"
 #include "base/str.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 /* Adds the members "processes" and "other_processes" to a report. */
 void processes_report_add(struct doc *report, const struct gput_processes *processes);

@@ -1,7 +1,7 @@
 #include "base/table.h"
 #include "output/process_columns.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 int gput_processes_tables(
     const struct gput_processes *processes, struct gput_tables **tables, struct gput_error *error)

@@ -4,8 +4,8 @@
 #ifndef OUTPUT_RESULTS_ADVICE_H
 #define OUTPUT_RESULTS_ADVICE_H
 
+#include "model/processes.h"
 #include "model/results.h"
-#include <gputracker/processes.h>
 
 #include <stddef.h>
 

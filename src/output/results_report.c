@@ -11,8 +11,8 @@
 #include "output/results_pickle.h"
 #include "output/results_summary.h"
 
+#include "model/processes.h"
 #include "model/results.h"
-#include <gputracker/processes.h>
 
 static void write_as_text(const struct gput_results *results,
     const struct gput_report_options *options, bool documented, struct str *text)

@@ -9,7 +9,7 @@
 
 #include "model/results.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 /* Appends the summary. */
 void results_summary_write(const struct gput_results *results,

@@ -129,16 +129,17 @@ static int prepare_usage(
 static int add_analyzed(struct blocks *blocks, const struct gput_code_block *block,
     const struct names *names, struct gput_error *error)
 {
-    uint32_t name = names_find(names, block->name, strlen(block->name));
+    const char *text = gput_code_block_name(block);
+    uint32_t name = names_find(names, text, strlen(text));
     TRY(report_column_add(&blocks->name, name == NAMES_NONE ? NAN : name, error));
-    TRY(report_column_add(&blocks->calls, (double)block->num_calls, error));
-    TRY(report_column_add(&blocks->samples, (double)block->num_timepoints, error));
-    TRY(report_column_add(&blocks->total, block->compute_time_total, error));
-    TRY(report_column_add(&blocks->self, block->self_time_total, error));
-    TRY(add_statistics(&blocks->seconds, &block->compute_time, 1, error));
+    TRY(report_column_add(&blocks->calls, (double)gput_code_block_calls(block), error));
+    TRY(report_column_add(&blocks->samples, (double)gput_code_block_timepoints(block), error));
+    TRY(report_column_add(&blocks->total, gput_code_block_compute_time_total(block), error));
+    TRY(report_column_add(&blocks->self, gput_code_block_self_time(block), error));
+    TRY(add_statistics(&blocks->seconds, gput_code_block_compute_time(block), 1, error));
     for (size_t i = 0; i < blocks->n_measurements; i++)
         TRY(add_statistics(
-            &blocks->usage[i], &block->resource_usage[i], blocks->factors[i], error));
+            &blocks->usage[i], gput_code_block_usage(block, i), blocks->factors[i], error));
     return GPUT_OK;
 }
 

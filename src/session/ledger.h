@@ -31,7 +31,7 @@
 #include "session/tracker_cost.h"
 #include "session/usage.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 #include <stdbool.h>
 #include <stdint.h>

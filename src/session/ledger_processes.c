@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "base/wall_clock.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 #include <math.h>
 #include <stdio.h>

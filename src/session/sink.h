@@ -17,7 +17,7 @@
 #include "session/session_settings.h"
 #include "session/snapshot.h"
 
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 #include <stdbool.h>
 #include <stddef.h>

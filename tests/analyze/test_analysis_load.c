@@ -23,12 +23,22 @@ static void assert_results(const struct gput_analysis *analysis)
     assert_int_equal(gput_analysis_measurement_count(analysis), 3);
     assert_string_equal(gput_analysis_measurement_name(analysis, 1), "main_n_threads");
     for (int i = 0; i < 3; i++) {
-        assert_is(gput_analysis_overall(analysis)[i], 10 * i + .5, 10 * i + 1.5, 10 * i + 2.5,
-            10 * i + 3.5);
+        assert_is(*gput_analysis_overall(analysis, (size_t)i), 10 * i + .5, 10 * i + 1.5,
+            10 * i + 2.5, 10 * i + 3.5);
     }
     assert_int_equal(gput_analysis_block_count(analysis), 1);
     const struct gput_code_block *block = gput_analysis_block(analysis, 0);
     assert_string_equal(block->name, "train:\xc3\xa9");
+    assert_string_equal(gput_code_block_name(block), block->name);
+    assert_int_equal(gput_code_block_timepoints(block), 5);
+    assert_int_equal(gput_code_block_calls(block), block->num_calls);
+    assert_ptr_equal(gput_code_block_usage(block, 2), &block->resource_usage[2]);
+    assert_null(gput_code_block_usage(block, 3));
+    assert_null(gput_code_block_usage_percentiles(block, 0)); /* without details */
+    assert_null(gput_code_block_part(block, gput_code_block_part_count(block)));
+    assert_true(isnan(gput_code_block_energy(block, GPUT_ENERGY_FIGURE_COUNT)));
+    assert_true(isnan(gput_code_block_exact(block, GPUT_EXACT_FIGURE_COUNT)));
+    assert_null(gput_analysis_overall(analysis, 3));
     assert_int_equal(block->num_timepoints, 5);
     assert_int_equal(block->num_calls, 3);
     assert_int_equal(block->num_non_empty_calls, 2);
@@ -154,7 +164,7 @@ static void energy_goes_into_pickles_and_back(void **state)
     analysis->blocks[0].energy[GPUT_ENERGY_COMBINED] = 0.25;
     struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
     assert_results(pickle);
-    assert_true(gput_analysis_energy(pickle)[GPUT_ENERGY_PACKAGE] == 12.5);
+    assert_true(gput_analysis_energy(pickle, GPUT_ENERGY_PACKAGE) == 12.5);
     assert_true(isnan(pickle->energy[GPUT_ENERGY_DRAM]));
     assert_true(pickle->blocks[0].energy[GPUT_ENERGY_COMBINED] == 0.25);
     assert_false(pickle->has_exact);

@@ -1,5 +1,6 @@
 #include "output/processes_report.h"
 
+#include "model/processes.h"
 #include "testing.h"
 
 #include <math.h>

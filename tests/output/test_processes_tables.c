@@ -1,4 +1,4 @@
-#include <gputracker/processes.h>
+#include "model/processes.h"
 
 #include "testing.h"
 

@@ -1,4 +1,5 @@
 /* Advice rests on figures; without them there is none. */
+#include "model/processes.h"
 #include "output/results_advice.h"
 #include "results.h"
 #include "testing.h"
