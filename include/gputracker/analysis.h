@@ -7,7 +7,8 @@
  *     options.sub_tracking_file = "sub-tracking.csv";
  *     struct gput_analysis *analysis;
  *     if (gput_analysis_create(&options, &analysis, &error) == GPUT_OK)
- *         … gput_code_block_calls(gput_analysis_block(analysis, 0)) …
+ *         for (size_t i = 0; i < gput_analysis_block_count(analysis); i++)
+ *             puts(gput_code_block_name(gput_analysis_block(analysis, i)));
  *     gput_analysis_destroy(analysis);
  *
  * Both files are read once, in one pass each. Memory grows with the number of code blocks and of

@@ -5,6 +5,10 @@
  * The structures are those of the specification (arrow.apache.org/docs/format/CDataInterface.html),
  * a stable ABI that each program declares itself; the guards are the specification's, so that
  * another header may have declared it before.
+ *
+ *     struct ArrowArrayStream stream;
+ *     if (gput_table_arrow_stream(gput_tables_get(tables, 0), &stream, &error) == GPUT_OK)
+ *         stream.release(&stream); // pyarrow and others do, which it is passed to
  */
 #ifndef GPUTRACKER_ARROW_H
 #define GPUTRACKER_ARROW_H

@@ -155,7 +155,7 @@ GPUT_API int gput_blocks_end(struct gput_blocks *blocks);
 GPUT_API int gput_blocks_mark(
     struct gput_blocks *blocks, const char *name, enum gput_block_position position);
 
-/** A started call, to be passed to its stop. All zero: unknown. */
+/** A started call, to be passed to its stop. All zero: unknown. Final. */
 struct gput_block_call {
     int64_t started_ns; /**< start time by the log's clock */
     uint64_t process;
@@ -203,8 +203,10 @@ GPUT_API void gput_block_read_status(struct gput_blocks_status *status);
 
 /* ---- Scopes ---- */
 
-/** A block that ends with its scope, also by break, return, goto, or an exception in C++. Created
- * by the macros below. */
+/**
+ * A block that ends with its scope, also by break, return, goto, or an exception in C++. Created
+ * by the macros below. Final.
+ */
 struct gput_block_scope {
     int running;
 };

@@ -4,8 +4,12 @@
  *
  *     const struct gput_comparison_session sessions[] = {{"A", "a.json"}, {"B", "b.pkl"}};
  *     struct gput_comparison *comparison;
- *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK)
- *         gput_comparison_render(comparison, NULL, GPUT_TEXT, &text, NULL, &error);
+ *     char *text;
+ *     if (gput_comparison_create(sessions, 2, NULL, &comparison, &error) == GPUT_OK &&
+ *         gput_comparison_render(comparison, NULL, GPUT_TEXT, &text, NULL, &error) == GPUT_OK) {
+ *         fputs(text, stdout);
+ *         free(text);
+ *     }
  *     gput_comparison_destroy(comparison);
  *
  * A session may have several runs: files with the same session name. It is then compared by their

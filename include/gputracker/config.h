@@ -1,5 +1,13 @@
 /*
  * Options of a session from a JSON file.
+ *
+ *     struct gput_config *config;
+ *     if (gput_config_load("tracking.json", &config, &error) == GPUT_OK) {
+ *         struct gput_session_options options = gput_session_options_default();
+ *         gput_config_options(config, &options);
+ *         gput_session_create(&options, &session, &error);
+ *         gput_config_destroy(config); // a session copies what it needs
+ *     }
  */
 #ifndef GPUTRACKER_CONFIG_H
 #define GPUTRACKER_CONFIG_H

@@ -1,6 +1,13 @@
 /*
  * What can be measured on this machine, and how more could be: every source of figures with its
  * state, and the GPUs that were found. Nothing is tracked.
+ *
+ *     struct gput_doctor *doctor;
+ *     if (gput_doctor_create(NULL, &doctor, &error) == GPUT_OK)
+ *         for (size_t i = 0; i < gput_doctor_source_count(doctor); i++)
+ *             printf("%s: %s\n", gput_doctor_source_name(doctor, i),
+ *                 gput_doctor_source_reason(doctor, i));
+ *     gput_doctor_destroy(doctor);
  */
 #ifndef GPUTRACKER_DOCTOR_H
 #define GPUTRACKER_DOCTOR_H

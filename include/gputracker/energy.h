@@ -5,6 +5,10 @@
  * share: of CPU time for the packages, of RAM in use for DRAM, of processor (SM) use or else memory
  * in use for GPUs. Shares are taken over the same interval as the energy and never sum to more than
  * the device.
+ *
+ *     double joules = gput_results_energy(results, GPUT_ENERGY_COMBINED);
+ *     if (!isnan(joules))
+ *         printf("%g Wh\n", joules / gput_energy_unit_joules(GPUT_WATT_HOURS));
  */
 #ifndef GPUTRACKER_ENERGY_H
 #define GPUTRACKER_ENERGY_H
@@ -49,7 +53,9 @@ enum gput_energy_driver {
     GPUT_ENERGY_SQLITE, /**< power_metrics.sqlite: the table power_metrics, a row for each number */
 };
 
-/** Carbon intensity of a country's electricity: a mean over a year. */
+/**
+ * Carbon intensity of a country's electricity: a mean over a year. Shared: see gputracker/sized.h.
+ */
 struct gput_carbon_intensity {
     const char *code;      /**< ISO 3166-1: "FR" */
     const char *long_code; /**< "FRA" */

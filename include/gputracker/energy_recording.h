@@ -3,10 +3,10 @@
  * `energy_folder` wrote.
  *
  *     struct gput_energy_recording *recording;
- *     struct gput_energy_metric metric;
+ *     struct gput_energy_metric metric = gput_energy_metric_default();
  *     if (gput_energy_recording_load("exp1", &recording, &error) == GPUT_OK &&
  *         gput_energy_recording_metric(recording, "intel_power", NULL, &metric, &error) == GPUT_OK)
- *         … metric.total is joules …
+ *         printf("%.1f J\n", metric.total);
  *     gput_energy_recording_destroy(recording);
  *
  * A metric is a curve over time: of the CPU and GPU metrics of power_metrics.json (or .sqlite), of
@@ -32,14 +32,17 @@ extern "C" {
 
 struct gput_energy_recording;
 
-/** An interval of a recording. Curves are cut at its ends, where values are interpolated linearly
+/**
+ * An interval of a recording. Curves are cut at its ends, where values are interpolated linearly
  * between the neighbouring points. Microseconds of local time on a calendar without time zones;
- * INT64_MIN and INT64_MAX: no bound. */
+ * INT64_MIN and INT64_MAX: no bound. Final.
+ */
 struct gput_energy_window {
     int64_t start_us;
     int64_t end_us;
 };
 
+/** A point of a curve. Final. */
 struct gput_energy_point {
     int64_t time_us; /**< as in the window */
     double value;

@@ -8,6 +8,10 @@
  * success it is unchanged.
  *
  * The library never prints, never exits and never aborts.
+ *
+ *     int code = gput_session_track_pid(session, 4711, &error);
+ *     if (code == GPUT_ERROR_NOT_FOUND)
+ *         fprintf(stderr, "%s\n", error.message);
  */
 #ifndef GPUTRACKER_ERROR_H
 #define GPUTRACKER_ERROR_H
@@ -35,7 +39,7 @@ enum gput_code {
     GPUT_ERROR_FILES = 11, /**< no more files can be opened: ulimit -n, or the system's limit */
 };
 
-/** An error: its code, the number of the system and the message. Its layout is final. */
+/** An error: its code, the number of the system and the message. Final. */
 struct gput_error {
     enum gput_code code;
     int errno_value;   /**< errno of the call that failed (ENOSPC, EEXIST …); 0: it was none */

@@ -1,5 +1,13 @@
 /*
  * Writing reports to files.
+ *
+ *     struct gput_file *file;
+ *     if (gput_file_open("report.txt", &file, &error) == GPUT_OK) {
+ *         if (gput_file_add(file, "one part\n", 9, &error) == GPUT_OK)
+ *             gput_file_close(file, &error);
+ *         else
+ *             gput_file_discard(file);
+ *     }
  */
 #ifndef GPUTRACKER_FILE_H
 #define GPUTRACKER_FILE_H

@@ -1,5 +1,12 @@
 /*
  * Limits on what a tracked command may use: a warning, or its end.
+ *
+ *     struct gput_session_options options = gput_session_options_default();
+ *     struct gput_limits limits = gput_limits_default();
+ *     limits.enforce = true;
+ *     options.limits = &limits;
+ *     if (gput_limits_parse("ram=8GB", &limits, &error) == GPUT_OK)
+ *         gput_session_create(&options, &session, &error);
  */
 #ifndef GPUTRACKER_LIMITS_H
 #define GPUTRACKER_LIMITS_H
@@ -7,7 +14,6 @@
 #include <gputracker/error.h>
 
 #include <stdbool.h>
-
 #include <stddef.h>
 
 #ifdef __cplusplus

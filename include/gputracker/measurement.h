@@ -1,6 +1,11 @@
 /*
  * The table of measurements: the figures of a sample, one row each. Tracking files, reports,
  * analysis and comparison use this table, so a new measurement is one row here and one reader.
+ *
+ *     for (int id = 0; id < GPUT_MEASUREMENT_COUNT; id++) {
+ *         double max = gput_results_max(results, (enum gput_measurement_id)id);
+ *         printf("%s %g\n", gput_measurement((enum gput_measurement_id)id)->name, max);
+ *     }
  */
 #ifndef GPUTRACKER_MEASUREMENT_H
 #define GPUTRACKER_MEASUREMENT_H
@@ -61,6 +66,7 @@ enum gput_quantity {
     GPUT_QUANTITY_COUNT,   /**< a whole number */
 };
 
+/** A row of the table. Shared: see gputracker/sized.h. */
 struct gput_measurement {
     enum gput_measurement_id id;
     const char *name; /**< column name: "main_ram", "cpu_main_sum_utilization_percent" */
@@ -76,7 +82,7 @@ GPUT_API const struct gput_measurement *gput_measurement_find(const char *name);
 
 /**
  * All measurements at one moment, in base units (bytes, percent, counts). A figure that could not
- * be read is NaN, never 0.
+ * be read is NaN, never 0. Shared: see gputracker/sized.h.
  */
 struct gput_sample {
     int64_t time_ns; /**< when it was taken: nanoseconds since the epoch */

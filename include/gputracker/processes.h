@@ -1,6 +1,15 @@
 /*
  * Each process of a session: which it was, how long it lived, what it used. Kept when
  * `gput_session_options.processes` asks for it.
+ *
+ *     struct gput_processes *processes;
+ *     if (gput_session_processes(session, &processes, &error) == GPUT_OK) {
+ *         for (size_t i = 0; i < gput_processes_count(processes); i++) {
+ *             const struct gput_process *process = gput_processes_get(processes, i);
+ *             printf("%s: %.3f s\n", process->name, process->cpu_seconds);
+ *         }
+ *         gput_processes_destroy(processes);
+ *     }
  */
 #ifndef GPUTRACKER_PROCESSES_H
 #define GPUTRACKER_PROCESSES_H

@@ -1,6 +1,11 @@
 /*
  * Views of recordings of training runs: profiles of SageMaker Debugger, Python profiles, traces of
  * PyTorch's profiler. Each view gives one or several tables.
+ *
+ *     struct gput_profile_options options = gput_profile_options_default();
+ *     options.path = "profiler-output";
+ *     if (gput_profile_tables(GPUT_PROFILE_STEPS, &options, &tables, &error) == GPUT_OK)
+ *         gput_tables_destroy(tables);
  */
 #ifndef GPUTRACKER_PROFILE_H
 #define GPUTRACKER_PROFILE_H
@@ -40,19 +45,19 @@ enum gput_profile_by {
     GPUT_PROFILE_BY_PROCESS
 };
 
-/** An interval of time: microseconds since the epoch, both ends inclusive. */
+/** An interval of time: microseconds since the epoch, both ends inclusive. Final. */
 struct gput_profile_interval {
     int64_t start_us;
     int64_t end_us;
 };
 
-/** A range of percent, both ends inclusive. */
+/** A range of percent, both ends inclusive. Final. */
 struct gput_profile_range {
     double low;
     double high;
 };
 
-/** A reading of the system. */
+/** A reading of the system. Final. */
 struct gput_profile_reading {
     int64_t time_us;       /**< since the epoch */
     double value;          /**< NaN: missing */
@@ -62,7 +67,7 @@ struct gput_profile_reading {
     const char *type;      /**< "cpu", "gpu", "memory", "i/o", "network" */
 };
 
-/** An event of the framework. */
+/** An event of the framework. Final. */
 struct gput_profile_event {
     int64_t start_us; /**< since the epoch */
     int64_t end_us;
@@ -72,7 +77,7 @@ struct gput_profile_event {
     const char *node;
 };
 
-/** Rows in memory, in any order. They belong to the caller; no string may be NULL. */
+/** Rows in memory, in any order. They belong to the caller; no string may be NULL. Final. */
 struct gput_profile_rows {
     const struct gput_profile_reading *readings;
     size_t reading_count;

@@ -2,6 +2,12 @@
  * The content of tracking and sub-tracking files as tables, row by row: for programs that process
  * samples and calls themselves. Files may be ours or those of the Python gpu_tracker. Everything is
  * read into memory: 8 bytes a cell.
+ *
+ *     if (gput_recorded_samples("tracking.csv", NULL, &tables, &error) == GPUT_OK) {
+ *         const struct gput_table *samples = gput_tables_find(tables, "samples");
+ *         printf("%zu samples\n", gput_table_row_count(samples));
+ *         gput_tables_destroy(tables);
+ *     }
  */
 #ifndef GPUTRACKER_RECORDED_H
 #define GPUTRACKER_RECORDED_H
@@ -15,7 +21,7 @@
 extern "C" {
 #endif
 
-/** An interval of time, including both ends. */
+/** An interval of time, including both ends. Final. */
 struct gput_recorded_span {
     double start; /**< seconds since the epoch */
     double stop;

@@ -1,6 +1,9 @@
 /*
  * Text of others on a terminal: names of files, commands, processes and code blocks may hold
  * anything, also what a terminal obeys.
+ *
+ *     char name[] = "evil\033[2J";
+ *     printf("%.*s\n", (int)gput_screen_text(name, sizeof name - 1), name);
  */
 #ifndef GPUTRACKER_SCREEN_H
 #define GPUTRACKER_SCREEN_H

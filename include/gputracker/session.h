@@ -10,7 +10,10 @@
  *         gput_session_track_self(session, &error) == GPUT_OK) {
  *         work();
  *         gput_session_stop(session, &error);
- *         … gput_session_results(session) …
+ *         struct gput_results *results;
+ *         if (gput_session_results(session, &results, &error) == GPUT_OK)
+ *             printf("%.0f bytes\n", gput_results_max(results, GPUT_COMBINED_RAM));
+ *         gput_results_destroy(results);
  *     }
  *     gput_session_destroy(session);
  *

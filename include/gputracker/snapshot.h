@@ -2,8 +2,6 @@
  * What a session saw at one tick: the sample, and the figures of each process and each GPU at that
  * moment. For front ends that show or export a session while it runs.
  *
- *     options.snapshots = true;
- *     … create a session and begin to track …
  *     struct gput_snapshot *snapshot;
  *     if (gput_session_latest_snapshot(session, &snapshot, &error) == GPUT_OK) {
  *         for (size_t i = 0; i < gput_snapshot_process_count(snapshot); i++) {
@@ -65,7 +63,7 @@ GPUT_API const struct gput_sample *gput_snapshot_sample(const struct gput_snapsh
 GPUT_API double gput_snapshot_watts(
     const struct gput_snapshot *snapshot, enum gput_energy_figure figure);
 
-/** A tracked process. Further members may be added at the end by later versions. */
+/** A tracked process. Shared: see gputracker/sized.h. */
 struct gput_snapshot_process {
     pid_t pid;
     pid_t parent;     /**< its parent now; it need not be tracked */
@@ -92,7 +90,7 @@ GPUT_API size_t gput_snapshot_process_count(const struct gput_snapshot *snapshot
 GPUT_API const struct gput_snapshot_process *gput_snapshot_process(
     const struct gput_snapshot *snapshot, size_t index);
 
-/** A GPU. Further members may be added at the end by later versions. */
+/** A GPU. Shared: see gputracker/sized.h. */
 struct gput_snapshot_gpu {
     char uuid[96]; /**< the driver's; where it has none, the PCI address */
     char name[96]; /**< "NVIDIA H200" */

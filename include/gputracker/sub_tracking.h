@@ -1,6 +1,9 @@
 /*
  * Sub-tracking files: combining several into one, and adding a mark from outside the marked
  * program. Marking inside a program: <gputracker/blocks.h>.
+ *
+ *     const char *const parts[] = {"rank-0.csv", "rank-1.csv"};
+ *     gput_sub_tracking_combine("all.csv", parts, 2, NULL, &error);
  */
 #ifndef GPUTRACKER_SUB_TRACKING_H
 #define GPUTRACKER_SUB_TRACKING_H

@@ -1,5 +1,11 @@
 /*
  * Tables: results by columns, and their text, JSON and CSV forms.
+ *
+ *     for (size_t i = 0; i < gput_tables_count(tables); i++) {
+ *         const struct gput_table *table = gput_tables_get(tables, i);
+ *         for (size_t column = 0; column < gput_table_column_count(table); column++)
+ *             puts(gput_table_column_name(table, column));
+ *     }
  */
 #ifndef GPUTRACKER_TABLE_H
 #define GPUTRACKER_TABLE_H

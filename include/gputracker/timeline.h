@@ -1,6 +1,14 @@
 /*
  * One timeline out of many recordings: training profiles, PyTorch and Chrome traces, and the files
  * of tracked sessions, on one clock.
+ *
+ *     const char *const inputs[] = {"profiler-output", "tracking.csv"};
+ *     struct gput_timeline_options options = gput_timeline_options_default();
+ *     struct gput_timeline_result result = gput_timeline_result_default();
+ *     options.inputs = inputs;
+ *     options.input_count = 2;
+ *     if (gput_timeline_merge(&options, &result, &error) == GPUT_OK)
+ *         puts(result.path);
  */
 #ifndef GPUTRACKER_TIMELINE_H
 #define GPUTRACKER_TIMELINE_H

@@ -1,6 +1,10 @@
 /*
  * Units of reports and files, and their names. All sizes are decimal: a kilobyte is 1000 bytes.
  * Inside the library everything is bytes, seconds and percent.
+ *
+ *     double factor = gput_ram_unit_factor(GPUT_GIGABYTES);
+ *     printf("%g %s\n", gput_results_max(results, GPUT_MAIN_RAM) * factor,
+ *         gput_ram_unit_name(GPUT_GIGABYTES));
  */
 #ifndef GPUTRACKER_UNITS_H
 #define GPUTRACKER_UNITS_H
