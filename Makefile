@@ -62,7 +62,7 @@ fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 deb: ## build the Debian packages into build-deb/, and try them in a minimal Debian
 	@tools/build-deb.sh build-deb
 
-portable: ## build the command for machines that install nothing, x86-64 and aarch64, into build-portable build-deb/dist/
+portable: ## build the command for machines that install nothing, x86-64 and aarch64, into build-portable/dist/
 	@tools/portable/build.sh build-portable $(PORTABLE_TARGETS)
 	@tools/portable/check.py build-portable/dist
 
@@ -81,7 +81,7 @@ check-format:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-bench build-fuzz build-python build-portable
+	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile
