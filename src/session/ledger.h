@@ -21,7 +21,6 @@
 #include "process/process_log.h"
 #include "session/collected.h"
 #include "session/gpu_usage.h"
-#include "session/limits.h"
 #include "session/ram_between.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
@@ -42,7 +41,6 @@ struct ledger {
     const struct snapshot *snapshot;     /* the latest */
     const struct session_events *events; /* what is announced, or why it is not */
     const struct own_cgroup *cgroup;
-    const struct limits *limits;
 
     struct process_log log;
     uint64_t gpu_holdings_version; /* that the log has */

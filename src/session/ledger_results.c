@@ -373,14 +373,6 @@ static void fill_now(const struct ledger *ledger, struct gput_results *results)
         has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
 }
 
-static void fill_limits(const struct limits *limits, struct gput_results *results)
-{
-    results->limit = limits->passed[0];
-    results->n_later_limits = limits->n_passed > 0 ? limits->n_passed - 1 : 0;
-    for (uint32_t i = 0; i < results->n_later_limits; i++)
-        results->later_limits[i] = limits->passed[i + 1];
-}
-
 void ledger_results(const struct ledger *ledger, struct gput_results *results)
 {
     memset(results, 0, offsetof(struct gput_results, gpu_capacity));
@@ -399,7 +391,6 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
     ledger_fill_gpu_peaks(ledger, results);
     fill_now(ledger, results);
     ledger_fill_energy(ledger, &results->energy);
-    fill_limits(ledger->limits, results);
     tracker_cost_fill(&ledger->cost, results);
     fill_sources(ledger, &exactness, results);
     results_check(results);

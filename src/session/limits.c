@@ -1,7 +1,6 @@
 #include "session/limits.h"
 
 #include "base/clock.h"
-#include "session/ledger.h"
 
 #include <errno.h>
 #include <math.h>
@@ -216,4 +215,12 @@ void limits_end(struct limits *limits)
 bool limits_gave_up(const struct limits *limits)
 {
     return limits->gave_up_ending;
+}
+
+void limits_fill(const struct limits *limits, struct gput_results *results)
+{
+    results->limit = limits->passed[0];
+    results->n_later_limits = limits->n_passed > 0 ? limits->n_passed - 1 : 0;
+    for (uint32_t i = 0; i < results->n_later_limits; i++)
+        results->later_limits[i] = limits->passed[i + 1];
 }

@@ -7,6 +7,7 @@
 
 #include "os/own_cgroup.h"
 #include "process/process_tree.h"
+#include "session/ledger.h"
 #include "session/session_settings.h"
 #include "session/snapshot.h"
 
@@ -14,8 +15,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct ledger;
 
 struct limits {
     /* Borrowed. */
@@ -45,6 +44,9 @@ void limits_end(struct limits *limits);
 
 /* The latest time of the next tick that a limit needs (monotonic clock); INT64_MAX: none. */
 int64_t limits_due_ns(const struct limits *limits);
+
+/* Sets those that were passed. */
+void limits_fill(const struct limits *limits, struct gput_results *results);
 
 /* Whether not even SIGKILL has ended the whole tree, which was warned of. */
 bool limits_gave_up(const struct limits *limits);

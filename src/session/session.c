@@ -46,7 +46,6 @@ static void connect_parts(struct gput_session *session)
     ledger->snapshot = &session->sampler.snapshot;
     ledger->events = &session->events;
     ledger->cgroup = &session->target.cgroup;
-    ledger->limits = &session->limits;
     session->limits.settings = &session->settings;
     session->limits.ledger = ledger;
     session->limits.tree = &session->sampler.tree;

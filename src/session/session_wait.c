@@ -153,16 +153,17 @@ int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     return GPUT_OK;
 }
 
-/* NULL unless a file is to have them. */
-static struct gput_processes *processes_for_file(struct gput_session *session)
+/* NULL unless a sink wants them. */
+static struct gput_processes *processes_for_sinks(struct gput_session *session)
 {
-    const struct gput_session_options *options = &session->settings.options;
     struct gput_processes *processes = NULL;
-    if (options->processes && options->tracking_file &&
-        ledger_list_processes(&session->ledger, &processes) != GPUT_OK)
-        session_warn(&session->settings,
-            "There was not enough memory for the table of processes, which is missing.");
-    return processes;
+    struct gput_error error;
+    if (!sinks_want_processes(&session->sinks) ||
+        ledger_list_processes(&session->ledger, &processes) == GPUT_OK)
+        return processes;
+    error_memory(&error);
+    session_warn(&session->settings, "The table of processes is not whole: %s", error.message);
+    return NULL;
 }
 
 void session_end(struct gput_session *session, bool is_abandoned)
@@ -178,7 +179,7 @@ void session_end(struct gput_session *session, bool is_abandoned)
         sinks_results(&session->sinks, &results);
         results_finish(&results);
     }
-    struct gput_processes *processes = processes_for_file(session);
+    struct gput_processes *processes = processes_for_sinks(session);
     struct sink_end end = {.is_abandoned = is_abandoned, .processes = processes};
     sinks_close(&session->sinks, &end);
     gput_processes_destroy(processes);

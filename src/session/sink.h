@@ -32,6 +32,7 @@ struct sink {
     struct latest *latest;                   /* for the sink's own thread; borrowed */
     uint64_t rows_lost;                      /* that could not be written so far */
     bool has_thread;                         /* of its own */
+    bool wants_processes;                    /* at its end */
     struct session_counts thread_counts;     /* of that thread, when it has ended */
 };
 
@@ -39,7 +40,7 @@ struct sink {
 struct sink_end {
     bool is_unused;    /* it never began: the sink leaves nothing */
     bool is_abandoned; /* the caller did not stop the session, as when an error ends the program */
-    const struct gput_processes *processes; /* NULL: not asked for */
+    const struct gput_processes *processes; /* NULL: no sink wants them */
 };
 
 /* Only `size`, `is_wanted` and `close` are there in every class; the others may be NULL. */

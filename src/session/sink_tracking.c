@@ -198,6 +198,7 @@ static int open_file(struct sink *sink, struct gput_error *error)
     const struct session_settings *settings = sink->settings;
     TRY(tracking_file_create(settings->options.tracking_file, &settings->static_data,
         settings->options.overwrite, &tracking->file, error));
+    sink->wants_processes = settings->options.processes && tracking_file_has_tables(tracking->file);
     return add_gpu_table(tracking, settings->gpus, error);
 }
 
@@ -232,7 +233,7 @@ static void close_file(struct sink *sink, const struct sink_end *end)
     struct gput_error error;
     if (!tracking->file)
         return;
-    if (end->processes && tracking_file_has_tables(tracking->file) &&
+    if (sink->wants_processes && end->processes &&
         write_processes(tracking, end->processes, &error) != GPUT_OK)
         session_warn(sink->settings, "The table of processes is not whole: %s", error.message);
     int code = tracking_file_finish(tracking->file, &sink->rows_lost, &error);

@@ -126,6 +126,14 @@ uint64_t sinks_rows_lost(const struct sinks *sinks)
     return count;
 }
 
+bool sinks_want_processes(const struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        if (sinks->sinks[i]->wants_processes)
+            return true;
+    return false;
+}
+
 unsigned sinks_threads(const struct sinks *sinks)
 {
     unsigned count = 0;

@@ -31,6 +31,9 @@ void sinks_close(struct sinks *sinks, const struct sink_end *end); /* once; else
 /* Rows that could not be written so far. */
 uint64_t sinks_rows_lost(const struct sinks *sinks);
 
+/* Whether some sink wants the list of processes at its end. */
+bool sinks_want_processes(const struct sinks *sinks);
+
 /* How many threads they have of their own. */
 unsigned sinks_threads(const struct sinks *sinks);
 
