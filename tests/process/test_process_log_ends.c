@@ -225,6 +225,41 @@ static void a_process_whose_leader_exited_is_added_once(void **state)
     tear_down(&stage);
 }
 
+/* It is counted once, as long as its parent has not waited for it and after that. */
+static void a_zombie_is_final_before_it_is_reaped(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .utime = 3});
+    fake_children(&stage.fake, 10, 10, "20");
+    scan(&stage);
+    assert_int_equal(only_child(&stage, 20)->state, PROCESS_RUNNING);
+    assert_int_equal(stage.tree.table.count, 2);
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .state = 'Z', .utime = 4});
+    add_exit_record(&stage, 20, 300, 4096);
+    exited(&stage, 20, 0x100);
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(only_child(&stage, 20)->state, PROCESS_FINAL);
+    assert_int_equal(stage.log.ended_total, 1);
+    assert_int_equal(stage.log.ended.kept.count, 0);
+    assert_null(process_log_get(&stage.log, 20));
+
+    fake_end(&stage.fake, 20);
+    fake_children(&stage.fake, 10, 10, "");
+    scan(&stage);
+    process_log_end_batch(&stage.log, false);
+    const struct process *child = only_child(&stage, 20);
+    assert_null(child->polled);
+    assert_int_equal(child->cpu_ns, 4 * 10000000);
+    assert_int_equal(stage.log.ended_total, 1);
+    assert_int_equal(stage.log.ended.kept.count, 1);
+    assert_int_equal(stage.tree.table.count, 1);
+    tear_down(&stage);
+}
+
 static void a_lost_end_is_found_by_reading(void **state)
 {
     (void)state;
@@ -276,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_reused_pid_proves_an_end),
         cmocka_unit_test(the_exit_of_a_leader_by_execve_is_not_the_end),
         cmocka_unit_test(a_process_whose_leader_exited_is_added_once),
+        cmocka_unit_test(a_zombie_is_final_before_it_is_reaped),
         cmocka_unit_test(a_lost_end_is_found_by_reading),
         cmocka_unit_test(exit_records_are_incomplete_where_events_were_lost),
     };
