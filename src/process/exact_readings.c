@@ -32,7 +32,7 @@ uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes
     const struct polled *polled = process->polled;
     if (!process_shares_anonymous(process) || !polled->memory.has_exact)
         return 0;
-    uint64_t faults = polled->minor_faults - polled->faults_when_exact;
+    uint64_t faults = polled->minor_faults - polled->metered.faults_when_exact;
     return bytes_min(faults * page_bytes, memory_anonymous_shared_bytes(&polled->memory));
 }
 
@@ -70,7 +70,7 @@ static bool has_copied_much(const struct group *group)
  */
 static bool must_pause(const struct process *process, int64_t now_ns)
 {
-    return now_ns < process->polled->exact_not_before_ns && process->polled->has_run;
+    return now_ns < process->polled->metered.exact_not_before_ns && process->polled->has_run;
 }
 
 /* Whether an exact reading could give new figures. */
@@ -85,10 +85,11 @@ static bool needs_reading(
         return true;
     /* When its last sharer has ended, its private part has grown while its RSS is unchanged. */
     if (pass->is_alone)
-        return polled->memory_is_stale;
+        return polled->metered.memory_is_stale;
     if (memory_ranges_have_changed(memory))
         return true;
-    return polled->memory_is_stale || polled->ranges_are_stale || has_copied(pass, group, process);
+    return polled->metered.memory_is_stale || polled->metered.ranges_are_stale ||
+           has_copied(pass, group, process);
 }
 
 /* A reading that shows a change of sharing makes the figures of the sharers stale. */
@@ -96,15 +97,15 @@ static void mark_sharers_stale(struct process_tree *tree, struct process *proces
 {
     struct polled *polled = process->polled;
     uint64_t private_now = polled->memory.anonymous_private_bytes;
-    uint64_t before = polled->private_when_marked;
+    uint64_t before = polled->metered.private_when_marked;
     uint64_t change = private_now > before ? private_now - before : before - private_now;
     if (!process_shares_anonymous(process) || change * 100 <= polled->memory.resident_bytes)
         return;
-    polled->private_when_marked = private_now;
+    polled->metered.private_when_marked = private_now;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *other = tree->processes[i];
         if (other != process && other->polled->exec_generation == polled->exec_generation)
-            other->polled->memory_is_stale = true;
+            other->polled->metered.memory_is_stale = true;
     }
 }
 
@@ -135,29 +136,20 @@ static void mark_mappers_stale(const struct pass *pass, struct process *process)
     for (size_t i = 0; i < pass->tree->count; i++) {
         struct process *other = pass->tree->processes[i];
         if (other == process || !other->polled->memory.has_ranges ||
-            other->polled->ranges_are_stale ||
+            other->polled->metered.ranges_are_stale ||
             !contradicts(&process->polled->memory, &other->polled->memory))
             continue;
-        other->polled->ranges_are_stale = true;
+        other->polled->metered.ranges_are_stale = true;
         pass->readings->has_marked = true;
     }
 }
 
-static void read_exact(const struct pass *pass, struct process *process, bool marks_sharers)
+/* Reads it and pays for that. */
+static int read_at_cost(const struct pass *pass, struct process *process, bool rollup)
 {
-    struct polled *polled = process->polled;
     struct exact_readings *readings = pass->readings;
+    struct metered *metered = &process->polled->metered;
     struct process_tree *tree = pass->tree;
-    struct memory *memory = &polled->memory;
-    bool rollup =
-        pass->is_alone || !(memory_ranges_have_changed(memory) || polled->ranges_are_stale);
-    if (readings->unlimited && !pass->is_alone)
-        rollup = false;
-    /* For a new process, the changed number of members has done that already. */
-    marks_sharers &= memory->has_exact;
-
-    uint64_t ranges_readings = memory->ranges_readings;
-    uint64_t file_bytes = memory->file_bytes;
     /* CPU time: while this thread is preempted it stalls no process. */
     int64_t begin_ns = clock_thread_cpu_ns();
     int code = process_read_exact(process, rollup, &tree->view);
@@ -167,31 +159,46 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     readings->credit_ns -= cost_ns;
-    polled->exact_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
-    if (code == GPUT_ERROR_PERMISSION && !polled->was_refused) {
-        polled->was_refused = true;
+    metered->exact_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
+    if (code == GPUT_ERROR_PERMISSION && !metered->was_refused) {
+        metered->was_refused = true;
         readings->refused++;
     }
-    if (code != GPUT_OK)
+    return code;
+}
+
+static void read_exact(const struct pass *pass, struct process *process, bool marks_sharers)
+{
+    struct exact_readings *readings = pass->readings;
+    struct memory *memory = &process->polled->memory;
+    struct metered *metered = &process->polled->metered;
+    bool has_same_ranges = !memory_ranges_have_changed(memory) && !metered->ranges_are_stale;
+    bool rollup = pass->is_alone || (has_same_ranges && !readings->unlimited);
+    /* For a new process, the changed number of members has done that already. */
+    marks_sharers &= memory->has_exact;
+
+    uint64_t ranges_readings = memory->ranges_readings;
+    uint64_t file_bytes = memory->file_bytes;
+    if (read_at_cost(pass, process, rollup) != GPUT_OK)
         return;
-    if (polled->exact_read_ns != pass->now_ns)
-        polled->mapped_bytes = 0;
-    polled->mapped_bytes += bytes_minus(memory->file_bytes, file_bytes);
+    if (metered->exact_read_ns != pass->now_ns)
+        metered->mapped_bytes = 0;
+    metered->mapped_bytes += bytes_minus(memory->file_bytes, file_bytes);
     readings->count++;
     bytes_raise(&readings->hugetlb_bytes, memory->hugetlb_bytes);
-    polled->exact_read_ns = pass->now_ns;
-    polled->memory_is_stale = false;
-    polled->faults_when_exact = polled->minor_faults;
+    metered->exact_read_ns = pass->now_ns;
+    metered->memory_is_stale = false;
+    metered->faults_when_exact = process->polled->minor_faults;
     if (memory->ranges_readings != ranges_readings) {
-        polled->ranges_read_ns = pass->now_ns;
+        metered->ranges_read_ns = pass->now_ns;
         readings->has_new_ranges = true;
-        polled->ranges_are_stale = false;
+        metered->ranges_are_stale = false;
         mark_mappers_stale(pass, process);
     }
     if (marks_sharers)
-        mark_sharers_stale(tree, process);
+        mark_sharers_stale(pass->tree, process);
     else
-        polled->private_when_marked = memory->anonymous_private_bytes;
+        metered->private_when_marked = memory->anonymous_private_bytes;
 }
 
 static void earn_credit(struct exact_readings *readings, int64_t now_ns)
@@ -221,8 +228,9 @@ static struct group group_of(const struct pass *pass, struct process **members, 
         if (!needs_reading(pass, &group, process))
             continue;
         group.needs_reading = true;
-        group.is_urgent |= !process->polled->memory.has_exact || process->polled->memory_is_stale ||
-                           process->polled->ranges_are_stale;
+        group.is_urgent |= !process->polled->memory.has_exact ||
+                           process->polled->metered.memory_is_stale ||
+                           process->polled->metered.ranges_are_stale;
         group.must_pause |= must_pause(process, pass->now_ns);
     }
     return group;
@@ -245,13 +253,14 @@ static void read_group(const struct pass *pass, const struct group *group)
     }
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->polled->exact_read_ns != pass->now_ns && needs_reading(pass, group, process))
+        if (process->polled->metered.exact_read_ns != pass->now_ns &&
+            needs_reading(pass, group, process))
             read_exact(pass, process, true);
     }
     /* Those whose sharing has changed, also while others were read. */
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->polled->memory_is_stale && process_has_memory(process) &&
+        if (process->polled->metered.memory_is_stale && process_has_memory(process) &&
             !process->polled->memory.refused)
             read_exact(pass, process, false);
     }
@@ -261,8 +270,8 @@ static void read_group(const struct pass *pass, const struct group *group)
         process_refresh(group->members[i], &pass->tree->view);
     /* Figures of one scan are consistent. */
     for (size_t i = 0; i < group->count; i++) {
-        if (group->members[i]->polled->exact_read_ns == pass->now_ns)
-            group->members[i]->polled->memory_is_stale = false;
+        if (group->members[i]->polled->metered.exact_read_ns == pass->now_ns)
+            group->members[i]->polled->metered.memory_is_stale = false;
     }
 }
 

@@ -58,9 +58,9 @@ static void set_members(struct process **members, size_t count)
         hash += hash_of(members[i]);
     for (size_t i = 0; i < count; i++) {
         struct process *process = members[i];
-        process->polled->memory_is_stale |= process->polled->exec_generation_hash != hash;
-        process->polled->exec_generation_hash = hash;
-        process->polled->exec_generation_members = (uint32_t)count;
+        process->polled->metered.memory_is_stale |= process->polled->metered.members_hash != hash;
+        process->polled->metered.members_hash = hash;
+        process->polled->metered.members = (uint32_t)count;
     }
 }
 
@@ -73,7 +73,7 @@ int exec_generations_update(
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process_has_memory(process)) {
-            process->polled->exec_generation_members = 0;
+            process->polled->metered.members = 0;
             continue;
         }
         generations->processes[generations->count++] = process;

@@ -21,9 +21,9 @@ struct exec_generations {
 void exec_generations_finish(struct exec_generations *generations);
 
 /*
- * Sets them from the last scan of the tree, and in each process `exec_generation_members` and,
- * where these have changed, `memory_is_stale`. `has_changed`: the set of processes with memory is
- * another than at the last call. Errors: GPUT_ERROR_MEMORY.
+ * Sets them from the last scan of the tree, and in each process `metered.members` and,
+ * where these have changed, `metered.memory_is_stale`. `has_changed`: the set of processes with
+ * memory is another than at the last call. Errors: GPUT_ERROR_MEMORY.
  */
 int exec_generations_update(
     struct exec_generations *generations, const struct process_tree *tree, bool *has_changed);
@@ -35,7 +35,7 @@ size_t exec_generations_end(const struct exec_generations *generations, size_t s
 /* True when other processes of its exec generation have memory. */
 static inline bool process_shares_anonymous(const struct process *process)
 {
-    return process->polled->exec_generation_members > 1;
+    return process->polled->metered.members > 1;
 }
 
 #endif

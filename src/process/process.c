@@ -182,7 +182,7 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
         !process_leader_has_exited(process)) {
         /* It called execve: its memory is new. */
         memory_reset(&polled->memory);
-        polled->memory_is_stale = true;
+        polled->metered.memory_is_stale = true;
         polled->exec_generation = stat->start_stack_address;
     }
     memcpy(polled->name, stat->name, sizeof polled->name - 1);

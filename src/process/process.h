@@ -29,6 +29,35 @@ enum process_peak {
     PROCESS_PEAK_FINAL, /* of its exit record (taskstats) */
 };
 
+/* What the RAM meter keeps of a process. */
+struct metered {
+    uint32_t members;              /* of its exec generation in the tree, itself included */
+    uint64_t members_hash;         /* hash of the set of these */
+    int64_t ranges_read_ns;        /* scan of the last reading of its file and shared mappings */
+    uint64_t faults_when_exact;    /* minor_faults at the last exact reading */
+    uint64_t private_when_marked;  /* private bytes when its sharers were last marked stale */
+    uint64_t peak_anonymous_bytes; /* highest of all scans */
+    uint64_t unseen_bytes; /* scratch: by which it may have had more than that between scans */
+    bool has_forks;        /* scratch: a fork of it is in the same exec generation */
+    bool has_unread_forks; /* scratch: of these, some with maps that were not read yet */
+    uint64_t family_bytes; /* scratch: the most that it or one of its forks has */
+    bool was_refused;      /* its maps could not be read, now or before an execve */
+    bool memory_is_stale;  /* processes that share its memory started, ended or changed it */
+    bool ranges_are_stale; /* another process maps what was private when last read */
+    int64_t exact_read_ns; /* scan of the last exact reading */
+    uint64_t mapped_bytes; /* file and shared memory that came in that scan before the reading */
+    int64_t exact_not_before_ns;
+};
+
+/* When the kernel's peak and I/O were read, and page faults, RSS and exec generation of that moment
+ * (process_readings). */
+struct kernel_readings {
+    uint64_t faults, rss_bytes, exec_generation;
+    int64_t peak_read_ns, io_read_ns;
+    bool peak_is_pending;    /* VmHWM may have risen and was not read yet */
+    bool counts_are_pending; /* the same for its counters */
+};
+
 /* What polls have read: it is in procfs, also as a zombie. */
 struct polled {
     int64_t cpu_ns;            /* CPU time used so far, all threads, user and system */
@@ -70,30 +99,8 @@ struct polled {
     struct memory memory;
     uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
 
-    /* Kept by the RAM meter. */
-    uint32_t exec_generation_members; /* in the tree, itself included */
-    uint64_t exec_generation_hash;    /* hash of the set of these */
-    int64_t ranges_read_ns;           /* scan of the last reading of its file and shared mappings */
-    uint64_t faults_when_exact;       /* minor_faults at the last exact reading */
-    uint64_t private_when_marked;     /* private bytes when its sharers were last marked stale */
-    uint64_t peak_anonymous_bytes;    /* highest of all scans */
-    uint64_t unseen_bytes; /* scratch: by which it may have had more than that between scans */
-    bool has_forks;        /* scratch: a fork of it is in the same exec generation */
-    bool has_unread_forks; /* scratch: of these, some with maps that were not read yet */
-    uint64_t family_bytes; /* scratch: the most that it or one of its forks has */
-    bool was_refused;      /* its maps could not be read, now or before an execve */
-    bool memory_is_stale;  /* processes that share its memory started, ended or changed it */
-    bool ranges_are_stale; /* another process maps what was private when last read */
-    int64_t exact_read_ns; /* scan of the last exact reading */
-    uint64_t mapped_bytes; /* file and shared memory that came in that scan before the reading */
-    int64_t exact_not_before_ns;
-
-    /* Kept by the process log: when the kernel's peak and I/O were read, and page faults, RSS and
-     * exec generation of that moment. */
-    uint64_t faults_when_read, rss_when_read, generation_when_read;
-    int64_t peak_read_ns, io_read_ns;
-    bool peak_is_pending;    /* VmHWM may have risen and was not read yet */
-    bool counts_are_pending; /* the same for its counters */
+    struct metered metered;
+    struct kernel_readings readings;
 };
 
 /* What exit records gave, those of its threads added up. */

@@ -166,8 +166,8 @@ void process_read_peak(struct process *process, const char *procfs_root)
         !status.has_memory)
         return;
     process->ignores_children |= status.ignores_children;
-    polled->faults_when_read = polled->minor_faults;
-    polled->rss_when_read = polled->memory.resident_bytes;
+    polled->readings.faults = polled->minor_faults;
+    polled->readings.rss_bytes = polled->memory.resident_bytes;
     bytes_raise(&process->peak_hwm_bytes, status.peak_rss_bytes);
     raise_peak(process, status.peak_rss_bytes, PROCESS_PEAK_HWM);
 }
@@ -226,8 +226,8 @@ struct peak_sum process_peak_sum(const struct process *process)
 bool process_may_have_risen(const struct process *process)
 {
     const struct polled *polled = process->polled;
-    uint64_t touched = (polled->minor_faults - polled->faults_when_read) * BYTES_PER_FAULT;
-    return polled->rss_when_read + touched > process->peak_hwm_bytes ||
+    uint64_t touched = (polled->minor_faults - polled->readings.faults) * BYTES_PER_FAULT;
+    return polled->readings.rss_bytes + touched > process->peak_hwm_bytes ||
            polled->memory.resident_bytes > process->peak_hwm_bytes;
 }
 

@@ -48,9 +48,9 @@ static void read_baseline(struct process_log *log, struct process *process)
 void process_readings_begin(struct process_log *log, struct process *process)
 {
     struct polled *polled = process->polled;
-    polled->generation_when_read = polled->exec_generation;
+    polled->readings.exec_generation = polled->exec_generation;
     if (!log->options.keeps_ended)
-        polled->peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - peak_interval_ns(process);
+        polled->readings.peak_read_ns = log->now_ns + FIRST_READ_AGE_NS - peak_interval_ns(process);
     read_name(log, process);
     process_log_update(log, process);
     if (process->baseline)
@@ -60,9 +60,10 @@ void process_readings_begin(struct process_log *log, struct process *process)
 static void take_name(const struct process_log *log, struct process *process)
 {
     struct polled *polled = process->polled;
-    if (polled->exec_generation != 0 && polled->exec_generation != polled->generation_when_read) {
+    if (polled->exec_generation != 0 &&
+        polled->exec_generation != polled->readings.exec_generation) {
         process->name_is_stale = true;
-        polled->generation_when_read = polled->exec_generation;
+        polled->readings.exec_generation = polled->exec_generation;
     }
     if (process->name_is_stale ||
         strncmp(process->name, polled->name, sizeof process->name - 1) != 0)
@@ -72,13 +73,13 @@ static void take_name(const struct process_log *log, struct process *process)
 static void take_peak(const struct process_log *log, struct process *process, int64_t now_ns)
 {
     struct polled *polled = process->polled;
-    bool is_due = now_ns - polled->peak_read_ns >= peak_interval_ns(process) ||
+    bool is_due = now_ns - polled->readings.peak_read_ns >= peak_interval_ns(process) ||
                   (process->is_main && polled->memory.resident_bytes > process->peak_hwm_bytes);
     bool has_risen = process_may_have_risen(process);
     /* It may not run again until it is due. */
-    polled->peak_is_pending = has_risen && !is_due;
+    polled->readings.peak_is_pending = has_risen && !is_due;
     if (is_due && has_risen) {
-        polled->peak_read_ns = now_ns;
+        polled->readings.peak_read_ns = now_ns;
         process_read_peak(process, log->options.procfs_root);
     }
 }
@@ -89,13 +90,13 @@ static void take_counts(const struct process_log *log, struct process *process, 
     struct polled *polled = process->polled;
     const struct process_log_options *options = &log->options;
     bool is_due = (process->is_main && !options->has_taskstats) ||
-                  now_ns - polled->io_read_ns >= READ_INTERVAL_NS;
+                  now_ns - polled->readings.io_read_ns >= READ_INTERVAL_NS;
     bool is_wanted = options->has_live_counts ||
                      (!options->has_taskstats && (options->keeps_ended || options->keeps_counts));
-    polled->counts_are_pending = options->has_live_counts && !is_due;
+    polled->readings.counts_are_pending = options->has_live_counts && !is_due;
     /* What is in its exit records must not be read again from what is left of the process. */
     if (is_due && is_wanted && !process->has_last_record) {
-        polled->io_read_ns = process->polled_ns = now_ns;
+        polled->readings.io_read_ns = process->polled_ns = now_ns;
         read_counts(log, process);
     }
 }
@@ -103,7 +104,8 @@ static void take_counts(const struct process_log *log, struct process *process, 
 void process_readings_take(const struct process_log *log, struct process *process, int64_t now_ns)
 {
     const struct polled *polled = process->polled;
-    if (!polled->has_run && !polled->peak_is_pending && !polled->counts_are_pending)
+    if (!polled->has_run && !polled->readings.peak_is_pending &&
+        !polled->readings.counts_are_pending)
         return;
     take_name(log, process);
     if (!process_has_memory(process))

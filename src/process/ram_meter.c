@@ -47,7 +47,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
             struct shared_range *range = &meter->ranges[(*count)++];
             *range = process->polled->memory.ranges[k];
             range->owner = process->is_main ? 0 : (uint32_t)i + 1;
-            range->read_ns = process->polled->ranges_read_ns;
+            range->read_ns = process->polled->metered.ranges_read_ns;
         }
     }
     return GPUT_OK;
@@ -112,19 +112,19 @@ static void mark_forks(const struct process_tree *tree)
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         uint64_t bytes = memory_anonymous_bytes(&process->polled->memory);
-        process->polled->has_forks = process->polled->has_unread_forks = false;
-        bytes_raise(&process->polled->peak_anonymous_bytes, bytes);
+        process->polled->metered.has_forks = process->polled->metered.has_unread_forks = false;
+        bytes_raise(&process->polled->metered.peak_anonymous_bytes, bytes);
     }
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         struct process *parent = forked_from(tree, process);
         if (!parent)
             continue;
-        parent->polled->has_forks = true;
-        if (process->polled->memory.has_exact || parent->polled->has_unread_forks)
+        parent->polled->metered.has_forks = true;
+        if (process->polled->memory.has_exact || parent->polled->metered.has_unread_forks)
             continue;
-        parent->polled->has_unread_forks = true;
-        parent->polled->unseen_bytes = unseen_of(tree, parent);
+        parent->polled->metered.has_unread_forks = true;
+        parent->polled->metered.unseen_bytes = unseen_of(tree, parent);
     }
 }
 
@@ -135,11 +135,11 @@ static void mark_forks(const struct process_tree *tree)
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
     const struct process *parent = forked_from(tree, process);
-    if (!parent || !parent->polled->has_unread_forks || process->polled->has_forks)
+    if (!parent || !parent->polled->metered.has_unread_forks || process->polled->metered.has_forks)
         return 0;
-    uint64_t beyond = bytes_minus(
-        memory_anonymous_bytes(&process->polled->memory), parent->polled->peak_anonymous_bytes);
-    return bytes_minus(beyond, parent->polled->unseen_bytes);
+    uint64_t beyond = bytes_minus(memory_anonymous_bytes(&process->polled->memory),
+        parent->polled->metered.peak_anonymous_bytes);
+    return bytes_minus(beyond, parent->polled->metered.unseen_bytes);
 }
 
 static void add_member(
@@ -188,7 +188,7 @@ static struct process *family_of(const struct process_tree *tree, struct process
 static void add_opaque(struct scope *scope, const struct process_tree *tree, bool with_main)
 {
     for (size_t i = 0; i < tree->count; i++)
-        tree->processes[i]->polled->family_bytes = 0;
+        tree->processes[i]->polled->metered.family_bytes = 0;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process_has_memory(process) || !process_is_opaque(process) ||
@@ -196,12 +196,12 @@ static void add_opaque(struct scope *scope, const struct process_tree *tree, boo
             continue;
         struct process *family = family_of(tree, process);
         if (family)
-            bytes_raise(
-                &family->polled->family_bytes, memory_anonymous_bytes(&process->polled->memory));
+            bytes_raise(&family->polled->metered.family_bytes,
+                memory_anonymous_bytes(&process->polled->memory));
     }
     for (size_t i = 0; i < tree->count; i++) {
-        scope->private_bytes += tree->processes[i]->polled->family_bytes;
-        scope->alone_bytes += tree->processes[i]->polled->family_bytes;
+        scope->private_bytes += tree->processes[i]->polled->metered.family_bytes;
+        scope->alone_bytes += tree->processes[i]->polled->metered.family_bytes;
     }
 }
 
@@ -234,7 +234,7 @@ static uint64_t unread_of(const struct process *process, uint64_t page_bytes)
     if (!process_shares_anonymous(process))
         return files;
     uint64_t copied =
-        process->polled->memory_is_stale || !memory->has_exact
+        process->polled->metered.memory_is_stale || !memory->has_exact
             ? bytes_minus(memory_anonymous_bytes(memory), memory_anonymous_share_bytes(memory))
             : process_copied_bytes(process, page_bytes);
     return files + copied;
@@ -275,7 +275,7 @@ static uint64_t at_least(
         if (!process_has_memory(process))
             continue;
         /* What it mapped during the scan may have been another's alone when that was read. */
-        uncertainty += uncertainty_of(tree, process) + process->polled->mapped_bytes;
+        uncertainty += uncertainty_of(tree, process) + process->polled->metered.mapped_bytes;
         largest = bytes_max(largest,
             bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));
     }

@@ -143,7 +143,7 @@ static void an_execve_makes_its_memory_new(void **state)
     fake_put(&fake, files);
     assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_false(process.polled->memory.has_exact);
-    assert_true(process.polled->memory_is_stale);
+    assert_true(process.polled->metered.memory_is_stale);
     process_end_polls(&process, &view);
     fake_procfs_finish(&fake);
 }
@@ -192,7 +192,7 @@ static void memory_after_a_leaders_exit_is_read_from_another_thread(void **state
     assert_int_equal(process_thread_count(&process), 2);
     assert_int_equal(process.polled->memory.resident_bytes, 510 * view.page_bytes);
     assert_int_equal(process.polled->exec_generation, 5);
-    assert_false(process.polled->memory_is_stale);
+    assert_false(process.polled->metered.memory_is_stale);
 
     /* That thread exits, too. */
     fake_end(&fake, 11);
