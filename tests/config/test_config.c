@@ -2,6 +2,7 @@
 
 #include "testing.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,6 +123,58 @@ static void names_the_file_and_the_member_that_is_wrong(void **state)
     assert_int_equal(gput_config_load("/no/such/file", &config, &error), GPUT_ERROR_NOT_FOUND);
 }
 
+struct visited {
+    char text[256];
+    const char *stops_at;
+};
+
+static int visit(void *user, const char *name, const char *value, struct gput_error *error)
+{
+    struct visited *visited = user;
+    size_t used = strlen(visited->text);
+    (void)error;
+    if (visited->stops_at && strcmp(name, visited->stops_at) == 0)
+        return GPUT_ERROR_STATE;
+    snprintf(
+        visited->text + used, sizeof visited->text - used, "%s=%s ", name, value ? value : "true");
+    return GPUT_OK;
+}
+
+static int visit_config(const char *content, struct visited *visited, struct gput_error *error)
+{
+    const char *path = file_with(content);
+    int code = gput_config_visit(path, visit, visited, error);
+    unlink(path);
+    return code;
+}
+
+static void visits_members_in_order_and_items_one_by_one(void **state)
+{
+    (void)state;
+    struct visited visited = {0};
+    assert_int_equal(visit_config("{\"a\": \"x\", \"b\": true, \"c\": false, \"d\": null, \"e\": 3,"
+                                  " \"f\": 0.5, \"g\": [\"y\", 2, false]}",
+                         &visited, NULL),
+        GPUT_OK);
+    assert_string_equal(visited.text, "a=x b=true e=3 f=0.5 g=y g=2 ");
+}
+
+static void a_visit_ends_with_what_the_visitor_returns(void **state)
+{
+    (void)state;
+    struct visited visited = {.stops_at = "b"};
+    struct gput_error error;
+    assert_int_equal(
+        visit_config("{\"a\": 1, \"b\": 2, \"c\": 3}", &visited, &error), GPUT_ERROR_STATE);
+    assert_string_equal(visited.text, "a=1 ");
+    assert_int_equal(visit_config("{\"o\": {}}", &visited, &error), GPUT_ERROR_INVALID);
+    assert_non_null(strstr(error.message, "\"o\" must be a string, a number, true, false, or"));
+    assert_int_equal(visit_config("[1]", &visited, &error), GPUT_ERROR_FORMAT);
+    assert_int_equal(visit_config("{", &visited, &error), GPUT_ERROR_FORMAT);
+    assert_int_equal(
+        gput_config_visit("/no/such/file", visit, &visited, &error), GPUT_ERROR_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +183,8 @@ int main(void)
         cmocka_unit_test(takes_the_last_of_two_equal_members),
         cmocka_unit_test(distinguishes_an_empty_list_of_gpus_from_none),
         cmocka_unit_test(names_the_file_and_the_member_that_is_wrong),
+        cmocka_unit_test(visits_members_in_order_and_items_one_by_one),
+        cmocka_unit_test(a_visit_ends_with_what_the_visitor_returns),
     };
     return cmocka_run_group_tests_name("session/config", tests, NULL, NULL);
 }
