@@ -13,7 +13,7 @@ static const struct figure {
     double step;
 } figures[REPORT_PROCESS_FIGURES] = {
     {"pid", "pid", NULL, NUMBER, REPORT_STEP_WHOLE},
-    {"parent", "parent_pid", "parent", NUMBER, REPORT_STEP_WHOLE},
+    {"parent", "parent", NULL, NUMBER, REPORT_STEP_WHOLE},
     {"start", "start_timestamp", NULL, MOMENT, REPORT_STEP_TIME},
     {"end", "end_timestamp", NULL, MOMENT, REPORT_STEP_TIME},
     {"cpu_s", "cpu_seconds", NULL, NUMBER, REPORT_STEP_TIME},

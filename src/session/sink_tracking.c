@@ -124,7 +124,7 @@ static void write_energy(struct tracking_sink *tracking, const struct snapshot *
 
 static const struct tracking_column process_columns[] = {
     {"pid", TRACKING_INTEGER},
-    {"parent_pid", TRACKING_INTEGER},
+    {"parent", TRACKING_INTEGER},
     {"name", TRACKING_TEXT},
     {"command_line", TRACKING_TEXT},
     {"start_timestamp", TRACKING_REAL},

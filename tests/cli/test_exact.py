@@ -448,7 +448,7 @@ class Exact(CommandTest):
         path = self.folder / "tracking.sqlite"
         self.track("child", "[", "sleep", 0.2, "]", "wait", options=["--processes", "--tf", path])
         with sqlite3.connect(path) as connection:
-            rows = connection.execute("select pid, parent_pid, name, exit_code from process_data").fetchall()
+            rows = connection.execute("select pid, parent, name, exit_code from process_data").fetchall()
         child, main = sorted(rows, key=lambda row: row[1] in {row[0] for row in rows}, reverse=True)
         self.assertEqual(child[1], main[0])
         self.assertEqual(main[2:], ("consumer", 0))

@@ -165,7 +165,7 @@ class Tables(ReportTest):
         self.assertNotIn("power_total", found)
 
     def test_processes_have_their_lives_and_figures(self):
-        columns = ("pid INTEGER, parent_pid INTEGER, name TEXT, start_timestamp REAL, end_timestamp REAL, cpu_seconds REAL, "
+        columns = ("pid INTEGER, parent INTEGER, name TEXT, start_timestamp REAL, end_timestamp REAL, cpu_seconds REAL, "
                    "peak_ram REAL, exit_code INTEGER")
         rows = [(7, None, "sh", START - 1, None, 0.5, 0.25, None), (8, 7, "</script>\u202e", START, START + 2, None, 1.5, 3)]
         self.write([("process_data", columns, rows)])
