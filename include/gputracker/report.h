@@ -31,8 +31,8 @@ struct gput_html_report_session {
     size_t size; /**< set by gput_html_report_session_default() */
     /**
      * A tracking file (.csv, .sqlite; of the Python gpu_tracker too), a sub-tracking file, results
-     * (a resource usage file), a folder with a recording of power, a training profile
-     * (a folder that contains "system" or "framework"), a trace of PyTorch's profiler or in
+     * (a report in JSON, a resource usage file), a folder with a recording of power, a training
+     * profile (a folder that contains "system" or "framework"), a trace of PyTorch's profiler or in
      * Chrome's format, or a folder of these. The content decides which it is. NULL: there is none.
      */
     const char *path;

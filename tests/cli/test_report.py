@@ -454,6 +454,28 @@ class AtTheEnd(ReportTest):
             self.assertFalse((self.folder / "started").exists())
 
 
+    def test_a_report_in_json_has_the_figures_of_its_session(self):
+        self.run_command("run", "--tf", "t.csv", "--ru", "megabytes", "-o", "t.json", "--", "true", check=True)
+        results = json.loads((self.folder / "t.json").read_text())
+        report = self.report("t.json", "t.csv")
+        (session,) = report.sessions
+        cards = report.cards()
+        self.assertEqual(session["kind"], "tracking")
+        self.assertEqual(cards["ram"]["at_most"], round(results["peaks"]["combined_at_most"] * 1e6))
+        self.assertEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
+        self.assertEqual({source["name"]: source["reason"] for source in session["sources"]},
+                         {name: source["reason"] for name, source in results["sources"].items()})
+
+    def test_a_report_of_the_older_tool_is_one(self):
+        self.run_command("-e", "true", "-f", "json", "-o", "old.json", check=True)
+        older = {key: value for key, value in json.loads((self.folder / "old.json").read_text()).items() if key in (
+            "max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")}
+        (self.folder / "old.json").write_text(json.dumps(older))
+        cards = self.report("old.json").cards()
+        self.assertEqual(cards["ram"]["value"], round(older["max_ram"]["combined"]["total_rss"] * 1e9))
+        self.assertAlmostEqual(cards["wall"]["value"], older["compute_time"]["time"] * 3600)
+
+
 class Folders(ReportTest):
     def test_a_folder_stands_for_the_sessions_in_it(self):
         for rank in 0, 1, 10:
