@@ -25,6 +25,23 @@ from ._native import version as __version__
 from .sub_tracker import SubTracker, sub_track
 from .tracker import Tracker
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._analysis import SubTrackingAnalyzer as SubTrackingAnalyzer, TrackingComparison as TrackingComparison
+    from ._results import (
+        CodeBlockResults as CodeBlockResults,
+        ComparisonResults as ComparisonResults,
+        SubTrackingResults as SubTrackingResults,
+    )
+    from ._usage import load_resource_usage as load_resource_usage
+    from .recorded import (
+        read_calls as read_calls,
+        read_marks as read_marks,
+        read_samples as read_samples,
+        read_tables as read_tables,
+    )
+    from .table import Table as Table
+
 __all__ = [
     "CodeBlockResults",
     "ComparisonResults",
@@ -63,14 +80,14 @@ _WHERE = {
 __getattr__, __dir__ = _names_of(globals(), _WHERE)
 
 
-def load_ipython_extension(shell):
+def load_ipython_extension(shell: object) -> None:
     """`%load_ext gpu_tracker`: a report under every cell; `%%gput` and `%gput` for one."""
     from . import notebook
 
     notebook.load_ipython_extension(shell)
 
 
-def unload_ipython_extension(shell):
+def unload_ipython_extension(shell: object) -> None:
     from . import notebook
 
     notebook.unload_ipython_extension(shell)

@@ -1,5 +1,7 @@
 """`SubTrackingAnalyzer` and `TrackingComparison`: thin over the library."""
 
+from __future__ import annotations
+
 import contextlib
 import io
 import json
@@ -12,6 +14,16 @@ from ._pandas import frame, series, timepoints
 from ._results import CodeBlockResults, ComparisonResults, SubTrackingResults
 from .recorded import read_calls, read_marks, read_samples
 from .table import Table, tables_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from os import PathLike
+    from typing import Any, Literal
+    from ._results import ComparisonResults, Frame, Series, SubTrackingResults
+    from .table import Table
+
+    _Path = str | PathLike[str]
 
 _MODULE = "gpu_tracker.sub_tracker"
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
@@ -82,7 +94,7 @@ class SubTrackingAnalyzer:
     sub_tracking_file: a .csv, .sqlite or .gputblocks file of marks; None: only the session as a whole.
     """
 
-    def __init__(self, tracking_file, sub_tracking_file):
+    def __init__(self, tracking_file: _Path | None, sub_tracking_file: _Path | None) -> None:
         _check_name(tracking_file, _EXTENSIONS[:2])
         _check_name(sub_tracking_file, _EXTENSIONS)
         self._tracking_file = tracking_file
@@ -110,15 +122,15 @@ class SubTrackingAnalyzer:
 
         return analysis_html(self._analyze(with_blocks=self._sub_tracking_file is not None).to_json(), self._tracking_file)
 
-    def read_static_data(self):
+    def read_static_data(self) -> Series[Any]:
         """What does not change during a session: units, capacities, counts."""
         return self._analyze(with_blocks=False).static_data
 
-    def overall_timepoint_results(self):
+    def overall_timepoint_results(self) -> Frame:
         """min, max, mean, std of each measurement over all samples."""
         return self._analyze(with_blocks=False).overall
 
-    def sub_tracking_results(self):
+    def sub_tracking_results(self) -> SubTrackingResults:
         """All of it, as SubTrackingResults.
 
         Raises FileNotFoundError, and ValueError for a file that is not what it should be, or whose starts and stops
@@ -126,7 +138,7 @@ class SubTrackingAnalyzer:
         """
         return self._analyze()
 
-    def tables(self, details=False, split=None):
+    def tables(self, details: bool = False, split: Literal["process", "thread"] | None = None) -> dict[str, Table]:
         """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and "static_data",
         which has one row.
 
@@ -137,7 +149,7 @@ class SubTrackingAnalyzer:
         _warn(warnings)
         return tables_of(tables)
 
-    def combine_sub_tracking_files(self, files):
+    def combine_sub_tracking_files(self, files: Iterable[_Path]) -> None:
         """Combines these files, or those of the one folder given, into the sub-tracking file of this analyzer.
 
         Raises ValueError when that is there already, or an extension is another; FileNotFoundError.
@@ -150,12 +162,12 @@ class SubTrackingAnalyzer:
                 _check_there(file)
         _warn(_native.combine(self._sub_tracking_file, files))
 
-    def load_code_block_names(self):
+    def load_code_block_names(self) -> list[str]:
         """The names of the code blocks, sorted."""
         _check_there(self._sub_tracking_file)
         return sorted(set(read_marks(self._sub_tracking_file)["code_block_name"]))
 
-    def load_timestamp_pairs(self, code_block_name):
+    def load_timestamp_pairs(self, code_block_name: str) -> list[tuple[float, float]]:
         """Start and stop of each call, in seconds since the epoch, by process and time.
 
         Raises ValueError when starts and stops do not pair up.
@@ -164,7 +176,7 @@ class SubTrackingAnalyzer:
         calls = read_calls(self._sub_tracking_file, code_block_name)
         return [(start, stop) for _, start, stop in sorted(zip(calls["process_id"], calls["start"], calls["stop"]))]
 
-    def load_timepoints(self, timestamp_pairs):
+    def load_timepoints(self, timestamp_pairs: Iterable[tuple[float, float]]) -> Any:
         """The samples inside at least one of these calls, ends included."""
         _check_there(self._tracking_file)
         return timepoints(read_samples(self._tracking_file, timestamp_pairs))
@@ -217,7 +229,7 @@ def _files_of(contents):
         yield paths
 
 
-def load_results(path):
+def load_results(path: _Path) -> SubTrackingResults:
     with _files_of([_content(path)]) as [file]:
         return _results(_native.load_analysis(file, _native.JSON))
 
@@ -229,7 +241,7 @@ class TrackingComparison:
         runs, which are compared by their mean.
     """
 
-    def __init__(self, file_path_map):
+    def __init__(self, file_path_map: Mapping[str, _Path | list[_Path]]) -> None:
         if not file_path_map:
             raise ValueError("A mapping of tracking session name to file path must be provided.")
         self._results_map = None
@@ -242,7 +254,7 @@ class TrackingComparison:
         self._compare("mean")  # reports at once what does not match
 
     @property
-    def results_map(self):
+    def results_map(self) -> dict[str, SubTrackingResults]:
         """Session name -> its SubTrackingResults."""
         if self._results_map is None:
             with self._files() as files:
@@ -263,7 +275,7 @@ class TrackingComparison:
                 _warn(warnings)  # of the pairs before the one that does not match
                 raise
 
-    def compare(self, statistic="mean"):
+    def compare(self, statistic: Literal["min", "max", "mean", "std"] = "mean") -> ComparisonResults:
         """One statistic of all sessions: "min", "max", "mean" or "std", as ComparisonResults.
 
         Raises ValueError for another statistic.
@@ -289,7 +301,7 @@ class TrackingComparison:
         first = next(iter(self.results_map.values()))
         return comparison_html(self.compare().to_json(), first.to_json()["static_data"], list(self.results_map))
 
-    def table(self, statistic="mean"):
+    def table(self, statistic: Literal["min", "max", "mean", "std"] = "mean") -> Table:
         """The same as one Table for other libraries, a row for each figure and session: code_block (None: the session as a
         whole), measurement, statistic, session, value, percent_change from the first session; of several runs also low and
         high of the mean's 95 % interval, and within_noise.

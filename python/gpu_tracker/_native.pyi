@@ -1,4 +1,4 @@
-from typing import Any, Final, overload
+from typing import Any, Final, overload, Self
 
 version: Final[str]
 TEXT: Final[int]
@@ -32,6 +32,8 @@ class Blocks:
 
 class BlockMarker:
     code_block_name: str
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *exception: object) -> None: ...
 
 def write_file(path: Any, content: bytes, /) -> None: ...
 def fork_hooks(lock: Any, logs: dict[str, Blocks], /) -> tuple[Any, Any]: ...

@@ -1,5 +1,7 @@
 """Recordings of power, read: ExpResults of gpu_tracker.power."""
 
+from __future__ import annotations
+
 import datetime
 import os
 import sys
@@ -7,11 +9,22 @@ import sys
 from . import _native, tracker
 from .table import Table
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, SupportsFloat
+
+    from .power import JsonParser
+
+    _Moment = datetime.datetime | str | SupportsFloat | None
+    _Figure = float | dict[str, float | None] | None
+    _Duration = tuple[float, float, float]
+
 # The groups of metrics as ExpResults.list_metrics() names them.
 _GROUPS = {"cpu": "CPU", "gpu": "GPU", "experiment": "Experiment", "wattmeter": "wattmeter"}
 
 
-class Curve(list):
+class Curve(list[list[dict[str, float]]]):
     """The points of a metric: a list for each segment (a recording may have stopped and gone on), of
     `{"date": seconds since 1970, "value": number}` in order of time.
 
@@ -20,7 +33,7 @@ class Curve(list):
     unit: of the values: "watts", "bytes" or None.
     """
 
-    def __init__(self, table):
+    def __init__(self, table: Table) -> None:
         from itertools import groupby
 
         super().__init__(
@@ -52,7 +65,7 @@ class ExpResults:
     Raises FileNotFoundError where there is no recording, ValueError for a damaged one and for an interval outside it.
     """
 
-    def __init__(self, db_driver):
+    def __init__(self, db_driver: JsonParser | str | os.PathLike[str]) -> None:
         if not hasattr(db_driver, "_open"):
             from .power import JsonParser
 
@@ -64,18 +77,18 @@ class ExpResults:
             tracker._log_warning(self._recording.warning)
 
     @property
-    def model_card(self):
+    def model_card(self) -> Any:
         """What model_summary.json holds, or None."""
         return self.db_driver.get_model_card()
 
-    def list_metrics(self):
+    def list_metrics(self) -> dict[str, list[str]]:
         """The names of the metrics: a list for each of "CPU", "GPU", "Experiment" and "wattmeter"."""
         found = {group: {} for group in _GROUPS.values()}
         for group, name, device in self._recording.metrics:
             found[_GROUPS[group]][_base(name, device)] = True  # a set that keeps its order
         return {group: list(names) for group, names in found.items()}
 
-    def print_metrics(self):
+    def print_metrics(self) -> None:
         """Prints the names of the metrics."""
         for group, names in self.list_metrics().items():
             print(f"{group}\n   {', '.join(names) or 'NOT AVAILABLE'}")
@@ -91,7 +104,7 @@ class ExpResults:
             return function(names[0])
         return {self._devices[each]: function(each) for each in names} or None
 
-    def get_curve(self, name, start=None, end=None):
+    def get_curve(self, name: str, start: _Moment = None, end: _Moment = None) -> Curve | dict[str, Curve] | None:
         """The points of a metric: a Curve, a list of segments."""
         window = _window(start, end)
         return self._each(name, lambda each: Curve(Table(self._recording.curves([each], *window)[each])))
@@ -100,29 +113,31 @@ class ExpResults:
         window = _window(start, end)
         return self._each(name, lambda each: self._recording.metric(each, *window)[figure])
 
-    def total_(self, metric_name, start=None, end=None):
+    def total_(self, metric_name: str, start: _Moment = None, end: _Moment = None) -> _Figure:
         """The metric integrated over seconds, segment by segment: joules, of a power in watts; None of a single point."""
         return self._figure(metric_name, "total", start, end)
 
-    def average_(self, metric_name, start=None, end=None):
+    def average_(self, metric_name: str, start: _Moment = None, end: _Moment = None) -> _Figure:
         """The mean over the time that the metric was recorded, in its unit."""
         return self._figure(metric_name, "average", start, end)
 
-    def max_(self, metric_name, start=None, end=None):
+    def max_(self, metric_name: str, start: _Moment = None, end: _Moment = None) -> _Figure:
         """The highest value, in the unit of the metric."""
         return self._figure(metric_name, "max", start, end)
 
-    def total_power_draw(self, start=None, end=None):
+    def total_power_draw(self, start: _Moment = None, end: _Moment = None) -> float | None:
         """Joules of the machine: CPU packages, DRAM and GPUs, as far as they were recorded."""
         return self._recording.total(*_window(start, end))
 
-    def get_exp_duration(self, start=None, end=None):
+    def get_exp_duration(self, start: _Moment = None, end: _Moment = None) -> _Duration:
         """How long was recorded, segment by segment, from when to when: (seconds, start, end), the last two since 1970."""
         window = _window(start, end)
         first, last = self._recording.window(None, *window)
         return self._recording.seconds(*window), _epoch(first), _epoch(last)
 
-    def get_duration_metric(self, metric_name, start=None, end=None):
+    def get_duration_metric(
+        self, metric_name: str, start: _Moment = None, end: _Moment = None
+    ) -> _Duration | dict[str, _Duration | None] | None:
         """The same of one metric; None where it was not recorded."""
         window = _window(start, end)
 
@@ -132,7 +147,7 @@ class ExpResults:
 
         return self._each(metric_name, duration)
 
-    def get_summary(self, start=None, end=None):
+    def get_summary(self, start: _Moment = None, end: _Moment = None) -> dict[str, Any]:
         """All of it as a dictionary: total_power_draw (joules), exp_duration (seconds), metrics (of each: group, device, unit,
         total, average, max, seconds, points, segments), and metadata, model_summary and results_exp where the folder has
         them. AIPowerMeter's keys are in it too: duration, start, end, and cpu and gpu where there are such metrics."""
@@ -182,7 +197,7 @@ class ExpResults:
             "per_gpu_attributable_power": None if attributable is None else (each or {}) | {"all": attributable},
         }
 
-    def print(self, start=None, end=None):
+    def print(self, start: _Moment = None, end: _Moment = None) -> None:
         """Prints the summary."""
         print(self._recording.render(_native.TEXT, *_window(start, end)), end="")
 
@@ -199,7 +214,14 @@ class ExpResults:
         tables = self._recording.curves(list(names), *_window(start, end))
         return {name: Curve(Table(table)) for name, table in tables.items()}
 
-    def display_curves(self, metric_names, saveto=None, *, start=None, end=None):
+    def display_curves(
+        self,
+        metric_names: str | Iterable[str],
+        saveto: str | os.PathLike[str] | None = None,
+        *,
+        start: _Moment = None,
+        end: _Moment = None,
+    ) -> None:
         """Shows metrics over time in one plot, of a metric by GPU a line for each: by matplotlib or, where that is not
         installed, as an SVG picture. Where nothing can be shown it goes to a temporary file, whose name is printed.
 
@@ -218,7 +240,15 @@ class ExpResults:
         axes.legend()
         _show_figure(pyplot, figure, saveto)
 
-    def display_2_curves(self, metric_name1, metric_name2, saveto=None, *, start=None, end=None):
+    def display_2_curves(
+        self,
+        metric_name1: str,
+        metric_name2: str,
+        saveto: str | os.PathLike[str] | None = None,
+        *,
+        start: _Moment = None,
+        end: _Moment = None,
+    ) -> None:
         """The same of two metrics, each by a scale of its own."""
         names = (metric_name1, metric_name2)
         pyplot = _pyplot()
@@ -321,13 +351,13 @@ def _save_figure(pyplot, figure, saveto):
 class Picture:
     """An SVG picture: notebooks show it, `save` writes it."""
 
-    def __init__(self, svg):
+    def __init__(self, svg: str) -> None:
         self.svg = svg
 
     def _repr_svg_(self):
         return self.svg
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file."""
         _native.write_file(path, self.svg.encode("utf-8", "surrogateescape"))
 
@@ -346,7 +376,9 @@ def _below_each_other(pictures):
 
 def _show_picture(picture, saveto):
     if saveto is not None and os.path.splitext(saveto)[1].lower() != ".svg":
-        raise ValueError(f"Without matplotlib a plot is an SVG picture. Name it ….svg, not {os.fspath(saveto)}, or install matplotlib.")
+        raise ValueError(
+            f"Without matplotlib a plot is an SVG picture. Name it ….svg, not {os.fspath(saveto)}, or install matplotlib."
+        )
     notebook = _in_notebook()
     if saveto is None and notebook:
         from IPython.display import display

@@ -1,8 +1,45 @@
 """What analysis and comparison give. With pandas installed, tables are its DataFrames and Series."""
 
+from __future__ import annotations
+
 import dataclasses
 import types
 import typing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from os import PathLike
+    from typing import Any, Protocol, TypeVar
+
+    _Value = TypeVar("_Value", covariant=True)
+
+    class Series(Protocol[_Value]):
+        """pandas.Series; without pandas a plain object of the same shape."""
+
+        @property
+        def index(self) -> Any: ...
+        @property
+        def loc(self) -> Any: ...
+        def __getitem__(self, label: str, /) -> _Value: ...
+        def __iter__(self) -> Iterator[_Value]: ...
+        def __len__(self) -> int: ...
+        def items(self) -> Iterable[tuple[Any, _Value]]: ...
+        def to_dict(self) -> dict[str, Any]: ...
+        def __getattr__(self, name: str) -> Any: ...  # labels, and all else that pandas has
+
+    class Frame(Protocol):
+        """pandas.DataFrame; without pandas a plain object of the same shape."""
+
+        @property
+        def index(self) -> Any: ...
+        @property
+        def columns(self) -> Any: ...
+        @property
+        def loc(self) -> Any: ...
+        def __getitem__(self, column: str, /) -> Series[float]: ...
+        def iterrows(self) -> Iterable[tuple[Any, Series[float]]]: ...
+        def __getattr__(self, name: str) -> Any: ...
 
 
 def _series_to_json(series):
@@ -37,17 +74,18 @@ class CodeBlockResults:
         known. None: the marks were made without.
     """
 
-    energy = None  # not a dataclass field: the old package's classes have none
-    exact = None
-    num_outside_calls = 0
-    missing_timepoints = types.MappingProxyType({})
+    # Not dataclass fields: the old package's classes have none.
+    energy: typing.ClassVar[dict[str, Any] | None] = None
+    exact: typing.ClassVar[dict[str, Any] | None] = None
+    num_outside_calls: typing.ClassVar[int] = 0
+    missing_timepoints: typing.ClassVar[Mapping[str, int]] = types.MappingProxyType({})
 
     name: str
     num_timepoints: int
     num_calls: int
     num_non_empty_calls: int
-    compute_time: typing.Any
-    resource_usage: typing.Any
+    compute_time: Series[float]
+    resource_usage: Frame
 
 
 def _block_to_json(block):
@@ -83,14 +121,14 @@ class SubTrackingResults:
         combined, each None where it is not known. None: the tracking file has none.
     """
 
-    energy = None
-    missing_timepoints = types.MappingProxyType({})
+    energy: typing.ClassVar[dict[str, Any] | None] = None
+    missing_timepoints: typing.ClassVar[Mapping[str, int]] = types.MappingProxyType({})
 
-    overall: typing.Any
-    static_data: typing.Any
-    code_block_results: typing.List[CodeBlockResults]
+    overall: Frame
+    static_data: Series[Any]
+    code_block_results: list[CodeBlockResults]
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         """As dictionaries and lists, ready for `json.dumps`."""
         return {
             "overall": _frame_to_json(self.overall),
@@ -112,7 +150,7 @@ class SubTrackingResults:
         return analysis_html(self.to_json())
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | PathLike[str]) -> SubTrackingResults:
         """Reads results from a pickle of this package or of the old one, or from JSON. Needs no pandas, and calls nothing
         that a pickle names."""
         from . import _analysis
@@ -131,14 +169,15 @@ class ComparisonResults:
         no session has any.
     """
 
-    overall_energy = None  # no fields, as above
-    code_block_energy = None
+    # No fields, as above.
+    overall_energy: typing.ClassVar[dict[str, Series[float]] | None] = None
+    code_block_energy: typing.ClassVar[dict[str, dict[str, Series[float]]] | None] = None
 
-    overall_resource_usage: typing.Dict[str, typing.Any]
-    code_block_resource_usage: typing.Dict[str, typing.Dict[str, typing.Any]]
-    code_block_compute_time: typing.Dict[str, typing.Any]
+    overall_resource_usage: dict[str, Series[float]]
+    code_block_resource_usage: dict[str, dict[str, Series[float]]]
+    code_block_compute_time: dict[str, Series[float]]
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         """As dictionaries, ready for `json.dumps`."""
         return {
             "overall_resource_usage": _map(self.overall_resource_usage),

@@ -14,27 +14,47 @@ or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` 
 `%gput --off` ends the reports under every cell, so that only those with %%gput have one; `%gput --on` begins them again.
 """
 
+from __future__ import annotations
+
 import ast
-import collections
 import gc
 import inspect
 import re
 import threading
 import time
+import typing
 
 from ._frameworks import Frameworks
 from ._meter import Meter
 
 MB = 2**20
 
-Data = collections.namedtuple(
-    "Data",
-    "gen_mem_used_delta gen_mem_peaked gen_mem_used gpu_mem_used_delta gpu_mem_peaked gpu_mem_used time_delta",
-)
+
+class Data(typing.NamedTuple):
+    gen_mem_used_delta: int
+    gen_mem_peaked: int
+    gen_mem_used: int
+    gpu_mem_used_delta: int | None  # None: there is no GPU
+    gpu_mem_peaked: int | None
+    gpu_mem_used: int | None
+    time_delta: float
+
+
 # The same in the form of later versions of ipygpulogger.
-MemoryData = collections.namedtuple("MemoryData", "used_delta peaked_delta used_total")
-TimeData = collections.namedtuple("TimeData", "time_delta")
-GroupedData = collections.namedtuple("GroupedData", "cpu gpu time")
+class MemoryData(typing.NamedTuple):
+    used_delta: int | None
+    peaked_delta: int | None
+    used_total: int | None
+
+
+class TimeData(typing.NamedTuple):
+    time_delta: float
+
+
+class GroupedData(typing.NamedTuple):
+    cpu: MemoryData
+    gpu: MemoryData
+    time: TimeData
 
 
 def _mb(value):
@@ -65,7 +85,7 @@ class CellReport:
         return [_text_of(_mb(figure)) for figure in (memory.consumed, memory.peaked, memory.used)]
 
     @property
-    def data(self):
+    def data(self) -> typing.Any:  # Data, or GroupedData
         """In MB of 2**20 bytes and seconds; None: not to be had."""
         ram, gpu = self._memories()
         if self.grouped:
@@ -277,7 +297,18 @@ class IPyGPULogger:
     `data` is that of the last cell, None before it.
     """
 
-    def __init__(self, compact=False, gc_collect=True, interval=0.001, html=True, preload=True, grouped=False):
+    data: typing.Any  # Data, or GroupedData of a grouped logger
+    report: CellReport  # likewise None before the first cell
+
+    def __init__(
+        self,
+        compact: bool = False,
+        gc_collect: bool = True,
+        interval: float = 0.001,
+        html: bool = True,
+        preload: bool = True,
+        grouped: bool = False,
+    ) -> None:
         if not interval >= 0.001:
             raise ValueError(f"The interval is {interval} seconds; it is at least 0.001.")
         self.options = Options()
@@ -288,7 +319,7 @@ class IPyGPULogger:
         self._meters = _RunningCells()
         self._shell = None
 
-    def start(self):
+    def start(self) -> IPyGPULogger:
         if self._shell is not None:
             return self
         from IPython import get_ipython
@@ -307,7 +338,7 @@ class IPyGPULogger:
         _reporting[id(shell)] = self
         return self
 
-    def stop(self):
+    def stop(self) -> None:
         if self._shell is None:
             return
         del _reporting[id(self._shell)]
@@ -491,13 +522,13 @@ def _strip_magic(lines):
 _loaded = {}
 
 
-def load_ipython_extension(shell):
+def load_ipython_extension(shell: object) -> None:
     if id(shell) not in _loaded:
         _loaded[id(shell)] = _Magics(shell)
         _loaded[id(shell)].load()
 
 
-def unload_ipython_extension(shell):
+def unload_ipython_extension(shell: object) -> None:
     magics = _loaded.pop(id(shell), None)
     if magics:
         magics.unload()

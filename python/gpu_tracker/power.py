@@ -14,6 +14,8 @@
 Programs that import `deep_learning_power_measure` run as they are. What the metrics are: docs/energy.md.
 """
 
+from __future__ import annotations
+
 import atexit
 import datetime
 import json
@@ -23,10 +25,17 @@ import threading
 from . import _native, tracker
 from ._power_results import Curve, ExpResults, Picture
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, Final
+
+    _Group = dict[str, Any] | None
+
 __all__ = ["EXP_DONE", "STOP_MESSAGE", "Curve", "ExpResults", "Experiment", "JsonParser", "Picture", "Recorder", "SqliteParser"]
 
-STOP_MESSAGE = "Stop"
-EXP_DONE = "Done"
+STOP_MESSAGE: Final[str] = "Stop"
+EXP_DONE: Final[str] = "Done"
 
 # Counters of energy move in steps of milliseconds; a shorter period would show little but those.
 _SHORTEST_PERIOD_SECONDS = 0.1
@@ -42,30 +51,46 @@ class JsonParser:
 
     _sqlite = False
 
-    def __init__(self, location, meta_data=None, cont=False):
+    def __init__(
+        self, location: str | os.PathLike[str], meta_data: dict[str, Any] | str | None = None, cont: bool = False
+    ) -> None:
         if isinstance(meta_data, bool):
-            raise TypeError("meta_data is a dictionary that describes the recording. To add to one, give cont=True by its name.")
+            raise TypeError(
+                "meta_data is a dictionary that describes the recording. To add to one, give cont=True by its name."
+            )
         self.folder = os.fspath(location)
         self.meta_data = {"description": meta_data} if isinstance(meta_data, str) else dict(meta_data or {})
         self.cont = cont
 
     # Attributes of AIPowerMeter's drivers.
-    power_metric_filename = property(lambda self: self._path("power_metrics.json"))
-    exp_metric_filename = property(lambda self: self._path("results_exp.json"))
-    model_card_file = property(lambda self: self._path("model_summary.json"))
-    wattmeter_logfile = property(lambda self: self._path("omegawatt.csv"))
+
+    @property
+    def power_metric_filename(self) -> str:
+        return self._path("power_metrics.json")
+
+    @property
+    def exp_metric_filename(self) -> str:
+        return self._path("results_exp.json")
+
+    @property
+    def model_card_file(self) -> str:
+        return self._path("model_summary.json")
+
+    @property
+    def wattmeter_logfile(self) -> str:
+        return self._path("omegawatt.csv")
 
     def _path(self, name):
         return os.path.join(self.folder, name)
 
     # ---- writing ----
 
-    def save_exp_metrics(self, metrics):
+    def save_exp_metrics(self, metrics: Any) -> None:
         """Writes results_exp.json, which ExpResults reads: what an experiment found, for example
         `[{"accuracy": 0.9, "end_training_epoch": "2023-06-30 16:32:15"}, …]`, an object for each epoch."""
         self._save("results_exp.json", metrics)
 
-    def save_model_summary(self, summary):
+    def save_model_summary(self, summary: Any) -> None:
         """Writes model_summary.json: `{"total_params": 11689512, "total_mult_adds": 1814073344}`."""
         self._save("model_summary.json", summary)
 
@@ -75,7 +100,7 @@ class JsonParser:
         os.makedirs(self.folder, exist_ok=True)
         _native.write_file(self._path(name), json.dumps(value, default=str).encode())
 
-    def erase(self):
+    def erase(self) -> None:
         """Deletes the recording, and nothing else that is in the folder.
 
         Raises BlockingIOError while it is being recorded.
@@ -107,9 +132,7 @@ class JsonParser:
 
     def _session(self, cont, options):
         try:
-            session = _native.Session(
-                energy_folder=self.folder, energy_sqlite=self._sqlite, energy_continue=cont, **options
-            )
+            session = _native.Session(energy_folder=self.folder, energy_sqlite=self._sqlite, energy_continue=cont, **options)
         except FileExistsError:
             raise FileExistsError(
                 f"There is a recording in {self.folder} already. Give another folder, or cont=True to add to it."
@@ -128,11 +151,11 @@ class JsonParser:
 
     # ---- reading ----
 
-    def get_description(self):
+    def get_description(self) -> Any:
         """What metadata.json holds: `{"description": …, "date": …}` and what meta_data added; None without one."""
         return self._load("metadata.json")
 
-    def get_model_card(self):
+    def get_model_card(self) -> Any:
         """What model_summary.json holds; None without one."""
         return self._load("model_summary.json")
 
@@ -143,30 +166,30 @@ class JsonParser:
         except FileNotFoundError:
             return None
 
-    def load_metrics(self):
+    def load_metrics(self) -> tuple[_Group, _Group, _Group, _Group]:
         """All curves, for those of the CPU, of the GPUs, of the experiment and of the wattmeter each a dictionary
         `{name: {"dates": [datetime, …], "values": [number, …]}}`, of a metric by GPU `{name: {gpu: {"dates", "values"}}}`;
         None where there are none."""
         recording = self._open()
         return tuple(_load_group(recording, group) for group in ("cpu", "gpu", "experiment", "wattmeter"))
 
-    def load_cpu_metrics(self):
+    def load_cpu_metrics(self) -> _Group:
         """Those of the CPU alone."""
         return _load_group(self._open(), "cpu")
 
-    def load_gpu_metrics(self):
+    def load_gpu_metrics(self) -> _Group:
         """Those of the GPUs alone."""
         return _load_group(self._open(), "gpu")
 
-    def load_exp_metrics(self):
+    def load_exp_metrics(self) -> _Group:
         """Those of the experiment alone."""
         return _load_group(self._open(), "experiment")
 
-    def load_wattmeter_metrics(self):
+    def load_wattmeter_metrics(self) -> _Group:
         """Those of the wattmeter alone."""
         return _load_group(self._open(), "wattmeter")
 
-    def get_segments(self):
+    def get_segments(self) -> list[datetime.datetime]:
         """The last date of each segment but the last one: where recording was stopped and went on."""
         ends = {}
         recording = self._open()
@@ -228,15 +251,15 @@ class Experiment:
     measure is a warning of the logger "gpu_tracker", and the recording goes on without it.
     """
 
-    STOP_MESSAGE = STOP_MESSAGE
+    STOP_MESSAGE: Final[str] = STOP_MESSAGE
 
-    def __init__(self, driver, model=None, input_size=None, cont=False):
+    def __init__(self, driver: JsonParser, model: Any = None, input_size: Any = None, cont: bool = False) -> None:
         self.db_driver = driver
         self._cont = cont or driver.cont
         if model is not None:
             driver.save_model_summary(_summary_of(model, input_size))
 
-    def measure_yourself(self, period=2.0, measurement_period=None):
+    def measure_yourself(self, period: float = 2.0, measurement_period: float | None = None) -> tuple[Recorder, _Queue]:
         """This process and all it starts.
 
         period: seconds between two samples.
@@ -246,7 +269,9 @@ class Experiment:
         """
         return self._measure(None, period, measurement_period)
 
-    def measure_from_pid_list(self, pid_list, period=2.0, measurement_period=None):
+    def measure_from_pid_list(
+        self, pid_list: Iterable[Any], period: float = 2.0, measurement_period: float | None = None
+    ) -> tuple[Recorder, _Queue]:
         """The processes of these ids and all that they start; those that are not there are left out with a warning.
 
         Raises ProcessLookupError when none is there; otherwise as measure_yourself.
@@ -296,7 +321,7 @@ class Recorder:
         self._warn()
         atexit.register(self._leave)
 
-    def stop(self):
+    def stop(self) -> None:
         """Takes the last sample and completes the recording. The second time, it does nothing.
 
         Raises RuntimeError in a fork of the process that records.
@@ -316,11 +341,11 @@ class Recorder:
 
     terminate = kill = stop
 
-    def is_alive(self):
+    def is_alive(self) -> bool:
         """False once it is complete."""
         return not self._done.is_set()
 
-    def join(self, timeout=None):
+    def join(self, timeout: float | None = None) -> None:
         """Waits until it is stopped, or `timeout` seconds; with a list of processes, until all have ended, and stops."""
         from time import monotonic
 
@@ -357,14 +382,14 @@ class _Queue:
     def __init__(self, recorder):
         self._recorder = recorder
 
-    def put(self, message, block=True, timeout=None):
+    def put(self, message: str, block: bool = True, timeout: float | None = None) -> None:
         if message != STOP_MESSAGE:
             raise ValueError(f"{message!r} means nothing to a recording. It takes STOP_MESSAGE, which ends it.")
         self._recorder.stop()
 
     put_nowait = put
 
-    def get(self, block=True, timeout=None):
+    def get(self, block: bool = True, timeout: float | None = None) -> str:
         """EXP_DONE when the recording is complete; waits for that, `timeout` seconds at most, or raises queue.Empty."""
         import queue
 
@@ -374,5 +399,5 @@ class _Queue:
             raise queue.Empty
         return EXP_DONE
 
-    def get_nowait(self):
+    def get_nowait(self) -> str:
         return self.get(block=False)

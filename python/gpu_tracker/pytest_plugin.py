@@ -12,11 +12,18 @@ Figures travel with the test's report (its user_properties): from the processes 
 that is not known is not there.
 """
 
+from __future__ import annotations
+
 import argparse
 import functools
 import re
 
 import pytest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Generator
+    from typing import Any
 
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SHORTEST = 0.001  # interval, in seconds
@@ -33,7 +40,7 @@ def _count(text):
     return int(text)
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("gput", "resources that tests use")
     group.addoption("--gput", action="store_true", help="report RAM peak, CPU, GPU RAM and time of each test")
     group.addoption("--gput-interval", type=float, default=0.001, metavar="SECONDS", help="between two samples (0.001)")
@@ -43,7 +50,7 @@ def pytest_addoption(parser):
     group.addoption("--gput-sort", choices=_SORTED_BY, default="ram", help="what the largest have most of (ram)")
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         'gput_limit(ram="500 MB", gpu_ram="2 GB", seconds=10): fail the test when it uses more than that',
@@ -126,7 +133,7 @@ def _own_cpu_seconds(interval):
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item):
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     limits = _limits_or_failure(item)
     if not limits and not item.config.getoption("--gput"):
         yield

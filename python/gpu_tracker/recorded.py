@@ -1,7 +1,17 @@
 """What tracking and sub-tracking files hold, row by row, as Tables."""
 
+from __future__ import annotations
+
 from . import _native
 from .table import Table, tables_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+    from .table import Table
+
+    _Path = str | PathLike[str]
 
 
 def _read(function, *arguments):
@@ -13,7 +23,7 @@ def _read(function, *arguments):
     return tables
 
 
-def read_samples(tracking_file, spans=None):
+def read_samples(tracking_file: _Path, spans: Iterable[tuple[float, float]] | None = None) -> Table:
     """The samples of a tracking file: a column for each measurement that it has, `timestamp` (seconds since the epoch) last.
 
     spans: pairs of start and stop in seconds since the epoch: only samples inside at least one, ends included.
@@ -24,7 +34,7 @@ def read_samples(tracking_file, spans=None):
     return Table(_read(_native.read_samples, tracking_file, spans)["samples"])
 
 
-def read_tables(tracking_file):
+def read_tables(tracking_file: _Path) -> dict[str, Table]:
     """The further tables of a .sqlite tracking file, by name, as far as its session had them: "gpu_data" (each GPU by itself),
     "energy_data" (joules since the start), "process_data" (with `processes`).
 
@@ -33,7 +43,7 @@ def read_tables(tracking_file):
     return tables_of(_native.read_tables(tracking_file))
 
 
-def read_marks(sub_tracking_file, code_block_name=None):
+def read_marks(sub_tracking_file: _Path, code_block_name: str | None = None) -> Table:
     """The marks of a sub-tracking file as they are: process_id, thread_id, code_block_name, position (0 start, 1 stop),
     timestamp, and the kernel's counts where the file has them.
 
@@ -43,7 +53,7 @@ def read_marks(sub_tracking_file, code_block_name=None):
     return Table(_read(_native.read_marks, sub_tracking_file, code_block_name)["marks"])
 
 
-def read_calls(sub_tracking_file, code_block_name=None):
+def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> Table:
     """The calls of code blocks: process_id, thread_id, code_block_name, start, stop (seconds since the epoch),
     compute_time (seconds), sorted by start. Calls that are still open are left out. Of marks with exact figures, also what
     the kernel counted in each call: exact_thread_cpu_time, exact_process_cpu_time (seconds), exact_minor_faults,

@@ -1,11 +1,29 @@
 """`SubTracker` and `sub_track`: mark code blocks of a program."""
 
+from __future__ import annotations
+
 import os
 import sys
 from _thread import RLock
 
 from ._lazy import names_of as _names_of
 from ._native import BlockMarker, Blocks, fork_hooks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import ParamSpec, TypeVar
+    from ._analysis import SubTrackingAnalyzer as SubTrackingAnalyzer, TrackingComparison as TrackingComparison
+    from ._results import (
+        CodeBlockResults as CodeBlockResults,
+        ComparisonResults as ComparisonResults,
+        SubTrackingResults as SubTrackingResults,
+    )
+
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R")
+
 
 _WHERE = {
     "CodeBlockResults": "_results",
@@ -125,11 +143,20 @@ class SubTracker(BlockMarker):
     one object again for one block is fastest; it checks every 10 ms whether its file still exists.
     """
 
+    code_block_name: str
+    process_id: int
+    sub_tracking_file: str
+
     __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "_exact", "__dict__", "__weakref__")
 
     def __init__(
-        self, code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False, exact=None
-    ):
+        self,
+        code_block_name: str | None = None,
+        code_block_attribute: str | None = None,
+        sub_tracking_file: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+        overwrite: bool = False,
+        exact: bool | None = None,
+    ) -> None:
         if code_block_name is None:
             frame = sys._getframe(1)
             attribute = frame.f_lineno if code_block_attribute is None else code_block_attribute
@@ -141,9 +168,7 @@ class SubTracker(BlockMarker):
         else:
             sub_tracking_file = os.fsdecode(sub_tracking_file)
             if not sub_tracking_file.endswith(_EXTENSIONS):
-                raise ValueError(
-                    f'Invalid file name: "{sub_tracking_file}". Valid file extensions are ".csv" and ".sqlite".'
-                )
+                raise ValueError(f'Invalid file name: "{sub_tracking_file}". Valid file extensions are ".csv" and ".sqlite".')
         self.sub_tracking_file = sub_tracking_file
         self._overwrite = overwrite
         self._exact = exact
@@ -182,8 +207,12 @@ class SubTracker(BlockMarker):
 
 
 def sub_track(
-    code_block_name=None, code_block_attribute=None, sub_tracking_file=None, overwrite=False, exact=None
-):
+    code_block_name: str | None = None,
+    code_block_attribute: str | None = None,
+    sub_tracking_file: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+    overwrite: bool = False,
+    exact: bool | None = None,
+) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """A decorator: each call of the function is a call of the code block.
 
     Arguments as for `SubTracker`, but that the name defaults to the file where it is decorated and the name of the function

@@ -1,5 +1,13 @@
 """`Table`: rows and columns of the library, in its own memory, that other libraries take without copying."""
 
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+    from . import _native
+
 
 class Table:
     """A table: samples, calls, the views of a profile.
@@ -15,9 +23,13 @@ class Table:
     does not copy either, and has NaN where a figure is missing. A Table never changes.
     """
 
+    name: str
+    types: dict[str, str]
+    units: dict[str, str | None]
+
     __slots__ = ("_table", "name", "types", "units", "_numbers")
 
-    def __init__(self, table):
+    def __init__(self, table: _native.Table) -> None:
         # Made by this package; `table` is the native one.
         fields = table.fields
         self._table = table
@@ -27,39 +39,39 @@ class Table:
         self._numbers = {name: number for number, name in enumerate(self.types)}
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """The names of the columns."""
         return list(self._numbers)
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         return len(self._table), len(self._numbers)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._table)
 
-    def __getitem__(self, column):
+    def __getitem__(self, column: str) -> _native.Column:
         return self._table.column(self._numbers[column])
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._numbers)
 
-    def rows(self):
+    def rows(self) -> Iterator[tuple[Any, ...]]:
         """An iterator over the rows, a tuple each."""
         return zip(*map(self.__getitem__, self._numbers))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, list[Any]]:
         """Column -> list of its values."""
         return {name: self[name].tolist() for name in self._numbers}
 
-    def __arrow_c_schema__(self):
+    def __arrow_c_schema__(self) -> object:
         return self._table.__arrow_c_schema__()
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         # By the interface another schema is only a request; consumers cast.
         return self._table.arrow_stream()
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A DataFrame, which is a copy. Whole numbers become floats where some are missing.
 
         Raises ImportError where pandas is not installed.
@@ -103,6 +115,6 @@ def _text(value):
     return f"{value:.6g}" if abs(value) < 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def tables_of(native):
+def tables_of(native: Mapping[str, _native.Table]) -> dict[str, Table]:
     """Name -> Table out of name -> native table."""
     return {name: Table(table) for name, table in native.items()}

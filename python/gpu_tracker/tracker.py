@@ -1,11 +1,33 @@
 """`Tracker`: what a block of code, or a process, used."""
 
+from __future__ import annotations
+
 import enum
 import operator
 import os
 
 from . import _native
 from ._lazy import names_of as _names_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+    from ._usage import (
+        ComputeTime as ComputeTime,
+        CPUUtilization as CPUUtilization,
+        GPUUtilization as GPUUtilization,
+        MaxGPURAM as MaxGPURAM,
+        MaxRAM as MaxRAM,
+        ProcessingUnitPercentages as ProcessingUnitPercentages,
+        ResourceUsage as ResourceUsage,
+        RSSValues as RSSValues,
+    )
+    from .table import Table
+
+    _RamUnit = Literal["bytes", "kilobytes", "megabytes", "gigabytes", "terabytes"]
+    _TimeUnit = Literal["seconds", "minutes", "hours", "days"]
+    _EnergyUnit = Literal["joules", "watt-hours", "kilowatt-hours"]
 
 _DISPLAY_TOO_EARLY = (
     "Cannot display the tracker in string or JSON format before tracking completes. "
@@ -77,36 +99,46 @@ class Tracker:
     `gpu_utilization` and `compute_time` are its parts.
     """
 
+    state: _State
+    resource_usage: ResourceUsage  # None before stop()
+    max_ram: MaxRAM
+    max_gpu_ram: MaxGPURAM
+    cpu_utilization: CPUUtilization
+    gpu_utilization: GPUUtilization
+    compute_time: ComputeTime
+    n_join_attempts: int
+    join_timeout: float
+
     State = _State
 
     def __init__(
         self,
-        sleep_time=1.0,
-        ram_unit="gigabytes",
-        gpu_ram_unit="gigabytes",
-        time_unit="hours",
-        n_expected_cores=None,
-        gpu_uuids=None,
-        disable_logs=False,
-        process_id=None,
-        resource_usage_file=None,
-        n_join_attempts=5,
-        join_timeout=10.0,
-        gpu_brand=None,
-        tracking_file=None,
-        overwrite=False,
+        sleep_time: float = 1.0,
+        ram_unit: _RamUnit = "gigabytes",
+        gpu_ram_unit: _RamUnit = "gigabytes",
+        time_unit: _TimeUnit = "hours",
+        n_expected_cores: int | None = None,
+        gpu_uuids: Iterable[str] | None = None,
+        disable_logs: bool = False,
+        process_id: int | None = None,
+        resource_usage_file: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+        n_join_attempts: int = 5,
+        join_timeout: float = 10.0,
+        gpu_brand: Literal["nvidia", "amd", "intel"] | None = None,
+        tracking_file: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+        overwrite: bool = False,
         *,
-        own_process=False,
-        ram_mode="adaptive",
-        processes=False,
-        command_lines=False,
-        energy_unit="joules",
-        carbon_intensity=None,
-        energy_folder=None,
-        listen=None,
-        limits=None,
-        enforce=False,
-    ):
+        own_process: bool = False,
+        ram_mode: Literal["adaptive", "exact"] = "adaptive",
+        processes: bool = False,
+        command_lines: bool = False,
+        energy_unit: _EnergyUnit = "joules",
+        carbon_intensity: float | str | None = None,
+        energy_folder: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
+        listen: str | None = None,
+        limits: Mapping[str, str | float] | None = None,
+        enforce: bool = False,
+    ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
         self.resource_usage = None
@@ -165,11 +197,11 @@ class Tracker:
         self._owner = os.getpid()
         vars(self).update(state)
 
-    def __enter__(self):
+    def __enter__(self) -> Tracker:
         self.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         # A child that was forked inside the block leaves it too; it has nothing to stop.
         if self._owner == os.getpid():
             self.stop()
@@ -183,7 +215,7 @@ class Tracker:
     def __repr__(self):
         return f"State: {self.state.name}"
 
-    def start(self):
+    def start(self) -> None:
         """Takes the first sample and starts the sampling thread.
 
         Raises RuntimeError when it was started before.
@@ -200,7 +232,7 @@ class Tracker:
         self.state = self.State.STARTED
         self._warn()
 
-    def stop(self):
+    def stop(self) -> None:
         """Takes the last sample, completes the files and fills `resource_usage`.
 
         Raises RuntimeError when it was not started, or was stopped before.
@@ -234,24 +266,26 @@ class Tracker:
         return tables.get("processes")
 
     @property
-    def processes(self):
+    def processes(self) -> Table:
         """With `processes` of the constructor: a Table with a row for each process that was tracked, also those that lived
         between two samples; so far while tracking runs. Times in seconds, sizes in bytes."""
         is_running = self.state is self.State.STARTED and not self._is_gone
         table = self._read_processes() if is_running else self._processes
         if table is None:
-            raise RuntimeError("There is no list of processes: set processes to True, own_process to False, and start tracking.")
+            raise RuntimeError(
+                "There is no list of processes: set processes to True, own_process to False, and start tracking."
+            )
         from .table import Table
 
         return Table(table)
 
     @property
-    def address(self):
+    def address(self) -> str | None:
         """Where metrics are served, as "127.0.0.1:5001" (of `own_process` as it was given); None: nowhere, or not any more."""
         return self._session and self._session.address()
 
     @property
-    def limit_passed(self):
+    def limit_passed(self) -> dict[str, Any] | None:
         """The first of `limits` that was passed, as a dictionary: kind, value (sizes in `ram_unit` or `gpu_ram_unit`, times in
         seconds), at_seconds, enforced. None: none was. Also while tracking runs, as of the last sample, but not with
         `own_process`."""
@@ -284,19 +318,19 @@ class Tracker:
 
         return tracker_html(self._report, self._tracking_file)
 
-    def to_json(self):
+    def to_json(self) -> dict[str, dict[str, Any]]:
         """`resource_usage` as a dictionary, ready for `json.dumps`."""
         self._check_done()
         return {section: _plain(self._report[section]) for section in _SECTIONS}
 
-    def report(self):
+    def report(self) -> str:
         """The whole report as text: also energy, each GPU, the kernel's own peaks and counts, the cost of tracking, and
         where each figure comes from. As the command `gpu-tracker` prints it."""
         self._check_done()
         return self._report_text
 
     @property
-    def details(self):
+    def details(self) -> dict[str, Any]:
         """The same as a dictionary; None is a figure that is not known on this machine."""
         self._check_done()
         return _plain(self._report)

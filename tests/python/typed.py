@@ -68,3 +68,15 @@ starts: list[float] = gput.read_calls("m.csv", "name")["start"].tolist()
 blocks: gput.Table = gput.SubTrackingAnalyzer("t.csv", "m.csv").tables(details=True, split="thread")["code_blocks"]
 with gput.Tracker(processes=True) as tracker:
     so_far: gput.Table = tracker.processes
+
+# Each is an error, else the type is lost on the way: an "ignore" that is not needed is one as well.
+wrong_time: str = tracker.resource_usage.compute_time.time  # type: ignore[assignment]
+wrong_names: int = gput.SubTrackingAnalyzer("t.csv", "m.csv").load_code_block_names()  # type: ignore[assignment]
+wrong_columns: int = compared.columns  # type: ignore[assignment]
+wrong_energy: int = results.energy  # type: ignore[assignment]
+wrong_total: str = results.overall["max"]["main_ram"]  # type: ignore[assignment]
+wrong_result: str = add(1, 2)  # type: ignore[assignment]
+wrong_summary: int = recording.get_summary()  # type: ignore[assignment]
+wrong_job: str = frame.get_framework_metrics_by_timesteps([])[0]  # type: ignore[assignment]
+wrong_logger: int = logger.start()  # type: ignore[assignment]
+gput.Tracker(ram_unit="furlongs")  # type: ignore[arg-type]

@@ -1,10 +1,16 @@
 """`PandasFrameAnalysis`: statistics of the frames that PandasFrame gives, or of any with the same columns."""
 
+from __future__ import annotations
+
 from enum import Enum
 
 from .. import _native
 from .._pandas import columns, pandas, series
 from .views import frame_of, logger, profile, values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class StatsBy(Enum):
@@ -69,7 +75,10 @@ class PandasFrameAnalysis:
         step of each event: the one that it names, else the one whose interval contains it, else -1.
     """
 
-    def __init__(self, system_df, framework_df):
+    sys_metrics_df: Any
+    framework_metrics_df: Any
+
+    def __init__(self, system_df: Any, framework_df: Any) -> None:
         self.sys_metrics_df = system_df
         self.framework_metrics_df = framework_df
         starts, ends = (values_of(framework_df, name) for name in ("start_time_us", "end_time_us"))
@@ -84,7 +93,7 @@ class PandasFrameAnalysis:
             [_column(self.framework_metrics_df, name) if events else [] for name in _EVENT],
         )
 
-    def get_job_statistics(self):
+    def get_job_statistics(self) -> JobStats:
         """When the job and its training loop began and ended, as JobStats: start_time, end_time, job_duration,
         training_loop_start, training_loop_end, training_loop_duration, initialization, finalization (microseconds, moments as
         text) and initialization_%, training_loop_%, finalization_% of the job's duration.
@@ -123,7 +132,7 @@ class PandasFrameAnalysis:
             }
         )
 
-    def get_step_statistics(self, by=StatsBy.TRAINING_PHASE):
+    def get_step_statistics(self, by: StatsBy = StatsBy.TRAINING_PHASE) -> Any:
         """Durations of steps: mean, min, max, p50, p95, p99 in microseconds, a row for each phase, metric or process.
 
         What happened under one name in one step is one span, from its first begin to its last end.
@@ -135,7 +144,9 @@ class PandasFrameAnalysis:
         table = profile("steps", self._rows(readings=False), by=by.value)["steps"]
         return frame_of(table, [by.value, *_DURATIONS])
 
-    def get_utilization_stats(self, resource=None, by=None, phase=None):
+    def get_utilization_stats(
+        self, resource: Resource | list[Resource] | None = None, by: StatsBy | None = None, phase: str | list[str] | None = None
+    ) -> Any:
         """Utilization of resources by node: mean, min, max, p50, p95, p99 over all readings of a resource.
 
         resource: a Resource or a list of them. Default: all.
@@ -161,7 +172,9 @@ class PandasFrameAnalysis:
         order = sorted(range(len(table)), key=lambda i: (place[data["Resource"][i]], *(data[name][i] for name in names[1:])))
         return columns({name: [data[name][i] for i in order] for name in [*names, *_UTILIZATION]})
 
-    def get_device_usage_stats(self, device=None, utilization_ranges=None):
+    def get_device_usage_stats(
+        self, device: Resource | list[Resource] | None = None, utilization_ranges: list[tuple[float, float]] | None = None
+    ) -> Any:
         """How many readings of devices are in which range of percent: a row for each type and node, a column for each range
         that has any. A reading counts in the first range that it fits in, ends included.
 
@@ -186,7 +199,7 @@ class PandasFrameAnalysis:
             frame.columns = frame.columns.rename("ranges")
         return frame
 
-    def get_training_phase_intervals(self, phase=None):
+    def get_training_phase_intervals(self, phase: str | list[str] | None = None) -> Any:
         """The intervals of training phases, and those before, between and after them: start_time_us, end_time_us, phase.
 
         phase: a name or a list of names. Default: all. Of several phases the runs of steps are intervals, of one its steps.

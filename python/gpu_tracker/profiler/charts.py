@@ -1,9 +1,17 @@
 """An interval of a training profile as a chart: static SVG, which needs no script and no other package."""
 
+from __future__ import annotations
+
 import re
 from html import escape
 
 from .views import values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+    from .frame import PandasFrame
 
 _WIDTH, _HEIGHT, _BAR, _LABEL = 900, 120, 12, 190
 _COLORS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
@@ -18,7 +26,14 @@ class Window:
     `html` is the chart; a notebook shows it by itself. `system` and `framework` are the frames that it is made of.
     """
 
-    def __init__(self, frame, start_us, end_us, select_events, select_dimensions):
+    start_us: int
+    end_us: int
+    system: Any
+    framework: Any
+
+    def __init__(
+        self, frame: PandasFrame, start_us: int, end_us: int, select_events: Iterable[str], select_dimensions: Iterable[str]
+    ) -> None:
         if not start_us < end_us:
             raise ValueError(f"The window must end after it begins: {start_us} is not before {end_us}")
         self.start_us, self.end_us = start_us, end_us
@@ -28,7 +43,7 @@ class Window:
         self._bars = self._find_bars(_finder(select_events))
 
     def _find_lines(self, fits):
-        """"CPUUtilization cpu0 algo-1" -> the top of its scale, (microseconds, value) …"""
+        """ "CPUUtilization cpu0 algo-1" -> the top of its scale, (microseconds, value) …"""
         lines, tops = {}, {}
         names = ("timestamp_us", "value", "dimension", "system_metric", "nodeID")
         for time, value, dimension, metric, node in zip(*(values_of(self.system, name) for name in names)):
@@ -48,7 +63,7 @@ class Window:
         return dict(sorted(bars.items(), key=lambda item: sum(start - end for start, end in item[1])))
 
     @property
-    def html(self):
+    def html(self) -> str:
         shown = dict(list(self._bars.items())[:_MOST_ROWS])
         height = _HEIGHT + 20 + _BAR * len(shown) + 16
         parts = [self._line(i, points, top) for i, (top, points) in enumerate(self._lines.values())]

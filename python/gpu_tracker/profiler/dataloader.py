@@ -1,11 +1,19 @@
 """`PT_dataloader_analysis`: how a PyTorch data loader spent its time."""
 
+from __future__ import annotations
+
 import datetime
 import statistics
 
 from .._pandas import columns
 from .frame import FORMAT
 from .views import values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from .charts import Window
+    from .frame import Moment, PandasFrame
 
 _ITERATORS = ("_MultiProcessingDataLoaderIter.__init__", "_SingleProcessDataLoaderIter.__init__")
 _OUTLIERS = ["start_time", "end_time", "duration_us", "worker_id"]
@@ -20,7 +28,15 @@ class PT_dataloader_analysis:
     pandas_frame: a PandasFrame.
     """
 
-    def __init__(self, pandas_frame):
+    pd_data_frame: PandasFrame
+    dataIter_metric: Any
+    initialize_metric: Any
+    dataWorker_metric: Any
+    analyze_dataIter: bool
+    analyze_initializer: bool
+    analyze_workers: bool
+
+    def __init__(self, pandas_frame: PandasFrame) -> None:
         self.pd_data_frame = pandas_frame
         self.dataIter_metric, self.initialize_metric, self.dataWorker_metric = pandas_frame._dataloader_metrics(
             [".*DataLoaderIter::GetNext"], ["DataLoaderIterInitialize"], ["DataLoaderWorker"]
@@ -29,7 +45,7 @@ class PT_dataloader_analysis:
         self.analyze_initializer = len(self.initialize_metric) > 0
         self.analyze_workers = len(self.dataWorker_metric) > 0
 
-    def analyze_dataloaderIter_initialization(self):
+    def analyze_dataloaderIter_initialization(self) -> None:
         """How iterators are configured, how often they were made, and how long that took (microseconds)."""
         for kind in _ITERATORS:
             self._inspect_iters(kind)
@@ -48,15 +64,13 @@ class PT_dataloader_analysis:
         )
         print(f"The {kind} is initialized for {len(rows)} times during training")
         durations = [row["duration_us"] for row in rows]
-        print(
-            f"Median Duration {_median(durations)} and Maximum duration for initialization of iterators {max(durations)}"
-        )
+        print(f"Median Duration {_median(durations)} and Maximum duration for initialization of iterators {max(durations)}")
         found = _outliers(rows, "duration_us")
         if found:
             print("Start time and End time for iterator initialization that are outliers (duration > 2 * median)")
             print(_frame(found, _OUTLIERS[:3]))
 
-    def analyze_dataloaderWorkers(self):
+    def analyze_dataloaderWorkers(self) -> Any:
         """How many workers there were, and how long they lived (microseconds)."""
         if not self.analyze_workers:
             print("Trace events corresponding to DataLoaderWorker processes are not present")
@@ -71,7 +85,7 @@ class PT_dataloader_analysis:
             "No outliers found in dataloader workers",
         )
 
-    def analyze_dataloader_getnext(self):
+    def analyze_dataloader_getnext(self) -> Any:
         """How often the next batch was asked for, and how long that took (microseconds)."""
         if not self.analyze_dataIter:
             print("Trace events corresponding to DataLoaderIter::GetNext calls are not present")
@@ -86,7 +100,7 @@ class PT_dataloader_analysis:
             "No outliers found in dataloader getnext invocations.",
         )
 
-    def analyze_batchtime(self):
+    def analyze_batchtime(self) -> Any:
         """The time from one call of GetNext to the next one of the same process (seconds)."""
         if not self.analyze_dataIter:
             print("Trace events corresponding to DataLoaderIter::GetNext calls are not present")
@@ -101,7 +115,13 @@ class PT_dataloader_analysis:
             "No outliers found in time taken to process the databatches.",
         )
 
-    def plot_the_window(self, start_timestamp, end_timestamp, select_events=[".*"], select_dimensions=[".*"]):
+    def plot_the_window(
+        self,
+        start_timestamp: Moment,
+        end_timestamp: Moment,
+        select_events: list[str] = [".*"],
+        select_dimensions: list[str] = [".*"],
+    ) -> Window:
         """A chart of an interval: utilization over time, and the events below it.
 
         start_timestamp, end_timestamp: microseconds since the epoch, or moments as `convert_datetime_to_timestamp` takes
@@ -114,9 +134,7 @@ class PT_dataloader_analysis:
         from .charts import Window
 
         moment = self.pd_data_frame.convert_datetime_to_timestamp
-        return Window(
-            self.pd_data_frame, moment(start_timestamp), moment(end_timestamp), select_events, select_dimensions
-        )
+        return Window(self.pd_data_frame, moment(start_timestamp), moment(end_timestamp), select_events, select_dimensions)
 
 
 def _rows(frame):

@@ -1,11 +1,22 @@
 """`PandasFrame`: the readings and events of a trace root as tables."""
 
+from __future__ import annotations
+
 import datetime
 import re
 
 from .. import _native
 from .._pandas import columns
 from .views import frame_of, local_path, profile, values_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+    from os import PathLike
+    from typing import Any, TypeAlias
+
+    Moment: TypeAlias = str | datetime | int | float
 
 _SYSTEM = ["timestamp", "timestamp_us", "value", "system_metric", "dimension", "nodeID", "type"]
 _FRAMEWORK = [
@@ -37,7 +48,7 @@ _DATALOADER = [
     "nodeID",
 ]
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
-FORMAT = "%Y-%m-%dT%H:%M:%S:%f"
+FORMAT: str = "%Y-%m-%dT%H:%M:%S:%f"
 
 
 class PandasFrame:
@@ -53,21 +64,24 @@ class PandasFrame:
     Raises FileNotFoundError (no such folder), ValueError (no trace root).
     """
 
-    def __init__(self, path, use_in_memory_cache=False, scan_interval=5000000000):
+    path: str
+    start_time: int
+
+    def __init__(self, path: str | PathLike[str], use_in_memory_cache: bool = False, scan_interval: int = 5000000000) -> None:
         self.path = local_path(path)
         self.interval = scan_interval
         self.step_time_mapping = {}
         self.start_time = _native.profile_start(self.path)
         self._requested = {}
 
-    def get_all_system_metrics(self, selected_system_metrics=[]):
+    def get_all_system_metrics(self, selected_system_metrics: list[str] = []) -> Any:
         """The readings of the system: timestamp, timestamp_us, value, system_metric, dimension, nodeID, type.
 
         selected_system_metrics: only those of these metrics ("gpu0") or dimensions.
         """
         return self._readings(selected_system_metrics)
 
-    def get_all_framework_metrics(self, selected_framework_metrics=[]):
+    def get_all_framework_metrics(self, selected_framework_metrics: list[str] = []) -> Any:
         """The events of the framework: start_time, end_time, start_time_us, end_time_us, tid, pid, framework_metric, step,
         bytes, process, nodeID; step and bytes are -1 where they are not known.
 
@@ -76,11 +90,13 @@ class PandasFrame:
         """
         return self._events(selected_framework_metrics)
 
-    def convert_datetime_to_timestamp(self, timestamp):
+    def convert_datetime_to_timestamp(self, timestamp: Moment) -> int:
         """Microseconds since the epoch of a moment: text as the frames have it, or a datetime; UTC unless it says otherwise."""
         return _microseconds(timestamp)
 
-    def get_framework_metrics_by_timesteps(self, timestep_list=[], selected_framework_metrics=[]):
+    def get_framework_metrics_by_timesteps(
+        self, timestep_list: Iterable[Moment] = [], selected_framework_metrics: list[str] = []
+    ) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
         """What went on at moments: each event that contains one, its ends not included, adds its whole duration.
 
         timestep_list: moments as `convert_datetime_to_timestamp` takes them.
@@ -91,24 +107,23 @@ class PandasFrame:
         moments = [_microseconds(moment) for moment in timestep_list]
         if not moments:
             return {}, {}, {}
-        tables = profile(
-            "metrics", self.path, start=min(moments), moments=moments, metrics=selected_framework_metrics
-        )
+        tables = profile("metrics", self.path, start=min(moments), moments=moments, metrics=selected_framework_metrics)
         processes, metrics, steps = (dict(tables[name].rows()) for name in ("processes_at", "metrics_at", "steps_at"))
         return processes, _whole(metrics), _whole(steps)
 
     def get_framework_metrics_by_begin_and_end_timesteps(
-        self, begin_timestep_list, end_timestep_list, selected_framework_metrics=[]
-    ):
+        self,
+        begin_timestep_list: Iterable[Moment],
+        end_timestep_list: Iterable[Moment],
+        selected_framework_metrics: list[str] = [],
+    ) -> tuple[dict[str, float], dict[str, float]]:
         """What went on in intervals: each event that overlaps one, but for steps, adds its whole duration.
 
         begin_timestep_list, end_timestep_list: moments as `convert_datetime_to_timestamp` takes them.
 
         Returns two dictionaries: process -> sum, event -> sum, each as a share of its largest.
         """
-        intervals = [
-            (_microseconds(begin), _microseconds(end)) for begin, end in zip(begin_timestep_list, end_timestep_list)
-        ]
+        intervals = [(_microseconds(begin), _microseconds(end)) for begin, end in zip(begin_timestep_list, end_timestep_list)]
         if not intervals:
             return {}, {}
         tables = profile(
@@ -122,14 +137,14 @@ class PandasFrame:
 
     def get_profiler_data_by_time(
         self,
-        start_time_us,
-        end_time_us,
-        cache_metrics=False,
-        selected_framework_metrics=[],
-        selected_system_metrics=[],
-        get_framework_metrics=True,
-        get_system_metrics=True,
-    ):
+        start_time_us: float,
+        end_time_us: float,
+        cache_metrics: bool = False,
+        selected_framework_metrics: list[str] = [],
+        selected_system_metrics: list[str] = [],
+        get_framework_metrics: bool = True,
+        get_system_metrics: bool = True,
+    ) -> tuple[Any, Any]:
         """The readings within an interval, and the events that overlap it: (system, framework).
 
         start_time_us, end_time_us: microseconds since the epoch, both inclusive; an interval that ends before it starts is empty.
@@ -146,7 +161,7 @@ class PandasFrame:
             framework = self._with_earlier("framework", framework, _FRAMEWORK)
         return system, framework
 
-    def get_profiler_data_by_step(self, start_step, end_step, cache_metrics=False):
+    def get_profiler_data_by_step(self, start_step: int, end_step: int, cache_metrics: bool = False) -> tuple[Any, Any]:
         """The events of steps, both inclusive, and the readings between the first begin and the last end of those:
         (system, framework).
 
@@ -157,7 +172,7 @@ class PandasFrame:
         tables = profile("metrics", self.path, start=start_step, end=end_step, by_step=True)
         return frame_of(tables["system"], _SYSTEM), frame_of(tables["framework"], _FRAMEWORK)
 
-    def get_all_dataloader_metrics(self, selected_framework_metrics=[]):
+    def get_all_dataloader_metrics(self, selected_framework_metrics: list[str] = []) -> Any:
         """The events with what data loaders say: start_time, end_time, start_time_us, end_time_us, duration_us, pid,
         framework_metric, step, worker_id, num_workers (-1: not known), pin_memory ("True", "False", "NA"), process, node_id.
 

@@ -1,5 +1,7 @@
 """`cProfileAnalysis` and `PyinstrumentAnalysis`: the Python profiles of a training run by step, time, phase, mode and node."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import os
@@ -19,6 +21,10 @@ from .python_stats import (
 )
 from .views import logger, warned
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _NONE_FIT = "No stats were found for the requested interval!"
 
 
@@ -33,9 +39,12 @@ class PythonProfileAnalysis:
     Raises FileNotFoundError, and ValueError for a folder whose name is none of a profile.
     """
 
-    name = ""
+    profile_dir: str
+    python_profile_stats: list[StepPythonProfileStats]
 
-    def __init__(self, local_profile_dir="/tmp/python_stats", s3_path=None):
+    name: str = ""
+
+    def __init__(self, local_profile_dir: str | os.PathLike[str] = "/tmp/python_stats", s3_path: str | None = None) -> None:
         if s3_path is not None:
             raise ValueError(f"{s3_path} is not on this machine. Copy it first: aws s3 sync {s3_path} FOLDER")
         self.profile_dir = os.fspath(local_profile_dir)
@@ -63,14 +72,14 @@ class PythonProfileAnalysis:
 
     def fetch_profile_stats_by_step(
         self,
-        start_step,
-        end_step=None,
-        mode=PythonProfileModes.TRAIN,
-        start_phase=StepPhase.STEP_START,
-        end_phase=StepPhase.STEP_END,
-        node_id="any",
-        refresh_stats=True,
-    ):
+        start_step: float,
+        end_step: float | None = None,
+        mode: PythonProfileModes = PythonProfileModes.TRAIN,
+        start_phase: StepPhase = StepPhase.STEP_START,
+        end_phase: StepPhase = StepPhase.STEP_END,
+        node_id: str = "any",
+        refresh_stats: bool = True,
+    ) -> Any:
         """Of steps, both inclusive (end_step None: of the one step), that began and ended in a mode."""
         end_step = start_step if end_step is None else end_step
         return self._fetch(
@@ -81,27 +90,27 @@ class PythonProfileAnalysis:
         )
 
     def fetch_profile_stats_by_time(
-        self, start_time_since_epoch_in_secs, end_time_since_epoch_in_secs, node_id="any", refresh_stats=True
-    ):
+        self, start_time_since_epoch_in_secs: float, end_time_since_epoch_in_secs: float, node_id: str = "any", refresh_stats: bool = True
+    ) -> Any:
         """Of the profiles that overlap an interval, in seconds since the epoch."""
         start, end = start_time_since_epoch_in_secs * 1000000, end_time_since_epoch_in_secs * 1000000
         return self._fetch(node_id, refresh_stats, lambda stats: stats.in_time_interval(start, end))
 
-    def fetch_profile_stats_between_modes(self, start_mode, end_mode, node_id="any", refresh_stats=True):
+    def fetch_profile_stats_between_modes(self, start_mode: PythonProfileModes, end_mode: PythonProfileModes, node_id: str = "any", refresh_stats: bool = True) -> Any:
         """Of those that began in one mode and ended in the other."""
         return self._fetch(
             node_id, refresh_stats, lambda stats: stats.has_start_and_end_mode(start_mode, end_mode)
         )
 
-    def fetch_pre_step_zero_profile_stats(self, node_id="any", refresh_stats=True):
+    def fetch_pre_step_zero_profile_stats(self, node_id: str = "any", refresh_stats: bool = True) -> Any:
         """Of the time before step 0."""
         return self._fetch(node_id, refresh_stats, StepPythonProfileStats.has_pre_step_zero_profile_stats)
 
-    def fetch_post_hook_close_profile_stats(self, node_id="any", refresh_stats=True):
+    def fetch_post_hook_close_profile_stats(self, node_id: str = "any", refresh_stats: bool = True) -> Any:
         """Of the time after the training, to the end of the script."""
         return self._fetch(node_id, refresh_stats, StepPythonProfileStats.has_post_hook_close_profile_stats)
 
-    def list_profile_stats(self, refresh_stats=True):
+    def list_profile_stats(self, refresh_stats: bool = True) -> Any:
         """A frame of all profiles: a row each, the columns the attributes of StepPythonProfileStats."""
         self._refresh_python_profile_stats(refresh_stats)
         if not self.python_profile_stats:
@@ -113,7 +122,7 @@ class PythonProfileAnalysis:
             data[name] = [word_of_mode(mode) for mode in data[name]]
         return columns(data)
 
-    def list_available_node_ids(self, refresh_stats=True):
+    def list_available_node_ids(self, refresh_stats: bool = True) -> list[str]:
         """The nodes that there are profiles of, sorted."""
         self._refresh_python_profile_stats(refresh_stats)
         return sorted({stats.node_id for stats in self.python_profile_stats})
@@ -133,7 +142,7 @@ class cProfileAnalysis(PythonProfileAnalysis):
             sum_of_all.add(dump)
         return cProfileStats(sum_of_all)
 
-    def fetch_profile_stats_by_training_phase(self, node_id="any", refresh_stats=True):
+    def fetch_profile_stats_by_training_phase(self, node_id: str = "any", refresh_stats: bool = True) -> dict[tuple[PythonProfileModes, PythonProfileModes], cProfileStats]:
         """(start mode, end mode) -> cProfileStats, of those that there are."""
         self._refresh_python_profile_stats(refresh_stats)
 
@@ -143,7 +152,7 @@ class cProfileAnalysis(PythonProfileAnalysis):
 
         return dict(_readable(itertools.product(PythonProfileModes, repeat=2), of_pair))
 
-    def fetch_profile_stats_by_job_phase(self, node_id="any", refresh_stats=True):
+    def fetch_profile_stats_by_job_phase(self, node_id: str = "any", refresh_stats: bool = True) -> dict[str, cProfileStats]:
         """"initialization", "training_loop", "finalization" -> cProfileStats; the first and last where there are any."""
         by_job_phase = {}
         loop = pstats.Stats()
@@ -162,7 +171,7 @@ class PyinstrumentAnalysis(PythonProfileAnalysis):
 
     name = "pyinstrument"
 
-    def _aggregate_stats(self, stats):
+    def _aggregate_stats(self, stats: list[StepPythonProfileStats]) -> list[PyinstrumentStepStats] | None:
         if not stats:
             print(_NONE_FIT)
             return None

@@ -1,5 +1,7 @@
 """What Python's profilers counted in intervals of a training run: cProfile's functions, pyinstrument's sessions."""
 
+from __future__ import annotations
+
 import os
 import pstats
 import re
@@ -10,6 +12,10 @@ from .. import _native
 from .._pandas import columns
 from ..table import tables_of
 from .views import warned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Metrics(Enum):
@@ -55,13 +61,13 @@ _FOLDER = re.compile(_MOMENT.format("start_") + "_" + _MOMENT.format("end_"))
 _OLDER_FOLDER = re.compile(r"(?P<start_time>[\d.]+)_(?P<end_time>[\d.]+)_.+_(?P<step>\d+)")
 
 
-def mode_of_word(word):
+def mode_of_word(word: str) -> PythonProfileModes:
     if word not in _MODES:
         raise ValueError(f'"{word}" is not a valid mode. Valid values are {", ".join(_MODES)}')
     return _MODES[word]
 
 
-def word_of_mode(mode):
+def word_of_mode(mode: PythonProfileModes | None) -> str | None:
     """The word of a PythonProfileModes; None of None."""
     return _MODE_WORDS.get(mode)
 
@@ -79,7 +85,20 @@ class StepPythonProfileStats:
         older "1596…_1596…_NODE_3", which says no mode and no phase: these are None. Raises ValueError for any other.
     """
 
-    def __init__(self, framework, profiler_name, node_id, stats_dir, stats_path):
+    profiler_name: str
+    framework: str
+    node_id: str
+    start_mode: PythonProfileModes | None
+    start_step: int
+    start_phase: StepPhase | None
+    start_time_since_epoch_in_micros: float
+    end_mode: PythonProfileModes | None
+    end_step: float
+    end_phase: StepPhase | None
+    end_time_since_epoch_in_micros: float
+    stats_path: str
+
+    def __init__(self, framework: str, profiler_name: str, node_id: str, stats_dir: str, stats_path: str) -> None:
         parts = _read_folder_name(stats_dir)
         self.profiler_name = profiler_name
         self.framework = framework
@@ -96,17 +115,17 @@ class StepPythonProfileStats:
         ) = parts
         self.stats_path = stats_path
 
-    def has_start_and_end_mode(self, start_mode, end_mode):
+    def has_start_and_end_mode(self, start_mode: PythonProfileModes, end_mode: PythonProfileModes) -> bool:
         return self.start_mode == start_mode and self.end_mode == end_mode
 
-    def in_time_interval(self, start_time_since_epoch_in_micros, end_time_since_epoch_in_micros):
+    def in_time_interval(self, start_time_since_epoch_in_micros: float, end_time_since_epoch_in_micros: float) -> bool:
         """Whether the profile overlaps an interval, both ends included."""
         return (
             self.start_time_since_epoch_in_micros <= end_time_since_epoch_in_micros
             and self.end_time_since_epoch_in_micros >= start_time_since_epoch_in_micros
         )
 
-    def in_step_interval(self, start_step, end_step, start_phase, end_phase):
+    def in_step_interval(self, start_step: float, end_step: float, start_phase: StepPhase, end_phase: StepPhase) -> bool:
         """Is the profile within steps and, where it begins or ends in the same step, within their phases?"""
         if start_step > self.start_step or end_step < self.end_step:
             return False
@@ -114,13 +133,13 @@ class StepPythonProfileStats:
         early = end_phase == StepPhase.STEP_START and self.end_phase != end_phase
         return not (start_step == self.start_step and late or end_step == self.end_step and early)
 
-    def has_pre_step_zero_profile_stats(self):
+    def has_pre_step_zero_profile_stats(self) -> bool:
         return self.start_phase == StepPhase.START
 
-    def has_post_hook_close_profile_stats(self):
+    def has_post_hook_close_profile_stats(self) -> bool:
         return self.end_phase == StepPhase.END
 
-    def has_node_id(self, node_id):
+    def has_node_id(self, node_id: str) -> bool:
         return self.node_id == node_id
 
     def __repr__(self):
@@ -163,7 +182,7 @@ class _Dump:
         pass  # they are there
 
 
-def load_dump(path):
+def load_dump(path: str | os.PathLike[str]) -> pstats.Stats:
     """A dump of cProfile as pstats.Stats makes it of the file.
 
     Raises FileNotFoundError, and ValueError for a file that is none.
@@ -180,17 +199,20 @@ class cProfileStats:
     ps: the pstats.Stats of it. function_stats_list: its functions as cProfileFunctionStats.
     """
 
-    def __init__(self, ps):
+    ps: pstats.Stats
+    function_stats_list: list[cProfileFunctionStats]
+
+    def __init__(self, ps: pstats.Stats) -> None:
         self.ps = ps
         self.function_stats_list = [cProfileFunctionStats(key, value) for key, value in ps.stats.items()]
 
-    def print_top_n_functions(self, by, n=10):
+    def print_top_n_functions(self, by: Metrics, n: int = 10) -> None:
         """Prints the first n functions sorted by a Metrics, as pstats prints them."""
         assert isinstance(by, Metrics), "by must be valid metric from Metrics!"
         assert isinstance(n, int), "n must be an integer!"
         self.ps.sort_stats(by.value).print_stats(n)
 
-    def get_function_stats(self):
+    def get_function_stats(self) -> Any:
         """The functions as a frame: function name, # of primitive calls, # of total calls, total time, cumulative time
         (seconds)."""
         rows = [function.figures() for function in self.function_stats_list]
@@ -207,12 +229,21 @@ class cProfileFunctionStats:
     key, value: as in pstats: (file, line, function), (prim_calls, total_calls, total_time, cumulative_time, callers).
     """
 
-    def __init__(self, key, value):
+    function_name: str
+    prim_calls: int
+    total_calls: int
+    total_time: float
+    cumulative_time: float
+    callers: list[str]
+
+    def __init__(
+        self, key: tuple[str, int, str], value: tuple[int, int, float, float, dict[tuple[str, int, str], Any]]
+    ) -> None:
         self.function_name = pstats.func_std_string(key)
         self.prim_calls, self.total_calls, self.total_time, self.cumulative_time, callers = value
         self.callers = [pstats.func_std_string(caller) for caller in callers]
 
-    def figures(self):
+    def figures(self) -> dict[str, Any]:
         """The figures by their names."""
         return {
             "function name": self.function_name,
@@ -229,6 +260,9 @@ class cProfileFunctionStats:
 class PyinstrumentStepStats:
     """A session of pyinstrument: the path of its page, and its JSON as a dictionary."""
 
-    def __init__(self, html_file_path, json_stats):
+    html_file_path: str
+    json_stats: dict[str, Any]
+
+    def __init__(self, html_file_path: str, json_stats: dict[str, Any]) -> None:
         self.html_file_path = html_file_path
         self.json_stats = json_stats

@@ -1,11 +1,18 @@
 """`MergedTimeline`: all traces of a training job as one file for a trace viewer."""
 
+from __future__ import annotations
+
 import os
 import socket
 from enum import Enum
 
 from .. import _native
 from .views import is_step, local_path, logger, warned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, Literal
 
 _SUFFIX = "merged_timeline.json"
 
@@ -28,25 +35,40 @@ class MergedTimeline:
     output_directory: where the merged file is saved. Default: `path`.
     """
 
-    def __init__(self, path, file_suffix_filter=None, output_directory=None):
+    path: str
+    out_dir: str
+    file_suffix_filter: Sequence[str] | None
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        file_suffix_filter: Sequence[str] | None = None,
+        output_directory: str | os.PathLike[str] | None = None,
+    ) -> None:
         self.path = local_path(path)
         self.out_dir = self.path if output_directory is None else os.fspath(output_directory)
         self.file_suffix_filter = file_suffix_filter
         self._opened = None
 
-    def open(self, file_path):
+    def open(self, file_path: str | os.PathLike[str]) -> None:
         """Names the file that the next merge writes; it is written then, whole or not at all."""
         self._opened = os.fspath(file_path)
 
-    def close(self):
+    def close(self) -> None:
         """Forgets the file that was named by open()."""
         self._opened = None
 
-    def file_name(self, end_timestamp_in_us):
+    def file_name(self, end_timestamp_in_us: float) -> str:
         """The path of the merged file of a timeline that ends then, microseconds since the epoch."""
         return os.path.join(self.out_dir, f"{round(end_timestamp_in_us)}_{_node()}_{_SUFFIX}")
 
-    def merge_timeline(self, start, end, unit=MergeUnit.TIME, sys_metrics_filter={"lowgpu": ()}):
+    def merge_timeline(
+        self,
+        start: float | None,
+        end: float | None,
+        unit: MergeUnit | Literal["time", "step"] = MergeUnit.TIME,
+        sys_metrics_filter: Mapping[str, Any] | None = {"lowgpu": ()},
+    ) -> str:
         """Merges the events from `start` to `end`, which are what `unit` says; None: from the beginning, to the end.
 
         sys_metrics_filter: {"lowgpu": ()} adds the readings of the system as counters, and marks the moments at which a GPU is

@@ -1,5 +1,7 @@
 """The views of profiles as Tables, and what the other modules of this package share."""
 
+from __future__ import annotations
+
 import logging
 import os
 
@@ -7,7 +9,12 @@ from .. import _native
 from .._pandas import columns, pandas
 from ..table import tables_of
 
-logger = logging.getLogger("gpu_tracker")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+    from ..table import Table
+
+logger: logging.Logger = logging.getLogger("gpu_tracker")
 
 
 def warned(answer):
@@ -18,7 +25,7 @@ def warned(answer):
     return given
 
 
-def local_path(path):
+def local_path(path: str | os.PathLike[str]) -> str:
     path = os.fspath(path)
     if path.startswith("s3:"):
         raise ValueError(f"{path} is not on this machine. Copy it first: aws s3 sync {path} FOLDER")
@@ -42,7 +49,18 @@ def profile(view, source, **options):
     return tables_of(warned(_native.profile(view, source, **options)))
 
 
-def read_profile(view, path, *, start=None, end=None, unit="time", by="training_phase", **options):
+def read_profile(
+    view: Literal[
+        "job", "steps", "phases", "utilization", "devices", "dataloader", "metrics", "readings", "framework", "events"
+    ],
+    path: str | os.PathLike[str],
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    unit: Literal["time", "step"] = "time",
+    by: Literal["training_phase", "framework_metric", "process"] = "training_phase",
+    **options: Any,
+) -> dict[str, Table]:
     """A view of a trace root as Tables by name: what `gpu-tracker profile` shows.
 
     view: "job", "steps", "phases", "utilization", "devices", "dataloader", "metrics" (those of the next two), "readings",
@@ -54,12 +72,10 @@ def read_profile(view, path, *, start=None, end=None, unit="time", by="training_
 
     Raises FileNotFoundError (no such folder, or nothing of the kind in it), ValueError (no trace root, or a wrong option).
     """
-    return profile(
-        view, local_path(path), start=start, end=end, by_step=is_step(unit), by=by, **options
-    )
+    return profile(view, local_path(path), start=start, end=end, by_step=is_step(unit), by=by, **options)
 
 
-def read_kineto(view, *paths, limit=0):
+def read_kineto(view: Literal["breakdown", "kernels", "idle", "diff"], *paths: str | os.PathLike[str], limit: int = 0) -> Table:
     """A view of traces of PyTorch's profiler (files, or folders of them, one file a rank) as a Table; times in microseconds.
 
     view: "breakdown", "kernels", "idle" or "diff" (of two files, or two folders).
