@@ -42,6 +42,7 @@ run() {
     energy-sample) title own "Energy: one sample"; "$bench/bench-energy-sample" ;;
     trace) title own "Traces as PyTorch's profiler writes them"; trace ;;
     trace-peer) title own "Traces: SageMaker Debugger's merger"; python3 bench/trace-peer.py "$build" 28 ${BENCH_FULL:+100} ;;
+    report) title rows "A report in Chromium"; web/tests/run.sh --bench ;;
     *) echo "There is no benchmark $1." >&2; return 2 ;;
     esac
 }
@@ -69,7 +70,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python cell peer trace-peer}; do
+for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python cell peer trace-peer report}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

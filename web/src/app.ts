@@ -286,7 +286,7 @@ export class App {
         }
         if (session.calls) {
             const bars = callBars(session.calls, columns, shift, full.to);
-            add("calls", session.blocks ? "Code blocks" : "Events", "by process and thread, nested ones below", bars, (index) => [bars.name(index), whenText(bars.range(index))]);
+            add("calls", session.blocks ? "Code blocks" : "Events", "by process and thread, nested ones below", bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
         }
         const list = session.process_list;
         if (list) {

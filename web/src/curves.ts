@@ -43,7 +43,7 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
         if (drawn.reduced) drawColumns(context, width, view, vertical, line, drawn);
         else drawCurve(context, width, view, vertical, line, drawn);
     }
-    for (const limit of limits) if (limit <= vertical.high) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`);
+    for (const limit of limits) if (limit <= vertical.high) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, unit);
     context.restore();
     if (lines[0]?.properties.session === 0 && unit !== "count") drawPeak(context, width, view, vertical, lines[0]);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
@@ -189,8 +189,9 @@ function endArea(area: Path2D, from: number, to: number, base: number): void {
     area.closePath();
 }
 
-function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, text: string): void {
-    context.strokeStyle = context.fillStyle = themeColour("alarm");
+function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, text: string, unit: string): void {
+    // All of a device in use is good news as often as bad.
+    context.strokeStyle = context.fillStyle = themeColour(unit === "percent" ? "muted" : "alarm");
     context.lineWidth = 1;
     context.setLineDash([7, 4]);
     context.beginPath();

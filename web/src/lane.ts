@@ -24,6 +24,8 @@ export interface Bars {
     name: (index: number) => string;
     /** Bars of one kind, a number, have one colour. */
     kind: (index: number) => number;
+    /** Process and thread, where they are known. */
+    where?: (index: number) => string;
     /** Start, stop, and whether it was still open at the end of the data. */
     range: (index: number) => { start: number; stop: number; open: boolean };
 }
@@ -97,6 +99,7 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
         })),
         name: (index) => calls.names[names[index]!] || NAMELESS,
         kind: (index) => names[index]!,
+        where: (index) => laneLabel(calls, processes[index] ?? 0, threads[index] ?? 0, calls.thread !== undefined),
         range,
     };
 }

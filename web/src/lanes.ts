@@ -3,7 +3,7 @@
 
 import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
 import { element } from "./dom";
-import type { Bars, Row } from "./lane";
+import type { Bars, Lane, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
 import { figure } from "./units";
 import type { View } from "./view";
@@ -158,7 +158,7 @@ export class Lanes {
             }
             // Stays in sight while a tall lane is scrolled.
             const room = y + (lane.rows.length - 1) * ROW;
-            const lines = lane.rows.length > 1 ? lane.label.split(", ") : [lane.label];
+            const lines = labelLines(lane, this.options.bars.lanes[i - 1]);
             lines.forEach((line, l) => context.fillText(fitted(context, line, GUTTER - INSET - 6), INSET, Math.max(y, Math.min(0, room)) + ROW * (l + 0.5)));
         });
     }
@@ -308,6 +308,13 @@ export class Lanes {
         const { scrollTop, clientHeight } = this.#scroller;
         if (placed.top < scrollTop || placed.top + ROW > scrollTop + clientHeight) this.#scroller.scrollTop = placed.top - clientHeight / 2;
     }
+}
+
+/** Process and thread below each other where there is room; else what distinguishes this lane from the one above. */
+function labelLines(lane: Lane, above: Lane | undefined): string[] {
+    const [process, thread] = lane.label.split(", ");
+    if (!thread || lane.rows.length > 1) return lane.label.split(", ");
+    return [above?.label.split(", ")[0] === process ? thread : lane.label];
 }
 
 /** The first bar that ends at or after a moment. */

@@ -21,6 +21,8 @@ const GROUPS: [string, string][] = [
     ["threads", "Threads"],
     ["processes", "Processes"],
     ["io", "I/O"],
+    ["i/o", "I/O"],
+    ["memory", "Memory"],
     ["network", "Network"],
     ["power", "Power"],
     ["energy", "Energy"],

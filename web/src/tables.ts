@@ -28,6 +28,12 @@ export function cellText(cell: Cell, column: TableColumn): string {
     return String(cell);
 }
 
+/** "span_us" is called "span" where each figure has its unit. */
+function columnTitle({ name, unit }: TableColumn): string {
+    const words = unit ? name.replace(/_(ns|us|ms|s|seconds|bytes|percent|%)$/, "") : name;
+    return /^[\w%()]+$/.test(words) ? words.replace(/_/g, " ").trim() || name : name;
+}
+
 const isNumeric = (column: TableColumn): boolean => column.type === "number";
 
 export function makeTable(table: Table, options: TableOptions = {}): HTMLElement {
@@ -63,9 +69,11 @@ class TableView {
 
     #head(column: TableColumn, index: number): HTMLElement {
         const head = element("th", { scope: "col", class: isNumeric(column) ? "number" : undefined });
+        const name = columnTitle(column);
+        if (name !== column.name) head.title = column.name;
         const sorts = this.#table.rows.length > 1;
-        if (sorts) head.append(button(column.name, () => this.#sortBy(index, isNumeric(column)), { class: "sort" }));
-        else head.textContent = column.name;
+        if (sorts) head.append(button(name, () => this.#sortBy(index, isNumeric(column)), { class: "sort" }));
+        else head.textContent = name;
         this.#heads.push(head);
         return head;
     }

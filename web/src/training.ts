@@ -71,7 +71,7 @@ export function utilizationRows(training: Training, panels: Panel[], session: nu
         .map((entry) => ({ entry, line: lines.find((line) => line.properties.series === entry.series) }))
         .filter(({ line }) => line && line.properties.unit === "percent")
         .sort((a, b) => order.indexOf(a.entry.resource) - order.indexOf(b.entry.resource))
-        .map(({ entry, line }) => ({ label: [severalNodes && entry.node, entry.device].filter(Boolean).join(" "), line: line! }));
+        .map(({ entry, line }) => ({ label: [severalNodes && entry.node, entry.device, !entry.device.startsWith(entry.resource) && entry.resource].filter(Boolean).join(" "), line: line! }));
 }
 
 /** A histogram for each phase of steps, and the steps that took far longer than the others. */
@@ -88,7 +88,8 @@ export function stepFigures(steps: Steps, columns: Columns): HTMLElement | null 
         if (list) list.push(duration);
         else byPhase.set(phase, [duration]);
     }
-    const figures = [...byPhase].map(([phase, durations]) => histogram(`Duration of steps: ${phase}`, Float64Array.from(durations), "seconds"));
+    // One step has no distribution.
+    const figures = [...byPhase].filter(([, durations]) => durations.length > 1).map(([phase, durations]) => histogram(`Duration of steps: ${phase}`, Float64Array.from(durations), "seconds"));
     return figures.length ? element("div", { class: "histograms" }, ...figures) : null;
 }
 

@@ -59,10 +59,13 @@ function duration(seconds: number): string {
     return `${Math.floor(hours / 24)}\u00a0d ${two(hours % 24)}\u00a0h`;
 }
 
+/** Units of time that tables have, in seconds. */
+const TIMES: Record<string, number> = { seconds: 1, s: 1, milliseconds: 1e-3, ms: 1e-3, microseconds: 1e-6, us: 1e-6, nanoseconds: 1e-9, ns: 1e-9, minutes: 60, hours: 3600 };
+
 /** A figure with its unit; "n/a" where there is none. */
 export function figure(value: number | null | undefined, unit = ""): string {
     if (value === null || value === undefined || !Number.isFinite(value)) return "n/a";
-    if (unit === "seconds" || unit === "s") return duration(value);
+    if (TIMES[unit]) return duration(value * TIMES[unit]!);
     if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value)}\u00a0%`;
     if (unit === "ratio") return digits(value);
     if (SYMBOLS[unit]) return scaled(value, unit);
@@ -75,7 +78,7 @@ export function plainNumber(value: number): string {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return grouped(value);
     const size = Math.abs(value);
     if (size >= 1e6 || (size < 1e-3 && size > 0)) return value.toPrecision(4).replace("e+", "e");
-    return size >= 1000 ? grouped(value, 1) : size >= 1 ? digits(value) : String(Number(value.toPrecision(3)));
+    return size >= 1000 ? grouped(value, 1) : size >= 1 ? digits(value) : String(Number(value.toPrecision(3))).replace("-", "\u2212");
 }
 
 /** Labels of an axis: one unit for all of them, chosen by the largest. */
@@ -105,10 +108,20 @@ export function moment(seconds: number, step: number): string {
     if (size < 1 && decimals > 3) return `${sign}${Number((size * 1000).toFixed(decimals - 3))}\u00a0ms`;
     if (size < 60) return `${sign}${size.toFixed(decimals)}\u00a0s`;
     const rounded = Number(size.toFixed(decimals));
+    if (rounded >= 86400) return sign + dayMoment(rounded, step);
     const hours = Math.floor(rounded / 3600);
     const minutes = Math.floor((rounded % 3600) / 60);
     const rest = (rounded % 60).toFixed(decimals).padStart(decimals ? decimals + 3 : 2, "0");
     return hours ? `${sign}${hours}:${two(minutes)}:${rest}` : `${sign}${minutes}:${rest}`;
+}
+
+/** "2 d", "2 d 06:00", "2 d 06:00:12". */
+function dayMoment(seconds: number, step: number): string {
+    const days = `${Math.floor(seconds / 86400)}\u00a0d`;
+    const rest = Math.floor(seconds % 86400);
+    if (step >= 86400) return days;
+    const clock = `${two(Math.floor(rest / 3600))}:${two(Math.floor((rest % 3600) / 60))}`;
+    return step >= 60 ? `${days} ${clock}` : `${days} ${clock}:${two(rest % 60)}`;
 }
 
 /** "2026-11-22 17:40:56", in the reader's time zone. */

@@ -266,6 +266,16 @@ test("draws bars of code blocks, shows their statistics and zooms to one that is
     await close(page);
 });
 
+test("writes figures in units that fit, and moments as exactly as the step asks for", async () => {
+    const made = samples.training({ steps: 40 });
+    made.report.sessions[0].tables = [
+        { title: "t", columns: [{ name: "span_us", unit: "microseconds", type: "number" }, { name: "n", type: "number" }], rows: [[320, 1234567], [2.5e9, -0.5], [null, 0]] },
+    ];
+    const page = await browser.open(browser.write("units", made));
+    assert.deepEqual(await page.$$eval(".tables th, .tables td", (cells) => cells.map((cell) => cell.textContent)), ["span", "n", "320\u00a0µs", "1\u202f234\u202f567", "41\u00a0min 40\u00a0s", "−0.5", "–", "0"]);
+    await close(page);
+});
+
 test("merges bars that are narrower than a pixel", async () => {
     const page = await browser.open(files.hostile);
     await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));

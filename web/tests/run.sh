@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs one test of the page and prints TAP: run.sh FILE.test.mjs, or run.sh types. Skipped, with the way out, where
-# Node.js, Chromium or the packages of the tests are missing.
+# Node.js, Chromium or the packages of the tests are missing. run.sh --bench runs the benchmark instead.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -29,4 +29,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 export GPUT_REPORT_PAGE="$folder/report.html"
 node build.mjs "$GPUT_REPORT_PAGE"
-node --test-reporter=tap "tests/$1"
+if [ "$1" = --bench ]; then
+    node tests/bench.mjs
+else
+    node --test-reporter=tap "tests/$1"
+fi
