@@ -22,6 +22,8 @@ static int serve_until_signal(
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     signals_receive(&signals);
     int code = gput_session_track_machine(session, error);
+    if (code == GPUT_OK && !gput_session_address(session))
+        code = fail(error, GPUT_ERROR_IO, "There is nothing to do without serving metrics.");
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     while (code == GPUT_OK) {

@@ -145,6 +145,13 @@ void table_put_text(struct gput_table *table, const char *value)
     put(table, (union cell){.text = text});
 }
 
+void table_put_str(struct gput_table *table, const struct str *value)
+{
+    if (table && value->failed)
+        table->list->failed = true;
+    table_put_text(table, str_text(value));
+}
+
 void table_put_missing(struct gput_table *table)
 {
     if (!table || table->column_count == 0)

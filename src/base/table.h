@@ -7,6 +7,7 @@
 
 #include "base/column.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #include <gputracker/table.h>
 
@@ -33,6 +34,8 @@ void table_put_columns(
 void table_put_int(struct gput_table *table, int64_t value);
 void table_put_double(struct gput_table *table, double value);    /* NaN: missing */
 void table_put_text(struct gput_table *table, const char *value); /* NULL: missing */
+/* A text that could not be made for lack of memory fails the table as its own cells do. */
+void table_put_str(struct gput_table *table, const struct str *value);
 void table_put_missing(struct gput_table *table);
 
 /* Makes the tables pass their rows on in parts: each time a table has `rows` of them, and when it

@@ -404,7 +404,7 @@ static void put_callers(const struct cprofile *profile, const struct profiled_fu
         str_append(text, i > 0 ? ", " : "");
         cprofile_function_text(profile, function->callers[i].function, text);
     }
-    table_put_text(table, str_text(text));
+    table_put_str(table, text);
 }
 
 int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size_t limit,
@@ -426,7 +426,7 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
         const struct profiled_function *function = profile->functions + functions[i];
         str_clear(&text);
         cprofile_function_text(profile, functions[i], &text);
-        table_put_text(table, str_text(&text));
+        table_put_str(table, &text);
         table_put_int(table, function->counts.primitive_calls);
         table_put_int(table, function->counts.total_calls);
         table_put_double(table, function->counts.total_seconds);

@@ -1,12 +1,19 @@
 """Every command, with one allocation failing each time: the whole result, or an error and none."""
 
+import contextlib
+import cProfile
+import http.client
 import json
 import os
 import re
 import shutil
+import sqlite3
+import subprocess
+import threading
 import unittest
+import urllib.request
 
-from faults import FAILING_MALLOC, SANITIZED, leftovers, main, problem_of, run, trial
+from faults import COMMAND, FAILING_MALLOC, PATIENCE, SANITIZED, leftovers, main, problem_of, run, trial
 from formats import FIXTURES, analysis, marks, marks_csv, rapl, recording, results_so_far, trace, tracked
 
 # There are at most some thousand allocations a command: in large, all of them.
@@ -20,7 +27,7 @@ def both(folder):
     shutil.copy(folder / "m.csv", folder / "n.csv")
 
 
-def fail_each(rounds, make, output, *arguments, check=None, also=()):
+def fail_each(rounds, make, output, *arguments, check=None, also=(), execute=run):
     """Lets allocations of a command fail, one a round. Without `check` the output has to be that of a run without."""
     if SANITIZED or not FAILING_MALLOC.exists():
         raise unittest.SkipTest("the allocator cannot be replaced here")
@@ -32,7 +39,7 @@ def fail_each(rounds, make, output, *arguments, check=None, also=()):
     def attempt(number):
         for name in leftovers(folder, *inputs):
             shutil.rmtree(folder / name) if (folder / name).is_dir() else (folder / name).unlink()
-        done = run(*arguments, folder=folder, env=environment | {"FAILING_MALLOC": str(number)})
+        done = execute(*arguments, folder=folder, env=environment | {"FAILING_MALLOC": str(number)})
         path = folder / output if output else None
         content = path.read_bytes() if path and path.exists() else done.stdout.encode() if not path else None
         return done, content
@@ -158,6 +165,60 @@ def energy_record(rounds):
 @trial("failing allocation", "mark start", SMALL, LARGE)
 def mark_start(rounds):
     fail_each(rounds, lambda folder: None, "m.csv", "mark", "start", "--stf", "m.csv", "a block", check=lambda done, content: "" if content else "no mark")
+
+
+@trial("failing allocation", "mark stop", SMALL, LARGE)
+def mark_stop(rounds):
+    marked = []
+    fail_each(rounds, lambda folder: marks(folder, "m.sqlite"), "", "mark", "stop", "--stf", "m.sqlite", "a new block",
+              check=lambda done, content: marked.append(done) or "", also=["m.sqlite-journal"])
+    with contextlib.closing(sqlite3.connect(rounds.folder / "round" / "m.sqlite")) as base:
+        count, = base.execute("SELECT count(*) FROM data WHERE code_block_name = 'a new block'").fetchone()
+    if count < len(marked):
+        rounds.count_round(f"{len(marked)} marks were made, {count} are there")
+
+
+@trial("failing allocation", "attach", 6, 300)
+def attach(rounds):
+    sleeper = rounds.start(["sleep", "1000"])
+    fail_each(rounds, lambda folder: None, "r.json", "attach", "--for", "0.1", "--st", "0.05", "--tf", "t.csv", "-o", "r.json", sleeper.pid,
+              check=is_json, also=["t.csv"])
+
+
+def serve_once(*arguments, folder, env):
+    """Asks for one page, then ends the server; its standard output is the page."""
+    process = subprocess.Popen([COMMAND, *arguments], cwd=folder, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said, page = [], ""
+    ends = threading.Timer(2, process.terminate)  # one that could not say its address serves all the same
+    ends.start()
+    for line in process.stderr:
+        said.append(line)
+        if address := re.search("serving (http://[^ ]+)", line):
+            try:
+                with urllib.request.urlopen(address[1], timeout=PATIENCE) as answer:
+                    page = answer.read().decode()
+            except (OSError, http.client.HTTPException) as error:
+                said.append(f"{error}\n")
+            process.terminate()
+    process.wait(PATIENCE)
+    ends.cancel()
+    return subprocess.CompletedProcess(arguments, process.returncode, page, "".join(said))
+
+
+@trial("failing allocation", "serve", 6, 300)
+def serve(rounds):
+    fail_each(rounds, lambda folder: None, "", "serve", "--listen", "127.0.0.1:0", execute=serve_once,
+              check=lambda done, page: "" if page.endswith(b"\n") or re.search("HTTP Error 503|closed connection without", done.stderr) else f"{page!r}: {done.stderr}")
+
+
+@trial("failing allocation", "profile python", SMALL, LARGE)
+def profile_python(rounds):
+    def make(folder):
+        profiler = cProfile.Profile()
+        profiler.runcall(sorted, range(100), key=str)
+        profiler.dump_stats(folder / "a.prof")
+
+    fail_each(rounds, make, "", "profile", "python", "top", "-f", "json", "a.prof")
 
 
 @trial("failing allocation", "energy curve", SMALL, LARGE)
