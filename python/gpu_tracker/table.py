@@ -13,6 +13,7 @@ class Table:
     """A table: samples, calls, the views of a profile.
 
         len(samples), samples.columns, samples.units    rows, names of the columns, name -> unit (None: a plain number, a text)
+        samples.meanings                                name -> what it is, in a few words, where it is described
         samples["main_ram"]                             a column: a sequence, None where a value is missing
         samples.rows()                                  each row as a tuple
         pyarrow.table(samples), polars.DataFrame(samples), duckdb.sql("SELECT … FROM samples")
@@ -26,16 +27,18 @@ class Table:
     name: str
     types: dict[str, str]
     units: dict[str, str | None]
+    meanings: dict[str, str | None]
 
-    __slots__ = ("_table", "name", "types", "units", "_numbers")
+    __slots__ = ("_table", "name", "types", "units", "meanings", "_numbers")
 
     def __init__(self, table: _native.Table) -> None:
         # Made by this package; `table` is the native one.
         fields = table.fields
         self._table = table
         self.name = table.name
-        self.types = {name: kind for name, kind, _ in fields}
-        self.units = {name: unit for name, _, unit in fields}
+        self.types = {name: kind for name, kind, *_ in fields}
+        self.units = {name: unit for name, _, unit, _ in fields}
+        self.meanings = {name: meaning for name, *_, meaning in fields}
         self._numbers = {name: number for number, name in enumerate(self.types)}
 
     @property

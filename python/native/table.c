@@ -243,16 +243,17 @@ static const char *type_name(enum gput_column_type type)
     return names[type];
 }
 
-/* (name, type, unit) of each column. */
+/* (name, type, unit, meaning) of each column. */
 static PyObject *table_fields(PyObject *object, void *Py_UNUSED(closure))
 {
     const struct gput_table *table = ((struct table *)object)->table;
     size_t count = gput_table_column_count(table);
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *field = Py_BuildValue("NsN", text_of(gput_table_column_name(table, i)),
+        PyObject *field = Py_BuildValue("NsNN", text_of(gput_table_column_name(table, i)),
             type_name(gput_table_column_type(table, i)),
-            text_or_none(gput_table_column_unit(table, i)));
+            text_or_none(gput_table_column_unit(table, i)),
+            text_or_none(gput_table_column_meaning(table, i)));
         if (!field || PyList_SetItem(list, (Py_ssize_t)i, field) < 0)
             Py_CLEAR(list);
     }

@@ -120,6 +120,8 @@ class Analysis(package.PackageTest):
 
     def test_tables_say_the_same(self):
         tables = self.analyzer.tables()
+        self.assertEqual(tables["code_blocks"].meanings["num_calls"], "calls that were started and stopped")
+        self.assertIsNone(tables["code_blocks"].meanings["process_id"])
         self.assertEqual(list(tables), ["static_data", "overall", "code_blocks", "code_block_usage"])
         overall = self.analyzer.overall_timepoint_results()
         self.assertEqual(tables["overall"]["measurement"].tolist(), list(overall.index))
