@@ -27,12 +27,13 @@ int main()
     std::string work(50000000, 'x');
     if (gput_session_stop(session, &error) != GPUT_OK)
         return 2;
-    gput_results results{};
+    gput_results *results = nullptr;
     if (gput_session_results(session, &results, &error) != GPUT_OK)
         return 3;
     gput_session_destroy(session);
-    std::printf("%s %d %d\n", gput_measurement(GPUT_MAIN_RAM)->name, results.max[GPUT_MAIN_RAM] > work.size(),
-        results.max[GPUT_MAIN_THREADS] == 1);
+    std::printf("%s %d %d\n", gput_measurement(GPUT_MAIN_RAM)->name,
+        gput_results_max(results, GPUT_MAIN_RAM) > work.size(), gput_results_number(results, "max.main_n_threads") == 1);
+    gput_results_destroy(results);
     return 0;
 }
 """
