@@ -81,7 +81,8 @@ static void copy_memory(const struct process *process, struct gput_snapshot_proc
         rss = memory_rss(&process->polled->memory);
     copy->ram_bytes = (double)rss.total;
     copy->private_ram_bytes = (double)rss.private;
-    copy->peak_ram_bytes = (double)process->polled->peak_resident_bytes;
+    /* An exact reading comes after the poll, and may find more. */
+    copy->peak_ram_bytes = fmax((double)process->polled->peak_resident_bytes, copy->ram_bytes);
 }
 
 static void copy_cpu(const struct snapshot *snapshot, const struct process *process,
