@@ -15,7 +15,17 @@ class Report:
     """`document` is the JSON; `column()` reads what it refers to. Missing is None."""
 
     def __init__(self, path):
-        self.html = pathlib.Path(path).read_text()
+        self._read(pathlib.Path(path).read_text())
+
+    @classmethod
+    def of(cls, html):
+        """The same of the content of a file."""
+        report = cls.__new__(cls)
+        report._read(html)
+        return report
+
+    def _read(self, html):
+        self.html = html
         (packed,) = DATA.findall(self.html)
         payload = zlib.decompress(base64.b64decode(packed, validate=True))
         (length,) = struct.unpack_from("<I", payload)

@@ -12,9 +12,12 @@ import subprocess
 import threading
 import unittest
 import urllib.request
+import zlib
 
 from faults import COMMAND, FAILING_MALLOC, PATIENCE, SANITIZED, leftovers, main, problem_of, run, trial
 from formats import FIXTURES, analysis, marks, marks_csv, rapl, recording, results_so_far, trace, tracked
+
+import report_data
 
 # There are at most some thousand allocations a command: in large, all of them.
 SMALL, LARGE = 12, 5000
@@ -123,6 +126,25 @@ def combine_sqlite(rounds):
 def merge(rounds):
     fail_each(rounds, lambda folder: (trace(folder, "a.json"), trace(folder, "b.json")), "m.json",
               "timeline", "merge", "-o", "m.json", "a.json", "b.json")
+
+
+def is_whole_report(done, content):
+    """What a report that ended with 0 lacks: what it leaves out, it warns of."""
+    try:
+        payload = report_data.Report.of(content.decode())
+    except (ValueError, AssertionError, zlib.error) as error:
+        return f"exit status 0, and no whole report: {error}"
+    found = payload.sessions[0]
+    return "" if done.stderr.count("warning") or {"series", "calls", "blocks"} <= found.keys() else f"exit status 0, and only {list(found)}"
+
+
+@trial("failing allocation", "report", SMALL, LARGE)
+def report(rounds):
+    page = rounds.folder / "page.html"
+    page.write_text(report_data.PAGE)
+    os.environ["GPUT_REPORT_PAGE"] = str(page)
+    fail_each(rounds, lambda folder: (tracked(folder, "t.sqlite"), marks_csv(folder)), "x.html",
+              "report", "t.sqlite", "--stf", "m.csv", "-o", "x.html", check=is_whole_report)
 
 
 @trial("failing allocation", "profile kernels", SMALL, LARGE)
