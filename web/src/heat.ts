@@ -27,6 +27,8 @@ export class HeatMap {
     readonly #values: HTMLElement[];
     readonly #table: HTMLDetailsElement;
     #width = 0;
+    #visible = false;
+    #stale = true;
 
     constructor(view: View, id: string, title: string, rows: HeatRow[]) {
         this.#view = view;
@@ -46,17 +48,35 @@ export class HeatMap {
             element("div", { class: "plot", "data-plot": "heat" }, this.#canvas, values),
             this.#table,
         );
-        view.onRange(() => this.draw());
-        view.onCursor(() => this.#showValues());
+        view.onRange(() => this.invalidate());
+        view.onCursor(() => this.#visible && this.#showValues());
+        // As charts: what is scrolled out of sight is drawn when it comes back.
+        new IntersectionObserver((entries) => {
+            this.#visible = entries.some((entry) => entry.isIntersecting);
+            if (this.#visible) this.draw();
+        }, { rootMargin: "200px" }).observe(this.node);
     }
 
     resize(width: number): void {
         this.#width = width;
-        this.draw();
+        this.#placeHolder();
+        this.invalidate();
+    }
+
+    invalidate(): void {
+        this.#stale = true;
+        if (this.#visible || this.#table.open) this.draw();
+    }
+
+    /** Its size before it is drawn for the first time, so that nothing below moves then. */
+    #placeHolder(): void {
+        this.#canvas.style.width = `${this.#width}px`;
+        this.#canvas.style.height = `${this.#rows.length * ROW}px`;
     }
 
     draw(): void {
-        if (this.#width <= 0) return;
+        if (!this.#stale || this.#width <= 0) return;
+        this.#stale = false;
         const context = fitCanvas(this.#canvas, this.#width, this.#rows.length * ROW);
         context.font = `11px ${themeColour("font")}`;
         context.textBaseline = "middle";
@@ -122,7 +142,7 @@ export class HeatMap {
 
     restyle(): void {
         this.#paintKey(this.node);
-        this.draw();
+        this.invalidate();
     }
 
     #fillTable(): void {
