@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the command for machines that install nothing: tools/portable/build.sh FOLDER [TARGET…]
+# Builds the command, and wheels of the Python package, for machines that install nothing: tools/portable/build.sh FOLDER [TARGET…]
 #
 #   x86_64-linux-gnu.2.17  aarch64-linux-gnu.2.17   any Linux with glibc of 2012 or later; loads NVIDIA's library
 #   x86_64-linux-musl      aarch64-linux-musl       any Linux and empty containers; cannot load NVIDIA's library
@@ -29,7 +29,7 @@ install_tools() {
     # shellcheck disable=SC2086
     [ -z "$missing" ] || { apt-get update && apt-get install -y --no-install-recommends $missing; }
     [ -x "$PORTABLE_PYTHON" ] || python3 -m venv "$folder/python"
-    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake
+    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake wheel meson-python
 }
 
 # Debian's source packages of the release in /etc/os-release, with this machine's own list of mirrors.
@@ -131,11 +131,21 @@ pack() { # NAME
     (cd "$folder/dist" && sha256sum "$1.tar.gz")
 }
 
+# No isolation: pip would fetch the build tools of the other architecture.
+pack_wheel() {
+    rm -rf "$target/wheel"
+    rm -f "$folder"/dist/gputracker-*"$architecture.whl"
+    _PYTHON_HOST_PLATFORM="linux-$architecture" "$PORTABLE_PYTHON" -m pip wheel --quiet --no-deps --no-build-isolation \
+        --wheel-dir "$target/wheel" "-Csetup-args=--cross-file=$target/cross.ini" -Csetup-args=-Dbundled=true "$source"
+    "$PORTABLE_PYTHON" -m wheel tags --remove --platform-tag "manylinux_2_17_$architecture" "$target"/wheel/*.whl
+    cp "$target"/wheel/*.whl "$folder/dist"
+}
+
 build_target() {
     export PORTABLE_TARGET="$1"
     architecture=${1%%-*} target=$folder/$1 prefix=$folder/$1/prefix
     mkdir -p "$target"
-    printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$PORTABLE_PYTHON" >"$target/zig-ar"
+    printf '#!/bin/sh\nexec "%s" -I -m ziglang ar "$@"\n' "$PORTABLE_PYTHON" >"$target/zig-ar"
     chmod +x "$target/zig-ar"
     build_libraries
     write_cross_file
@@ -146,6 +156,7 @@ build_target() {
     suffix=
     case $1 in *musl) suffix=-static ;; esac
     pack "gpu-tracker-$version_of_ours-linux-$architecture$suffix"
+    case $1 in *gnu*) pack_wheel ;; esac
 }
 
 install_tools

@@ -9,15 +9,17 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 
 LARGEST_BYTES = 3_000_000
 NEWEST_GLIBC = (2, 17)
+IMPORT = "import gpu_tracker as g; t = g.Tracker(); t.start(); t.stop(); assert t.resource_usage.max_ram.main.total_rss > 0"
 BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.2"
 
 
 def runner(name):
     """The words before the command that run a program of the archive's architecture."""
-    architecture = re.search(r"linux-([^-.]+)", name).group(1)
+    architecture = next(filter(None, re.search(r"linux-([^-.]+)|manylinux_2_17_(\w+?)\.", name).groups()))
     return [] if architecture == platform.machine() else [f"qemu-{architecture}-static", "-L", f"/usr/{architecture}-linux-gnu"]
 
 
@@ -62,10 +64,31 @@ def check_archive(archive):
     print(f"{archive.name}: {size / 1e6:.2f} MB, {'static' if is_static else 'glibc ' + '.'.join(map(str, glibc))}")
 
 
+def check_wheel(wheel):
+    """In an environment of its own where this machine can run it; of another architecture its command alone."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
+        before = runner(wheel.name)
+        for name in ("gpu_tracker/gpu-tracker", "gpu_tracker/_native.abi3.so"):
+            glibc = glibc_of(pathlib.Path(packed.extract(name, f"{folder}/binaries")))
+            assert glibc <= NEWEST_GLIBC, f"{name} needs glibc {glibc}"
+        if before:
+            program = pathlib.Path(packed.extract("gpu_tracker/gpu-tracker", folder))
+        else:
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            subprocess.run([f"{folder}/bin/pip", "install", "--quiet", wheel], check=True)
+            subprocess.run([f"{folder}/bin/python", "-c", IMPORT], check=True)
+            program = next(pathlib.Path(folder).rglob("gpu_tracker/gpu-tracker"))
+        program.chmod(0o755)
+        check_program(program, before)
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+
+
 def main():
     archives = sorted(pathlib.Path(sys.argv[1]).glob("gpu-tracker-*.tar.gz"))
     for archive in archives:
         check_archive(archive)
+    for wheel in sorted(pathlib.Path(sys.argv[1]).glob("*.whl")):
+        check_wheel(wheel)
     sys.exit(0 if archives else 1)
 
 
