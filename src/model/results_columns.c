@@ -302,7 +302,7 @@ const struct results_column *results_column_find(
     for (size_t i = 0; i < list->n_columns; i++) {
         size_t at = (*hint + i) % list->n_columns;
         const char *candidate = list->columns[at].description.name;
-        if (strncmp(candidate, name, length) == 0 && candidate[length] == '\0') {
+        if (strlen(candidate) == length && memcmp(candidate, name, length) == 0) {
             *hint = at + 1;
             return &list->columns[at];
         }

@@ -13,13 +13,17 @@ struct head {
 
 static size_t length_of(const void *head)
 {
-    return sizeof(struct head) + ((const struct head *)head)->length;
+    struct head copy; /* records lie at any address */
+    memcpy(&copy, head, sizeof copy);
+    return sizeof copy + copy.length;
 }
 
 static int compare(const void *left, const void *right)
 {
-    const struct head *a = left, *b = right;
-    return (a->key > b->key) - (a->key < b->key);
+    struct head a, b;
+    memcpy(&a, left, sizeof a);
+    memcpy(&b, right, sizeof b);
+    return (a.key > b.key) - (a.key < b.key);
 }
 
 static const struct record_order order = {sizeof(struct head), length_of, compare};

@@ -90,6 +90,17 @@ static void figures_and_words_are_read_by_name(void **state)
     assert_true(gput_results_gpu_number(&results, 0, "now.joules") == 5);
 }
 
+static void a_name_with_a_nul_in_it_is_no_column(void **state)
+{
+    (void)state;
+    size_t count, hint = 0;
+    const struct results_list *record = results_lists(&count);
+    static const char name[64] = "static_data.ram_system_capacity_bytes";
+    assert_non_null(results_column_find(record, name, strlen(name), &hint));
+    hint = 0;
+    assert_null(results_column_find(record, name, sizeof name, &hint));
+}
+
 static void values_that_a_column_cannot_have_are_ignored(void **state)
 {
     (void)state;
@@ -114,6 +125,7 @@ int main(void)
         cmocka_unit_test(names_are_unique_and_have_a_meaning),
         cmocka_unit_test(what_is_not_there_is_not_known),
         cmocka_unit_test(figures_and_words_are_read_by_name),
+        cmocka_unit_test(a_name_with_a_nul_in_it_is_no_column),
         cmocka_unit_test(values_that_a_column_cannot_have_are_ignored),
     };
     return cmocka_run_group_tests_name("model/results_columns", tests, NULL, NULL);
