@@ -6,6 +6,7 @@
 #include "formats/tracking/tracking_file.h"
 #include "model/session_options.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -59,6 +60,8 @@ static int copy_options(
         &settings->options.procfs_root, &settings->options.sysfs_root, &settings->options.nvml_path,
         &settings->options.energy_folder, &settings->options.listen,
         &settings->options.carbon_country};
+    static_assert(sizeof texts / sizeof texts[0] == sizeof settings->strings / sizeof(char *),
+        "each has a place");
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (!*texts[i])
             continue;
