@@ -19,7 +19,7 @@ void sized_init(void *to, size_t size, const void *defaults, size_t known);
  */
 int sized_read(void *to, size_t known, const void *given, struct gput_error *error);
 
-/* Copies a result of ours to a program's struct, as much as that has room for. */
+/* Copies a result of ours to a program's struct, as much as that has space for. */
 void sized_write(void *to, const void *result, size_t known);
 
 #endif

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Room for the rows that say how many calls were lost. */
+/* Space for the rows that say how many calls were lost. */
 #define RESERVE_BYTES 4096
 #define LOST_ROWS_BYTES 256
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Room for saying that calls were lost, as soon as the first one was; the rest is for their number
+/* Space for saying that calls were lost, as soon as the first one was; the rest is for their number
  * at the end. */
 #define RESERVE_BYTES (32 * 1024)
 #define RESERVE_KEPT_BYTES (16 * 1024)

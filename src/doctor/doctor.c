@@ -303,7 +303,7 @@ static const struct check {
     {"battery", "power of a machine that runs on its battery", check_battery},
 };
 
-_Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "room for each source");
+_Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_SOURCES, "space for each source");
 
 /* Samples show which figures each GPU lacks: the second one has lists made for this process. */
 static void sample_gpus(const struct view *view)

@@ -202,8 +202,8 @@ struct gput_results {
 };
 
 /*
- * Makes room for that many GPUs; results that are all zero have none. The caller ends results that
- * it made so by results_finish(). GPUT_ERROR_MEMORY: they keep the room that they have.
+ * Makes space for that many GPUs; results that are all zero have none. The caller ends results that
+ * it made so by results_finish(). GPUT_ERROR_MEMORY: they keep the space that they have.
  */
 int results_reserve_gpus(struct gput_results *results, size_t count);
 

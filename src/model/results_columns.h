@@ -38,7 +38,7 @@ struct results_list {
     size_t (*count)(const struct gput_results *results);
     /* The item at that index. */
     const void *(*at)(const struct gput_results *results, size_t index);
-    /* Adds an item that is all zero; NULL: there is no room for it. */
+    /* Adds an item that is all zero; NULL: there is no space for it. */
     void *(*add)(struct gput_results *results);
 };
 

@@ -54,7 +54,7 @@ static int spill(struct report_bytes *bytes, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Makes room for at least one byte more, at best for all that are wanted. */
+/* Makes space for at least one byte more, at best for all that are wanted. */
 static int make_room(struct report_bytes *bytes, size_t wanted, struct gput_error *error)
 {
     if (bytes->used == REPORT_BLOCK_BYTES)

@@ -14,7 +14,7 @@ static const struct sink_class *const classes[] = {
 };
 #define CLASSES (sizeof classes / sizeof classes[0])
 
-_Static_assert(CLASSES <= SINKS_MAX, "no room for all sinks");
+_Static_assert(CLASSES <= SINKS_MAX, "no space for all sinks");
 
 static int open_each(struct sinks *sinks, const struct session_settings *settings,
     struct latest *latest, struct gput_error *error)

@@ -37,7 +37,7 @@ function drawn(bins: Uint32Array, from: number, step: number, sorted: Float64Arr
     const x = (value: number): number => ((value - from) / step) * width;
     const root = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + BASE}`, role: "img", "aria-label": "Histogram; the table below has its figures" });
     bins.forEach((count, i) => {
-        // A single outlier must be seen beside thousands.
+        // A single outlier must be seen next to thousands.
         const height = count ? Math.max(2, (count / top) * (HEIGHT - 16)) : 0;
         root.append(svg("rect", { class: "bin", x: i * width + 0.5, y: HEIGHT - height, width: Math.max(0.5, width - 1), height }));
     });

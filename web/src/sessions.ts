@@ -1,4 +1,4 @@
-// Several sessions beside each other: a table with relative changes, sums, and ranks with the one that others wait for.
+// Several sessions next to each other: a table with relative changes, sums, and ranks with the one that others wait for.
 
 import { lineColour } from "./colours";
 import { element, svg } from "./dom";

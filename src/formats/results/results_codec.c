@@ -145,7 +145,7 @@ struct reader {
     const struct results_list *list;
     void *item; /* NULL: of a list that is not known */
     size_t hint;
-    bool failed; /* a list has more items than there is room for */
+    bool failed; /* a list has more items than there is space for */
 };
 
 struct field {

@@ -40,7 +40,7 @@
 #define RESULTS_MAGIC_SIZE 16
 #define RESULTS_VERSION_SIZE 20
 #define RESULTS_COPIES 2
-/* Room for a thousand GPUs; what is not used of it takes no space on disk. */
+/* Space for a thousand GPUs; what is not used of it takes no space on disk. */
 #define RESULTS_COPY_DISTANCE ((size_t)1 << 20)
 
 /* Whether bytes begin as a copy of any form does. */
