@@ -6,16 +6,19 @@ PREFIX ?= /usr/local
 WERROR ?= false
 MESON_FLAGS ?=
 PORTABLE_TARGETS ?=
-# Says nothing of what works. (ninja's own --quiet is not in that of Ubuntu 22.04.)
-QUIETLY := tools/quietly.sh
+# make test TESTS="--suite unit cli/run"
+TESTS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable install uninstall format check-format clean help
+.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable try-container check-daemonset gpu-check-kit dist reproducible site install uninstall format check-format clean help
 
 all: deps ## build the command and the libraries into build/
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null || \
+	@test -f $(BUILD)/build.ninja || { echo "Configuring $(BUILD)/" >&2 && \
+		meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null; } || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
-	@$(QUIETLY) ninja -C $(BUILD)
+	@# Whatever optional part is left out, and why: meson setup says it among much else.
+	@test -f $(BUILD)/gpu-tracker || grep -oE '(The|HTML) [A-Za-z ]+ (is|are) not built.*' $(BUILD)/meson-logs/meson-log.txt >&2 || true
+	@tools/compile.sh $(BUILD)
 
 deps: ## install the Debian packages that are missing
 	@tools/install-deps.sh
@@ -27,21 +30,21 @@ report-test-deps: ## install what the tests of that page need: Node.js, Chromium
 	@tools/install-deps.sh --report-tests
 	@tools/web-packages.sh --tests
 
-screenshots: report-test-deps report-page ## take the pictures of reports in docs/screenshots
-	@node web/tests/screenshots.mjs docs/screenshots
+screenshots: report-test-deps all ## record sessions and take the pictures of reports in docs/screenshots
+	@node web/tests/screenshots.mjs $(BUILD) docs/screenshots
 
 run: all ## build, then track a small real program and show what it used
 	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program
 
 test: all ## build and run every test
-	@tools/run-tests.py $(BUILD)
+	@tools/run-tests.py $(BUILD) $(TESTS)
 
 test-python: all ## the Python tests with pandas, Jupyter, pytest and type checks, in an environment of their own
 	@tools/test-python.sh $(BUILD)
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(MAKE) BUILD=build-asan MESON_FLAGS="-Db_sanitize=address,undefined -Db_lundef=false" all
-	@ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.py build-asan
+	@ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks-of-libraries.txt:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.py build-asan
 
 valgrind: all ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)
 	@tools/run-tests.py $(BUILD) --suite unit -t 10 --wrapper 'valgrind -q --error-exitcode=9'
@@ -59,6 +62,12 @@ torture: all ## kill, starve and cheat every command in large; writes docs/fault
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)
 	@tools/fuzz.sh
 
+dist: ## make the source archive with all that npm builds, in build-dist/, and build from it without a network
+	@tools/make-dist.sh build-dist
+
+reproducible: ## build what is published twice, in different folders, and compare
+	@tools/compare-builds.sh build-reproducible
+
 deb: ## build the Debian packages into build-deb/, and try them in a minimal Debian
 	@tools/build-deb.sh build-deb
 
@@ -66,9 +75,24 @@ portable: ## build the command for machines that install nothing, x86-64 and aar
 	@tools/portable/build.sh build-portable $(PORTABLE_TARGETS)
 	@tools/portable/check.py build-portable/dist
 
+try-container: ## build the container images from what `make portable` made, and start them (podman)
+	@tools/try-container.sh build-portable/dist
+
+check-daemonset: ## compare the DaemonSet with the schemas of Kubernetes (a program of PyPI, in build-daemonset/)
+	@test -x build-daemonset/bin/kubernetes-validate || { python3 -m venv build-daemonset && \
+		build-daemonset/bin/pip install --quiet kubernetes-validate; }
+	@build-daemonset/bin/kubernetes-validate --strict packaging/kubernetes/daemonset.yaml
+
+gpu-check-kit: ## one folder, build-gpu-check-kit/, that holds gpu-tracker against a real NVIDIA GPU elsewhere
+	@tools/portable/build.sh build-portable x86_64-linux-gnu.2.17
+	@tools/gpu-check/make-kit.sh build-portable build-gpu-check-kit
+
+site: ## make the documentation site in build-site/site/; every link is checked
+	@tools/make-site.sh build-site
+
 install: all ## install the command, the library and its headers below PREFIX (the Python package: pip)
 	@grep -qxF 'prefix=$(PREFIX)' $(BUILD)/meson-private/gputracker.pc || \
-		{ meson configure $(BUILD) --prefix=$(PREFIX) && $(QUIETLY) ninja -C $(BUILD); }
+		{ meson configure $(BUILD) --prefix=$(PREFIX) && tools/compile.sh $(BUILD); }
 	@meson install -C $(BUILD) --no-rebuild --tags runtime,devel,man
 
 uninstall:
@@ -81,7 +105,7 @@ check-format:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb
+	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile

@@ -32,8 +32,10 @@ run() {
     sampling) title rows "One sample"; "$bench/bench-sampling" ;;
     session) title rows "A session"; "$bench/bench-session" ;;
     slowdown) title rows "What the tracked program feels"; "$bench/bench-slowdown" ;;
+    live) title rows "The live view"; python3 bench/live.py "$build" ;;
     python) title rows "The Python package"; python3 bench/python.py "$build" ;;
     cell) title rows "A notebook cell measured at 1 ms"; python3 bench/cell.py "$build" ;;
+    suite) title rows "A suite of quick tests under pytest"; python3 bench/suite.py "$build" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
     analyze) title own "Analysis of code blocks"; analyze ;;
@@ -70,7 +72,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown marks analyze trace gpu-sample gpu-fdinfo energy-sample python cell peer trace-peer report}; do
+for name in ${*:-sampling session slowdown live marks analyze trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

@@ -15,8 +15,8 @@ int analysis_write(const struct arguments *arguments, enum gput_format format, c
     const char *path = arguments_value(arguments, OPTION_OUTPUT);
     bool to_file = path && strcmp(path, "-") != 0;
     int code = report_write_bytes(path, STDOUT_FILENO, bytes, length, error);
-    if (code == GPUT_OK && !to_file && format != GPUT_PICKLE && length > 0 &&
-        bytes[length - 1] != '\n')
+    bool is_text = format != GPUT_PICKLE && format != GPUT_PDF && format != GPUT_PNG;
+    if (code == GPUT_OK && !to_file && is_text && length > 0 && bytes[length - 1] != '\n')
         code = report_write_text(NULL, STDOUT_FILENO, "\n", error);
     return code;
 }
@@ -27,7 +27,7 @@ void analysis_show_progress(void *user, double done)
     int percent = (int)(done * 100);
     if (percent == *shown || !isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "\rReading: %3d %%", percent);
+    fprintf(stderr, "\rgpu-tracker: reading, %d %%", percent);
     *shown = percent;
 }
 

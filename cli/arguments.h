@@ -1,7 +1,5 @@
 /*
- * The command line, parsed by the tables of options and commands in the way docopt parsed the old
- * command's: options and operands in any order, long options by any unique prefix, values as
- * `--st=0.3`, `--st 0.3`, `-o x` or `-ox`.
+ * What a command was given: its options and operands. parse-arguments.h fills it.
  */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
@@ -34,20 +32,15 @@ struct arguments {
     int n_operands;
 };
 
-/*
- * Fills `arguments`, whose texts point into `argv`. Does not check the number of operands: help may
- * have been asked for. To be freed by arguments_finish(), also after a failure.
- * Errors: GPUT_ERROR_INVALID with the option or word that is wrong, and the way out.
- */
-int arguments_parse(int argc, char **argv, struct arguments *arguments, struct gput_error *error);
 void arguments_finish(struct arguments *arguments);
 
-/* Adds a use of an option after those given; the value is copied. Errors: GPUT_ERROR_MEMORY. */
-int arguments_add(
+/* Adds a use of an option after those given; the value must stay. Errors: GPUT_ERROR_MEMORY. */
+int arguments_add_borrowed(
     struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error);
 
-/* Checks that there are as many operands as the command takes. */
-int arguments_check_operands(const struct arguments *arguments, struct gput_error *error);
+/* The same; the value is copied. Errors: GPUT_ERROR_MEMORY. */
+int arguments_add(
+    struct arguments *arguments, enum option_id id, const char *value, struct gput_error *error);
 
 /* True when the option was given. */
 bool arguments_have(const struct arguments *arguments, enum option_id id);
@@ -66,5 +59,13 @@ const char *arguments_next(const struct arguments *arguments, enum option_id id,
  */
 int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
     bool *has, int64_t *moment, struct gput_error *error);
+
+/*
+ * The word last given to an option that takes one of a list: *choice is its position there, and
+ * stays as it is when the option was not given. `noun` is what messages call the value. Errors:
+ * those of choice_read().
+ */
+int arguments_read_choice(const struct arguments *arguments, enum option_id id, const char *noun,
+    int *choice, struct gput_error *error);
 
 #endif

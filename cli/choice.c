@@ -24,7 +24,7 @@ int choice_find(const char *words, const char *word)
     return -1;
 }
 
-static int least_of(int left, int right)
+static int smaller_of(int left, int right)
 {
     return left < right ? left : right;
 }
@@ -40,9 +40,9 @@ static int distance(const char *left, size_t n_left, const char *right, size_t n
                 continue;
             }
             int change = rows[i - 1][j - 1] + (left[i - 1] != right[j - 1]);
-            rows[i][j] = least_of(change, 1 + least_of(rows[i - 1][j], rows[i][j - 1]));
+            rows[i][j] = smaller_of(change, 1 + smaller_of(rows[i - 1][j], rows[i][j - 1]));
             if (i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1])
-                rows[i][j] = least_of(rows[i][j], rows[i - 2][j - 2] + 1);
+                rows[i][j] = smaller_of(rows[i][j], rows[i - 2][j - 2] + 1);
         }
     }
     return rows[n_left][n_right];
@@ -98,7 +98,7 @@ static void quote_all(const char *words, char *list, size_t size)
     }
 }
 
-int choice_read_word(
+int choice_read(
     enum option_id id, const char *word, const char *noun, int *choice, struct gput_error *error)
 {
     const char *words = option(id)->words;
@@ -112,11 +112,4 @@ int choice_read_word(
         snprintf(question, sizeof question, ": did you mean %s?", near);
     return fail(error, GPUT_ERROR_INVALID, "\"%.64s\" is not a valid %s%s Valid values are %s.",
         word, noun, question, list);
-}
-
-int choice_read(const struct arguments *arguments, enum option_id id, const char *noun, int *choice,
-    struct gput_error *error)
-{
-    const char *word = arguments_value(arguments, id);
-    return word ? choice_read_word(id, word, noun, choice, error) : GPUT_OK;
 }

@@ -5,7 +5,7 @@
 #ifndef CLI_CHOICE_H
 #define CLI_CHOICE_H
 
-#include "arguments.h"
+#include "option.h"
 
 #include <gputracker/error.h>
 
@@ -24,16 +24,11 @@ void choice_suggest(
     const char *words, const char *word, const char *prefix, char *text, size_t size);
 
 /*
- * Reads the word last given to an option: *choice is its position in the option's list, and stays
- * as it is when the option was not given. `noun` is what messages call the value. Errors:
- * GPUT_ERROR_INVALID, `"jsno" is not a valid format: did you mean "json"? Valid values are "text",
- * "json" or "csv".`
+ * Reads the word given to an option: *choice is its position in the option's list. `noun` is what
+ * messages call the value. Errors: GPUT_ERROR_INVALID, `"jsno" is not a valid format: did you mean
+ * "json"? Valid values are "text", "json" or "csv".`
  */
-int choice_read(const struct arguments *arguments, enum option_id id, const char *noun, int *choice,
-    struct gput_error *error);
-
-/* The same of a word; *choice is set. */
-int choice_read_word(
+int choice_read(
     enum option_id id, const char *word, const char *noun, int *choice, struct gput_error *error);
 
 #endif

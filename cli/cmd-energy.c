@@ -1,6 +1,5 @@
 /* gpu-tracker energy …: recording power, and reading recordings back. */
 #include "arguments.h"
-#include "choice.h"
 #include "message.h"
 #include "report.h"
 #include "track.h"
@@ -116,19 +115,26 @@ int cmd_energy_summary(const struct arguments *arguments)
 static int read_curve_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
-    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV, GPUT_SVG};
-    enum { CHOICE_SVG = 3 };
+    static const struct {
+        const char *extension;
+        enum gput_format format;
+    } formats[] = {{NULL, GPUT_TEXT}, {NULL, GPUT_JSON}, {NULL, GPUT_CSV}, {".svg", GPUT_SVG},
+        {".pdf", GPUT_PDF}, {".png", GPUT_PNG}};
     const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
     const char *extension = output ? strrchr(output, '.') : NULL;
-    int choice = extension && strcmp(extension, ".svg") == 0 ? CHOICE_SVG : 0;
-    int code = choice_read(arguments, OPTION_CURVE_FORMAT, "format", &choice, error);
-    *format = code == GPUT_OK ? formats[choice] : GPUT_TEXT;
+    int choice = 0;
+    for (int i = 0; extension && i < (int)(sizeof formats / sizeof *formats); i++) {
+        if (formats[i].extension && strcmp(extension, formats[i].extension) == 0)
+            choice = i;
+    }
+    int code = arguments_read_choice(arguments, OPTION_CURVE_FORMAT, "format", &choice, error);
+    *format = code == GPUT_OK ? formats[choice].format : GPUT_TEXT;
     return code;
 }
 
 static int render_curves(const struct gput_energy_recording *recording,
-    const struct arguments *arguments, const struct gput_energy_window *window, char **text,
-    struct gput_error *error)
+    const struct arguments *arguments, const struct gput_energy_window *window, char **bytes,
+    size_t *length, struct gput_error *error)
 {
     const char *names[MAX_CURVES];
     char *list = arguments->operands[1];
@@ -147,22 +153,23 @@ static int render_curves(const struct gput_energy_recording *recording,
     if (count == 0)
         names[count++] = list; /* none: which there are is said */
     return gput_energy_recording_render_curves(
-        recording, names, count, window, format, text, NULL, error);
+        recording, names, count, window, format, bytes, length, error);
 }
 
 static int show_curves(const struct arguments *arguments, struct gput_error *error)
 {
     struct gput_energy_recording *recording;
     struct gput_energy_window window;
-    char *text = NULL;
+    char *bytes = NULL;
+    size_t length = 0;
     int code = open_recording(arguments, &recording, &window, error);
     if (code != GPUT_OK)
         return code;
-    code = render_curves(recording, arguments, &window, &text, error);
+    code = render_curves(recording, arguments, &window, &bytes, &length, error);
     if (code == GPUT_OK)
-        code = report_write_text(
-            arguments_value(arguments, OPTION_CURVE_OUTPUT), STDOUT_FILENO, text, error);
-    free(text);
+        code = report_write_bytes(
+            arguments_value(arguments, OPTION_CURVE_OUTPUT), STDOUT_FILENO, bytes, length, error);
+    free(bytes);
     gput_energy_recording_destroy(recording);
     return code;
 }

@@ -1,8 +1,8 @@
 /* gpu-tracker help: the commands by topic, a topic, a family of commands, or one command. */
 #include "arguments.h"
-#include "choice.h"
 #include "help.h"
 #include "message.h"
+#include "suggest.h"
 #include "topic.h"
 
 #include <stdio.h>
@@ -20,29 +20,11 @@ static bool is_family(const char *word)
     return found;
 }
 
-/* Appends a word to a list with blanks between its words, once. */
-static void add_word(char *list, size_t size, const char *word, size_t length)
-{
-    char copy[32];
-    size_t used = strlen(list);
-    snprintf(copy, sizeof copy, "%.*s", (int)length, word);
-    if (copy[0] && choice_find(list, copy) < 0)
-        snprintf(list + used, size - used, "%s%s", used ? " " : "", copy);
-}
-
 static int refuse(const char *word, struct gput_error *error)
 {
-    int count;
-    const struct command *commands = command_table(&count);
-    char list[400] = "", near[64], question[96] = ".";
-    for (int i = 0; i < TOPIC_COUNT; i++)
-        add_word(list, sizeof list, topic((enum topic_id)i)->name,
-            strlen(topic((enum topic_id)i)->name));
-    for (int i = 0; i < count; i++)
-        add_word(list, sizeof list, commands[i].name, strcspn(commands[i].name, " "));
-    choice_suggest(list, word, "", near, sizeof near);
-    if (near[0])
-        snprintf(question, sizeof question, ": did you mean %s?", near);
+    char list[HELP_WORDS_SIZE], question[128];
+    help_words(list);
+    suggest_command(list, word, question, sizeof question);
     return fail(error, GPUT_ERROR_INVALID,
         "There is no help on \"%.64s\"%s Topics and commands: %s", word, question, list);
 }

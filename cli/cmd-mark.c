@@ -1,10 +1,10 @@
 /* gpu-tracker mark: where a code block of a script starts and stops. */
 #include "arguments.h"
 #include "message.h"
+#include "numbers.h"
 
 #include <gputracker/sub_tracking.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,7 @@ static int read_process(
     *process_id = getppid();
     if (!word)
         return GPUT_OK;
-    char *end;
-    errno = 0;
-    *process_id = strtoll(word, &end, 10);
-    if (end == word || *end != '\0' || errno != 0 || *process_id <= 0)
+    if (!numbers_read_whole(word, process_id) || *process_id <= 0)
         return fail(
             error, GPUT_ERROR_INVALID, "--pid must be the number of a process, not \"%s\".", word);
     return GPUT_OK;

@@ -2,22 +2,20 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
+#include "numbers.h"
 #include "tables.h"
 
 #include <gputracker/profile.h>
 
-#include <errno.h>
 #include <stdlib.h>
 
 static int read_limit(const struct arguments *arguments, size_t *limit, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, OPTION_COUNT_SHOWN);
-    char *end;
+    int64_t number;
     if (!word)
         return GPUT_OK;
-    errno = 0;
-    long number = strtol(word, &end, 10);
-    if (end == word || *end != '\0' || errno != 0 || number < 1)
+    if (!numbers_read_whole(word, &number) || number < 1)
         return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more, not \"%s\".", word);
     *limit = (size_t)number;
     return GPUT_OK;

@@ -1,8 +1,8 @@
 /* gpu-tracker profile python: what Python's profilers recorded. */
 #include "analysis-output.h"
 #include "arguments.h"
-#include "choice.h"
 #include "message.h"
+#include "numbers.h"
 #include "report.h"
 #include "tables.h"
 #include "window.h"
@@ -16,9 +16,10 @@
 static int read_order(
     const struct arguments *arguments, enum gput_python_order *by, struct gput_error *error)
 {
-    int choice = *by, code = choice_read(arguments, OPTION_PYTHON_BY, "order", &choice, error);
+    int choice = *by,
+        code = arguments_read_choice(arguments, OPTION_PYTHON_BY, "order", &choice, error);
     if (code == GPUT_OK)
-        code = choice_read(arguments, OPTION_SORT, "order", &choice, error);
+        code = arguments_read_choice(arguments, OPTION_SORT, "order", &choice, error);
     *by = (enum gput_python_order)choice;
     return code;
 }
@@ -27,10 +28,9 @@ static int read_number(const struct arguments *arguments, enum option_id id, con
     bool *has, double *number, struct gput_error *error)
 {
     const char *word = arguments_value(arguments, id);
-    char *end;
     *has = word != NULL;
-    *number = word ? strtod(word, &end) : 0;
-    if (word && (end == word || *end != '\0' || *number != *number))
+    *number = 0;
+    if (word && (!numbers_read_decimal(word, number) || *number != *number))
         return fail(error, GPUT_ERROR_INVALID, "%s must be a number, not \"%s\".", name, word);
     return GPUT_OK;
 }
@@ -57,9 +57,9 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     options->end_mode = arguments_value(arguments, OPTION_END_MODE);
     options->node = arguments_value(arguments, OPTION_NODE);
     int unit = GPUT_TIMELINE_TIME, profiler = 0;
-    int code = choice_read(arguments, OPTION_UNIT, "unit", &unit, error);
+    int code = arguments_read_choice(arguments, OPTION_UNIT, "unit", &unit, error);
     if (code == GPUT_OK)
-        code = choice_read(arguments, OPTION_PROFILER, "profiler", &profiler, error);
+        code = arguments_read_choice(arguments, OPTION_PROFILER, "profiler", &profiler, error);
     options->unit = (enum gput_timeline_unit)unit;
     options->pyinstrument = profiler == 1;
     if (code == GPUT_OK)

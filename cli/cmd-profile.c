@@ -3,12 +3,12 @@
 #include "arguments.h"
 #include "choice.h"
 #include "message.h"
+#include "numbers.h"
 #include "tables.h"
 #include "window.h"
 
 #include <gputracker/profile.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,14 +87,6 @@ static int read_ranges(
     return GPUT_OK;
 }
 
-static bool read_us(const char *word, const char *end, int64_t *us)
-{
-    char *stopped;
-    errno = 0;
-    *us = strtoll(word, &stopped, 10);
-    return stopped != word && stopped == end && errno == 0;
-}
-
 /* "1600000000000000" */
 static int read_moments(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
@@ -104,7 +96,7 @@ static int read_moments(
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     for (size_t i = 0; i < lists->at.count; i++) {
         const char *word = lists->at.items[i];
-        if (!read_us(word, word + strlen(word), &lists->moments[i]))
+        if (!numbers_read_whole(word, &lists->moments[i]))
             return fail(error, GPUT_ERROR_INVALID,
                 "--at must be microseconds since the epoch, not \"%s\".", word);
     }
@@ -123,8 +115,8 @@ static int read_intervals(
     for (size_t i = 0; i < lists->between.count; i++) {
         struct gput_profile_interval *interval = lists->intervals + i;
         const char *word = lists->between.items[i], *dash = strchr(word, '-');
-        if (!dash || !read_us(word, dash, &interval->start_us) ||
-            !read_us(dash + 1, word + strlen(word), &interval->end_us) ||
+        if (!dash || numbers_parse_whole(word, &interval->start_us) != dash ||
+            !numbers_read_whole(dash + 1, &interval->end_us) ||
             interval->start_us > interval->end_us)
             return fail(error, GPUT_ERROR_INVALID,
                 "--between must be two moments with a dash between, microseconds since the "
@@ -140,7 +132,7 @@ static int read_steps_by(const struct arguments *arguments, struct gput_profile_
     struct gput_error *error)
 {
     int choice = options->by;
-    int code = choice_read(arguments, OPTION_STEPS_BY, "grouping", &choice, error);
+    int code = arguments_read_choice(arguments, OPTION_STEPS_BY, "grouping", &choice, error);
     options->by = (enum gput_profile_by)choice;
     return code;
 }
@@ -151,8 +143,7 @@ static int read_utilization_by(const struct arguments *arguments,
     size_t position = 0;
     const char *word;
     while ((word = arguments_next(arguments, OPTION_UTILIZATION_BY, &position)) != NULL) {
-        int choice,
-            code = choice_read_word(OPTION_UTILIZATION_BY, word, "grouping", &choice, error);
+        int choice, code = choice_read(OPTION_UTILIZATION_BY, word, "grouping", &choice, error);
         if (code != GPUT_OK)
             return code;
         *(choice == 0 ? &options->by_phase : &options->by_dimension) = true;

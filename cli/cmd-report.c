@@ -1,19 +1,42 @@
-/* gpu-tracker report: sessions in one HTML file. */
+/* gpu-tracker report: sessions in one HTML file, or in the formats of other programs. */
 #include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
+#include "output-files.h"
+#include "perfetto.h"
 
 #include <gputracker/report.h>
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
-/* What a report is made of; the lists belong to it. */
+/* What a report is made of; the lists and names belong to it. */
 struct work {
+    char **names; /* of "NAME=SESSION"; NULL: none */
     struct gput_html_report_session *sessions;
     const struct gput_html_report_session **list;
     const char **marks;
     int shown; /* of its progress */
 };
+
+/* "rank0=path" is a session with a name, unless that is what its file is called. */
+static int read_session(const char *operand, char **name, struct gput_html_report_session *session,
+    struct gput_error *error)
+{
+    const char *equals = strchr(operand, '=');
+    *session = gput_html_report_session_default();
+    session->path = operand;
+    if (!equals || equals == operand || memchr(operand, '/', (size_t)(equals - operand)) ||
+        access(operand, F_OK) == 0)
+        return GPUT_OK;
+    *name = strndup(operand, (size_t)(equals - operand));
+    if (!*name)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    session->name = *name;
+    session->path = equals + 1;
+    return GPUT_OK;
+}
 
 static int read_options(const struct arguments *arguments, struct work *work,
     struct gput_html_report_options *options, struct gput_error *error)
@@ -23,12 +46,17 @@ static int read_options(const struct arguments *arguments, struct work *work,
     work->sessions = calloc((size_t)arguments->n_operands + 1, sizeof *work->sessions);
     work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
     work->list = calloc((size_t)arguments->n_operands + 1, sizeof *work->list);
-    if (!work->sessions || !work->list || !work->marks)
+    work->names = calloc((size_t)arguments->n_operands + 1, sizeof *work->names);
+    if (!work->sessions || !work->list || !work->marks || !work->names)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     for (int i = 0; i < arguments->n_operands; i++) {
-        work->sessions[i] = gput_html_report_session_default();
-        work->sessions[i].path = arguments->operands[i];
         work->list[i] = &work->sessions[i];
+        int code = read_session(arguments->operands[i], &work->names[i], &work->sessions[i], error);
+        if (code == GPUT_OK && work->names[i])
+            code = output_files_keep(arguments_value(arguments, OPTION_REPORT_OUTPUT),
+                work->sessions[i].path, "a session", error);
+        if (code != GPUT_OK)
+            return code;
     }
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
         work->marks[options->mark_count++] = mark;
@@ -48,16 +76,71 @@ const char *cmd_report_note(void)
     return gput_html_report_is_built_in() ? "" : gput_html_report_remedy();
 }
 
+/* The words of -f; the page, which is the first, has no format of an export. */
+enum { PAGE, EXPORTS };
+
+static const struct export
+{
+    enum gput_report_format format;
+    const char *path; /* without -o */
+}
+exports[] = {
+    {GPUT_REPORT_JSON, "-"},
+    {GPUT_REPORT_CSV, "report-csv"},
+    {GPUT_REPORT_SPEEDSCOPE, "-"},
+    {GPUT_REPORT_COLLAPSED, "-"},
+};
+
+/* Formats that another program writes. */
+static int check_format(const struct arguments *arguments, struct gput_error *error)
+{
+    const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
+    if (!word || (strcmp(word, "parquet") != 0 && strcmp(word, "arrow") != 0))
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_UNSUPPORTED,
+        "The command writes no %s files; the Python package does, where pyarrow is installed: "
+        "python3 -c \"import gpu_tracker; gpu_tracker.report('%.200s', 'tables', "
+        "format='%s')\". The same tables as text: -f csv.",
+        strcmp(word, "arrow") == 0 ? "Arrow" : "Parquet", arguments->operands[0], word);
+}
+
+static int write_report(const struct arguments *arguments,
+    const struct gput_html_report_options *options, struct gput_error *error)
+{
+    const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
+    int choice = PAGE, code = check_format(arguments, error);
+    if (code == GPUT_OK)
+        code = arguments_read_choice(arguments, OPTION_REPORT_FORMAT, "format", &choice, error);
+    if (code != GPUT_OK)
+        return code;
+    if (choice == PAGE)
+        return gput_html_report_write(options, path ? path : "report.html", error);
+    const struct export *export = &exports[choice - EXPORTS];
+    return gput_report_export(options, export->format, path ? path : export->path, error);
+}
+
+static int write_or_serve(const struct arguments *arguments,
+    const struct gput_html_report_options *options, struct gput_error *error)
+{
+    if (!arguments_have(arguments, OPTION_PERFETTO))
+        return write_report(arguments, options, error);
+    if (arguments_value(arguments, OPTION_REPORT_FORMAT))
+        return fail(error, GPUT_ERROR_INVALID, "--perfetto has a format of its own: without -f.");
+    return perfetto_serve(arguments, options, error);
+}
+
 int cmd_report(const struct arguments *arguments)
 {
     struct gput_html_report_options options = gput_html_report_options_default();
     struct work work = {0};
     struct gput_error error;
-    const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
     int code = read_options(arguments, &work, &options, &error);
     if (code == GPUT_OK)
-        code = gput_html_report_write(&options, path ? path : "report.html", &error);
+        code = write_or_serve(arguments, &options, &error);
     analysis_end_progress(&work.shown);
+    for (int i = 0; work.names && i < arguments->n_operands; i++)
+        free(work.names[i]);
+    free(work.names);
     free(work.list);
     free(work.sessions);
     free(work.marks);

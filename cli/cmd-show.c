@@ -7,7 +7,6 @@
 
 #include <gputracker/gputracker.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

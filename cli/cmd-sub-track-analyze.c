@@ -1,7 +1,6 @@
 /* gpu-tracker sub-track analyze: statistics of a session and its code blocks. */
 #include "analysis-output.h"
 #include "arguments.h"
-#include "choice.h"
 #include "message.h"
 #include "report.h"
 
@@ -14,7 +13,7 @@ static int read_split(
     const struct arguments *arguments, enum gput_split *split, struct gput_error *error)
 {
     static const enum gput_split splits[] = {GPUT_SPLIT_PROCESS, GPUT_SPLIT_THREAD};
-    int choice = -1, code = choice_read(arguments, OPTION_BY, "part", &choice, error);
+    int choice = -1, code = arguments_read_choice(arguments, OPTION_BY, "part", &choice, error);
     *split = code == GPUT_OK && choice >= 0 ? splits[choice] : GPUT_SPLIT_NONE;
     return code;
 }

@@ -6,7 +6,6 @@
 
 #include <gputracker/comparison.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,13 +88,13 @@ static int list_sessions(const struct arguments *arguments,
     const struct gput_comparison_config *config, struct session_list *list,
     struct gput_error *error)
 {
-    size_t most = 0;
+    size_t capacity = 0;
     if (config)
-        gput_comparison_config_sessions(config, &most);
-    most += arguments->n_uses + 1;
-    struct gput_comparison_session *maps = calloc(most, sizeof *maps);
-    list->items = calloc(most, sizeof *list->items);
-    list->names = calloc(most, sizeof *list->names);
+        gput_comparison_config_sessions(config, &capacity);
+    capacity += arguments->n_uses + 1;
+    struct gput_comparison_session *maps = calloc(capacity, sizeof *maps);
+    list->items = calloc(capacity, sizeof *list->items);
+    list->names = calloc(capacity, sizeof *list->names);
     int code = maps && list->items && list->names
                    ? read_maps(arguments, list, maps, error)
                    : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
@@ -146,6 +145,13 @@ static int render(const struct arguments *arguments, const struct gput_compariso
     return code;
 }
 
+/* A picture where the name of the output says so. */
+static enum gput_format usual_format(const struct arguments *arguments)
+{
+    enum gput_format usual = analysis_usual_format(arguments);
+    return report_picture_format(arguments_value(arguments, OPTION_OUTPUT), usual);
+}
+
 static int compare(const struct arguments *arguments, const struct gput_comparison_config *config,
     struct session_list *list, bool *broken, struct gput_error *error)
 {
@@ -161,7 +167,7 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
         code = gput_statistic_parse(statistic, &options.statistic, error);
     if (code == GPUT_OK)
         code = report_read_format(
-            arguments, OPTION_ANALYSIS_FORMAT, analysis_usual_format(arguments), &format, error);
+            arguments, OPTION_COMPARISON_FORMAT, usual_format(arguments), &format, error);
     if (code == GPUT_OK)
         code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
     if (code != GPUT_OK)

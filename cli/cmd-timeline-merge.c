@@ -2,6 +2,7 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
+#include "numbers.h"
 #include "report.h"
 #include "window.h"
 
@@ -24,10 +25,9 @@ static int read_low(const char *word, char name[128], struct gput_timeline_optio
     if (strcmp(word, "none") == 0)
         return GPUT_OK;
     const char *equals = strrchr(word, '=');
-    char *end = NULL;
-    if (equals && equals != word && equals - word < 128)
-        options->low_threshold = strtod(equals + 1, &end);
-    if (!end || end == equals + 1 || *end != '\0' || !isfinite(options->low_threshold))
+    bool has_name = equals && equals != word && equals - word < 128;
+    if (!has_name || !numbers_read_decimal(equals + 1, &options->low_threshold) ||
+        !isfinite(options->low_threshold))
         return fail(error, GPUT_ERROR_INVALID,
             "--low must be a metric and a threshold, as GPUUtilization=85, or \"none\", not "
             "\"%s\".",
@@ -57,7 +57,7 @@ static void show_progress(void *user, double done)
     int *shown = user, percent = (int)(done * 100);
     if (percent <= *shown || !isatty(STDERR_FILENO))
         return;
-    fprintf(stderr, "\rMerging: %3d %%", percent);
+    fprintf(stderr, "\rgpu-tracker: merging, %d %%", percent);
     *shown = percent;
 }
 
@@ -71,7 +71,8 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->progress = show_progress;
     struct window window;
     int code = window_read(arguments, &window, error);
-    options->unit = window.unit;
+    options->unit =
+        window.unit == GPUT_TIMELINE_STEP ? GPUT_TIMELINE_WHOLE_STEPS : GPUT_TIMELINE_TIME;
     options->has_start = window.has_start;
     options->has_end = window.has_end;
     options->start = window.start;

@@ -23,6 +23,7 @@ static const struct command commands[] = {
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker run -- make -j8\n"
                     "gpu-tracker run -f json -o usage.json -- python train.py\n"
+                    "gpu-tracker run --live -- make -j8\n"
                     "gpu-tracker run --st 0.1 --tf samples.csv -- ./simulate\n"
                     "gpu-tracker run --limit ram=8GB --enforce -- ./simulate",
         .function = cmd_run,
@@ -32,6 +33,12 @@ static const struct command commands[] = {
             "Runs a command and tracks what it and everything it starts use. The command has the "
             "standard streams, terminal, signals and exit status that it would have without "
             "gpu-tracker. The report goes to standard error, or to a file with -o.\n"
+            "\n"
+            "Names of files (-o, --tf, --report, --energy-folder, --resource-usage-file) may have "
+            "%h for the host, %p the process id, %j the job, %r the rank, %l the local rank, %n "
+            "the next free number, %t the time, %q{NAME} an environment variable, %% a percent "
+            "sign. Under mpirun, srun, torchrun and their like the rank is put before the "
+            "extension where nothing else in it differs between ranks.\n"
             "\n"
             "The exit status is the command's own. If a signal killed the command, gpu-tracker "
             "kills itself with the same signal. Other statuses: 124: a limit was exceeded and "
@@ -64,6 +71,27 @@ static const struct command commands[] = {
         .max_operands = 1,
     },
     {
+        .name = "live",
+        .topic = TOPIC_TRACK,
+        .examples = "gpu-tracker live\n"
+                    "gpu-tracker live 4711\n"
+                    "gpu-tracker live --st 2",
+        .function = cmd_live,
+        .usage = "[OPTIONS] [PID]",
+        .summary = "Watch a process, or the machine, on the terminal.",
+        .help =
+            "Shows what a running process and its descendants use, or, without PID, the machine "
+            "and "
+            "all of its processes: each figure now, its peak and its last minute, GPUs, power, "
+            "and the processes, which can be sorted, folded, filtered and sent signals. '?' shows "
+            "the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the same of a "
+            "command.",
+        .options = live_options,
+        .operand = ARGUMENT_TEXT,
+        .min_operands = 0,
+        .max_operands = 1,
+    },
+    {
         .name = "help",
         .topic = TOPIC_TRACK,
         .examples = "gpu-tracker help\n"
@@ -73,9 +101,10 @@ static const struct command commands[] = {
         .usage = "[TOPIC | COMMAND]",
         .summary = "Show what there is, a topic, or a command.",
         .help = "Without an operand: the commands by what one wants, on one screen. Topics are "
-                "track, blocks, energy, training and serve. Each shows its commands and examples.",
+                "track, report, blocks, energy, training and serve. Each shows its commands and "
+                "examples.",
         .options = help_options,
-        .operand = ARGUMENT_TEXT,
+        .operand = ARGUMENT_HELP,
         .max_operands = 2,
     },
     {
@@ -115,10 +144,11 @@ static const struct command commands[] = {
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker report train.sqlite -o train.html\n"
                     "gpu-tracker report samples.csv --stf blocks.csv\n"
-                    "gpu-tracker report before.csv after.csv -o both.html",
+                    "gpu-tracker report before.csv after.csv -o both.html\n"
+                    "gpu-tracker report train.sqlite -f csv -o tables",
         .function = cmd_report,
         .usage = "[OPTIONS] SESSION...",
-        .summary = "Show sessions in one HTML file.",
+        .summary = "Show sessions in one HTML file, or export them.",
         .help = "Writes an HTML file that shows what sessions used: curves of RAM, CPU, GPUs and "
                 "power, code blocks, processes, figures with their bounds and sources. It opens in "
                 "any browser and needs no network.\n"
@@ -129,9 +159,31 @@ static const struct command commands[] = {
                 "(--energy-folder), a training profile of SageMaker Debugger, a trace of PyTorch's "
                 "profiler or in Chrome's format, or a folder of these. Results "
                 "and sub-tracking files belong to the only tracking file next to them, or to the "
-                "one whose name they continue.",
+                "one whose name they continue. NAME=SESSION gives a session a name. Several whose "
+                "names or paths have different ranks (rank0=a.csv, run.r1.csv, rank2/t.csv) are "
+                "shown as the ranks of one job.",
         .note = cmd_report_note,
         .options = report_options,
+        .operand = ARGUMENT_FILE,
+        .min_operands = 1,
+        .max_operands = -1,
+    },
+    {
+        .name = "plot",
+        .topic = TOPIC_REPORT,
+        .examples = "gpu-tracker plot train.sqlite -o train.svg\n"
+                    "gpu-tracker plot samples.csv --stf blocks.csv --blocks -o blocks.svg\n"
+                    "gpu-tracker plot before.sqlite after.sqlite --size 88x50mm -o ram.pdf",
+        .function = cmd_plot,
+        .usage = "[OPTIONS] SESSION...",
+        .summary = "Draw curves of sessions as a picture for papers.",
+        .help = "Draws RAM, CPU, GPUs and power of sessions over time, as SVG, PDF or PNG: what -o "
+                "ends with says which. Several sessions are drawn over each other, each from its "
+                "beginning on. A SESSION is what 'gpu-tracker report' takes.\n"
+                "\n"
+                "No peak is lost, however many samples there are. PDF and PNG need the libraries "
+                "cairo and Pango (Debian: libpangocairo-1.0-0), SVG needs nothing.",
+        .options = plot_options,
         .operand = ARGUMENT_FILE,
         .min_operands = 1,
         .max_operands = -1,
@@ -273,7 +325,9 @@ static const struct command commands[] = {
         .topic = TOPIC_BLOCKS,
         .examples = "gpu-tracker sub-track compare -m before=before.json -m after=after.json\n"
                     "gpu-tracker sub-track compare -m before=before.json -m after=after.json \\\n"
-                    "        --stat max --fail-if 'max main_ram > +5%'",
+                    "        --stat max --fail-if 'max main_ram > +5%'\n"
+                    "gpu-tracker sub-track compare -m before=before.json -m after=after.json \\\n"
+                    "        -o comparison.svg",
         .function = cmd_sub_track_compare,
         .usage = "-m <name>=<file-path>... [OPTIONS]",
         .summary = "Compare the analyses of several sessions.",
@@ -485,7 +539,7 @@ static const struct command commands[] = {
         .name = "timeline merge",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker timeline merge rank0.json samples.csv blocks.csv -o merged.json\n"
-                    "gpu-tracker timeline merge --unit step --start 10 --end 12 profiler-output",
+                    "gpu-tracker timeline merge --steps 10-12 profiler-output",
         .function = cmd_timeline_merge,
         .usage = "[OPTIONS] INPUT...",
         .summary = "Merge recordings into one timeline.",

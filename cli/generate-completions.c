@@ -3,6 +3,7 @@
 #include "generate.h"
 
 #include "command.h"
+#include "help.h"
 #include "option.h"
 
 #include <string.h>
@@ -57,6 +58,17 @@ static void put_first_words(FILE *file)
     for (int i = 0; i < count; i++) {
         if (commands[i].name[0] && is_first_of_family(commands, i))
             fprintf(file, " %.*s", (int)strcspn(commands[i].name, " "), commands[i].name);
+    }
+}
+
+/* The second words of a family. */
+static void put_second_words(
+    FILE *file, const struct command *commands, int count, int first, const char *separator)
+{
+    size_t length = strcspn(commands[first].name, " ");
+    for (int i = first; i < count; i++) {
+        if (strncmp(commands[i].name, commands[first].name, length + 1) == 0)
+            fprintf(file, "%s%s", i > first ? separator : "", second_word(commands[i].name));
     }
 }
 
@@ -121,6 +133,28 @@ static void put_bash_option(FILE *file, const struct option *row)
     }
 }
 
+/* After "help": a topic or command, then the second word of a family. */
+static void put_bash_help(FILE *file)
+{
+    int count;
+    char words[HELP_WORDS_SIZE];
+    const struct command *commands = command_table(&count);
+    help_words(words);
+    fputs("        if [[ $current != -* ]]; then\n            case "
+          "$((operand)),${COMP_WORDS[operand]} in\n",
+        file);
+    fprintf(file, "            0,*) options='%s' ;;\n", words);
+    for (int i = 0; i < count; i++) {
+        if (!second_word(commands[i].name) || !is_first_of_family(commands, i))
+            continue;
+        fprintf(file, "            *,%.*s) options='", (int)strcspn(commands[i].name, " "),
+            commands[i].name);
+        put_second_words(file, commands, count, i, " ");
+        fputs("' ;;\n", file);
+    }
+    fputs("            *) options= ;;\n            esac\n        fi\n", file);
+}
+
 static void put_bash_command(FILE *file, const struct command *command)
 {
     fprintf(file, "    '%s')\n        case $previous in\n", command->name);
@@ -137,7 +171,10 @@ static void put_bash_command(FILE *file, const struct command *command)
         put_first_words(file);
         fputs("'\n", file);
     }
+    if (command->operand == ARGUMENT_HELP)
+        put_bash_help(file);
     const char *kind = !command->name[0]                      ? "words"
+                       : command->operand == ARGUMENT_HELP    ? "words"
                        : command->operand == ARGUMENT_COMMAND ? "command"
                        : command->operand == ARGUMENT_FILE    ? "file"
                                                               : "";
@@ -149,10 +186,7 @@ static void put_bash_family(FILE *file, const struct command *commands, int coun
 {
     int length = (int)strcspn(commands[first].name, " ");
     fprintf(file, "    '%.*s')\n        kind=words options='", length, commands[first].name);
-    for (int i = first; i < count; i++) {
-        if (strncmp(commands[i].name, commands[first].name, (size_t)length + 1) == 0)
-            fprintf(file, "%s ", second_word(commands[i].name));
-    }
+    put_second_words(file, commands, count, first, " ");
     fputs("'\n        ;;\n", file);
 }
 
@@ -208,6 +242,25 @@ static void put_zsh_option(FILE *file, const struct option *row)
     fputs("' \\\n", file);
 }
 
+/* As put_bash_help(). */
+static void put_zsh_help(FILE *file)
+{
+    int count;
+    char words[HELP_WORDS_SIZE];
+    const struct command *commands = command_table(&count);
+    help_words(words);
+    fprintf(file, "        '1:topic or command:(%s)' \\\n", words);
+    fputs("        '2:command:{ case $words[CURRENT-1] in", file);
+    for (int i = 0; i < count; i++) {
+        if (!second_word(commands[i].name) || !is_first_of_family(commands, i))
+            continue;
+        fprintf(file, " %.*s) compadd -- ", (int)strcspn(commands[i].name, " "), commands[i].name);
+        put_second_words(file, commands, count, i, " ");
+        fputs(";;", file);
+    }
+    fputs(" esac }'\n", file);
+}
+
 /* A call of _arguments with the options and operands of one command. */
 static void put_zsh_command(FILE *file, const struct command *command)
 {
@@ -220,6 +273,8 @@ static void put_zsh_command(FILE *file, const struct command *command)
             file);
     else if (command->operand == ARGUMENT_FILE)
         fputs("        '*:file:_files'\n", file);
+    else if (command->operand == ARGUMENT_HELP)
+        put_zsh_help(file);
     else
         fputs("        '*: :'\n", file);
 }
@@ -235,12 +290,9 @@ static void put_zsh_case(FILE *file, const struct command *command)
 static void put_zsh_family(FILE *file, const struct command *commands, int count, int first)
 {
     int length = (int)strcspn(commands[first].name, " ");
-    fprintf(file, "%.*s)\n    if ((CURRENT == 2)); then\n        compadd --", length,
+    fprintf(file, "%.*s)\n    if ((CURRENT == 2)); then\n        compadd -- ", length,
         commands[first].name);
-    for (int i = first; i < count; i++) {
-        if (strncmp(commands[i].name, commands[first].name, (size_t)length + 1) == 0)
-            fprintf(file, " %s", second_word(commands[i].name));
-    }
+    put_second_words(file, commands, count, first, " ");
     fputs(
         "\n        return\n    fi\n    shift words; ((CURRENT--))\n    case $words[1] in\n", file);
     for (int i = first; i < count; i++) {
@@ -351,6 +403,27 @@ static void put_fish_subcommand(FILE *file, const struct command *command)
     fputs(")'\n", file);
 }
 
+/* As put_bash_help(). */
+static void put_fish_help(FILE *file, const struct command *command)
+{
+    int count;
+    char words[HELP_WORDS_SIZE];
+    const struct command *commands = command_table(&count);
+    help_words(words);
+    fprintf(file,
+        "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"; and test (count (commandline -opc)) "
+        "-eq 2' -a '%s'\n",
+        command->name, words);
+    for (int i = 0; i < count; i++) {
+        if (!second_word(commands[i].name) || !is_first_of_family(commands, i))
+            continue;
+        fprintf(file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s %.*s\"' -a '",
+            command->name, (int)strcspn(commands[i].name, " "), commands[i].name);
+        put_second_words(file, commands, count, i, " ");
+        fputs("'\n", file);
+    }
+}
+
 void generate_fish(FILE *file)
 {
     int count;
@@ -371,6 +444,8 @@ void generate_fish(FILE *file)
             put_fish_option(file, command, option(*id));
         if (command->operand == ARGUMENT_COMMAND)
             put_fish_subcommand(file, command);
+        if (command->operand == ARGUMENT_HELP)
+            put_fish_help(file, command);
         if (command->operand == ARGUMENT_FILE)
             fprintf(
                 file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -F\n", command->name);

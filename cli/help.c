@@ -1,5 +1,6 @@
 #include "help.h"
 
+#include "choice.h"
 #include "topic.h"
 
 #include <stdlib.h>
@@ -11,7 +12,13 @@
 #define COMMAND_TEXT_COLUMN 28
 #define TOPIC_TEXT_COLUMN 14
 
-void help_wrap(FILE *file, const char *text, int column, int indent)
+#define HELP_WIDTH 80
+
+/*
+ * Writes a text in lines of at most HELP_WIDTH columns, each but the first indented by `indent`
+ * blanks; the first begins at column `column`. Line ends of the text are kept.
+ */
+static void wrap(FILE *file, const char *text, int column, int indent)
 {
     bool begins = true; /* no word is on this line yet */
     while (*text) {
@@ -59,7 +66,7 @@ static void print_entry(FILE *file, const char *term, const char *text, int colu
         fprintf(file, "\n%*s", column, "");
     else
         fprintf(file, "%*s", column - used, "");
-    help_wrap(file, text, column, column);
+    wrap(file, text, column, column);
 }
 
 static void print_options(FILE *file, const enum option_id *ids)
@@ -75,7 +82,7 @@ static void print_options(FILE *file, const enum option_id *ids)
 static void print_usage(FILE *file, const struct command *command)
 {
     int column = fprintf(file, "    gpu-tracker %s%s", command->name, command->name[0] ? " " : "");
-    help_wrap(file, command->usage, column, USAGE_INDENT);
+    wrap(file, command->usage, column, USAGE_INDENT);
 }
 
 /* Lines of examples as they are typed. */
@@ -105,10 +112,10 @@ static void print_commands_of(FILE *file, enum topic_id id)
     }
 }
 
-/* As the help of the older command begins, whose users look for its options here. */
+/* As the help of the older command begins, whose users expect its options here. */
 static void print_program(FILE *file, const struct command *program)
 {
-    help_wrap(file, program->help, 0, 0);
+    wrap(file, program->help, 0, 0);
     fputs("\nUsage:\n    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n", file);
     print_usage(file, program);
     fputs("    gpu-tracker COMMAND [OPTIONS] ...\n"
@@ -139,7 +146,7 @@ void help_print_topics(FILE *file)
         print_entry(file, topic((enum topic_id)id)->name, topic((enum topic_id)id)->summary,
             TOPIC_TEXT_COLUMN);
         fprintf(file, "%*s", TOPIC_TEXT_COLUMN, "");
-        help_wrap(file, list, TOPIC_TEXT_COLUMN, TOPIC_TEXT_COLUMN);
+        wrap(file, list, TOPIC_TEXT_COLUMN, TOPIC_TEXT_COLUMN);
     }
 }
 
@@ -179,12 +186,39 @@ void help_print_family(FILE *file, const char *family)
         if (command_is_of_family(&commands[i], family))
             print_usage(file, &commands[i]);
     }
+    fputs("\nExamples:\n", file);
+    for (int i = 0; i < count; i++) {
+        if (command_is_of_family(&commands[i], family))
+            fprintf(
+                file, "    %.*s\n", (int)strcspn(commands[i].examples, "\n"), commands[i].examples);
+    }
     fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
     for (int i = 0; i < count; i++) {
         if (command_is_of_family(&commands[i], family))
             print_command(file, &commands[i]);
     }
     print_older_names(file, family);
+}
+
+/* Appends a word, unless it is there. */
+static void add_word(char words[HELP_WORDS_SIZE], const char *word, size_t length)
+{
+    char copy[32];
+    size_t used = strlen(words);
+    snprintf(copy, sizeof copy, "%.*s", (int)length, word);
+    if (copy[0] && choice_find(words, copy) < 0)
+        snprintf(words + used, HELP_WORDS_SIZE - used, "%s%s", used ? " " : "", copy);
+}
+
+void help_words(char words[HELP_WORDS_SIZE])
+{
+    int count;
+    const struct command *commands = command_table(&count);
+    words[0] = '\0';
+    for (int i = 0; i < TOPIC_COUNT; i++)
+        add_word(words, topic((enum topic_id)i)->name, strlen(topic((enum topic_id)i)->name));
+    for (int i = 0; i < count; i++)
+        add_word(words, commands[i].name, strcspn(commands[i].name, " "));
 }
 
 void help_print(FILE *file, const struct command *command)
@@ -197,10 +231,10 @@ void help_print(FILE *file, const struct command *command)
     print_usage(file, command);
     print_examples(file, command->examples);
     fputc('\n', file);
-    help_wrap(file, command->help, 0, 0);
+    wrap(file, command->help, 0, 0);
     if (command->note && command->note()[0]) {
         fputc('\n', file);
-        help_wrap(file, command->note(), 0, 0);
+        wrap(file, command->note(), 0, 0);
     }
     print_options(file, command->options);
 }

@@ -21,11 +21,11 @@ void help_print_topic(FILE *file, enum topic_id id);
 void help_print_family(FILE *file, const char *family);
 
 /*
- * Writes a text in lines of at most HELP_WIDTH columns, each but the first indented by `indent`
- * blanks; the first begins at column `column`. Line ends of the text are kept.
+ * What there is help on, with a blank between two words: the topics, and the first words of all
+ * commands.
  */
-#define HELP_WIDTH 80
-void help_wrap(FILE *file, const char *text, int column, int indent);
+#define HELP_WORDS_SIZE 400
+void help_words(char words[HELP_WORDS_SIZE]);
 
 /* "-o --output=<output>", at most `size` bytes. */
 void help_option_usage(const struct option *option, char *buffer, size_t size);

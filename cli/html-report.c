@@ -6,35 +6,23 @@
 #include <gputracker/file.h>
 #include <gputracker/report.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define FOLDER "/gpu-tracker-XXXXXX"
 #define FILE_NAME "/samples.sqlite"
 
 /* A database has GPUs, energy and processes too. */
 static int make_temporary(struct html_report *html, struct gput_error *error)
 {
-    const char *root = getenv("TMPDIR");
-    root = root && root[0] ? root : "/tmp";
-    html->folder = malloc(strlen(root) + sizeof FOLDER);
-    html->temporary = malloc(strlen(root) + sizeof FOLDER + sizeof FILE_NAME);
-    if (!html->folder || !html->temporary)
+    int code = temporary_folder_make(
+        &html->folder, getenv("TMPDIR"), "samples for --report without --tf", error);
+    if (code != GPUT_OK)
+        return code;
+    html->temporary = malloc(strlen(html->folder.path) + sizeof FILE_NAME);
+    if (!html->temporary)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    sprintf(html->folder, "%s" FOLDER, root);
-    if (!mkdtemp(html->folder)) {
-        int failure = errno;
-        free(html->folder);
-        html->folder = NULL;
-        return fail(error, GPUT_ERROR_IO,
-            "Cannot keep samples for --report in %s: %s. TMPDIR can name another folder, --tf a "
-            "file.",
-            root, strerror(failure));
-    }
-    sprintf(html->temporary, "%s" FILE_NAME, html->folder);
+    sprintf(html->temporary, "%s" FILE_NAME, html->folder.path);
     return GPUT_OK;
 }
 
@@ -73,10 +61,17 @@ static void name_command(const char *const *command, char *name, size_t size)
     }
 }
 
+static void warn(void *user, const char *text)
+{
+    const struct report *report = user;
+    message_warning_until(text, report->stop_fd);
+}
+
 int html_report_write(const struct html_report *html, const struct report *report,
     struct gput_session *session, const struct gput_results *results, struct gput_error *error)
 {
     char name[256];
+    const char *pattern = getenv("GPUT_BLOCKS_FILE");
     struct gput_processes *processes = NULL;
     struct gput_report_options known = gput_report_options_default();
     struct gput_html_report_session shown = gput_html_report_session_default();
@@ -95,10 +90,14 @@ int html_report_write(const struct html_report *html, const struct report *repor
     shown.name = name[0] ? name : NULL;
     shown.results = results;
     shown.report = &known;
+    shown.is_temporary = html->temporary != NULL;
+    shown.blocks_pattern = pattern ? pattern : "%p.csv";
     options.sessions = sessions;
     options.session_count = 1;
     options.page = getenv("GPUT_REPORT_PAGE");
-    options.warn = message_warning;
+    options.warn = warn;
+    options.user = (void *)report;
+    options.stop_fd = report->stop_fd;
     int code = gput_html_report_write(&options, html->path, error);
     gput_processes_destroy(processes);
     return code;
@@ -106,15 +105,7 @@ int html_report_write(const struct html_report *html, const struct report *repor
 
 void html_report_finish(struct html_report *html)
 {
-    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; html->temporary && i < sizeof endings / sizeof *endings; i++) {
-        char path[4096];
-        snprintf(path, sizeof path, "%s%s", html->temporary, endings[i]);
-        unlink(path);
-    }
-    if (html->folder)
-        rmdir(html->folder);
+    temporary_folder_remove(&html->folder);
     free(html->temporary);
-    free(html->folder);
     *html = (struct html_report){0};
 }

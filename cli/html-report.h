@@ -5,14 +5,15 @@
 #define CLI_HTML_REPORT_H
 
 #include "report.h"
+#include "temporary-folder.h"
 
 #include <gputracker/session.h>
 
 struct html_report {
-    const char *path;    /* NULL: none is wanted */
-    const char *samples; /* the tracking file */
-    char *folder;        /* of a temporary tracking file; NULL: it was named; owned */
-    char *temporary;     /* that file; owned */
+    const char *path;               /* NULL: none is wanted */
+    const char *samples;            /* the tracking file */
+    struct temporary_folder folder; /* of a temporary tracking file */
+    char *temporary;                /* that file; NULL: one was named; owned */
 };
 
 /*
@@ -24,7 +25,8 @@ struct html_report {
 int html_report_begin(struct html_report *html, const char *path,
     struct gput_session_options *options, struct gput_error *error);
 
-/* After the end of the session; nothing where no report is wanted. */
+/* After the end of the session; nothing where no report is wanted. Waits for a reader as `report`
+ * does. */
 int html_report_write(const struct html_report *html, const struct report *report,
     struct gput_session *session, const struct gput_results *results, struct gput_error *error);
 

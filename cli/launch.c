@@ -49,7 +49,7 @@
 struct follower {
     struct gput_session *session;
     struct signals signals;
-    struct progress *progress;
+    const struct display *display;
     pid_t pid;
     int stopped_by;       /* the signal that stopped the command; 0: it runs */
     bool stop_requested;  /* gpu-tracker was sent a stop signal since it last ran */
@@ -135,7 +135,12 @@ static void follow_stop(struct follower *follower)
     check_stops(follower);
     if (!follower->stopped_by || (!follower->stop_requested && !is_in_foreground()))
         return;
+    const struct display *display = follower->display;
+    if (display->suspend)
+        display->suspend(display->user);
     signals_do_to_self(follower->stopped_by);
+    if (display->resume)
+        display->resume(display->user);
     follower->stop_requested = false;
     check_stops(follower);
     if (follower->stopped_by)
@@ -161,10 +166,10 @@ static bool raise_cpu_limit(void)
     if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_max < 2 ||
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0)
         return false;
-    rlim_t most = limit.rlim_max == RLIM_INFINITY ? RLIM_INFINITY : limit.rlim_max - 1;
-    if ((rlim_t)used.tv_sec >= most)
+    rlim_t max_seconds = limit.rlim_max == RLIM_INFINITY ? RLIM_INFINITY : limit.rlim_max - 1;
+    if ((rlim_t)used.tv_sec >= max_seconds)
         return false;
-    limit.rlim_cur = most; /* which the kernel raises by a second at each signal */
+    limit.rlim_cur = max_seconds; /* which the kernel raises by a second at each signal */
     return setrlimit(RLIMIT_CPU, &limit) == 0;
 }
 
@@ -203,10 +208,10 @@ static int follow(struct follower *follower, struct gput_error *error)
             return code;
         follow_stop(follower);
         struct signal_event event;
-        int timeout = progress_update(follower->progress);
+        int timeout = follower->display->update(follower->display->user);
         if (command_has_ended(follower))
             timeout = POLL_MS;
-        bool came = signals_next(&follower->signals, -1, timeout, &event);
+        bool came = signals_next(&follower->signals, follower->display->fd, timeout, &event);
         /* All that is there, before polling the command: SIGCHLD is handed out before the stop
          * signal that caused it. */
         for (; came; came = signals_next(&follower->signals, -1, 0, &event)) {
@@ -225,13 +230,13 @@ int launch_start(struct gput_session *session, char *const argv[], struct signal
     return gput_session_launch(session, argv, error);
 }
 
-int launch_follow(struct gput_session *session, struct signals *signals, struct progress *progress,
-    struct launch_end *end, struct gput_error *error)
+int launch_follow(struct gput_session *session, struct signals *signals,
+    const struct display *display, struct launch_end *end, struct gput_error *error)
 {
     *end = (struct launch_end){.stop_fd = -1};
     struct follower follower = {.session = session,
         .signals = *signals,
-        .progress = progress,
+        .display = display,
         .pid = gput_session_pid(session),
         .end = end};
     signals_receive(&follower.signals);

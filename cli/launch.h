@@ -5,9 +5,8 @@
 #ifndef CLI_LAUNCH_H
 #define CLI_LAUNCH_H
 
+#include "display.h"
 #include "signals.h"
-
-#include "progress.h"
 
 #include <gputracker/session.h>
 
@@ -32,12 +31,12 @@ int launch_start(struct gput_session *session, char *const argv[], struct signal
     struct gput_error *error);
 
 /*
- * Waits for the end of the command, and shows `progress` until then. Afterwards Ctrl-C can end
+ * Waits for the end of the command, and updates `display` until then. Afterwards Ctrl-C can end
  * gpu-tracker again, also while a report is written.
  * Errors: those of gput_session_wait().
  */
-int launch_follow(struct gput_session *session, struct signals *signals, struct progress *progress,
-    struct launch_end *end, struct gput_error *error);
+int launch_follow(struct gput_session *session, struct signals *signals,
+    const struct display *display, struct launch_end *end, struct gput_error *error);
 
 /*
  * Waits for a command that goes on after its report, at no cost, and passes SIGTERM and SIGHUP on.

@@ -5,7 +5,8 @@
  *
  *   standard-streams.c   no standard stream stays closed in gpu-tracker
  *   option.c             the table of options; command.c the table of commands
- *   arguments.c          the command line, taken apart by both tables
+ *   parse-arguments.c    the command line, taken apart by both tables
+ *   arguments.c          what it has: options and operands
  *   choice.c             one word out of a list; what is not in it is refused with the nearest
  *   topic.c              what one may want, and the commands for it
  *   help.c               help and -h; generate-man.c and generate-completions.c make their files
@@ -18,18 +19,19 @@
  *   tracking.c           command line over config file over defaults: the options of a session
  *   track.c              a tracked command from its options to the exit status
  *   launch.c             starts it and stays next to it: signals, Ctrl-C, job control
+ *   display.h            what is on the terminal meanwhile: progress.c a line, live/ a view
  *   signals.c            signals as plain data, and dying or stopping of one
  *   report.c             the report: which format, to which file or screen
  *   fix-script.c         doctor's remedies as a shell script
  *   analysis-output.c    the same for analyses and comparisons
  *   message.c            errors and warnings, a line each
  */
-#include "arguments.h"
 #include "defaults.h"
 #include "generate.h"
 #include "help.h"
 #include "message.h"
 #include "output-files.h"
+#include "parse-arguments.h"
 #include "signals.h"
 #include "standard-streams.h"
 
@@ -64,7 +66,7 @@ static int run_command(struct arguments *arguments)
         puts(gput_version());
         return finish_output();
     }
-    if (arguments_check_operands(arguments, &error) != GPUT_OK) {
+    if (parse_check_operands(arguments, &error) != GPUT_OK) {
         message_error(&error);
         return EXIT_USAGE;
     }
@@ -90,7 +92,7 @@ int main(int argc, char **argv)
     struct arguments arguments;
     struct gput_error error;
     int status = EXIT_USAGE;
-    if (arguments_parse(argc, argv, &arguments, &error) == GPUT_OK)
+    if (parse_arguments(argc, argv, &arguments, &error) == GPUT_OK)
         status = run_command(&arguments);
     else
         message_error(&error);

@@ -67,3 +67,8 @@ void message_warning(void *user, const char *text)
     (void)user;
     print_line(MESSAGE_WARNING, text, SCREEN_WAITS);
 }
+
+void message_warning_until(const char *text, int stop_fd)
+{
+    print_line(MESSAGE_WARNING, text, stop_fd);
+}

@@ -41,6 +41,7 @@ void message_error(const struct gput_error *error);
 /* The same while a session is tracked: waits no longer than until `stop_fd` can be read; see
  * screen.h. */
 void message_error_until(const struct gput_error *error, int stop_fd);
+void message_warning_until(const char *text, int stop_fd);
 
 /* Prints a line of information, not of an error, on standard error. */
 void message_note(const char *text);

@@ -37,6 +37,13 @@ static const struct option options[OPTION_COUNT] = {
         .help =
             "While the command runs, show time, cores, RAM and GPUs in one line, if the standard "
             "error is a terminal."},
+    [OPTION_LIVE] = {0, "live", ARGUMENT_NONE, .newer = true,
+        .help = "While the command runs, show a live view of it on the terminal; what it prints is "
+                "shown there too, and printed whole at the end. Samples are then taken every 0.5 "
+                "seconds unless --st says otherwise."},
+    [OPTION_LIVE_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .newer = true,
+        .help = "A sub-tracking file that the command writes: the live view shows its open code "
+                "blocks. Defaults to the file that GPUT_BLOCKS_FILE names."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "
@@ -56,10 +63,11 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_EXPECTED_CORES] = {0, "nec", ARGUMENT_TEXT, "num-cores",
         .help =
             "The number of cores expected to be used, by which hardware percentages are divided. "
-            "Defaults to all cores of the machine."},
+            "Defaults to those that the command may use, with -e and -f text to all of the "
+            "machine."},
     [OPTION_GPU_UUIDS] = {0, "guuids", ARGUMENT_TEXT, "gpu-uuids",
         .help = "Comma-separated list of the UUIDs (or indexes) of the GPUs whose utilization is "
-                "tracked. Defaults to all GPUs."},
+                "tracked. Defaults to those that the command sees, with -e and -f text to all."},
     [OPTION_DISABLE_LOGS] = {0, "disable-logs", ARGUMENT_NONE,
         .help = "Suppress warnings while tracking."},
     [OPTION_GPU_BRAND] = {0, "gb", ARGUMENT_WORD, "gpu-brand", "nvidia amd intel",
@@ -70,10 +78,10 @@ static const struct option options[OPTION_COUNT] = {
                 "and .sqlite; in the latter the table is called \"data\"."},
     [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
         .help = "Replace the tracking file if it exists already."},
-    [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact", .newer = true,
+    [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
         .help = "When to read the private and shared parts of RAM, which are expensive to read: "
                 "'adaptive': when they may have changed, at a bounded cost; 'exact': at every "
-                "sample. Defaults to 'adaptive'."},
+                "sample; 'totals': never of a process that is alone. Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
         .help = "Report each process individually, also those too short-lived to be sampled: as a "
                 "tree after the text, as \"processes\" in JSON, and as the table "
@@ -129,10 +137,11 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is after this moment; given like --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
-        .help = "Write to this file; a name that ends in .svg makes an SVG picture. Defaults to "
-                "the standard output."},
-    [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg",
-        .help = "'text', 'json', 'csv' or 'svg' (a picture). Defaults to 'text'."},
+        .help = "Write to this file; a name that ends in .svg, .pdf or .png makes a picture. "
+                "Defaults to the standard output."},
+    [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg pdf png",
+        .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to "
+                "'text'."},
     [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
         .help = "Instead of the findings, print a shell script that opens what is closed. It is to "
                 "be read, and run as root."},
@@ -148,6 +157,13 @@ static const struct option options[OPTION_COUNT] = {
                 "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
                 "loads) have every figure. Defaults to 'summary' on a terminal, elsewhere to "
                 "'text'."},
+    [OPTION_COMPARISON_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
+        "summary text json csv pickle svg pdf png",
+        .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
+                "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
+                "loads) have every figure, 'svg', 'pdf' and 'png' are a picture of the main ones. "
+                "Defaults to a picture where the name of the output ends so, to 'summary' on a "
+                "terminal, elsewhere to 'text'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
         .help = "Summarize also figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
@@ -201,13 +217,46 @@ static const struct option options[OPTION_COUNT] = {
             "Also write an HTML report to this file at the end, with curves of all samples; see "
             "'gpu-tracker report'. Without --tf the samples are kept in a temporary file."},
     [OPTION_REPORT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
-        .help = "The HTML file to write. \"-\" is the standard output. Defaults to report.html."},
+        .help =
+            "The file to write, with -f csv a folder. \"-\" is the standard output. Defaults to "
+            "report.html, for other formats to the standard output or the folder report-csv."},
+    [OPTION_REPORT_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
+        "html json csv speedscope collapsed", .newer = true,
+        .help = "What to write: 'html' the page; 'json' all that it shows, 'csv' the same as a "
+                "folder with a file for each table; code blocks and events as stacks for "
+                "'speedscope', or 'collapsed', a line a stack with its microseconds. Defaults to "
+                "html."},
+    [OPTION_PERFETTO] = {0, "perfetto", ARGUMENT_NONE, .newer = true,
+        .help =
+            "Merge the sessions to one timeline (see 'gpu-tracker timeline merge') and serve it to "
+            "the viewer at ui.perfetto.dev: prints the address for a browser on this machine, "
+            "and ends when the timeline was fetched. -o keeps it in a file."},
     [OPTION_REPORT_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .repeatable = true,
         .help = "A sub-tracking file (.csv, .sqlite or .gputblocks) with the code blocks of the "
                 "session. Can be given several times: all belong to the only session, or each to "
                 "the session at its place."},
     [OPTION_REPORT_TITLE] = {0, "title", ARGUMENT_TEXT, "title", .newer = true,
         .help = "The title of the page. Defaults to the names of the sessions."},
+    [OPTION_PLOT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
+        .help = "The picture to write: .svg, .pdf or .png (300 dots per inch). \"-\" is the "
+                "standard output, as SVG. Defaults to plot.svg."},
+    [OPTION_PLOT_FIGURES] = {0, "figures", ARGUMENT_TEXT, "name,name", .newer = true,
+        .help = "What is drawn, separated by commas: charts (ram, gpu_ram, cpu, gpu, threads, "
+                "power, ...) or single curves (main_ram, gpu0_power_watts, ...). A name that there "
+                "is not is answered by all that there are. Defaults to ram, gpu_ram, cpu, gpu and "
+                "power, as far as they were used."},
+    [OPTION_PLOT_BLOCKS] = {0, "blocks", ARGUMENT_NONE, .newer = true,
+        .help = "Also draw the code blocks that took the most time: a row each, and bands in the "
+                "charts for the outermost ones."},
+    [OPTION_PLOT_START] = {0, "start", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Leave out what is before: seconds after the beginning of the session."},
+    [OPTION_PLOT_END] = {0, "end", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Leave out what is after; given like --start."},
+    [OPTION_PLOT_SIZE] = {0, "size", ARGUMENT_TEXT, "width[xheight]unit", .newer = true,
+        .help = "The size in mm, cm, in or pt: 88x50mm, 3.5in. Defaults to 160mm, and as high as "
+                "the charts need. Letters are always 8 pt."},
+    [OPTION_PLOT_TITLE] = {0, "title", ARGUMENT_TEXT, "title", .newer = true,
+        .help = "A title above the charts. Defaults to none."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to <end>_<node>_merged_timeline.json in the folder "
                 "of the first input. \"-\" is the standard output; a name that ends with \".gz\" "
@@ -220,9 +269,8 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Only these training steps, both ends included: 10-12, or 10."},
     [OPTION_UNIT] = {0, "unit", ARGUMENT_WORD, "unit", "time step", .newer = true,
         .help =
-            "With 'step', --start and --end are step numbers: of 'timeline merge', --end is the "
-            "first step to leave out; elsewhere the last one, and --steps is shorter. Defaults "
-            "to 'time'."},
+            "With 'step', --start and --end are step numbers, both included; --steps is shorter. "
+            "Defaults to 'time'."},
     [OPTION_SUFFIX] = {0, "suffix", ARGUMENT_WORD, "suffix",
         "pythontimeline.json model_timeline.json horovod_timeline.json "
         "smdataparallel_timeline.json trace.json.gz",

@@ -22,6 +22,8 @@ enum option_id {
     OPTION_QUIET,
     OPTION_SUMMARY,
     OPTION_PROGRESS,
+    OPTION_LIVE,
+    OPTION_LIVE_MARKS,
     OPTION_TRACKING_CONFIG,
     OPTION_NO_CONFIG,
     OPTION_SLEEP_TIME,
@@ -58,6 +60,7 @@ enum option_id {
     OPTION_LIMIT,
     OPTION_ENFORCE,
     OPTION_ANALYSIS_FORMAT,
+    OPTION_COMPARISON_FORMAT,
     OPTION_ANALYZED_FILE,
     OPTION_SUB_TRACKING_FILE,
     OPTION_ALL,
@@ -75,8 +78,17 @@ enum option_id {
     OPTION_MARKED_PROCESS,
     OPTION_HTML_REPORT,
     OPTION_REPORT_OUTPUT,
+    OPTION_REPORT_FORMAT,
+    OPTION_PERFETTO,
     OPTION_REPORT_MARKS,
     OPTION_REPORT_TITLE,
+    OPTION_PLOT_OUTPUT,
+    OPTION_PLOT_FIGURES,
+    OPTION_PLOT_BLOCKS,
+    OPTION_PLOT_START,
+    OPTION_PLOT_END,
+    OPTION_PLOT_SIZE,
+    OPTION_PLOT_TITLE,
     OPTION_MERGED_OUTPUT,
     OPTION_START,
     OPTION_STOP,
@@ -114,6 +126,7 @@ enum argument_kind {
     ARGUMENT_FILE,    /* a path */
     ARGUMENT_WORD,    /* one of `words` */
     ARGUMENT_COMMAND, /* a command line */
+    ARGUMENT_HELP,    /* what there is help on: a topic, or the words of a command */
 };
 
 struct option {

@@ -12,7 +12,7 @@
 #define MAX_LINKS 40 /* as many as the system follows */
 
 static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_CURVE_OUTPUT, OPTION_MERGED_OUTPUT,
-    OPTION_TABLE_OUTPUT, OPTION_REPORT_OUTPUT};
+    OPTION_TABLE_OUTPUT, OPTION_REPORT_OUTPUT, OPTION_PLOT_OUTPUT};
 
 static bool is_output(enum option_id id)
 {

@@ -53,8 +53,9 @@ static void show(struct progress *progress)
     progress->is_shown = true;
 }
 
-int progress_update(struct progress *progress)
+static int update(void *user)
 {
+    struct progress *progress = user;
     if (!progress->session)
         return -1;
     int64_t now = now_ms();
@@ -64,6 +65,11 @@ int progress_update(struct progress *progress)
         progress->next_ms = now + INTERVAL_MS;
     }
     return (int)(progress->next_ms - now);
+}
+
+struct display progress_display(struct progress *progress)
+{
+    return (struct display){.fd = -1, .update = update, .user = progress};
 }
 
 void progress_end(struct progress *progress)

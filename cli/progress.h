@@ -4,6 +4,8 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
+#include "display.h"
+
 #include <gputracker/session.h>
 
 #include <stdbool.h>
@@ -19,8 +21,8 @@ struct progress {
 /* Shows progress of `session` where `wanted` and the standard error is a terminal. */
 void progress_begin(struct progress *progress, struct gput_session *session, bool wanted);
 
-/* Draws the line when it is due. Returns the milliseconds until it is due again; -1: never. */
-int progress_update(struct progress *progress);
+/* Draws the line when it is due. */
+struct display progress_display(struct progress *progress);
 
 /* Removes the line. */
 void progress_end(struct progress *progress);

@@ -1,6 +1,6 @@
 #include "report.h"
 
-#include "choice.h"
+#include "arguments.h"
 #include "message.h"
 #include "screen.h"
 
@@ -8,11 +8,16 @@
 #include <gputracker/screen.h>
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static int refuse_picture(struct gput_error *error)
+{
+    return fail(error, GPUT_ERROR_INVALID,
+        "A picture is not for the screen: give the file that it should go to with -o.");
+}
 
 int report_refuse_pickle(struct gput_error *error)
 {
@@ -33,6 +38,9 @@ static enum gput_format format_of(const char *word)
         {"prometheus", GPUT_PROMETHEUS},
         {"full", GPUT_FULL},
         {"summary", GPUT_SUMMARY},
+        {"svg", GPUT_SVG},
+        {"pdf", GPUT_PDF},
+        {"png", GPUT_PNG},
     };
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         if (strcmp(formats[i].word, word) == 0)
@@ -46,14 +54,16 @@ int report_read_format(const struct arguments *arguments, enum option_id id, enu
 {
     const char *word = arguments_value(arguments, id);
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    int choice, code = choice_read(arguments, id, "format", &choice, error);
+    int choice, code = arguments_read_choice(arguments, id, "format", &choice, error);
     if (code != GPUT_OK)
         return code;
     *format = word ? format_of(word) : usual;
     bool to_stdout = !output || strcmp(output, "-") == 0;
-    if (*format == GPUT_PICKLE && to_stdout && isatty(STDOUT_FILENO))
-        return report_refuse_pickle(error);
-    return GPUT_OK;
+    if (!to_stdout || !isatty(STDOUT_FILENO))
+        return GPUT_OK;
+    if (*format == GPUT_PDF || *format == GPUT_PNG)
+        return refuse_picture(error);
+    return *format == GPUT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
 }
 
 static bool has_extension(const char *path, const char *extension)
@@ -71,6 +81,15 @@ enum gput_format report_usual_format(const char *path)
     if (has_extension(path, ".pkl") || has_extension(path, ".pickle"))
         return GPUT_PICKLE;
     return has_extension(path, ".prom") ? GPUT_PROMETHEUS : GPUT_FULL;
+}
+
+enum gput_format report_picture_format(const char *path, enum gput_format usual)
+{
+    return !path                         ? usual
+           : has_extension(path, ".svg") ? GPUT_SVG
+           : has_extension(path, ".pdf") ? GPUT_PDF
+           : has_extension(path, ".png") ? GPUT_PNG
+                                         : usual;
 }
 
 /* "-" is the standard output, and without a name there is the screen. */

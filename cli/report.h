@@ -22,6 +22,9 @@ enum gput_format report_usual_format(const char *path);
 /* GPUT_ERROR_INVALID: a pickle is not for the screen. */
 int report_refuse_pickle(struct gput_error *error);
 
+/* That of a picture whose name ends so, else `usual`. */
+enum gput_format report_picture_format(const char *path, enum gput_format usual);
+
 /*
  * Whether a report can be written to `path` at all; to be called before tracking begins. NULL and
  * "-" are fine. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID.

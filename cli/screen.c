@@ -42,7 +42,7 @@ static ssize_t write_some(int fd, const char *bytes, size_t length, bool is_pipe
 }
 
 /* 0 when `fd` has space, else an errno. */
-static int wait_for_room(int fd, int stop_fd)
+static int wait_for_space(int fd, int stop_fd)
 {
     struct pollfd events[] = {
         {.fd = fd, .events = POLLOUT},
@@ -64,7 +64,7 @@ int screen_write(int fd, const char *bytes, size_t length, int stop_fd)
     struct stat info;
     bool is_pipe = fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
     while (length > 0) {
-        int failure = wait_for_room(fd, stop_fd);
+        int failure = wait_for_space(fd, stop_fd);
         if (failure)
             return failure;
         ssize_t done = write_some(fd, bytes, length, is_pipe);

@@ -1,6 +1,6 @@
 #include "tables.h"
 
-#include "choice.h"
+#include "arguments.h"
 #include "message.h"
 #include "report.h"
 
@@ -12,7 +12,8 @@ int tables_read_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
     static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV};
-    int choice = 0, code = choice_read(arguments, OPTION_TABLE_FORMAT, "format", &choice, error);
+    int choice = 0,
+        code = arguments_read_choice(arguments, OPTION_TABLE_FORMAT, "format", &choice, error);
     if (code == GPUT_OK)
         *format = formats[choice];
     return code;

@@ -10,6 +10,7 @@ static const struct topic topics[TOPIC_COUNT] = {
             .examples = "gpu-tracker run -- make -j8\n"
                         "gpu-tracker run -f json -o usage.json -- python train.py\n"
                         "gpu-tracker attach --for 60 4711\n"
+                        "gpu-tracker run --live -- make -j8\n"
                         "gpu-tracker doctor                # what this machine can measure",
             .more = "docs/running-commands.md",
         },

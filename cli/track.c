@@ -1,7 +1,9 @@
 #include "track.h"
 
 #include "launch.h"
+#include "live/live.h"
 #include "message.h"
+#include "progress.h"
 #include "report.h"
 #include "screen.h"
 #include "signals.h"
@@ -135,24 +137,77 @@ static int exit_status(const struct launch_end *end, enum outcome outcome, int *
     return EXIT_TRACKER_FAILED;
 }
 
+/* The view, where it is wanted; where there can be none, tracking goes on without. */
+static struct live *open_live(struct tracking *tracking)
+{
+    const struct live_options options = {.runs_command = true,
+        .interval_seconds = tracking->options.sleep_time_seconds,
+        .sub_tracking_file = tracking->live_marks};
+    char line[MESSAGE_LINE_SIZE / 2];
+    struct gput_error error;
+    struct live *live = NULL;
+    if (tracking->shows_live && live_open(&options, &live, &error) != GPUT_OK) {
+        snprintf(line, sizeof line, "there is no live view: %.400s.", error.message);
+        message_note(line);
+    }
+    tracking->options.snapshots = live != NULL;
+    return live;
+}
+
+/* "python train.py --epochs 3" */
+static void compose_title(char *const argv[], char *title, size_t size)
+{
+    size_t used = 0;
+    title[0] = '\0';
+    for (int i = 0; argv[i] && used < size; i++)
+        used += (size_t)snprintf(title + used, size - used, i ? " %s" : "%s", argv[i]);
+}
+
+static int start(struct gput_session *session, struct live *live, char *const argv[],
+    struct signals *signals, struct gput_error *error)
+{
+    char title[256];
+    live_give_streams(live);
+    int code = launch_start(session, argv, signals, error);
+    live_take_streams(live);
+    compose_title(argv, title, sizeof title);
+    if (code == GPUT_OK)
+        live_begin(live, session, title);
+    else
+        live_end(live, SCREEN_WAITS);
+    return code;
+}
+
+/* Waits for the command, with a view or a line on the terminal. */
+static int follow(struct gput_session *session, struct tracking *tracking, struct live *live,
+    struct signals *signals, struct launch_end *end, struct gput_error *error)
+{
+    struct progress progress;
+    progress_begin(&progress, session, tracking->shows_progress && !live);
+    struct display display = live ? live_display(live) : progress_display(&progress);
+    tracking->holds_lines = live != NULL;
+    int code = launch_follow(session, signals, &display, end, error);
+    live_end(live, end->stop_fd);
+    tracking->holds_lines = false;
+    progress_end(&progress);
+    return code;
+}
+
 /* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
  * to die of when it is not 0. */
 static int track_in_session(struct gput_session *session, struct tracking *tracking,
-    char *const argv[], const struct track_style *style, int *killed_by)
+    struct live *live, char *const argv[], const struct track_style *style, int *killed_by)
 {
     struct gput_error error = {0};
     struct launch_end end;
     struct signals signals;
-    if (launch_start(session, argv, &signals, &error) != GPUT_OK) {
+    if (start(session, live, argv, &signals, &error) != GPUT_OK) {
         message_error(&error);
         return failure_status(&error, style);
     }
     tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
-    struct progress progress;
-    progress_begin(&progress, session, tracking->shows_progress);
-    int code = launch_follow(session, &signals, &progress, &end, &error);
-    progress_end(&progress);
+    int code = follow(session, tracking, live, &signals, &end, &error);
     if (code != GPUT_OK) {
         message_error_until(&error, end.stop_fd);
         return style->failed_status;
@@ -194,11 +249,14 @@ int track_command(
     int killed_by = 0;
     tracking.options.starts_nothing_else = true;
     tracking.options.needs_no_gpu = !style->is_older_form;
+    struct live *live = open_live(&tracking);
     code = tracking_create_session(&tracking, &session, &error);
-    if (code == GPUT_OK)
-        status = track_in_session(session, &tracking, argv, style, &killed_by);
-    else
+    if (code == GPUT_OK) {
+        status = track_in_session(session, &tracking, live, argv, style, &killed_by);
+    } else {
+        live_end(live, SCREEN_WAITS);
         message_error(&error);
+    }
     gput_session_destroy(session);
     tracking_finish(&tracking);
     if (killed_by)

@@ -1,7 +1,8 @@
 #include "tracking.h"
 
-#include "choice.h"
+#include "arguments.h"
 #include "message.h"
+#include "numbers.h"
 #include "output-files.h"
 #include "report.h"
 #include "screen.h"
@@ -14,23 +15,25 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Between samples, so that a view is drawn twice a second. */
+#define LIVE_SECONDS 0.5
+
+enum { MAX_NAME_TRIES = 100 };
+
 bool tracking_read_count(const char *text, int *count)
 {
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || value < 1 || value > INT_MAX)
+    int64_t value;
+    if (text[0] < '0' || text[0] > '9' || !numbers_read_whole(text, &value) || value < 1 ||
+        value > INT_MAX)
         return false;
     *count = (int)value;
     return true;
 }
 
-/* The program keeps the C locale, so strtod() reads a decimal point everywhere. */
-bool tracking_read_number(const char *text, double least, double *seconds)
+bool tracking_read_number(const char *text, double min, double *seconds)
 {
-    char *end;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value) || value < least)
+    double value;
+    if (!numbers_read_decimal(text, &value) || !isfinite(value) || value < min)
         return false;
     *seconds = value;
     return true;
@@ -84,7 +87,7 @@ static int read_energy(const struct arguments *arguments, struct gput_session_op
             "more.",
             text);
     int driver = options->energy_driver;
-    int code = choice_read(arguments, OPTION_ENERGY_DRIVER, "driver", &driver, error);
+    int code = arguments_read_choice(arguments, OPTION_ENERGY_DRIVER, "driver", &driver, error);
     options->energy_driver = (enum gput_energy_driver)driver;
     if (code != GPUT_OK)
         return code;
@@ -96,7 +99,7 @@ static int read_ram_mode(const struct arguments *arguments, struct gput_session_
     struct gput_error *error)
 {
     int choice = options->ram_mode,
-        code = choice_read(arguments, OPTION_RAM, "RAM mode", &choice, error);
+        code = arguments_read_choice(arguments, OPTION_RAM, "RAM mode", &choice, error);
     options->ram_mode = (enum gput_ram_mode)choice;
     return code;
 }
@@ -129,11 +132,16 @@ static int read_limits(
         if (code != GPUT_OK)
             return code;
     }
+    bool has_some = false;
     for (int kind = 0; kind < GPUT_LIMIT_KINDS; kind++) {
         if (given.values[kind] > 0)
             limits->values[kind] = given.values[kind];
+        has_some |= limits->values[kind] > 0;
     }
     limits->enforce |= arguments_have(arguments, OPTION_ENFORCE);
+    if (limits->enforce && !has_some)
+        return fail(error, GPUT_ERROR_INVALID,
+            "There is no limit to enforce. Give one, for example --limit ram=8GB.");
     return GPUT_OK;
 }
 
@@ -157,12 +165,12 @@ static void say(struct tracking *tracking, enum message_kind kind, const char *t
     char line[MESSAGE_LINE_SIZE];
     size_t length = message_compose(kind, text, line);
     pthread_mutex_lock(&tracking->lock);
-    bool has_room = tracking->held_length == 0 &&
-                    screen_write(STDERR_FILENO, line, length, SCREEN_NEVER_WAITS) != ECANCELED;
-    if (!has_room && length <= sizeof tracking->held - tracking->held_length) {
+    bool has_space = tracking->held_length == 0 && !tracking->holds_lines &&
+                     screen_write(STDERR_FILENO, line, length, SCREEN_NEVER_WAITS) != ECANCELED;
+    if (!has_space && length <= sizeof tracking->held - tracking->held_length) {
         memcpy(tracking->held + tracking->held_length, line, length);
         tracking->held_length += length;
-    } else if (!has_room) {
+    } else if (!has_space) {
         tracking->not_held++;
     }
     pthread_mutex_unlock(&tracking->lock);
@@ -192,7 +200,7 @@ static void warn(void *user, const char *text)
 }
 
 /* What is done when every value was read: where warnings go, and where files are. */
-static void set_system_counters(const struct arguments *arguments, struct tracking *tracking)
+static void set_session_options(const struct arguments *arguments, struct tracking *tracking)
 {
     struct gput_session_options *options = &tracking->options;
     read_text(arguments, OPTION_GPU_UUIDS, &options->gpu_uuids);
@@ -210,6 +218,8 @@ static void set_system_counters(const struct arguments *arguments, struct tracki
     tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
     options->warn = tracking->disable_logs ? NULL : warn;
     options->user = tracking;
+    tracking->live_marks = from_environment("GPUT_BLOCKS_FILE");
+    read_text(arguments, OPTION_LIVE_MARKS, &tracking->live_marks);
     options->procfs_root = from_environment("GPUT_PROCFS");
     options->sysfs_root = from_environment("GPUT_SYSFS");
     options->nvml_path = from_environment("GPUT_NVML");
@@ -221,14 +231,36 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     tracking->output = arguments_value(arguments, OPTION_OUTPUT);
     tracking->quiet = arguments_have(arguments, OPTION_QUIET);
     tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
+    tracking->shows_live = arguments_have(arguments, OPTION_LIVE);
     tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
     enum gput_format usual = is_older_form ? GPUT_TEXT : report_usual_format(tracking->output);
     int code =
         report_read_format(arguments, OPTION_TRACKING_FORMAT, usual, &tracking->format, error);
+    tracking->options.whole_machine = is_older_form || tracking->format == GPUT_TEXT;
     /* The screen also gets what the command prints, whatever it really is. */
     if (code == GPUT_OK && tracking->format == GPUT_PICKLE && !tracking->output)
         code = report_refuse_pickle(error);
     return code;
+}
+
+/* Each file gets the name that it has in this process. */
+static int name_files(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    const char **const paths[] = {&options->tracking_file, &tracking->output, &tracking->html_path,
+        &options->energy_folder, &options->resource_usage_file};
+    char text[MESSAGE_LINE_SIZE];
+    tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        int code = rank_paths_expand(&tracking->ranks, paths[i], error);
+        if (code != GPUT_OK)
+            return code;
+    }
+    rank_paths_describe(&tracking->ranks, text, sizeof text);
+    if (text[0] && !tracking->disable_logs)
+        say(tracking, MESSAGE_NOTE, text);
+    return GPUT_OK;
 }
 
 static int read_everything(const struct arguments *arguments, bool is_older_form,
@@ -249,7 +281,16 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
         code = read_energy(arguments, options, error);
     if (code == GPUT_OK)
         code = read_limits(arguments, &tracking->limits, error);
-    set_system_counters(arguments, tracking);
+    set_session_options(arguments, tracking);
+    if (tracking->shows_live && !arguments_have(arguments, OPTION_SLEEP_TIME) &&
+        !arguments_have(arguments, OPTION_TRACKING_CONFIG))
+        options->sleep_time_seconds = LIVE_SECONDS;
+    if (code == GPUT_OK)
+        code = name_files(arguments, tracking, error);
+    /* An empty text is that of a variable which is not set. The library takes it for "nowhere". */
+    if (code == GPUT_OK && options->resource_usage_file && !options->resource_usage_file[0])
+        code = fail(error, GPUT_ERROR_INVALID,
+            "--resource-usage-file needs the name of a file, and was given an empty one.");
     if (code == GPUT_OK) /* which a config file may name */
         code =
             output_files_keep(tracking->output, options->tracking_file, "the tracking file", error);
@@ -261,8 +302,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     if (code == GPUT_OK)
         code = report_check_output(tracking->output, error);
     tracking->lists_processes = options->processes;
-    return code == GPUT_OK ? html_report_begin(&tracking->html,
-                                 arguments_value(arguments, OPTION_HTML_REPORT), options, error)
+    return code == GPUT_OK ? html_report_begin(&tracking->html, tracking->html_path, options, error)
                            : code;
 }
 
@@ -288,11 +328,30 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
     return code;
 }
 
-int tracking_create_session(
-    const struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+static bool is_taken(int code, const struct gput_session_options *options)
 {
-    const struct gput_session_options *options = &tracking->options;
+    return code == GPUT_ERROR_EXISTS && options->tracking_file &&
+           access(options->tracking_file, F_OK) == 0;
+}
+
+int tracking_create_session(
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
     int code = gput_session_create(options, session, error);
+    /* Another tracker may take the same name at the same time. */
+    for (int tries = 0; tries < MAX_NAME_TRIES && is_taken(code, options); tries++) {
+        char text[MESSAGE_LINE_SIZE];
+        if (!rank_paths_replace(&tracking->ranks, &options->tracking_file))
+            break;
+        if (tracking->html.path)
+            tracking->html.samples = options->tracking_file;
+        code = gput_session_create(options, session, error);
+        snprintf(text, sizeof text, "The tracking file exists: samples are written to %.400s.",
+            options->tracking_file);
+        if (code == GPUT_OK)
+            say(tracking, MESSAGE_WARNING, text);
+    }
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
         return code;
     if (error->errno_value == EEXIST)
@@ -314,6 +373,7 @@ void tracking_finish(struct tracking *tracking)
 {
     tracking_say_held(tracking, SCREEN_NEVER_WAITS);
     html_report_finish(&tracking->html);
+    rank_paths_finish(&tracking->ranks);
     pthread_mutex_destroy(&tracking->lock);
     gput_config_destroy(tracking->config);
 }

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "html-report.h"
+#include "rank-paths.h"
 
 #include <gputracker/gputracker.h>
 
@@ -19,11 +20,18 @@ struct tracking {
     pid_t process_id;                    /* to attach to, of the config; 0: not given */
     enum gput_format format;             /* of the report */
     const char *output;                  /* path of the report; NULL: the screen */
+    const char *html_path;               /* of --report; NULL: none is wanted */
     struct html_report html;             /* next to it, at the end */
+    struct rank_paths ranks;             /* owns the names of files */
     bool lists_processes;                /* in the report, too */
     bool quiet;                          /* no report on the screen */
     bool shows_progress;                 /* a line on the terminal while the command runs */
     bool also_summarizes;                /* a summary on the screen next to the report in a file */
+    bool shows_live;                     /* a view on the terminal while the command runs */
+    /* The sub-tracking file whose open code blocks the live view shows, or NULL. */
+    const char *live_marks;
+    /* Lines wait: a view has the terminal. */
+    _Atomic bool holds_lines;
     /* Drops warnings for now: the report will say what is missing, and standard error then has it
      * alone. */
     _Atomic bool leaves_warnings_to_report;
@@ -45,10 +53,10 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
     struct gput_error *error);
 void tracking_finish(struct tracking *tracking);
 
-/* gput_session_create() with these options; an error about an existing tracking file names the
- * option. */
+/* gput_session_create() with these options. A tracking file that exists is an error that names the
+ * option; one of many ranks takes a free name instead, and says so. */
 int tracking_create_session(
-    const struct tracking *tracking, struct gput_session **session, struct gput_error *error);
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
@@ -65,6 +73,6 @@ int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *r
 bool tracking_read_count(const char *text, int *count);
 
 /* Reads a number. False when the text is none, or is below `least`. */
-bool tracking_read_number(const char *text, double least, double *seconds);
+bool tracking_read_number(const char *text, double min, double *seconds);
 
 #endif

@@ -1,31 +1,24 @@
 #include "window.h"
 
-#include "choice.h"
+#include "arguments.h"
 #include "message.h"
-
-#include <errno.h>
-#include <stdlib.h>
+#include "numbers.h"
 
 int window_read_steps(
     const struct arguments *arguments, struct window *window, struct gput_error *error)
 {
     const char *text = arguments_value(arguments, OPTION_STEPS);
-    char *end;
     if (!text)
         return GPUT_OK;
     if (arguments_have(arguments, OPTION_START) || arguments_have(arguments, OPTION_STOP) ||
         arguments_have(arguments, OPTION_UNIT))
         return fail(error, GPUT_ERROR_INVALID,
             "--steps selects alone: give it without --start, --end and --unit.");
-    errno = 0;
-    window->start = window->end = strtoll(text, &end, 10);
-    bool valid = end != text;
-    if (valid && *end == '-') {
-        const char *last = end + 1;
-        window->end = strtoll(last, &end, 10);
-        valid = end != last;
-    }
-    if (!valid || *end || errno || window->start < 0 || window->end < window->start)
+    const char *end = numbers_parse_whole(text, &window->start);
+    window->end = window->start;
+    if (end && *end == '-')
+        end = numbers_parse_whole(end + 1, &window->end);
+    if (!end || *end || window->start < 0 || window->end < window->start)
         return fail(error, GPUT_ERROR_INVALID,
             "--steps=%.64s names no steps. Give the first and the last one, as in --steps=10-12.",
             text);
@@ -38,7 +31,7 @@ int window_read(const struct arguments *arguments, struct window *window, struct
 {
     *window = (struct window){.unit = GPUT_TIMELINE_TIME};
     int choice = GPUT_TIMELINE_TIME,
-        code = choice_read(arguments, OPTION_UNIT, "unit", &choice, error);
+        code = arguments_read_choice(arguments, OPTION_UNIT, "unit", &choice, error);
     window->unit = (enum gput_timeline_unit)choice;
     if (code == GPUT_OK)
         code = arguments_read_moment(

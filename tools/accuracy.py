@@ -232,13 +232,13 @@ HEAD = """# Accuracy
 
 Made by `make accuracy` on Linux {kernel}, {cores} cores; every tool sampled every {interval} s. In brackets:
 the error. The truth is what each program says of itself at its end: the kernel's count (getrusage) of
-itself and all it waited for, its own VmHWM, and for families of processes what it was asked to allocate
-and 1 MB each for the programs themselves; CPU time of daemons and of what is not waited for, and bytes written,
-are what it was asked to use and to write. It differs a little from run to run, so that each error is against the
-truth of its own run; the column shows that of the first.
+itself and all it waited for, and its own VmHWM. For families of processes it is what they were asked to allocate,
+and 1 MB each for the programs themselves. CPU time of daemons and of what is not waited for, and bytes written,
+are what the program was asked to use and to write. The truth differs a little from run to run, so each error is
+against that of its own run; the column shows that of the first.
 
 - *run*: `gpu-tracker run` as the superuser; *no rights*: the same as a user without any; *attach*: as the
-  superuser, to a program that runs already. Its CPU seconds are at least: what a process used since its last
+  superuser, to a program that runs already. Its CPU seconds are a lower bound. What a process used since its last
   clock tick is only in its parent's CPU totals, which count ticks of 10 ms and end with the parent.
 - Auto-reaped children are in no parent's CPU totals. A control group counts them, and the kernel reports their
   ends to the superuser; without rights there is what samples see of them, and the report says "at least". What proves a figure to be
@@ -246,6 +246,20 @@ truth of its own run; the column shows that of the first.
 - *GNU time*: Debian's package `time`. Its peak is that of the largest single process.
 - *psutil*: a loop over `psutil` that adds up RSS and CPU time of the family, as psrecord does.
 - *PyPI*: the Python package `gpu-tracker` {version}; CPU seconds are its mean percent times its time.
+"""
+
+LIMITS = """## Known limits
+
+What `peaks` calls "at least" and "exact" is proven, except for this:
+
+- *Pages of one object that change hands.* Maps of processes are read one after the other. Two processes map the same range of a file or of shared
+  memory. After the first was read it gives pages of it up, and takes as many others. Before the second is read it takes those pages, and gives as
+  many up. Neither has more file pages than before, so nothing shows it, and these pages count twice in `combined`. The error is at most what the
+  smaller of the two has alone in that range. It stays until one of them is read again. Pages that are only given up, or only taken, are recognized.
+- *Files that others map.* Readings of a control group count the mapped files of the command as far as its processes had mapped files at the
+  last scan. If these gave such pages up since, while another program had files of the command mapped, that much counts too many.
+- *Control groups.* The group's peak without page cache is no lower bound of RAM: how much page cache and memory of the kernel there was at that
+  moment is in no counter ([between samples](running-commands.md#between-samples)).
 """
 
 
@@ -280,7 +294,7 @@ def main():
         outcome.append((case, [measure(build, tool, case) for tool in tools]))
     text = HEAD.format(kernel=platform.release().split("-")[0], cores=os.cpu_count(), interval=INTERVAL, version=version)
     arguments.output.parent.mkdir(exist_ok=True)
-    arguments.output.write_text("\n".join([text, *tables(tools, outcome)]))
+    arguments.output.write_text("\n".join([text, *tables(tools, outcome), LIMITS]))
     print(f"wrote {arguments.output}", file=sys.stderr)
 
 

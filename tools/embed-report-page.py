@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Writes a C header with the page of HTML reports, compressed: embed-report-page.py HEADER [--required] [--depfile FILE]
 
-The page is web/dist/report.html where that is there, as in a released archive; else tools/report-page.sh builds it, into
-the folder of the header. If that fails the header is empty and the command has no reports, unless the page is required.
+The page is web/dist/report.html where that was built from the sources as they are now, as in a released archive; else
+tools/report-page.sh builds it, into the folder of the header. Where it cannot (no npm), a page of older sources is taken
+with a warning. If that fails too, the header is empty and the command has no reports, unless the page is required.
 With --dist alone, as a script of "meson dist", it puts the page into the archive.
 """
 
 import argparse
+import hashlib
 import os
 import pathlib
 import subprocess
@@ -25,12 +27,25 @@ def build_page(target):
     return subprocess.run([ROOT / "tools" / "report-page.sh", target.resolve()], stdout=sys.stderr).returncode == 0
 
 
+def sources_hash():
+    """As web/build.mjs writes it into the page."""
+    digest = hashlib.sha256()
+    for name in ["build.mjs", "package-lock.json", *sorted(f"src/{path.name}" for path in WEB.glob("src/*"))]:
+        digest.update(name.encode() + b"\0" + (WEB / name).read_bytes())
+    return digest.hexdigest()
+
+
 def find_page(folder):
     """The page, b"" where there is none."""
-    if (WEB / PAGE).is_file():
-        return (WEB / PAGE).read_bytes()
+    ready = (WEB / PAGE).read_bytes() if (WEB / PAGE).is_file() else b""
+    if f'content="{sources_hash()}"'.encode() in ready:
+        return ready
     target = folder / "report.html"
-    return target.read_bytes() if build_page(target) else b""
+    if build_page(target):
+        return target.read_bytes()
+    if ready:
+        print("web/dist/report.html was built from other sources than those in web/; it is taken all the same.", file=sys.stderr)
+    return ready
 
 
 def header_of(page):
@@ -47,7 +62,7 @@ def header_of(page):
 
 def dependencies_of(header):
     """A rule of make: what the page was built from."""
-    sources = [WEB / PAGE] if (WEB / PAGE).is_file() else [path for one in BUILT_FROM for path in WEB.glob(one)]
+    sources = [path for one in [*BUILT_FROM, PAGE] for path in WEB.glob(one)]
     names = " ".join(str(path).replace(" ", "\\ ") for path in sources)
     return f"{header}: {names}\n"
 
@@ -55,7 +70,14 @@ def dependencies_of(header):
 def add_to_archive():
     target = pathlib.Path(os.environ["MESON_DIST_ROOT"]) / "web" / PAGE
     target.parent.mkdir(parents=True, exist_ok=True)
-    return None if build_page(target) else "The page of HTML reports could not be built."
+    if not build_page(target):
+        return "The page of HTML reports could not be built."
+    # Two archives of one commit are the same bytes, whatever umask and time it is.
+    target.parent.chmod(0o755)
+    target.chmod(0o644)
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+        os.utime(target, (int(epoch), int(epoch)))
+    return None
 
 
 def main():

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Feeds every parser with broken input: each tests/fuzz/fuzz_NOUN.c (or only those named: fuzz.sh csv json), built by
-# clang with all of src/ under libFuzzer and the sanitizers, runs FUZZ_SECONDS (default 20). What it learned is kept in
+# clang with all of src/ under libFuzzer and the sanitizers, runs FUZZ_SECONDS (default 20), from the fixtures on. What it learned is kept in
 # build-fuzz/corpus/NOUN for the next run; input that crashes is kept in build-fuzz/crashes/NOUN.
 set -eu
 cd "$(dirname "$0")/.."
@@ -26,21 +26,21 @@ nouns=$*
 # All sources once, those that changed (or whose headers may have) anew.
 mkdir -p "$out/objects"
 newest_header=$(find src include -name '*.h' -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2)
-find src -name '*.c' | while read -r source; do
+sources=$(find src -name '*.c' ! -name '*_without_*.c') # those stand for parts that were left out of a build
+printf '%s\n' $sources | while read -r source; do
     object=$out/objects/$(echo "$source" | tr / -).o
     if [ ! -f "$object" ] || [ "$source" -nt "$object" ] || [ "$newest_header" -nt "$object" ]; then
         echo "$source $object"
     fi
 done | xargs -r -P "$(nproc)" -n 2 sh -c "clang $(echo $flags | sed 's/"/\\"/g') -c \"\$0\" -o \"\$1\" || exit 255"
 
-objects=$(find src -name '*.c' | tr / - | sed "s,.*,$out/objects/&.o,")
+objects=$(printf '%s\n' $sources | tr / - | sed "s,.*,$out/objects/&.o,")
 
 failed=
 for noun in $nouns; do
     mkdir -p "$out/corpus/$noun" "$out/crashes/$noun"
     clang $flags -fsanitize=fuzzer "tests/fuzz/fuzz_$noun.c" $objects $libraries -o "$out/fuzz_$noun"
-    seeds=
-    [ ! -d "tests/fixtures/${noun}s" ] || seeds=tests/fixtures/${noun}s
+    seeds=tests/fixtures
     [ ! -f "tests/fuzz/$noun.dict" ] || seeds="$seeds -dict=tests/fuzz/$noun.dict"
     log=$out/$noun.log
     if "$out/fuzz_$noun" -max_total_time="$seconds" -rss_limit_mb=1024 -timeout=10 -print_final_stats=1 \

@@ -16,29 +16,63 @@ case "${1:-}" in
     exit 2
     ;;
 esac
-command -v dpkg-query >/dev/null || {
-    echo "No dpkg here. Install the equivalents of: $packages" >&2
-    exit 0
-}
+if ! command -v dpkg-query >/dev/null; then
+    command -v meson >/dev/null && exit
+    echo "There is no dpkg here, so nothing is installed. gpu-tracker is built with the equivalents of: $packages" >&2
+    exit 1
+fi
 missing=
 for package in $packages; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
 done
 [ -n "$missing" ] || exit 0
 
-echo "Installing:$missing" >&2
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     command -v sudo >/dev/null || {
-        echo "Please install as root: apt-get install$missing" >&2
+        echo "Packages are missing, and only root may install them. Please ask for this line to be run as root:" >&2
+        echo "apt-get update && apt-get install -y --no-install-recommends$missing" >&2
         exit 1
     }
     as_root=sudo
 fi
-log=$(mktemp)
-if ! { $as_root apt-get update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+log=$folder/log
+
+# Shows how far apt is: on a terminal in one line that changes, elsewhere in a line for every 25 packages.
+show_progress() {
+    unpacked=0 configured=0 packages=
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >>"$log"
+        case $line in
+        *" newly installed, "*) packages=$(echo "$line" | sed 's/.* \([0-9]*\) newly installed.*/\1/') ;;
+        "Need to get "*) printf '  downloading %s, %s packages in all\n' "$(echo "$line" | sed 's/Need to get \(.*\) of archives.*/\1/')" "$packages" ;;
+        "Unpacking "*) unpacked=$((unpacked + 1)) && show_count unpacked "$unpacked" ;;
+        "Setting up "*) configured=$((configured + 1)) && show_count "set up" "$configured" ;;
+        esac
+    done
+    [ ! -t 2 ] || printf '\r\033[K'
+}
+
+show_count() { # WHAT NUMBER
+    if [ -t 2 ]; then
+        printf '\r\033[K  %s: %s of %s packages' "$1" "$2" "$packages"
+    elif [ $(($2 % 25)) -eq 0 ] || [ "$2" = "$packages" ]; then
+        printf '  %s: %s of %s packages\n' "$1" "$2" "$packages"
+    fi
+}
+
+install_all() {
+    $as_root apt-get update &&
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+}
+
+echo "Installing Debian packages, which takes some minutes on a bare machine:$missing" >&2
+{ install_all 2>&1 || touch "$folder/failed"; } | show_progress >&2
+if [ -e "$folder/failed" ]; then
     cat "$log" >&2
-    rm -f "$log"
+    echo "These packages could not be installed:$missing" >&2
     exit 1
 fi
-rm -f "$log"

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [meson test option…]
 
-Many tests watch real processes. On a machine that gives them no CPU for seconds one can fail without a fault
-of ours, so a test program that failed runs once more, by itself; it is named, and the second run decides.
+A test that fails is a defect, of the product or of the test: none runs a second time.
 """
 
 import json
@@ -47,22 +46,16 @@ def count(test):
 
 
 def show_failures(results):
-    """Says why; returns the names of the programs that failed."""
-    names = [name for name, ((_, failed, _), _) in results.items() if failed]
-    for name in names:
-        print(f"FAILED {name}:")
-        print("".join(f"  {line}\n" for line in results[name][1]), end="")
-    return names
+    for name, ((_, failed, _), said) in results.items():
+        if failed:
+            print(f"FAILED {name}:")
+            print("".join(f"  {line}\n" for line in said), end="")
 
 
 def main():
     build, options = sys.argv[1], sys.argv[2:]
     results = run(build, *options)
-    again = show_failures(results)
-    if again:
-        print(f"Once more, one at a time: {', '.join(again)}", flush=True)
-        results.update(run(build, *options, "--num-processes", "1", *again))
-        show_failures(results)
+    show_failures(results)
     counts = [count for count, _ in results.values()]
     passed, failed, skipped = (sum(column) for column in zip(*counts)) if counts else (0, 0, 0)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

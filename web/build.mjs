@@ -2,7 +2,7 @@
 // What goes in place of its two markers: docs/report-format.md. Usage: node build.mjs [FILE]
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -42,7 +42,16 @@ const policy = [
     "form-action 'none'",
 ].join("; ");
 
-const parts = { policy, style, early, script };
+/** Of all that the page is made from: tools/embed-report-page.py takes no page of other sources. */
+function sourcesHash() {
+    const hash = createHash("sha256");
+    const sources = readdirSync(join(here, "src")).sort().map((name) => `src/${name}`);
+    for (const name of ["build.mjs", "package-lock.json", ...sources]) hash.update(`${name}\0`).update(readFileSync(join(here, name)));
+    return hash.digest("hex");
+}
+
+const sources = sourcesHash();
+const parts = { sources, policy, style, early, script };
 const page = readFileSync(join(here, "src", "page.html"), "utf8").replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);
 
 mkdirSync(dirname(target), { recursive: true });

@@ -61,9 +61,9 @@ enum gput_split {
 struct gput_analysis_options {
     size_t size;               /**< set by gput_analysis_options_default() */
     const char *tracking_file; /**< .csv or .sqlite */
-    const char
-        *sub_tracking_file; /**< .csv, .sqlite or .gputblocks; NULL: only the whole session */
-    enum gput_split split;  /**< default: GPUT_SPLIT_NONE */
+    /** .csv, .sqlite or .gputblocks; NULL: only the whole session. */
+    const char *sub_tracking_file;
+    enum gput_split split; /**< default: GPUT_SPLIT_NONE */
     bool details; /**< also percentiles, self time and the thread's CPU time; costs more; default:
                      false */
     /** Called with one line (no newline) for each warning. NULL: none. */
@@ -154,6 +154,10 @@ GPUT_API const struct gput_percentiles *gput_analysis_overall_percentiles(
 GPUT_API double gput_analysis_energy(
     const struct gput_analysis *analysis, enum gput_energy_figure figure);
 
+/** Calls that are not in the sub-tracking file, because its disk was full or it had reached a limit
+ * when they were marked. `*at_least`: there may be more, as the file was truncated. */
+GPUT_API uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis, bool *at_least);
+
 /* ---- Code blocks ---- */
 
 struct gput_code_block; /**< of an analysis, and owned by it */
@@ -230,8 +234,9 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
  * (measurement, unit, min, max, mean, std, missing_timepoints); "code_blocks" with a row a block,
  * and after it one for each of its parts (code_block_name, process_id, thread_id, num_timepoints,
  * num_calls, num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_…
- * in joules and exact_… where known); "code_block_usage" with a row a block and measurement. With
- * `details` also p50, p95, p99, self_time_total, cpu_time_total.
+ * in joules and exact_… where known); "code_block_usage" with a row a block and measurement; the
+ * record "lost_calls" (num_lost_calls, at_least). With `details` also p50, p95, p99,
+ * self_time_total, cpu_time_total.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

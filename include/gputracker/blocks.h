@@ -19,9 +19,10 @@
  *
  *   .csv         readable by pandas and others; one write(2) a mark, a few microseconds a block
  *   .sqlite      table `data`; some tens of microseconds a block
- *   .gputblocks  a log of fixed-size records: under 100 ns a block, no system call, no lock. 16
- * bytes a block (exact: 112), up to `limit_bytes`. `gpu-tracker sub-track combine --mix` converts
- * it.
+ *   .gputblocks  a log of fixed-size records; under 100 ns a block, no system call, no lock
+ *
+ * A log takes 16 bytes a block (exact: 112), up to `limit_bytes`. `gpu-tracker sub-track combine
+ * --mix` converts it.
  *
  * The time of a mark is read as close to the block as possible: the cost of marking is outside of
  * the block, except reading the clock.
@@ -41,9 +42,10 @@
 extern "C" {
 #endif
 
+/** What a mark says of its block. The values are those of the column "position". */
 enum gput_block_position {
-    GPUT_BLOCK_START = 0,
-    GPUT_BLOCK_STOP = 1,
+    GPUT_BLOCK_START = 0, /**< the block starts */
+    GPUT_BLOCK_STOP = 1,  /**< the block stops */
 };
 
 /** How marks are written. Sized: see gputracker/sized.h. */
@@ -83,8 +85,10 @@ static inline struct gput_blocks_options gput_blocks_options_default(void)
     return options;
 }
 
-/* ---- The default log of the process ---- Process-wide state, so that a block can be marked
- * anywhere in a program without passing a log. Explicit logs are below. */
+/* ---- The default log of the process ---- */
+
+/* It is the one state that belongs to the process, so that a block can be marked anywhere in a
+ * program without passing a log. Explicit logs are below. */
 
 /**
  * Opens the default log before the first mark; only needed for another file or other options than
@@ -147,11 +151,12 @@ GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *er
  */
 GPUT_API void gput_blocks_share(struct gput_blocks *blocks);
 
-/** As gput_block_begin() and gput_block_end(). */
+/** As gput_block_begin() and gput_block_end(), in that log. */
 GPUT_API int gput_blocks_begin(struct gput_blocks *blocks, const char *name);
 GPUT_API int gput_blocks_end(struct gput_blocks *blocks);
 
-/** A single mark, for blocks that do not nest or that stop in another thread than they started. */
+/** A single mark, for blocks that do not nest or that stop in another thread than they started.
+ * Returns and errors: as gput_block_begin(). */
 GPUT_API int gput_blocks_mark(
     struct gput_blocks *blocks, const char *name, enum gput_block_position position);
 
@@ -164,14 +169,14 @@ struct gput_block_call {
 /**
  * A start and a stop with an explicit call: calls of one block may overlap within a thread, as
  * those of tasks and coroutines do, and stop in another thread. Stopping a call of a parent process
- * writes no mark.
+ * writes no mark. `call` belongs to the caller. Returns and errors: as gput_block_begin().
  */
 GPUT_API int gput_blocks_start(
     struct gput_blocks *blocks, const char *name, struct gput_block_call *call);
 GPUT_API int gput_blocks_stop(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
 
-/** What became of a log. Sized: see gputracker/sized.h. */
+/** What was written to a log, and what was lost. Sized: see gputracker/sized.h. */
 struct gput_blocks_status {
     size_t size;     /**< set by gput_blocks_status_default() */
     char path[4096]; /**< the file of this process */

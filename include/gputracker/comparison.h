@@ -29,12 +29,14 @@
 extern "C" {
 #endif
 
+/** What is compared of each measurement: see struct gput_statistics. */
 enum gput_statistic { GPUT_MIN, GPUT_MAX, GPUT_MEAN, GPUT_STD };
 
 /** "min", "max", "mean", "std". Static text. */
 GPUT_API const char *gput_statistic_name(enum gput_statistic statistic);
 
-/** Errors: GPUT_ERROR_INVALID (`Invalid summary statistic 'x'. Valid values are …`). */
+/** Reads the name of a statistic. Errors: GPUT_ERROR_INVALID (`Invalid summary statistic 'x'. Valid
+ * values are …`). */
 GPUT_API int gput_statistic_parse(
     const char *word, enum gput_statistic *statistic, struct gput_error *error);
 
@@ -52,7 +54,8 @@ struct gput_comparison_options {
     /** Called with one line (no newline) for each warning, while sessions are loaded. NULL: none.
      */
     void (*warn)(void *user, const char *message);
-    void *user; /**< passed to it */
+    void *user;     /**< passed to it */
+    bool is_inline; /**< of a picture: small, without a background; default: false */
 };
 
 /** Sets the defaults in a struct of that size; for gput_comparison_options_default(). */
@@ -66,7 +69,7 @@ static inline struct gput_comparison_options gput_comparison_options_default(voi
     return options;
 }
 
-struct gput_comparison;
+struct gput_comparison; /**< made by gput_comparison_create() */
 
 /**
  * Loads results and matches their code blocks. Blocks match in the order of their names, in which
@@ -85,9 +88,10 @@ GPUT_API int gput_comparison_create(const struct gput_comparison_session *sessio
 GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
 
 /**
- * The comparison as text, JSON, CSV or pickle (which Python's gpu_tracker loads as its own
- * ComparisonResults). Sessions are in ascending order of their values. Sessions of several runs (95
- * % intervals, noise) and `relative` add further keys and lines.
+ * The comparison as a picture of its main figures (GPUT_SVG, GPUT_PDF, GPUT_PNG; see
+ * gput_plot_render()), or with every figure as text, JSON, CSV or pickle (which Python's
+ * gpu_tracker loads as its own ComparisonResults). Sessions are in ascending order of their values.
+ * Sessions of several runs (95 % intervals, noise) and `relative` add further keys and lines.
  *
  * Result and errors: see gputracker/format.h.
  */

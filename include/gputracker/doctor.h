@@ -23,10 +23,11 @@
 extern "C" {
 #endif
 
+/** Whether a source can be read. */
 enum gput_doctor_state {
-    GPUT_DOCTOR_AVAILABLE,
-    GPUT_DOCTOR_PARTLY, /**< some of what it gives is missing; `reason` says what */
-    GPUT_DOCTOR_UNAVAILABLE,
+    GPUT_DOCTOR_AVAILABLE,   /**< all that it gives */
+    GPUT_DOCTOR_PARTLY,      /**< some of what it gives is missing; `reason` says what */
+    GPUT_DOCTOR_UNAVAILABLE, /**< nothing; `reason` says why */
 };
 
 /** "available", "partly" or "unavailable". Static text. */
@@ -40,7 +41,7 @@ struct gput_doctor; /**< made by gput_doctor_create() */
  * made and removed again to see whether that is allowed.
  *
  * On success the caller frees `*doctor` by gput_doctor_destroy(); on failure it is NULL. Errors:
- * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is none.
+ * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is no error.
  */
 GPUT_API int gput_doctor_create(const struct gput_session_options *options,
     struct gput_doctor **doctor, struct gput_error *error);
@@ -48,7 +49,8 @@ GPUT_API int gput_doctor_create(const struct gput_session_options *options,
 /** NULL is fine. */
 GPUT_API void gput_doctor_destroy(struct gput_doctor *doctor);
 
-/** The number of sources; the others take an index below it. Texts belong to the findings. */
+/** The number of sources. The functions below take an index that is less. Texts belong to
+ * `doctor`. */
 GPUT_API size_t gput_doctor_source_count(const struct gput_doctor *doctor);
 /** In snake_case: "procfs", "nvml", "rapl" …. */
 GPUT_API const char *gput_doctor_source_name(const struct gput_doctor *doctor, size_t index);

@@ -19,6 +19,7 @@
 extern "C" {
 #endif
 
+/** In which energy is shown; inside the library it is joules. */
 enum gput_energy_unit { GPUT_JOULES, GPUT_WATT_HOURS, GPUT_KILOWATT_HOURS };
 
 /** "joules", "watt-hours" or "kilowatt-hours". Static text. */
@@ -31,16 +32,16 @@ GPUT_API int gput_energy_unit_parse(
 
 /** The figures of energy that a tracking file keeps, and that analysis gives for code blocks. */
 enum gput_energy_figure {
-    GPUT_ENERGY_PACKAGE,
-    GPUT_ENERGY_CORE,
-    GPUT_ENERGY_UNCORE,
-    GPUT_ENERGY_DRAM,
-    GPUT_ENERGY_PSYS,
-    GPUT_ENERGY_GPU,
-    GPUT_ENERGY_TOTAL, /**< of the machine */
-    GPUT_ENERGY_MAIN,
-    GPUT_ENERGY_DESCENDANTS,
-    GPUT_ENERGY_COMBINED,
+    GPUT_ENERGY_PACKAGE, /**< of the machine: the CPU packages, cores included */
+    GPUT_ENERGY_CORE,    /**< the cores of the packages */
+    GPUT_ENERGY_UNCORE,  /**< what else of the packages has a counter: as a rule the GPU in it */
+    GPUT_ENERGY_DRAM,    /**< the memory */
+    GPUT_ENERGY_PSYS,    /**< the whole board, where it has a counter */
+    GPUT_ENERGY_GPU,     /**< all GPUs outside of the packages */
+    GPUT_ENERGY_TOTAL,   /**< packages, DRAM and GPUs; of a battery where there is only that */
+    GPUT_ENERGY_MAIN,    /**< the share of the main process */
+    GPUT_ENERGY_DESCENDANTS, /**< the share of what it started */
+    GPUT_ENERGY_COMBINED,    /**< the share of both */
     GPUT_ENERGY_FIGURE_COUNT,
 };
 

@@ -46,15 +46,15 @@ struct gput_energy_window {
 struct gput_energy_point {
     int64_t time_us; /**< as in the window */
     double value;
-    uint32_t segment; /**< goes up where recording was stopped and went on */
+    uint32_t segment; /**< from 0; the next one after each time that recording was stopped */
 };
 
 /** A metric over a window. Sized: see gputracker/sized.h. NaN where nothing was recorded of it. */
 struct gput_energy_metric {
     size_t size;      /**< set by gput_energy_metric_default() */
     const char *name; /**< belongs to the recording */
-    const char
-        *device;       /**< the GPU that it is of ("0"), which ends its name; NULL: of none alone */
+    /** The GPU that it is of ("0"), which ends its name; NULL: of none alone. */
+    const char *device;
     const char *group; /**< "cpu", "gpu", "experiment" or "wattmeter" */
     const char *unit;  /**< of its values: "watts", "bytes", "seconds"; NULL: another, or none */
     double total;      /**< trapezoid integral over seconds, segment by segment: joules of watts;
@@ -85,6 +85,7 @@ static inline struct gput_energy_metric gput_energy_metric_default(void)
  */
 GPUT_API int gput_energy_recording_load(
     const char *folder, struct gput_energy_recording **recording, struct gput_error *error);
+/** NULL is fine. */
 GPUT_API void gput_energy_recording_destroy(struct gput_energy_recording *recording);
 
 /** What was skipped (a truncated line), a sentence each, or NULL. */
@@ -166,9 +167,10 @@ GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *re
     const struct gput_energy_window *window, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
 
-/** The points of metrics as text, JSON, CSV, or as a picture (SVG) with one line a metric; of a
- * metric by GPU each GPU's. Result and errors: see gputracker/format.h; GPUT_ERROR_NOT_FOUND (a
- * metric). */
+/** The points of metrics as text, JSON or CSV, or as a picture (SVG, PDF, PNG; gputracker/plot.h
+ * has what they need) with one line a metric; of a metric by GPU each GPU's. Result and errors: see
+ * gputracker/format.h; GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_UNSUPPORTED (cairo or Pango is
+ * missing). */
 GPUT_API int gput_energy_recording_render_curves(const struct gput_energy_recording *recording,
     const char *const *names, size_t n_names, const struct gput_energy_window *window,
     enum gput_format format, char **bytes, size_t *length, struct gput_error *error);

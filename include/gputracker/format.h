@@ -34,6 +34,8 @@ enum gput_format {
     GPUT_SUMMARY,     /**< of a session: about ten lines for people */
     GPUT_LINE,        /**< of a session: what is known now in one line, without a newline */
     GPUT_SVG,         /**< of curves: a picture */
+    GPUT_PDF,         /**< likewise, with its fonts */
+    GPUT_PNG,         /**< likewise, as dots */
 };
 
 #ifdef __cplusplus

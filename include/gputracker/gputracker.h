@@ -17,8 +17,11 @@
 #include <gputracker/error.h>
 #include <gputracker/file.h>
 #include <gputracker/format.h>
+#include <gputracker/job.h>
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
+#include <gputracker/perfetto.h>
+#include <gputracker/plot.h>
 #include <gputracker/processes.h>
 #include <gputracker/profile.h>
 #include <gputracker/recorded.h>

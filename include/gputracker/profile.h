@@ -116,7 +116,7 @@ struct gput_profile_options {
     const char *const *metrics; /**< METRICS: only rows of these names, dimensions, processes; none:
                                    all */
     size_t metric_count;
-    /** The most memory to use; 0: 192 MiB. The rest goes to unnamed temporary files. */
+    /** The memory to use at most; 0: 192 MiB. The rest goes to unnamed temporary files. */
     size_t memory_bytes;
     const char *temporary_folder; /**< for those files; NULL: /var/tmp */
     /**
@@ -263,7 +263,7 @@ struct gput_kineto_options {
     size_t limit; /**< KERNELS, DIFF: how many rows; 0: 10, for DIFF all */
     /** IDLE: a gap up to this many nanoseconds is the kernel's own delay; 0: 30. */
     int64_t kernel_delay_ns;
-    /** The most memory to use; 0: 192 MiB. The rest goes to an unnamed temporary file. */
+    /** The memory to use at most; 0: 192 MiB. The rest goes to an unnamed temporary file. */
     size_t memory_bytes;
     const char *temporary_folder;                  /**< for that file; NULL: /var/tmp */
     void (*warn)(void *user, const char *message); /**< files that are truncated or damaged, ranks

@@ -30,8 +30,8 @@ struct gput_recorded_span {
 /** What is read. Sized: see gputracker/sized.h. */
 struct gput_recorded_options {
     size_t size; /**< set by gput_recorded_options_default() */
-    const struct gput_recorded_span
-        *spans; /**< only samples inside at least one of these, in any order; NULL: all samples */
+    /** Only samples inside at least one of these, in any order; NULL: all samples. */
+    const struct gput_recorded_span *spans;
     size_t n_spans;
     const char *code_block; /**< only marks and calls of this code block; NULL: all */
     /** Called with one line (no newline) for each warning, such as a truncated last line. NULL:
@@ -66,8 +66,8 @@ GPUT_API int gput_recorded_samples(const char *path, const struct gput_recorded_
 
 /**
  * The further tables of a tracking file that is a database (.sqlite), with their names there: each
- * GPU ("gpu_data"), joules since the start ("energy_data"), the processes ("process_data"), as far
- * as the session had them.
+ * GPU ("gpu_data"), joules since the start ("energy_data"), bytes read and written since then
+ * ("io_data"), the processes ("process_data"), as far as the session had them.
  *
  * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_INVALID for a .csv file, which has
  * none.
@@ -98,6 +98,17 @@ GPUT_API int gput_recorded_marks(const char *path, const struct gput_recorded_op
  */
 GPUT_API int gput_recorded_calls(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error);
+
+/**
+ * The calls that are open, for a file that its program still writes to: the table "open_calls" with
+ * the columns process_id, thread_id, code_block_name and start (seconds since the epoch). Stops
+ * without a start, and what is damaged or not whole yet, are skipped. Memory grows with the blocks
+ * and the calls that are open, not with the file.
+ *
+ * Ownership and errors as gput_recorded_samples().
+ */
+GPUT_API int gput_recorded_open_calls(
+    const char *path, struct gput_tables **tables, struct gput_error *error);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,8 @@
  *     options.session_count = 1;
  *     gput_html_report_write(&options, "report.html", &error);
  *
- * docs/report-format.md describes the data in the file.
+ * docs/report-format.md describes the data in the file. gput_report_export() writes it for other
+ * programs.
  */
 #ifndef GPUTRACKER_REPORT_H
 #define GPUTRACKER_REPORT_H
@@ -18,6 +19,7 @@
 #include <gputracker/error.h>
 #include <gputracker/results.h>
 #include <gputracker/sized.h>
+#include <gputracker/table.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,6 +42,11 @@ struct gput_html_report_session {
     const struct gput_results *results; /**< of a session that has just ended; NULL: not known */
     /** What is not in the results: processes, the command, its status. NULL: not known. */
     const struct gput_report_options *report;
+    /** Its file is a temporary one, which the page does not name. */
+    bool is_temporary;
+    /** How the processes in `report` name their sub-tracking files, as for gput_blocks_open():
+     * those that were written since their process started are shown. NULL: it is not known. */
+    const char *blocks_pattern;
 };
 
 /** Sets the defaults, all zero, in a struct of that size. */
@@ -69,9 +76,12 @@ struct gput_html_report_options {
     /** Called now and then with the completed share of the work, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user; /**< passed to warn() and progress() */
+    /** gput_html_report_write() waits for the reader of a pipe until this descriptor is readable,
+     * as gput_file_write_until() does. -1 (usual): for ever. */
+    int stop_fd;
 };
 
-/** Sets the defaults, all zero, in a struct of that size. */
+/** Sets the defaults, zero but for `stop_fd`, in a struct of that size. */
 GPUT_API void gput_html_report_options_init(struct gput_html_report_options *options, size_t size);
 
 /** No sessions, the title and page above. */
@@ -100,6 +110,39 @@ GPUT_API const char *gput_html_report_remedy(void);
  */
 GPUT_API int gput_html_report_write(
     const struct gput_html_report_options *options, const char *path, struct gput_error *error);
+
+/** What gput_report_export() writes. */
+enum gput_report_format {
+    GPUT_REPORT_JSON,       /**< one file: the document of a report, its columns as arrays */
+    GPUT_REPORT_CSV,        /**< a folder: a file for each table */
+    GPUT_REPORT_SPEEDSCOPE, /**< one file: calls of code blocks and events, for speedscope */
+    GPUT_REPORT_COLLAPSED,  /**< one file: a line a stack of them, with its own microseconds */
+};
+
+/**
+ * Writes what a report of these sessions shows for other programs; docs/report.md has the tables.
+ * `path` is a file, "-" for the standard output, or a folder, which is made unless it is there.
+ * Each file appears complete or not at all. Title and page of the options do not matter; a build
+ * without the page exports all the same.
+ *
+ * Errors: those of gput_html_report_write(); GPUT_ERROR_INVALID also for tables to the standard
+ * output, GPUT_ERROR_NOT_FOUND also for stacks of sessions that have no calls.
+ */
+GPUT_API int gput_report_export(const struct gput_html_report_options *options,
+    enum gput_report_format format, const char *path, struct gput_error *error);
+
+/** Takes a part of a table; it owns `part`. Anything but GPUT_OK ends it. */
+typedef int gput_report_take_table(void *user, struct gput_tables *part, struct gput_error *error);
+
+/**
+ * Passes the tables that gput_report_export() writes as GPUT_REPORT_CSV to `take`, one after the
+ * other, in parts of at most 65,536 rows: each call gives one table with the name of its file. All
+ * numbers are of type double, in base units. `user` is passed to `take`.
+ *
+ * Errors: those of gput_report_export(), and those of `take`.
+ */
+GPUT_API int gput_report_tables(const struct gput_html_report_options *options,
+    gput_report_take_table *take, void *user, struct gput_error *error);
 
 #ifdef __cplusplus
 }

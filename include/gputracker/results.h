@@ -5,7 +5,7 @@
  *     struct gput_results *results;
  *     if (gput_session_results(session, &results, &error) == GPUT_OK) {
  *         double peak = gput_results_max(results, GPUT_COMBINED_RAM);
- *         double cpu = gput_results_number(results, "accounting.kernel_cpu_seconds");
+ *         double cpu = gput_results_number(results, "accounting.cpu_seconds.kernel");
  *         printf("%.0f bytes, %.3f s of CPU time\n", peak, cpu);
  *         gput_results_destroy(results);
  *     }
@@ -81,7 +81,7 @@ GPUT_API bool gput_results_was_ended(const struct gput_results *results);
 
 /**
  * A column of the results: one figure or text. Shared: see gputracker/sized.h. Names are paths:
- * "max.main_ram", "peaks.combined.at_most_bytes", "accounting.kernel_cpu_seconds". They keep their
+ * "max.main_ram", "peaks.combined_at_most_bytes", "accounting.cpu_seconds.kernel". They keep their
  * meaning; new ones are added.
  */
 struct gput_results_column {
@@ -150,7 +150,7 @@ enum gput_source_state {
 /** "exact", "sampled" or "unavailable". Static text. */
 GPUT_API const char *gput_source_state_name(enum gput_source_state state);
 
-/** The number of sources; the others take an index below it. */
+/** The number of sources. The functions below take an index that is less. */
 GPUT_API size_t gput_results_source_count(const struct gput_results *results);
 /** Its name in snake_case: "ram", "cpu_time", "gpu" …. Texts belong to the results. */
 GPUT_API const char *gput_results_source_name(const struct gput_results *results, size_t index);

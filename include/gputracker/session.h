@@ -43,6 +43,8 @@ extern "C" {
 enum gput_ram_mode {
     GPUT_RAM_ADAPTIVE, /**< expensive readings only when they can have changed, at a bounded rate */
     GPUT_RAM_EXACT,    /**< expensive readings at every tick */
+    GPUT_RAM_TOTALS,   /**< as adaptive, but none of a process that is alone: its total is RSS. Its
+                            anonymous memory is called private then, and that of files shared */
 };
 
 /** What a session does. Sized: see gputracker/sized.h. */
@@ -56,13 +58,14 @@ struct gput_session_options {
     double carbon_intensity;    /**< grams of CO2e for a kWh of the grid; default NaN: unknown */
     const char *carbon_country; /**< code of a country ("FR"), for that of its grid where
                                      `carbon_intensity` is unknown; NULL: none */
-    unsigned n_expected_cores;  /**< what "hardware percent" divides by; 0: all of the machine */
+    unsigned n_expected_cores;  /**< what "hardware percent" divides by; 0: see `whole_machine` */
     const char *gpu_uuids; /**< comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
     const char *gpu_brand; /**< "nvidia", "amd" or "intel"; NULL: whatever is there */
     const char *tracking_file;       /**< path ending in .csv or .sqlite; NULL: none */
     bool overwrite;                  /**< replace a tracking file that is there */
     const char *resource_usage_file; /**< where results so far are kept while tracking runs; NULL: a
-                                          hidden file of a random name in the working directory */
+                                          hidden file of a random name in the working directory;
+                                          "": nowhere */
     const char *energy_folder;       /**< where a recording of power goes, in the form of
                                           gputracker/energy_recording.h; it is made, and those
                                           above it; NULL: none */
@@ -99,6 +102,10 @@ struct gput_session_options {
      * set that has the same sample as a rule, with its processes and GPUs. NULL: none. */
     void (*sample)(void *user, const struct gput_sample *sample);
     void *user; /**< handed to warn() and sample() */
+    /** Hardware percent is of all cores and GPUs of the machine, as in the older gpu_tracker. Else
+     * it is of what the process may use: by CPU affinity, control groups, Slurm's allocation,
+     * CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK. */
+    bool whole_machine;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */
@@ -152,7 +159,8 @@ GPUT_API int gput_session_track_pids(
 
 /**
  * Starts to measure the machine alone: CPU, RAM, GPUs, energy, network. No process is tracked, so
- * all figures of main, descendants and combined are missing. It runs until gput_session_stop().
+ * all figures of main, descendants and combined are missing; with the option `snapshots` these list
+ * all processes of the machine. It runs until gput_session_stop().
  */
 GPUT_API int gput_session_track_machine(struct gput_session *session, struct gput_error *error);
 

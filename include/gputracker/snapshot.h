@@ -50,7 +50,7 @@ GPUT_API int gput_session_latest_snapshot(
 /** Frees it when it is not held elsewhere. NULL is fine. */
 GPUT_API void gput_snapshot_release(struct gput_snapshot *snapshot);
 
-/** Counts the session's ticks, from 1 at its beginning on. A number may be left out. */
+/** The number of its tick: 1 is the first of the session. A number may be skipped. */
 GPUT_API uint64_t gput_snapshot_number(const struct gput_snapshot *snapshot);
 
 /** Since tracking began. */
@@ -63,7 +63,8 @@ GPUT_API const struct gput_sample *gput_snapshot_sample(const struct gput_snapsh
 GPUT_API double gput_snapshot_watts(
     const struct gput_snapshot *snapshot, enum gput_energy_figure figure);
 
-/** A tracked process. Shared: see gputracker/sized.h. */
+/** A tracked process; of a session that measures the machine alone, any process. Shared: see
+ * gputracker/sized.h. */
 struct gput_snapshot_process {
     pid_t pid;
     pid_t parent;     /**< its parent now; it need not be tracked */
@@ -80,13 +81,15 @@ struct gput_snapshot_process {
     double gpu_ram_bytes;     /**< as drivers list it, all GPUs together */
     const char *command_line; /**< separated by blanks; NULL unless the options `processes` and
                                    `command_lines` are set, and it was read */
+    /** Field 22 of /proc/PID/stat: proves that a pid is still this process. */
+    uint64_t start_ticks;
 };
 
 /** How many processes there are: living ones, and those that have ended and were not waited for. */
 GPUT_API size_t gput_snapshot_process_count(const struct gput_snapshot *snapshot);
 
-/** One of them: main first, parents before their children. Belongs to the snapshot; NULL where
- * there is none of that index. */
+/** One of them: main first, parents before their children; of the machine, in no order. Belongs to
+ * the snapshot; NULL where there is none of that index. */
 GPUT_API const struct gput_snapshot_process *gput_snapshot_process(
     const struct gput_snapshot *snapshot, size_t index);
 
@@ -103,15 +106,29 @@ struct gput_snapshot_gpu {
     double utilization_percent;    /**< of the whole GPU, by any process */
     double main_sm_percent;        /**< share of its processors (SM, CU, EU) used by main */
     double descendants_sm_percent; /**< and by its descendants */
-    double power_watts;
+    double power_watts;            /**< NaN of a MIG instance: power is that of its card */
 };
 
+/** How many GPUs there are; MIG instances are GPUs of their own. */
 GPUT_API size_t gput_snapshot_gpu_count(const struct gput_snapshot *snapshot);
 
-/** One of them, in the order of gput_results.gpus. Belongs to the snapshot; NULL where there is
- * none of that index. */
+/** One of them, in the order of gput_results_gpu_text(). Belongs to the snapshot; NULL where there
+ * is none of that index. */
 GPUT_API const struct gput_snapshot_gpu *gput_snapshot_gpu(
     const struct gput_snapshot *snapshot, size_t index);
+
+/** A tracked process that holds RAM of a GPU. Shared: see gputracker/sized.h. */
+struct gput_snapshot_gpu_user {
+    pid_t pid;
+    double ram_bytes; /**< on that GPU alone; NaN where the driver does not say */
+};
+
+/** How many tracked processes the driver of that GPU lists. */
+GPUT_API size_t gput_snapshot_gpu_user_count(const struct gput_snapshot *snapshot, size_t gpu);
+
+/** One of them, in the order of pids. Belongs to the snapshot; NULL where there is none. */
+GPUT_API const struct gput_snapshot_gpu_user *gput_snapshot_gpu_user(
+    const struct gput_snapshot *snapshot, size_t gpu, size_t index);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,12 @@
 /*
  * Analyses and comparisons as tables that people read: figures in suitable units (1 GB is 1e9
  * bytes), numbers first, then the name.
+ *
+ *     char *text;
+ *     if (gput_analysis_summarize(analysis, NULL, &text, NULL, &error) == GPUT_OK) {
+ *         fputs(text, stdout);
+ *         free(text);
+ *     }
  */
 #ifndef GPUTRACKER_SUMMARY_H
 #define GPUTRACKER_SUMMARY_H
@@ -14,9 +20,9 @@
 extern "C" {
 #endif
 
-struct gput_analysis;
-struct gput_comparison;
-struct gput_comparison_options;
+struct gput_analysis;           /**< see gputracker/analysis.h */
+struct gput_comparison;         /**< see gputracker/comparison.h */
+struct gput_comparison_options; /**< see gputracker/comparison.h */
 
 /** How a table is laid out. Sized: see gputracker/sized.h. */
 struct gput_summary_options {
@@ -28,6 +34,7 @@ struct gput_summary_options {
 /** Sets the defaults, all zero, in a struct of that size; for gput_summary_options_default(). */
 GPUT_API void gput_summary_options_init(struct gput_summary_options *options, size_t size);
 
+/** Rows that are known, names in full. */
 static inline struct gput_summary_options gput_summary_options_default(void)
 {
     struct gput_summary_options options;

@@ -1,11 +1,19 @@
 /*
- * Tables: results by columns, and their text, JSON and CSV forms.
+ * Tables: results by columns, and their text, JSON and CSV forms. What makes them is named
+ * gput_…_tables(); here the findings of the doctor:
  *
+ *     struct gput_tables *tables;
+ *     if (gput_doctor_tables(doctor, &tables, &error) != GPUT_OK)
+ *         return;
  *     for (size_t i = 0; i < gput_tables_count(tables); i++) {
  *         const struct gput_table *table = gput_tables_get(tables, i);
  *         for (size_t column = 0; column < gput_table_column_count(table); column++)
  *             puts(gput_table_column_name(table, column));
  *     }
+ *     gput_tables_destroy(tables);
+ *
+ * Rows and columns are counted from 0. An index of a row or column is below the count: it is not
+ * checked.
  */
 #ifndef GPUTRACKER_TABLE_H
 #define GPUTRACKER_TABLE_H
@@ -21,13 +29,15 @@
 extern "C" {
 #endif
 
+/** What the cells of a column are. */
 enum gput_column_type { GPUT_COLUMN_INT, GPUT_COLUMN_DOUBLE, GPUT_COLUMN_TEXT };
 
 struct gput_table;  /**< one table; owned by its list and by those who retain it */
 struct gput_tables; /**< a list of named tables */
 
+/** How many tables the list has. */
 GPUT_API size_t gput_tables_count(const struct gput_tables *tables);
-/** The table at that index. Valid as long as the list. */
+/** The table at that index, or NULL. Valid as long as the list. */
 GPUT_API const struct gput_table *gput_tables_get(const struct gput_tables *tables, size_t number);
 /** The table of that name, or NULL. */
 GPUT_API const struct gput_table *gput_tables_find(
@@ -46,11 +56,14 @@ GPUT_API void gput_tables_destroy(struct gput_tables *tables); /**< NULL is fine
 GPUT_API const struct gput_table *gput_table_retain(const struct gput_table *table);
 GPUT_API void gput_table_release(const struct gput_table *table); /**< NULL is fine */
 
+/** The name of the table. It and all other texts are valid as long as the table. */
 GPUT_API const char *gput_table_name(const struct gput_table *table);
 /** True for a table of exactly one row that is a set of named values, not a list. */
 GPUT_API bool gput_table_is_record(const struct gput_table *table);
+/** The size of the table. */
 GPUT_API size_t gput_table_row_count(const struct gput_table *table);
 GPUT_API size_t gput_table_column_count(const struct gput_table *table);
+/** The name and type of a column. */
 GPUT_API const char *gput_table_column_name(const struct gput_table *table, size_t column);
 GPUT_API enum gput_column_type gput_table_column_type(
     const struct gput_table *table, size_t column);

@@ -26,8 +26,11 @@ extern "C" {
 /** The unit of start and end of a selection. */
 enum gput_timeline_unit {
     GPUT_TIMELINE_TIME, /**< microseconds since the epoch */
-    GPUT_TIMELINE_STEP, /**< step numbers: from the begin of the start step to just before the end
-                        step */
+    GPUT_TIMELINE_STEP, /**< step numbers: from the beginning of the start step to just before the
+                        end step */
+    /** Step numbers, both steps inclusive: to just before the next step after the end step, or to
+     * the end where there is none. */
+    GPUT_TIMELINE_WHOLE_STEPS,
 };
 
 /** What is merged, and to where. Sized: see gputracker/sized.h. */
@@ -41,9 +44,9 @@ struct gput_timeline_options {
      */
     const char *const *inputs;
     size_t input_count;
-    bool has_start,
-        has_end; /**< whether `start` and `end` count; else from the beginning, to the end */
-    int64_t start, end;
+    /** Whether `start` and `end` count; else from the beginning, to the end. */
+    bool has_start, has_end;
+    int64_t start, end; /**< in `unit` */
     enum gput_timeline_unit unit;
     /** Of a trace root, only the files with these suffixes: "pythontimeline.json",
      * "model_timeline.json", "horovod_timeline.json", "smdataparallel_timeline.json",
@@ -60,7 +63,7 @@ struct gput_timeline_options {
      * event that shows all readings around it. NULL: none are. */
     const char *low_dimension; /**< default "GPUUtilization" */
     double low_threshold;      /**< default 85 */
-    size_t memory_bytes;       /**< the most memory to use; 0: 192 MiB */
+    size_t memory_bytes;       /**< the memory to use at most; 0: 192 MiB */
     /** Called with one line (no newline) for each truncated or damaged file. May be NULL. */
     void (*warn)(void *user, const char *message);
     /** Called now and then with the progress of merging, 0 to 1; it may decrease a little. May be
@@ -92,7 +95,7 @@ struct gput_timeline_result {
     uint64_t damaged;   /**< malformed places that were skipped */
     uint64_t truncated; /**< truncated files */
     uint64_t unusable;  /**< events without a time, a duration or a partner, or of no known type */
-    int64_t start_us;   /**< the earliest begin, since the epoch */
+    int64_t start_us;   /**< the earliest start, since the epoch */
     int64_t end_us;     /**< the latest end */
 };
 

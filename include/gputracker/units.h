@@ -15,6 +15,7 @@
 extern "C" {
 #endif
 
+/** A unit of sizes. */
 enum gput_ram_unit {
     GPUT_BYTES,
     GPUT_KILOBYTES,
@@ -23,6 +24,7 @@ enum gput_ram_unit {
     GPUT_TERABYTES,
 };
 
+/** A unit of times. */
 enum gput_time_unit {
     GPUT_SECONDS,
     GPUT_MINUTES,

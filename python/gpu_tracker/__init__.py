@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         SubTrackingResults as SubTrackingResults,
     )
     from ._usage import load_resource_usage as load_resource_usage
+    from ._reports import Picture as Picture, Report as Report, plot as plot, report as report
     from .recorded import (
         read_calls as read_calls,
         read_marks as read_marks,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CodeBlockResults",
     "ComparisonResults",
+    "Picture",
+    "Report",
     "SubTracker",
     "SubTrackingAnalyzer",
     "SubTrackingResults",
@@ -54,10 +57,12 @@ __all__ = [
     "__version__",
     "load_ipython_extension",
     "load_resource_usage",
+    "plot",
     "read_calls",
     "read_marks",
     "read_samples",
     "read_tables",
+    "report",
     "sub_track",
     "unload_ipython_extension",
 ]
@@ -65,15 +70,19 @@ __all__ = [
 _WHERE = {
     "CodeBlockResults": "_results",
     "ComparisonResults": "_results",
+    "Picture": "_reports",
+    "Report": "_reports",
     "SubTrackingAnalyzer": "_analysis",
     "SubTrackingResults": "_results",
     "Table": "table",
     "TrackingComparison": "_analysis",
     "load_resource_usage": "_usage",
+    "plot": "_reports",
     "read_calls": "recorded",
     "read_marks": "recorded",
     "read_samples": "recorded",
     "read_tables": "recorded",
+    "report": "_reports",
 }
 
 

@@ -10,6 +10,7 @@ import pickle
 import tempfile
 
 from . import _native
+from ._messages import log_warnings
 from ._pandas import frame, series, timepoints
 from ._results import CodeBlockResults, ComparisonResults, SubTrackingResults
 from .recorded import read_calls, read_marks, read_samples
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from os import PathLike
     from typing import Any, Literal
+    from ._reports import Picture
     from ._results import ComparisonResults, Frame, Series, SubTrackingResults
     from .table import Table
 
@@ -27,13 +29,6 @@ if TYPE_CHECKING:
 
 _MODULE = "gpu_tracker.sub_tracker"
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
-
-
-def _warn(messages):
-    for message in messages:
-        import logging
-
-        logging.getLogger("gpu_tracker").warning(message)
 
 
 def _check_name(path, extensions):
@@ -84,6 +79,9 @@ def _results(text):
         static_data=series(values["static_data"], name=0, dtype=object),
         code_block_results=[_block(block) for block in values["code_block_results"]],
     )
+    for name in "num_lost_calls", "lost_calls_at_least":
+        if name in values:
+            setattr(results, name, values[name])
     return _with_more(results, values)
 
 
@@ -111,7 +109,7 @@ class SubTrackingAnalyzer:
 
     def _analyze(self, *, with_blocks=True):
         text, warnings = _native.analyze(*self._checked_files(with_blocks=with_blocks), _native.JSON)
-        _warn(warnings)
+        log_warnings(warnings)
         return _results(text)
 
     def _repr_html_(self):
@@ -120,7 +118,8 @@ class SubTrackingAnalyzer:
             return None
         from ._display import analysis_html
 
-        return analysis_html(self._analyze(with_blocks=self._sub_tracking_file is not None).to_json(), self._tracking_file)
+        results = self._analyze(with_blocks=self._sub_tracking_file is not None).to_json()
+        return analysis_html(results, self._tracking_file, self._sub_tracking_file)
 
     def read_static_data(self) -> Series[Any]:
         """What does not change during a session: units, capacities, counts."""
@@ -146,7 +145,7 @@ class SubTrackingAnalyzer:
         split: "process" or "thread": also a row for each part of a code block.
         """
         tables, warnings = _native.analyze(*self._checked_files(), _native.TABLES, details, split)
-        _warn(warnings)
+        log_warnings(warnings)
         return tables_of(tables)
 
     def combine_sub_tracking_files(self, files: Iterable[_Path]) -> None:
@@ -160,7 +159,7 @@ class SubTrackingAnalyzer:
         for file in files:
             if file.endswith(os.path.splitext(self._sub_tracking_file)[1]):
                 _check_there(file)
-        _warn(_native.combine(self._sub_tracking_file, files))
+        log_warnings(_native.combine(self._sub_tracking_file, files))
 
     def load_code_block_names(self) -> list[str]:
         """The names of the code blocks, sorted."""
@@ -266,13 +265,13 @@ class TrackingComparison:
         with _files_of([content for _, content in self._contents]) as paths:
             yield [(name, path) for (name, _), path in zip(self._contents, paths)]
 
-    def _compare(self, statistic, format=_native.JSON):
+    def _compare(self, statistic, format=_native.JSON, *, is_inline=False):
         warnings = []
         with self._files() as files:
             try:
-                return _native.compare(files, statistic, format, warnings), warnings
+                return _native.compare(files, statistic, format, warnings, is_inline), warnings
             except ValueError:
-                _warn(warnings)  # of the pairs before the one that does not match
+                log_warnings(warnings)  # of the pairs before the one that does not match
                 raise
 
     def compare(self, statistic: Literal["min", "max", "mean", "std"] = "mean") -> ComparisonResults:
@@ -281,7 +280,7 @@ class TrackingComparison:
         Raises ValueError for another statistic.
         """
         text, warnings = self._compare(statistic)
-        _warn(warnings)
+        log_warnings(warnings)
         values = json.loads(text)
         results = ComparisonResults(
             overall_resource_usage=_map(values["overall_resource_usage"]),
@@ -292,14 +291,39 @@ class TrackingComparison:
             results.overall_energy = _map(values["overall_energy"])
         if values.get("code_block_energy"):
             results.code_block_energy = _maps(values["code_block_energy"])
+        if "lost_calls" in values:
+            results.lost_calls = values["lost_calls"]
         return results
 
     def _repr_html_(self):
         """For notebooks: the means of all sessions, and their changes against the first."""
         from ._display import comparison_html
+        from ._picture import image
 
         first = next(iter(self.results_map.values()))
-        return comparison_html(self.compare().to_json(), first.to_json()["static_data"], list(self.results_map))
+        table = comparison_html(self.compare().to_json(), first.to_json()["static_data"], list(self.results_map))
+        try:
+            return table.removesuffix("</div>") + image(self._compare("mean", _native.SVG, is_inline=True)[0].decode()) + "</div>"
+        except ValueError:  # nothing of it is known and above 0
+            return table
+
+    def plot(self, path: _Path | None = None, *, statistic: Literal["min", "max", "mean", "std"] = "mean") -> Picture | None:
+        """Draws the main figures and the time of code blocks, a bar for each session.
+
+        path: the file, .svg, .pdf or .png. None: the picture is returned, and notebooks show it.
+        """
+        from ._reports import Picture
+
+        formats = {".svg": _native.SVG, ".pdf": _native.PDF, ".png": _native.PNG}
+        format = _native.SVG if path is None else formats.get(os.path.splitext(os.fspath(path))[1].lower())
+        if format is None:
+            raise ValueError(f"A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not {os.fspath(path)}")
+        content, warnings = self._compare(statistic, format)
+        log_warnings(warnings)
+        if path is None:
+            return Picture(content.decode())
+        _native.write_file(path, content)
+        return None
 
     def table(self, statistic: Literal["min", "max", "mean", "std"] = "mean") -> Table:
         """The same as one Table for other libraries, a row for each figure and session: code_block (None: the session as a
@@ -307,7 +331,7 @@ class TrackingComparison:
         high of the mean's 95 % interval, and within_noise.
         """
         tables, warnings = self._compare(statistic, _native.TABLES)
-        _warn(warnings)
+        log_warnings(warnings)
         return Table(tables["comparison"])
 
 

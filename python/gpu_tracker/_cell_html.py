@@ -7,7 +7,6 @@ from ._picture import curves
 MB = 2**20
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit"
 _CELL = 'style="text-align:right;padding:1px 0.7em"'
-_LINES = ((1, "RAM", "#4269d0"), (2, "GPU RAM", "#3ca951"))
 
 
 def _size(value):
@@ -35,17 +34,14 @@ def _moved(memory):
 def _picture(usage):
     """Empty where a curve would say nothing: nothing was sampled between begin and end, or memory stayed as it was."""
     samples = usage.samples
-    seconds = samples[-1][0] if samples else 0
-    # Where only the kernel saw a peak, no line goes up to the top; the figures are those of the table all the same.
-    top = max(usage.ram.peak or 0, usage.gpu_ram.peak or 0)
-    if len(samples) < 3 or seconds <= 0 or top <= 0:
+    if len(samples) < 3 or samples[-1][0] <= 0:
         return ""
-    lines = [(name, colour, [(sample[0], sample[column]) for sample in samples if sample[column] is not None]) for column, name, colour in _LINES]
-    lines = [line for line in lines if len(line[2]) >= 2 and any(y for _, y in line[2])]
-    if not lines:
-        return ""
-    label = f"{' and '.join(name for name, _, _ in lines)} over {seconds:.3f} seconds, at most {_size(top)} MB"
-    return curves(lines, top, (f"to {_size(top)} MB", f"{seconds:.3f} s"), label)
+    lines = []
+    for column, name in ((1, "RAM"), (2, "GPU RAM")):
+        points = [(sample[0], sample[column] / MB) for sample in samples if sample[column] is not None]
+        if len(points) >= 2 and any(value for _, value in points):
+            lines.append(("Memory", name, "MB", *zip(*points)))
+    return curves(lines) if lines else ""
 
 
 def _facts(usage):

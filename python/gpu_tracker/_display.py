@@ -3,16 +3,13 @@
 import math
 from html import escape
 
-from ._picture import curves
+from . import _frame
+from ._picture import session
 
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit;margin:2px 0 8px"
-_CURVES = (
-    (("combined_ram", "#4269d0", "RAM"), ("combined_gpu_ram", "#3ca951", "GPU RAM")),
-    (("cpu_combined_sum_utilization_percent", "#c8500a", "CPU"), ("gpu_sum_utilization_percent", "#3ca951", "GPU")),
-)
 _FACTORS = {"bytes": 1.0, "kilobytes": 1e3, "megabytes": 1e6, "gigabytes": 1e9, "terabytes": 1e12}
 _SECONDS = {"seconds": 1.0, "minutes": 60.0, "hours": 3600.0, "days": 86400.0}
-# Rows of an analysis that people look at first; all are in its text and its tables.
+# Rows of an analysis that people see first; all are in its text and its tables.
 _MAIN = {
     "combined_ram": "RAM",
     "combined_gpu_ram": "GPU RAM",
@@ -20,7 +17,7 @@ _MAIN = {
     "gpu_sum_utilization_percent": "GPU",
     "combined_n_threads": "Threads",
 }
-_MOST_ROWS = 20
+_MAX_ROWS = 20
 
 
 def size(value):
@@ -63,9 +60,9 @@ def _table(heads, rows):
     head = "".join(f"<th {right if i else left}>{escape(text)}</th>" for i, text in enumerate(heads))
     body = "".join(
         f'<tr><th style="text-align:left;font-weight:normal">{escape(row[0])}</th>' + "".join(f"<td {right}>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
-        for row in rows[:_MOST_ROWS]
+        for row in rows[:_MAX_ROWS]
     )
-    more = f"<div>and {len(rows) - _MOST_ROWS} more</div>" if len(rows) > _MOST_ROWS else ""
+    more = f"<div>and {len(rows) - _MAX_ROWS} more</div>" if len(rows) > _MAX_ROWS else ""
     return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
@@ -78,7 +75,11 @@ def _page(*parts):
 
 def tracker_html(details, tracking_file):
     """details: of a tracker that was stopped; tracking_file: None, or a path from which the curves are read."""
-    return _page(_table(("What", "Figure"), tracker_rows(details)), recorded_curves(tracking_file))
+    curves = recorded_curves(tracking_file)
+    if not curves:
+        return _page(_table(("What", "Figure"), tracker_rows(details)))
+    with _frame.sessions_of_tracker(tracking_file, details) as sessions:
+        return _page(_table(("What", "Figure"), tracker_rows(details)), curves, _frame.charts(sessions))
 
 
 def tracker_rows(details):
@@ -108,57 +109,26 @@ def _known(value):
 
 
 def recorded_curves(tracking_file):
-    """Pictures of RAM and of utilization; none where the file is gone or has too few samples."""
+    """A picture of what was used; none where the file is gone or has too few samples."""
     if tracking_file is None:
         return ""
-    from .recorded import read_samples
-
     try:
-        samples = read_samples(tracking_file)
+        return session(tracking_file)
     except (OSError, ValueError):
         return ""
-    times = samples["timestamp"]
-    if len(times) < 3:
-        return ""
-    units = _units_of(tracking_file)
-    pictures = [_curves_of(samples, times, group, units if i == 0 else None) for i, group in enumerate(_CURVES)]
-    return f'<div style="display:flex;flex-wrap:wrap;gap:1.5em">{"".join(pictures)}</div>' if any(pictures) else ""
-
-
-def _units_of(tracking_file):
-    """Bytes in the file's unit of RAM and of GPU RAM."""
-    from ._analysis import SubTrackingAnalyzer
-
-    static = SubTrackingAnalyzer(tracking_file, None).read_static_data().to_dict()
-    return {"RAM": _FACTORS[str(static["ram_unit"])], "GPU RAM": _FACTORS[str(static["gpu_ram_unit"])]}
-
-
-def _curves_of(samples, times, group, units):
-    lines = []
-    for column, colour, name in group:
-        if column not in samples.columns:
-            continue
-        factor = units[name] if units else 1.0
-        points = [(time - times[0], value * factor) for time, value in zip(times, samples[column]) if value is not None and value == value]
-        if len(points) >= 3 and any(value for _, value in points):
-            lines.append((name, colour, points))
-    if not lines:
-        return ""
-    top = max(value for *_, points in lines for _, value in points)
-    text = size(top) if units else _percent(top)
-    seconds = duration(lines[0][2][-1][0])
-    label = f"{' and '.join(name for name, *_ in lines)} over {seconds}, at most {text}"
-    return curves(lines, top, (f"to {text}", seconds), label)
 
 
 # ---- An analysis ----
 
 
-def analysis_html(results, tracking_file=None):
+def analysis_html(results, tracking_file=None, sub_tracking_file=None):
     """results: as its to_json() gives them."""
     static = results["static_data"]
     rows = [(_MAIN[name], *_cells(name, results["overall"][name], static, ("mean", "max"))) for name in _MAIN if _is_used(results["overall"].get(name))]
-    return _page(_table(("Session", "Mean", "Highest"), rows), _block_table(results), recorded_curves(tracking_file))
+    curves = recorded_curves(tracking_file)
+    marks = [] if sub_tracking_file is None else [sub_tracking_file]
+    charts = _frame.charts([tracking_file], marks) if curves else ""
+    return _page(_table(("Session", "Mean", "Highest"), rows), _block_table(results), curves, charts)
 
 
 def _block_table(results):

@@ -1,11 +1,8 @@
 """Measures a short interval of a program closely: a notebook cell, a test."""
 
-import contextlib
 import json
 import math
 import os
-import secrets
-import tempfile
 import time
 
 from . import _native
@@ -91,8 +88,6 @@ class Meter:
         self._owner = os.getpid()
 
     def start(self):
-        folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
-        kept = f"{folder}/.gpu-tracker-{secrets.token_hex(8)}"
         get = os.environ.get
         self._session = _native.Session(
             sleep_time=self._interval,
@@ -100,17 +95,13 @@ class Meter:
             gpu_ram_unit="bytes",
             time_unit="seconds",
             keep_samples=4096,
-            resource_usage_file=kept,
+            resource_usage_file="",
+            ram_mode="totals",
             procfs_root=get("GPUT_PROCFS"),
             sysfs_root=get("GPUT_SYSFS"),
             nvml_path=get("GPUT_NVML"),
         )
-        try:
-            self._session.track()
-        finally:
-            # It has no reader; without a name nothing is left of a program that is killed.
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(kept)
+        self._session.track()
         self._start = time.perf_counter()
         return self
 
@@ -120,10 +111,11 @@ class Meter:
         seconds = time.perf_counter() - self._start
         if self._owner != os.getpid():
             return None
-        cpu_seconds = time.process_time()
-        if settle:
+        cpu_seconds = 0.0
+        if settle:  # without it, this would be what the sampling thread used while this thread waited for a CPU
+            cpu_seconds = time.process_time()
             settle()
-        cpu_seconds = time.process_time() - cpu_seconds
+            cpu_seconds = time.process_time() - cpu_seconds
         self._session.stop()
         report = json.loads(self._session.report(_native.JSON))
         usage = Usage(seconds, report, self._session.samples(), (excluded[0], excluded[1] + cpu_seconds))

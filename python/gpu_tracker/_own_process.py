@@ -32,6 +32,15 @@ _DETACH = '"$@" </dev/null >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
 
 
+# Of files: they have their names in this process, and the command must not change them.
+_PATHS = "tracking_file", "energy_folder"
+
+
+def _literal(path):
+    """A name that the command takes as it is, also as one of many ranks: nothing is put into one that has a variable."""
+    return path.replace("%", "%%") + "%q{GPUT_UNSET}"
+
+
 def _own_number(procfs):
     """This process's pid there: in the procfs of another pid namespace it differs."""
     try:
@@ -60,10 +69,12 @@ class OwnProcessSession:
     def _command(self, pid):
         from .__main__ import COMMAND
 
-        words = [str(COMMAND), "attach", "-f", "json", "-o", self._report_file, "--resource-usage-file", self._so_far]
+        words = [str(COMMAND), "attach", "-f", "json", "-o", _literal(self._report_file)]
+        words += ["--resource-usage-file", _literal(self._so_far)]
         for name, option in _OPTIONS.items():
-            if self._options[name] is not None:
-                words.append(f"{option}={self._options[name]}")
+            value = self._options[name]
+            if value is not None:
+                words.append(f"{option}={_literal(value) if name in _PATHS else value}")
         if self._options["n_expected_cores"]:
             words.append(f"--nec={self._options['n_expected_cores']}")
         words += [f"--limit={kind}={amount}" for kind, amount in (self._options["limits"] or {}).items()]

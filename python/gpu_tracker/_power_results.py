@@ -6,7 +6,9 @@ import datetime
 import os
 import sys
 
-from . import _native, tracker
+from . import _native
+from ._messages import log_warnings
+from ._reports import Picture
 from .table import Table
 
 TYPE_CHECKING = False
@@ -74,7 +76,7 @@ class ExpResults:
         self._recording = db_driver._open()
         self._devices = {name: device for _, name, device in self._recording.metrics}
         if self._recording.warning:
-            tracker._log_warning(self._recording.warning)
+            log_warnings([self._recording.warning])
 
     @property
     def model_card(self) -> Any:
@@ -206,7 +208,7 @@ class ExpResults:
         known = [name for name in names if self._recording.select(name)]
         for name in names:
             if name not in known and known:
-                tracker._log_warning(f"There is no metric {name!r} in {self.db_driver.folder}; the others are shown.")
+                log_warnings([f"There is no metric {name!r} in {self.db_driver.folder}; the others are shown."])
         return known or list(names)
 
     def _curves(self, names, start, end):
@@ -253,8 +255,7 @@ class ExpResults:
         names = (metric_name1, metric_name2)
         pyplot = _pyplot()
         if pyplot is None:
-            pictures = [self._recording.draw([name], *_window(start, end)) for name in names]
-            return _show_picture(_below_each_other(pictures), saveto)
+            return _show_picture(_apart({name: self._curves([name], start, end) for name in names}), saveto)
         figure, first = pyplot.subplots()
         first.set_xlabel("seconds")
         number = 0
@@ -348,30 +349,23 @@ def _save_figure(pyplot, figure, saveto):
     _native.write_file(path, drawn.getvalue())
 
 
-class Picture:
-    """An SVG picture: notebooks show it, `save` writes it."""
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def _repr_svg_(self):
-        return self.svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file."""
-        _native.write_file(path, self.svg.encode("utf-8", "surrogateescape"))
+def _apart(curves):
+    """A picture in which each of the metrics has a scale of its own. curves: {metric: {name: Curve}}."""
+    lines = [(metric, name, curve.unit or "", *_points(curve.table)) for metric, each in curves.items() for name, curve in each.items()]
+    return Picture(_native.plot((), curves=lines)[0])
 
 
-def _below_each_other(pictures):
-    import re
-
-    parts, bottom, width = [], 0, 0
-    for svg in pictures:
-        wide, high = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())
-        parts.append(svg.replace("<svg ", f'<svg y="{bottom}" ', 1))
-        bottom, width = bottom + high, max(width, wide)
-    begin = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom}" width="{width}" height="{bottom}">\n'
-    return Picture(f"{begin}{''.join(parts)}</svg>\n")
+def _points(table):
+    """Seconds and values; None between two segments, where nothing was recorded."""
+    seconds, values, before = [], [], None
+    for time, value, segment in zip(table["seconds"], table["value"], table["segment"]):
+        if before not in (None, segment):
+            seconds.append(time)
+            values.append(None)
+        seconds.append(time)
+        values.append(value)
+        before = segment
+    return seconds, values
 
 
 def _show_picture(picture, saveto):

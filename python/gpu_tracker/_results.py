@@ -115,6 +115,8 @@ class SubTrackingResults:
 
     overall: min, max, mean, std of each measurement over all samples.
     missing_timepoints: measurement -> in how many samples it is missing, as in CodeBlockResults.
+    num_lost_calls: calls that are not in the sub-tracking file, because its disk was full or it had reached a limit.
+    lost_calls_at_least: there may be more: the file was truncated.
     static_data: what does not change during a session: units, capacities, counts.
     code_block_results: a CodeBlockResults for each block, sorted by name.
     energy: joules of the machine and of the tracked processes: unit, then package, dram, …, total, main, descendants,
@@ -123,6 +125,8 @@ class SubTrackingResults:
 
     energy: typing.ClassVar[dict[str, Any] | None] = None
     missing_timepoints: typing.ClassVar[Mapping[str, int]] = types.MappingProxyType({})
+    num_lost_calls: typing.ClassVar[int] = 0
+    lost_calls_at_least: typing.ClassVar[bool] = False
 
     overall: Frame
     static_data: Series[Any]
@@ -134,6 +138,8 @@ class SubTrackingResults:
             "overall": _frame_to_json(self.overall),
             "static_data": _series_to_json(self.static_data),
             "code_block_results": [_block_to_json(block) for block in self.code_block_results],
+            **({"num_lost_calls": self.num_lost_calls} if self.num_lost_calls or self.lost_calls_at_least else {}),
+            **({"lost_calls_at_least": True} if self.lost_calls_at_least else {}),
             **_missing_of(self),
             **_energy_of(self),
         }
@@ -167,9 +173,11 @@ class ComparisonResults:
     code_block_compute_time: code block -> session -> seconds.
     overall_energy, code_block_energy: package, dram, …, total, main, descendants, combined -> (code block ->) session -> joules; None:
         no session has any.
+    lost_calls: session -> {"num_lost_calls": …, "lost_calls_at_least": …} as in SubTrackingResults, of sessions that lost calls; None: none has.
     """
 
     # No fields, as above.
+    lost_calls: typing.ClassVar[dict[str, dict[str, int]] | None] = None
     overall_energy: typing.ClassVar[dict[str, Series[float]] | None] = None
     code_block_energy: typing.ClassVar[dict[str, dict[str, Series[float]]] | None] = None
 
@@ -185,6 +193,7 @@ class ComparisonResults:
             "code_block_compute_time": _map(self.code_block_compute_time),
             **({} if self.overall_energy is None else {"overall_energy": _map(self.overall_energy)}),
             **({} if self.code_block_energy is None else {"code_block_energy": _maps(self.code_block_energy)}),
+            **({} if self.lost_calls is None else {"lost_calls": self.lost_calls}),
         }
 
     def __str__(self):

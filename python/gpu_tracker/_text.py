@@ -59,6 +59,11 @@ def _energy(results, known, indent):
     return [f"{indent}Energy (joules):", *_row(joules, indent + "\t")]
 
 
+def _lost(results):
+    words = "at least " if results.get("lost_calls_at_least") else ""
+    return f"{words}{results['num_lost_calls']}" if results["num_lost_calls"] else "not known"
+
+
 def sub_tracking_text(results):
     """The text of SubTrackingResults.to_json()."""
     energies = [part.get("energy", {}) for part in (results, *results["code_block_results"])]
@@ -69,6 +74,8 @@ def sub_tracking_text(results):
         lines.append("Code Block Results:")
     for block in results["code_block_results"]:
         lines += _block(block, known)
+    if "num_lost_calls" in results:
+        lines.append(f"Lost Calls: {_lost(results)}")
     return "\n".join(lines) + "\n"
 
 
@@ -105,6 +112,10 @@ def comparison_text(results):
             lines += [f"\t{block}:", *_row(sessions, "\t\t")]
         if "code_block_energy" in results:
             lines += ["Code Block Energy (joules):", *_compared_blocks(results["code_block_energy"])]
+    if "lost_calls" in results:
+        lines.append("Lost Calls:")
+    for session, lost in results.get("lost_calls", {}).items():
+        lines.append(f"\t{session}: {_lost(lost)}")
     return "\n".join(lines) + "\n"
 
 

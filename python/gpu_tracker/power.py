@@ -23,6 +23,7 @@ import os
 import threading
 
 from . import _native, tracker
+from ._messages import log_warnings
 from ._power_results import Curve, ExpResults, Picture
 
 TYPE_CHECKING = False
@@ -305,7 +306,7 @@ def _summary_of(model, input_size):
         found = torchinfo.summary(model, input_size=input_size, verbose=0)
         return {"total_params": found.total_params, "total_mult_adds": found.total_mult_adds}
     missing = "input_size is not given" if torchinfo else "torchinfo is not installed"
-    tracker._log_warning(f"The summary of the model has no multiply-adds: {missing}.")
+    log_warnings([f"The summary of the model has no multiply-adds: {missing}."])
     return {"total_params": sum(parameter.numel() for parameter in model.parameters())}
 
 
@@ -365,7 +366,7 @@ class Recorder:
 
     def _warn(self):
         for message in self._session.take_warnings():
-            tracker._log_warning(message)
+            log_warnings([message])
 
 
 def _lives(pid):

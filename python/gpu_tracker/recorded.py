@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _native
+from ._messages import log_warnings
 from .table import Table, tables_of
 
 TYPE_CHECKING = False
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
 
 def _read(function, *arguments):
     tables, warnings = function(*arguments)
-    for message in warnings:
-        import logging
-
-        logging.getLogger("gpu_tracker").warning(message)
+    log_warnings(warnings)
     return tables
 
 
@@ -36,7 +34,7 @@ def read_samples(tracking_file: _Path, spans: Iterable[tuple[float, float]] | No
 
 def read_tables(tracking_file: _Path) -> dict[str, Table]:
     """The further tables of a .sqlite tracking file, by name, as far as its session had them: "gpu_data" (each GPU by itself),
-    "energy_data" (joules since the start), "process_data" (with `processes`).
+    "energy_data" (joules since the start), "io_data" (bytes read and written since then), "process_data" (with `processes`).
 
     Raises FileNotFoundError, and ValueError for a file that is none.
     """

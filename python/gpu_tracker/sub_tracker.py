@@ -110,11 +110,21 @@ _names = {}
 
 
 def _relative(path):
-    """The path as seen from the working directory; what is no file (a cell, `<stdin>`) as it is."""
+    """The path as seen from the working directory; a cell of a notebook as `In[3]`; `<stdin>` and the like as they are."""
     name = _names.get(path)
     if name is None:
-        name = _names[path] = os.path.relpath(path) if os.path.exists(path) else path
+        name = _cell(path) or (os.path.relpath(path) if os.path.exists(path) else path)
+        _names[path] = name
     return name
+
+
+def _cell(path):
+    """IPython's name of a cell, "In[3]", or None. The temporary path that the kernel gives it is another in each session."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython and ipython.get_ipython()
+    describe = getattr(getattr(shell, "compile", None), "format_code_name", None)  # IPython 8
+    found = describe(path) if describe else None
+    return found[1] if found else None
 
 
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
@@ -124,7 +134,7 @@ class SubTracker(BlockMarker):
     """Marks where a code block starts and stops, as a context manager.
 
     code_block_name: None: the file, relative to the working directory when it is first named, and the line where the
-        SubTracker is made ("train.py:42").
+        SubTracker is made ("train.py:42"); in a notebook the cell ("In[3]:2").
     code_block_attribute: what follows the colon then, instead of the line.
     sub_tracking_file: .csv, .sqlite, or .gputblocks (gpu-tracker's own log: a mark costs a tenth of a microsecond). None: the
         process id with ".csv". A forked child adds to the files that its parent has begun, and so does another process that

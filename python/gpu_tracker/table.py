@@ -105,10 +105,10 @@ def _values(column, kind):
         return numpy.array(column.tolist(), dtype=float)
 
 
-def _begin(column, most=6):
+def _begin(column, limit=6):
     """The first values of a column."""
-    texts = [_text(value) for value in column[:most]]
-    return ", ".join(texts + ["…"] * (len(column) > most))
+    texts = [_text(value) for value in column[:limit]]
+    return ", ".join(texts + ["…"] * (len(column) > limit))
 
 
 def _text(value):

@@ -8,6 +8,7 @@ import os
 
 from . import _native
 from ._lazy import names_of as _names_of
+from ._messages import log_warnings as _log_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         ResourceUsage as ResourceUsage,
         RSSValues as RSSValues,
     )
+    from ._reports import Picture
     from .table import Table
 
     _RamUnit = Literal["bytes", "kilobytes", "megabytes", "gigabytes", "terabytes"]
@@ -34,18 +36,14 @@ _DISPLAY_TOO_EARLY = (
     "Exit the content manager or call the stop() method before calling to_json() or str()"
 )
 # The part of a report that `str` and `to_json` give, as in the older package; `report` and `details` have the rest.
+# Another tracker may take the same name at the same time.
+_MAX_NAME_TRIES = 100
 _SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
 
 _USAGE_CLASSES = (
     "RSSValues MaxRAM MaxGPURAM ProcessingUnitPercentages CPUUtilization GPUUtilization ComputeTime ResourceUsage".split()
 )
 __getattr__, __dir__ = _names_of(globals(), dict.fromkeys(_USAGE_CLASSES, "_usage"))
-
-
-def _log_warning(message):
-    import logging
-
-    logging.getLogger("gpu_tracker").warning(message)
 
 
 class _State(enum.Enum):
@@ -67,8 +65,9 @@ class Tracker:
     sleep_time: seconds between two samples, from 0.001.
     ram_unit, gpu_ram_unit: bytes, kilobytes, megabytes, gigabytes, terabytes; decimal.
     time_unit: seconds, minutes, hours, days.
-    n_expected_cores: the divisor of hardware percentages; None: all cores of the machine.
-    gpu_uuids: the GPUs whose utilization counts: a list, or one as a string; None: all.
+    n_expected_cores: the divisor of hardware percentages; None: those that the process may use.
+    gpu_uuids: the GPUs whose utilization counts: a list, or one as a string; None: those that the process sees
+        (CUDA_VISIBLE_DEVICES).
     disable_logs: no warnings. Otherwise they go to the logger "gpu_tracker", when tracking starts and when it stops.
     process_id: the process to track; None: this one.
     resource_usage_file: the file for the figures so far while tracking runs, for `gpu_tracker.load_resource_usage`
@@ -76,11 +75,13 @@ class Tracker:
     n_join_attempts, join_timeout: how often, and for how many seconds each time, `stop` waits for the tracking process
         of `own_process`; without one there is nothing to wait for.
     gpu_brand: nvidia, amd or intel; None: all that are found.
-    tracking_file: a .csv or .sqlite file for every sample.
+    tracking_file: a .csv or .sqlite file for every sample. Names of files have the placeholders of the command (`%r`, `%h` …);
+        under mpirun and other launchers the rank is put into a name without any, and one that is taken gets a number.
     overwrite: replace an existing tracking file.
     own_process: track from a separate process, which goes on to the end if this one crashes, and completes the files:
         `resource_usage_file` then has the report as JSON.
-    ram_mode: "adaptive", or "exact": read private and shared RAM at every sample, at any cost.
+    ram_mode: "adaptive", or "exact": read private and shared RAM at every sample, at any cost; "totals": not at all of
+        a process that is alone.
     processes: keep a record of every process: see `processes`. command_lines: with their command lines, which may
         contain secrets.
     energy_unit: joules, watt-hours, kilowatt-hours; for `report` and `details`.
@@ -129,7 +130,7 @@ class Tracker:
         overwrite: bool = False,
         *,
         own_process: bool = False,
-        ram_mode: Literal["adaptive", "exact"] = "adaptive",
+        ram_mode: Literal["adaptive", "exact", "totals"] = "adaptive",
         processes: bool = False,
         command_lines: bool = False,
         energy_unit: _EnergyUnit = "joules",
@@ -146,10 +147,11 @@ class Tracker:
         self.join_timeout = join_timeout
         self._disable_logs = disable_logs
         self._process_id = _number("process_id", process_id)
-        self._tracking_file = tracking_file and os.path.abspath(_path(tracking_file))
         self._owner = os.getpid()
         self._is_gone = False  # the process, before tracking could begin
         self._report = self._report_text = self._processes = None
+        if _path(resource_usage_file) == "":
+            raise ValueError("resource_usage_file needs the name of a file, and was given an empty one.")
         options = {
             "sleep_time": sleep_time,
             "ram_unit": ram_unit,
@@ -172,16 +174,33 @@ class Tracker:
             "enforce": enforce,
         }
         self._has_processes = options["processes"] and not own_process
+        self._is_one_of_many = _name_files(options)
+        self._tracking_file = options["tracking_file"] and os.path.abspath(options["tracking_file"])
         if own_process:
             from ._own_process import OwnProcessSession
 
             self._session = OwnProcessSession(options, n_join_attempts, join_timeout)
         else:
-            self._session = _create_session(options)
+            self._session = self._create_session(options)
         self._warn()
 
     # The class's, for trackers from older pickles.
     _tracking_file = None
+
+    def _create_session(self, options):
+        """For one of many ranks a tracking file that is taken is no error: it gets the next free name."""
+        for _ in range(_MAX_NAME_TRIES):
+            try:
+                return _create_session(options)
+            except FileExistsError:
+                taken = options["tracking_file"]
+                if not self._is_one_of_many or not taken or not os.path.exists(taken):
+                    raise
+            options["tracking_file"] = _native.free_name(taken)
+            self._tracking_file = os.path.abspath(options["tracking_file"])
+            if not self._disable_logs:
+                _log_warnings([f"The tracking file exists: samples are written to {options['tracking_file']}."])
+        return _create_session(options)
 
     def __getstate__(self):
         """For pickles, which `gpu-tracker -f pickle` writes too. Of a tracker that was stopped; a running one has none."""
@@ -228,7 +247,7 @@ class Tracker:
         except ProcessLookupError:
             self._is_gone = True
             if not self._disable_logs:
-                _log_warning(f"The target process of ID {self._process_id} ended before tracking could begin.")
+                _log_warnings([f"The target process of ID {self._process_id} ended before tracking could begin."])
         self.state = self.State.STARTED
         self._warn()
 
@@ -300,7 +319,7 @@ class Tracker:
     def _warn(self):
         for message in self._session.take_warnings():
             if not self._disable_logs:
-                _log_warning(message)
+                _log_warnings([message])
 
     def _check_done(self):
         if self.resource_usage is None:
@@ -323,11 +342,27 @@ class Tracker:
         self._check_done()
         return {section: _plain(self._report[section]) for section in _SECTIONS}
 
-    def report(self) -> str:
+    def report(self, path: str | os.PathLike[str] | None = None) -> str:
         """The whole report as text: also energy, each GPU, the kernel's own peaks and counts, the cost of tracking, and
-        where each figure comes from. As the command `gpu-tracker` prints it."""
+        where each figure comes from. As the command `gpu-tracker` prints it.
+
+        path: also write an HTML report to this file, with curves where there is a tracking file: see docs/report.md.
+        """
         self._check_done()
+        if path is not None:
+            from ._reports import report_of_tracker
+
+            report_of_tracker(self._tracking_file, self._report, path)
         return self._report_text
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Picture | None:
+        """Draws what the tracking file has, as `gpu_tracker.plot()` does, with the options that it takes."""
+        self._check_done()
+        if self._tracking_file is None:
+            raise RuntimeError("There are no samples to draw: give the tracker a tracking_file.")
+        from ._reports import plot
+
+        return plot(self._tracking_file, path, **options)
 
     @property
     def details(self) -> dict[str, Any]:
@@ -393,6 +428,14 @@ def _roots():
     """Where sessions read, as the environment has it."""
     get = os.environ.get
     return {"procfs_root": get("GPUT_PROCFS"), "sysfs_root": get("GPUT_SYSFS"), "nvml_path": get("GPUT_NVML")}
+
+
+def _name_files(options):
+    """Each file gets the name that it has in this process; whether this is one of many ranks."""
+    names = "tracking_file", "resource_usage_file", "energy_folder"
+    paths, is_one_of_many = _native.name_files([options[name] or None for name in names])
+    options.update({name: path for name, path in zip(names, paths) if path})
+    return is_one_of_many
 
 
 def _create_session(options):

@@ -146,10 +146,11 @@ static struct gput_comparison_session *read_sessions(
     return sessions;
 }
 
-static PyObject *render_comparison(
-    PyObject *module, const struct gput_comparison *comparison, const char *statistic, int format)
+static PyObject *render_comparison(PyObject *module, const struct gput_comparison *comparison,
+    const char *statistic, int format, int is_inline)
 {
     struct gput_comparison_options options = gput_comparison_options_default();
+    options.is_inline = is_inline;
     struct gput_error error;
     char *bytes;
     size_t length;
@@ -177,15 +178,15 @@ static int put_warnings(PyObject *list, struct native_warnings *warnings)
     return failed;
 }
 
-/* compare([(name, path), …], statistic, format, said) -> bytes or {name: Table}; warnings go to the
- * list `said`, also when it raises. */
+/* compare([(name, path), …], statistic, format, said, is_inline=False) -> bytes or {name: Table};
+ * warnings go to the list `said`, also when it raises. */
 static PyObject *compare(PyObject *module, PyObject *args)
 {
     PyObject *list, *said, *result = NULL;
     const char *statistic;
-    int format;
-    if (!PyArg_ParseTuple(
-            args, "O!siO!", &PyList_Type, &list, &statistic, &format, &PyList_Type, &said))
+    int format, is_inline = 0;
+    if (!PyArg_ParseTuple(args, "O!siO!|p", &PyList_Type, &list, &statistic, &format, &PyList_Type,
+            &said, &is_inline))
         return NULL;
     PyObject *keep = PyList_New(0);
     struct native_warnings *warnings = keep ? native_warnings_create() : NULL;
@@ -202,8 +203,9 @@ static PyObject *compare(PyObject *module, PyObject *args)
         code = gput_comparison_create(sessions, (size_t)count, &options, &comparison, &error);
         Py_END_ALLOW_THREADS;
         if (put_warnings(said, warnings) == 0)
-            result = code == GPUT_OK ? render_comparison(module, comparison, statistic, format)
-                                     : native_raise(&error);
+            result = code == GPUT_OK
+                         ? render_comparison(module, comparison, statistic, format, is_inline)
+                         : native_raise(&error);
         if (code == GPUT_OK)
             gput_comparison_destroy(comparison);
     } else if (keep && !warnings) {
@@ -217,46 +219,43 @@ static PyObject *compare(PyObject *module, PyObject *args)
 
 /* ---- Combining ---- */
 
+/* False with an exception. */
+static bool combine_files(const char *output, const char *const *paths, size_t count,
+    const struct gput_sub_tracking_options *options)
+{
+    struct gput_error error;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_sub_tracking_combine(output, paths, count, options, &error);
+    Py_END_ALLOW_THREADS;
+    if (code == GPUT_ERROR_EXISTS)
+        error.code = GPUT_ERROR_INVALID; /* a ValueError, as it always was in Python */
+    if (code != GPUT_OK)
+        native_raise(&error);
+    return code == GPUT_OK;
+}
+
 /* combine(output, [path, …], mix) -> warnings */
 static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *output = NULL, *list, *result = NULL;
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
+    struct native_call call;
+    const char *const *paths;
+    size_t count;
     int mix = 0;
     if (!PyArg_ParseTuple(
             args, "O&O!|p", PyUnicode_FSConverter, &output, &PyList_Type, &list, &mix))
         return NULL;
-    Py_ssize_t count = PyList_Size(list);
-    PyObject *keep = PyList_New(0);
-    const char **paths = calloc((size_t)count + 1, sizeof *paths);
-    struct native_warnings *warnings = native_warnings_create();
-    bool ok = keep && paths && warnings;
-    for (Py_ssize_t i = 0; i < count && ok; i++) {
-        PyObject *path = NULL;
-        ok =
-            PyUnicode_FSConverter(PyList_GetItem(list, i), &path) && PyList_Append(keep, path) == 0;
-        paths[i] = ok ? PyBytes_AsString(path) : NULL;
-        Py_XDECREF(path);
-    }
-    if (ok) {
-        struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
+    if (native_call_begin(&call)) {
         options.mix = mix;
         options.warn = native_warnings_add;
-        options.user = warnings;
-        struct gput_error error;
-        int code;
-        Py_BEGIN_ALLOW_THREADS;
-        code = gput_sub_tracking_combine(
-            PyBytes_AsString(output), paths, (size_t)count, &options, &error);
-        Py_END_ALLOW_THREADS;
-        if (code == GPUT_ERROR_EXISTS)
-            error.code = GPUT_ERROR_INVALID; /* a ValueError, as it always was in Python */
-        result = code == GPUT_OK ? native_warnings_collect(warnings) : native_raise(&error);
-    } else if (!PyErr_Occurred()) {
-        PyErr_NoMemory();
+        options.user = call.warnings;
+        if (held_paths(call.held, list, &paths, &count) &&
+            combine_files(PyBytes_AsString(output), paths, count, &options))
+            result = native_warnings_collect(call.warnings);
+        native_call_end(&call, result);
     }
-    native_warnings_destroy(warnings);
-    free(paths);
-    Py_XDECREF(keep);
     Py_DECREF(output);
     return result;
 }

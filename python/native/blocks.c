@@ -3,8 +3,8 @@
  * be quick: `with` calls its two methods, and each is a mark.
  *
  * A mark in a log or CSV file keeps the GIL: it takes a tenth of a microsecond to some
- * microseconds, less than handing the GIL over and back. That also keeps close() and a fork from
- * meeting it half-way.
+ * microseconds, less than handing the GIL over and back. So neither close() nor a fork
+ * sees half of it.
  *
  * One in a SQLite file takes longer, seconds where another program keeps that locked, so it gives
  * the GIL back. It holds `marking` meanwhile, which close() takes too, and begin_fork() for the
@@ -164,8 +164,8 @@ static PyObject *blocks_close(PyObject *object, PyObject *Py_UNUSED(unused))
     return close_blocks((struct blocks *)object) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* Looking for a file costs more than all else that a block costs in a fast log, so that is done
- * every so often. */
+/* Checking whether a file is there costs more than all else that a block costs in a fast log, so
+ * that is done every so often. */
 #define POLL_EVERY_NS 10000000
 
 /* Whether there still is a file at its path: users remove files and start again. (Not which file:

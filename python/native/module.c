@@ -153,6 +153,23 @@ PyObject *native_warnings_collect(struct native_warnings *warnings)
     return list;
 }
 
+bool native_call_begin(struct native_call *call)
+{
+    *call = (struct native_call){PyList_New(0), native_warnings_create()};
+    if (call->held && call->warnings)
+        return true;
+    PyErr_NoMemory();
+    native_call_end(call, NULL);
+    return false;
+}
+
+PyObject *native_call_end(struct native_call *call, PyObject *result)
+{
+    native_warnings_destroy(call->warnings);
+    Py_XDECREF(call->held);
+    return result;
+}
+
 /* ---- Files ---- */
 
 /* write_file(path, bytes): as reports are written, see gput_file_write(). */
@@ -194,13 +211,14 @@ static int fill(PyObject *module)
         return -1;
     if (PyModule_AddFunctions(module, functions) < 0)
         return -1;
-    if (native_add_session(module) < 0 || native_add_blocks(module) < 0)
+    if (native_add_job(module) < 0 || native_add_session(module) < 0 ||
+        native_add_blocks(module) < 0)
         return -1;
     if (native_add_analysis(module) < 0)
         return -1;
     if (native_add_table(module) < 0 || native_add_energy(module) < 0)
         return -1;
-    if (native_add_timeline(module) < 0)
+    if (native_add_timeline(module) < 0 || native_add_plot(module) < 0)
         return -1;
 #ifdef WITH_TRAINING
     if (native_add_profile(module) < 0)

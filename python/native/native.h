@@ -38,6 +38,16 @@ void native_warnings_add(void *warnings, const char *message); /* a `warn` callb
 /* Takes them out, as a list of str. */
 PyObject *native_warnings_collect(struct native_warnings *warnings);
 
+/* What one call of the library needs until it returns. */
+struct native_call {
+    PyObject *held;                   /* what its options borrow: see held_add() */
+    struct native_warnings *warnings; /* what the library warns of meanwhile */
+};
+
+bool native_call_begin(struct native_call *call); /* false with an exception */
+/* Releases both and returns `result`. */
+PyObject *native_call_end(struct native_call *call, PyObject *result);
+
 /* ---- Samples ---- */
 
 /* RAM and GPU RAM over time, from the sampling thread. Bounded: when full, neighbours become one,
@@ -96,10 +106,12 @@ bool native_to_bound(PyObject *object, bool *has, int64_t *bound);
 /* ---- The parts: each adds its types and functions to the module. -1 with an exception. ---- */
 
 int native_add_session(PyObject *module);
+int native_add_job(PyObject *module);
 int native_add_blocks(PyObject *module);
 int native_add_analysis(PyObject *module);
 int native_add_energy(PyObject *module);
 int native_add_table(PyObject *module);
+int native_add_plot(PyObject *module);
 int native_add_timeline(PyObject *module);
 int native_add_profile(PyObject *module); /* not in a build with -Dtraining=false */
 

@@ -269,18 +269,16 @@ static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
     struct gput_profile_options options = gput_profile_options_default();
     struct gput_profile_rows rows = {0};
     struct work work = {run_profile, &options, 0};
-    PyObject *result = NULL, *held = PyList_New(0);
-    struct native_warnings *warnings = native_warnings_create();
+    PyObject *result = NULL;
+    struct native_call call;
+    if (!native_call_begin(&call))
+        return NULL;
     options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
-    options.user = warnings;
-    if (!warnings)
-        PyErr_NoMemory();
-    else if (held && read_profile_options(held, args, keywords, &work.view, &options, &rows))
-        result = give_tables(module, &work, warnings);
-    native_warnings_destroy(warnings);
-    Py_XDECREF(held);
-    return result;
+    options.user = call.warnings;
+    if (read_profile_options(call.held, args, keywords, &work.view, &options, &rows))
+        result = give_tables(module, &work, call.warnings);
+    return native_call_end(&call, result);
 }
 
 static PyObject *profile_start(PyObject *Py_UNUSED(module), PyObject *args)
@@ -376,17 +374,15 @@ static PyObject *of_python(PyObject *module, PyObject *args, PyObject *keywords,
 {
     struct gput_python_options options = gput_python_options_default();
     struct work work = {run, &options, 0};
-    PyObject *result = NULL, *held = PyList_New(0);
-    struct native_warnings *warnings = native_warnings_create();
+    PyObject *result = NULL;
+    struct native_call call;
+    if (!native_call_begin(&call))
+        return NULL;
     options.warn = native_warnings_add;
-    options.user = warnings;
-    if (!warnings)
-        PyErr_NoMemory();
-    else if (held && read_python_options(held, args, keywords, &options))
-        result = give_tables(module, &work, warnings);
-    native_warnings_destroy(warnings);
-    Py_XDECREF(held);
-    return result;
+    options.user = call.warnings;
+    if (read_python_options(call.held, args, keywords, &options))
+        result = give_tables(module, &work, call.warnings);
+    return native_call_end(&call, result);
 }
 
 static PyObject *python_profiles(PyObject *module, PyObject *args, PyObject *keywords)
@@ -417,19 +413,16 @@ static PyObject *kineto(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "sO|n", &word, &paths, &limit) ||
         !find_word(kineto_views, word, "view", &work.view))
         return NULL;
-    PyObject *held = PyList_New(0);
-    struct native_warnings *warnings = native_warnings_create();
+    struct native_call call;
+    if (!native_call_begin(&call))
+        return NULL;
     options.limit = limit > 0 ? (size_t)limit : 0;
     options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
-    options.user = warnings;
-    if (!warnings)
-        PyErr_NoMemory();
-    else if (held && held_paths(held, paths, &options.paths, &options.path_count))
-        result = give_tables(module, &work, warnings);
-    native_warnings_destroy(warnings);
-    Py_XDECREF(held);
-    return result;
+    options.user = call.warnings;
+    if (held_paths(call.held, paths, &options.paths, &options.path_count))
+        result = give_tables(module, &work, call.warnings);
+    return native_call_end(&call, result);
 }
 
 static PyMethodDef functions[] = {

@@ -72,11 +72,16 @@ static int parse_units(const char *ram, const char *gpu_ram, const char *time, c
 
 static int parse_ram_mode(const char *word, struct gput_session_options *options)
 {
-    options->ram_mode = strcmp(word, "exact") == 0 ? GPUT_RAM_EXACT : GPUT_RAM_ADAPTIVE;
-    if (options->ram_mode == GPUT_RAM_EXACT || strcmp(word, "adaptive") == 0)
-        return 0;
-    PyErr_Format(
-        PyExc_ValueError, "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact", word);
+    static const char *const words[] = {
+        [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(word, words[i]) == 0) {
+            options->ram_mode = (enum gput_ram_mode)i;
+            return 0;
+        }
+    }
+    PyErr_Format(PyExc_ValueError,
+        "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact, totals", word);
     return -1;
 }
 
@@ -166,6 +171,22 @@ static int create(struct session *self, const struct gput_session_options *optio
     return -1;
 }
 
+/* Warnings, and the last samples, are kept for Python. */
+static int collect(struct session *self, size_t keep_samples, struct gput_session_options *options)
+{
+    if (!self->collector)
+        self->collector = collector_create();
+    if (!self->collector) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->collector->samples.capacity = keep_samples + keep_samples % 2;
+    options->warn = warn;
+    options->sample = keep_samples ? keep_sample : NULL;
+    options->user = self->collector;
+    return 0;
+}
+
 static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit",
@@ -212,16 +233,8 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     }
     if (parse_ram_mode(ram_mode, &options) < 0)
         return -1;
-    if (!self->collector)
-        self->collector = collector_create();
-    if (!self->collector) {
-        PyErr_NoMemory();
+    if (collect(self, (size_t)keep_samples, &options) < 0)
         return -1;
-    }
-    self->collector->samples.capacity = (size_t)keep_samples + (size_t)keep_samples % 2;
-    options.warn = warn;
-    options.sample = keep_samples ? keep_sample : NULL;
-    options.user = self->collector;
     self->ram_unit = options.ram_unit;
     self->gpu_ram_unit = options.gpu_ram_unit;
     self->time_unit = options.time_unit;
@@ -512,6 +525,9 @@ int native_add_session(PyObject *module)
     if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 ||
         PyModule_AddIntConstant(module, "FULL", GPUT_FULL) < 0 ||
         PyModule_AddIntConstant(module, "JSON", GPUT_JSON) < 0 ||
+        PyModule_AddIntConstant(module, "SVG", GPUT_SVG) < 0 ||
+        PyModule_AddIntConstant(module, "PDF", GPUT_PDF) < 0 ||
+        PyModule_AddIntConstant(module, "PNG", GPUT_PNG) < 0 ||
         PyModule_AddIntConstant(module, "CSV", GPUT_CSV) < 0 ||
         PyModule_AddIntConstant(module, "PICKLE", GPUT_PICKLE) < 0)
         return -1;

@@ -55,17 +55,15 @@ static PyObject *give_timeline(
 static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
     struct gput_timeline_options options = gput_timeline_options_default();
-    PyObject *result = NULL, *held = PyList_New(0);
-    struct native_warnings *warnings = native_warnings_create();
+    PyObject *result = NULL;
+    struct native_call call;
+    if (!native_call_begin(&call))
+        return NULL;
     options.warn = native_warnings_add;
-    options.user = warnings;
-    if (!warnings)
-        PyErr_NoMemory();
-    else if (held && read_timeline_options(held, args, keywords, &options))
-        result = give_timeline(&options, warnings);
-    native_warnings_destroy(warnings);
-    Py_XDECREF(held);
-    return result;
+    options.user = call.warnings;
+    if (read_timeline_options(call.held, args, keywords, &options))
+        result = give_timeline(&options, call.warnings);
+    return native_call_end(&call, result);
 }
 
 static PyMethodDef functions[] = {

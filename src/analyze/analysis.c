@@ -175,6 +175,12 @@ const struct gput_percentiles *gput_analysis_overall_percentiles(
     return &analysis->overall_percentiles[measurement];
 }
 
+uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis, bool *at_least)
+{
+    *at_least = analysis->lost_calls_at_least;
+    return analysis->num_lost_calls;
+}
+
 double gput_analysis_energy(const struct gput_analysis *analysis, enum gput_energy_figure figure)
 {
     if (!analysis->has_energy || (size_t)figure >= GPUT_ENERGY_FIGURE_COUNT)

@@ -24,6 +24,8 @@ struct gput_analysis {
     double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, also when only
                                                 for a part of it */
     bool has_exact;                          /* the sub-tracking file has counts of the kernel */
+    uint64_t num_lost_calls;                 /* that are not in the sub-tracking file */
+    bool lost_calls_at_least;                /* there may be more */
     struct doc *static_data;                 /* an object of strings and numbers */
     struct gput_code_block *blocks;
     size_t n_blocks;
@@ -52,6 +54,12 @@ double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_
 /* Whether some measurement lacks some rows; `statistics` are of the session or a block. */
 bool analysis_lacks_rows(
     const struct gput_analysis *analysis, const struct gput_statistics *statistics);
+
+/* Whether calls were lost, or may be. */
+static inline bool analysis_lacks_calls(const struct gput_analysis *analysis)
+{
+    return analysis->num_lost_calls > 0 || analysis->lost_calls_at_least;
+}
 
 /* Whether to show that figure of energy: it is known for the session, a block or a part of one, or
  * it is the total. */

@@ -1,5 +1,6 @@
 #include "analyze/analysis_columns.h"
 
+#include "analyze/analysis.h"
 #include "analyze/code_block.h"
 
 static double timepoints(const void *block)
@@ -20,6 +21,16 @@ static double non_empty_calls(const void *block)
 static double outside_calls(const void *block)
 {
     return (double)((const struct gput_code_block *)block)->num_outside_calls;
+}
+
+static double lost_calls(const void *analysis)
+{
+    return (double)((const struct gput_analysis *)analysis)->num_lost_calls;
+}
+
+static double lost_at_least(const void *analysis)
+{
+    return ((const struct gput_analysis *)analysis)->lost_calls_at_least;
 }
 
 /* clang-format off */
@@ -44,5 +55,10 @@ const struct column block_columns[BLOCK_COLUMNS] = {
     COUNT("num_calls", calls, "calls that were started and stopped"),
     COUNT("num_non_empty_calls", non_empty_calls, "calls with at least one sample"),
     COUNT("num_outside_calls", outside_calls, "calls before the first or after the last sample"),
+};
+
+const struct column lost_columns[LOST_COLUMNS] = {
+    COUNT("num_lost_calls", lost_calls, "calls that are not in the sub-tracking file: its disk was full, or it had reached a limit"),
+    COUNT("at_least", lost_at_least, "1: there may be more, as the file was truncated; 0: that is their number"),
 };
 /* clang-format on */

@@ -9,6 +9,7 @@
 #define STATISTICS_COLUMNS 4
 #define PERCENTILES_COLUMNS 3
 #define BLOCK_COLUMNS 4
+#define LOST_COLUMNS 2
 
 /* Of a struct gput_statistics: min, max, mean, std. */
 extern const struct column statistics_columns[STATISTICS_COLUMNS];
@@ -18,5 +19,8 @@ extern const struct column percentiles_columns[PERCENTILES_COLUMNS];
 
 /* Of a struct gput_code_block: how many samples and calls it has; num_outside_calls is the last. */
 extern const struct column block_columns[BLOCK_COLUMNS];
+
+/* Of a struct gput_analysis: the calls that its sub-tracking file lacks. */
+extern const struct column lost_columns[LOST_COLUMNS];
 
 #endif

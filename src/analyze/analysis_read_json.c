@@ -165,6 +165,10 @@ static int read_root(struct reader *reader, const struct doc *root)
     TRY(read_overall(reader, root));
     TRY(read_static_data(reader, root));
     count_at(root, "num_timepoints", &reader->analysis->num_timepoints);
+    count_at(root, "num_lost_calls", &reader->analysis->num_lost_calls);
+    const struct doc *at_least = doc_get(root, "lost_calls_at_least");
+    reader->analysis->lost_calls_at_least =
+        at_least && at_least->kind == DOC_BOOL && at_least->boolean;
     reader->analysis->has_energy = read_energy(root, reader->analysis->energy);
     return read_blocks(reader, root);
 }

@@ -274,6 +274,16 @@ static int read_blocks(struct reader *reader, const struct pickle_value *state)
     return GPUT_OK;
 }
 
+static int read_lost_calls(struct reader *reader, const struct pickle_value *state)
+{
+    const struct pickle_value *at_least = pickle_get(state, "lost_calls_at_least");
+    if (pickle_get(state, "num_lost_calls"))
+        TRY(read_count(reader, state, "num_lost_calls", &reader->analysis->num_lost_calls));
+    reader->analysis->lost_calls_at_least =
+        at_least && at_least->kind == PICKLE_BOOL && at_least->boolean;
+    return GPUT_OK;
+}
+
 static int read_results(struct reader *reader, const struct pickle_value *results)
 {
     if (!pickle_is_object(results, PICKLE_RESULTS))
@@ -282,6 +292,7 @@ static int read_results(struct reader *reader, const struct pickle_value *result
     TRY(read_overall(reader, state));
     TRY(read_static_data(reader, state));
     reader->analysis->has_energy = read_energy(state, reader->analysis->energy);
+    TRY(read_lost_calls(reader, state));
     return read_blocks(reader, state);
 }
 

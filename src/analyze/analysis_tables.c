@@ -168,6 +168,13 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
         table_put_double(table, block->exact[i]);
 }
 
+static void add_lost_calls(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add_record(tables, "lost_calls");
+    table_add_columns(table, "", NULL, lost_columns, LOST_COLUMNS);
+    table_put_columns(table, lost_columns, LOST_COLUMNS, analysis);
+}
+
 static void add_blocks(struct gput_tables *tables, const struct gput_analysis *analysis)
 {
     struct gput_table *table = tables_add(tables, "code_blocks");
@@ -204,6 +211,7 @@ int gput_analysis_tables(
         add_overall(building, analysis);
         add_blocks(building, analysis);
         add_block_usage(building, analysis);
+        add_lost_calls(building, analysis);
     }
     return tables_finish_building(building, tables, error);
 }

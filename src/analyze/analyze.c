@@ -60,6 +60,18 @@ static void report_progress(
 
 /* ---- Marks ---- */
 
+/* A file that has no marks needs no thread ids. */
+static int check_thread_ids(
+    const struct work *work, const struct sub_tracking_reader *reader, struct gput_error *error)
+{
+    if (work->options->split != GPUT_SPLIT_THREAD ||
+        (sub_tracking_reader_columns(reader) & SUB_TRACKING_COLUMN_THREAD_ID))
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Sub-tracking file %s has no thread ids: its code blocks can be split by process only.",
+        work->options->sub_tracking_file);
+}
+
 static int read_marks(
     struct work *work, struct sub_tracking_reader *reader, struct gput_error *error)
 {
@@ -69,16 +81,21 @@ static int read_marks(
     do {
         uint64_t done, total;
         TRY(sub_tracking_reader_next(reader, rows, BATCH, &count, error));
-        if (first_ns == INT64_MAX && count > 0)
+        if (first_ns == INT64_MAX && count > 0) {
+            TRY(check_thread_ids(work, reader, error));
             first_ns = rows[0].timestamp_ns;
+        }
         TRY(call_table_add(&work->table, rows, count, error));
         sub_tracking_reader_progress(reader, &done, &total);
         report_progress(work, 0, MARKS_SHARE, done, total);
     } while (count > 0);
     warn(work, sub_tracking_reader_warning(reader));
+    work->analysis->num_lost_calls = sub_tracking_reader_lost(reader)->calls;
+    work->analysis->lost_calls_at_least = sub_tracking_reader_lost(reader)->at_least;
     char *children = sub_tracking_children_warning(work->options->sub_tracking_file, first_ns);
     warn(work, children);
     free(children);
+    work->table.has_lost = work->analysis->lost_calls_at_least;
     TRY(call_table_pair(&work->table, error));
     char warning[CALL_TABLE_WARNING_SIZE];
     if (call_table_warning(&work->table, work->options->sub_tracking_file, warning))
@@ -96,14 +113,8 @@ static int load_calls(struct work *work, struct gput_error *error)
     if (!work->names)
         return error_memory(error);
     TRY(sub_tracking_reader_open(path, work->names, &reader, error));
-    unsigned columns = sub_tracking_reader_columns(reader);
-    if (work->options->split == GPUT_SPLIT_THREAD && !(columns & SUB_TRACKING_COLUMN_THREAD_ID)) {
-        sub_tracking_reader_close(reader);
-        return error_set(error, GPUT_ERROR_INVALID,
-            "Sub-tracking file %s has no thread ids: its code blocks can be split by process only.",
-            path);
-    }
-    call_table_init(&work->table, work->names, columns, format == SUB_TRACKING_LOG, true);
+    call_table_init(&work->table, work->names, sub_tracking_reader_columns(reader),
+        format == SUB_TRACKING_LOG, true);
     work->analysis->has_exact = work->table.exact;
     int code = read_marks(work, reader, error);
     sub_tracking_reader_close(reader);

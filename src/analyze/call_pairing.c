@@ -1,5 +1,6 @@
 #include "analyze/call_pairing.h"
 
+#include "base/array.h"
 #include "base/number.h"
 #include "formats/marks/open_starts.h"
 
@@ -146,6 +147,19 @@ static int refuse_lone_mark(const struct call_table *table, const struct call_la
         time_text(table, time, text));
 }
 
+/* A start that has no stop. */
+static int note_open(
+    struct call_table *table, const struct call_lane *lane, double start, struct gput_error *error)
+{
+    if (!table->keep_open)
+        return GPUT_OK;
+    if (!ARRAY_RESERVE(table->open, table->n_open, table->open_capacity))
+        return error_memory(error);
+    table->open[table->n_open++] =
+        (struct call){.start = start, .stop = INFINITY, .lane = (uint32_t)(lane - table->lanes)};
+    return GPUT_OK;
+}
+
 /* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
 static int pair_two_by_two(
     struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
@@ -153,7 +167,7 @@ static int pair_two_by_two(
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
         if (lane->count > 0 && lane->positions[lane->count - 1] == SUB_TRACKING_START)
-            lane->count--;
+            TRY(note_open(table, lane, lane->times[--lane->count], error));
     }
     for (size_t l = 0; l < n_lanes; l++) {
         struct call_lane *lane = &lanes[l];
@@ -201,7 +215,7 @@ static bool find_start(struct open_starts *open, double started_at, double stop,
 
 /* Pairs a lane whose marks do not simply alternate; `calls` has space for two times of each stop.
  */
-static int pair_overlapping(const struct call_table *table, struct call_lane *lane,
+static int pair_overlapping(struct call_table *table, struct call_lane *lane,
     struct open_starts *open, double *calls, struct gput_error *error)
 {
     for (size_t i = 0; i < lane->count; i++) {
@@ -211,8 +225,13 @@ static int pair_overlapping(const struct call_table *table, struct call_lane *la
                 return error_memory(error);
             continue;
         }
-        if (!find_start(open, started_at, time, &calls[2 * lane->n_calls]))
+        bool is_found = find_start(open, started_at, time, &calls[2 * lane->n_calls]);
+        if (!is_found && !table->has_lost)
             return refuse_lone_mark(table, lane, time, error);
+        if (!is_found) {
+            table->n_lone++;
+            continue;
+        }
         calls[2 * lane->n_calls + 1] = time;
         lane->n_calls++;
     }
@@ -236,16 +255,19 @@ static size_t count_stops(const struct call_lane *lane)
 }
 
 /* Pairs one thread's marks of a block like brackets, except stops with a recorded start. */
-static int pair_brackets(
-    const struct call_table *table, struct call_lane *lane, struct gput_error *error)
+static int pair_brackets(struct call_table *table, struct call_lane *lane, struct gput_error *error)
 {
     if (takes_turns(lane)) {
         lane->n_calls = lane->count / 2;
-        return GPUT_OK;
+        return lane->count % 2 ? note_open(table, lane, lane->times[lane->count - 1], error)
+                               : GPUT_OK;
     }
     struct open_starts open = {0};
     double *calls = malloc((2 * count_stops(lane) + 1) * sizeof *calls);
     int code = calls ? pair_overlapping(table, lane, &open, calls, error) : error_memory(error);
+    int64_t key;
+    while (code == GPUT_OK && open_starts_pop_latest(&open, &key))
+        code = note_open(table, lane, time_of_key(key), error);
     open_starts_finish(&open);
     if (code != GPUT_OK) {
         free(calls);
@@ -263,9 +285,11 @@ int call_pairing_run(struct call_table *table, struct gput_error *error)
         for (next = first;
              next < table->n_lanes && table->lanes[next].block == table->lanes[first].block; next++)
             TRY(sort_marks(table, &table->lanes[next], error));
-        if (!table->by_thread)
+        /* Where marks are missing, those that are there say nothing by their number. */
+        bool two_by_two = !table->by_thread && !table->has_lost;
+        if (two_by_two)
             TRY(pair_two_by_two(table, &table->lanes[first], next - first, error));
-        for (size_t l = first; table->by_thread && l < next; l++)
+        for (size_t l = first; !two_by_two && l < next; l++)
             TRY(pair_brackets(table, &table->lanes[l], error));
     }
     return GPUT_OK;

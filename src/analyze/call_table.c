@@ -40,6 +40,7 @@ void call_table_finish(struct call_table *table)
     free(table->lanes);
     free(table->lane_slots);
     free(table->calls);
+    free(table->open);
     free(table->block_names);
     *table = (struct call_table){0};
 }
@@ -334,6 +335,7 @@ int call_table_pair(struct call_table *table, struct gput_error *error)
         lane_free_marks(lane);
     }
     sort_calls(table->calls, table->n_calls);
+    sort_calls(table->open, table->n_open);
     return GPUT_OK;
 }
 
@@ -345,6 +347,13 @@ bool call_table_warning(
             "Sub-tracking file %.200s: %llu calls stop before they start and were left out. The "
             "system's time was set back while they ran; other calls may be off as much.",
             path, (unsigned long long)table->n_backward);
+        return true;
+    }
+    if (table->n_lone > 0) {
+        snprintf(message, CALL_TABLE_WARNING_SIZE,
+            "Sub-tracking file %.200s: %llu stops are left out, because the marks of their starts "
+            "are not in it.",
+            path, (unsigned long long)table->n_lone);
         return true;
     }
     if (table->n_doubtful == 0)

@@ -57,6 +57,9 @@ struct call_table {
     bool has_starts;                        /* stops may have a recorded start */
     bool exact;                             /* sum up the exact figures of calls */
     bool each_call; /* and keep those of each call; to be set before the first mark */
+    bool keep_open; /* keep starts without a stop; to be set before call_table_pair() */
+    bool has_lost;  /* marks are known to be missing: a stop without a start is left out, where it
+                       would be refused otherwise; to be set before call_table_pair() */
     bool whole_ns;  /* times are computed from nanoseconds, relative to `origin` */
     double origin;  /* seconds since the epoch of time 0 in `calls` */
 
@@ -68,12 +71,15 @@ struct call_table {
 
     struct call *calls; /* sorted by start */
     size_t n_calls;
+    struct call *open; /* calls whose start has no stop, with a stop of infinity; see keep_open */
+    size_t n_open, open_capacity;
     uint32_t *block_names; /* names in sorted order */
     size_t n_blocks;
     size_t n_tracks;
     uint64_t n_doubtful; /* calls made of two starts or two stops, as the Python tool does when
                             calls of one name overlap in a process */
     uint64_t n_backward; /* calls that were left out: they stop before they start */
+    uint64_t n_lone;     /* stops that were left out: the marks of their starts are missing */
 };
 
 /*

@@ -102,6 +102,26 @@ bool comparison_has_runs(const struct gput_comparison *comparison)
     return false;
 }
 
+struct comparison_lost comparison_lost_calls(const struct comparison_session *session)
+{
+    struct comparison_lost lost = {0};
+    for (size_t i = 0; i < session->n_runs; i++) {
+        lost.calls += session->runs[i]->num_lost_calls;
+        lost.at_least |= session->runs[i]->lost_calls_at_least;
+    }
+    return lost;
+}
+
+bool comparison_lacks_calls(const struct gput_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        struct comparison_lost lost = comparison_lost_calls(&comparison->sessions[i]);
+        if (lost.calls > 0 || lost.at_least)
+            return true;
+    }
+    return false;
+}
+
 static double pick(const struct gput_statistics *statistics, enum gput_statistic statistic)
 {
     const double figures[] = {statistics->min, statistics->max, statistics->mean, statistics->std};

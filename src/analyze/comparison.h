@@ -74,6 +74,17 @@ bool comparison_energy_figure(const char *measurement, enum gput_energy_figure *
 /* Whether some session has several runs. */
 bool comparison_has_runs(const struct gput_comparison *comparison);
 
+/* Calls that are not in the sub-tracking files of a session's runs. */
+struct comparison_lost {
+    uint64_t calls;
+    bool at_least; /* there may be more */
+};
+
+struct comparison_lost comparison_lost_calls(const struct comparison_session *session);
+
+/* Whether some session lost calls, or may have. */
+bool comparison_lacks_calls(const struct gput_comparison *comparison);
+
 /* Fills one value a session, in the order of the sessions. */
 void comparison_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values);

@@ -1,6 +1,7 @@
 #include "analyze/comparison.h"
 #include "base/table.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* A row: a figure of a session. */
@@ -72,6 +73,25 @@ static void put_part(const struct writer *writer, size_t block)
             put_figure(writer, comparison_energy_measurements[i], block);
 }
 
+/* A row a session that lost calls, named otherwise where there may be more. */
+static void put_lost_calls(const struct writer *writer)
+{
+    for (size_t i = 0; i < writer->comparison->n_sessions; i++) {
+        const struct comparison_session *session = &writer->comparison->sessions[i];
+        struct comparison_lost lost = comparison_lost_calls(session);
+        const struct row row = {
+            .measurement = lost.at_least ? "lost_calls_at_least" : "lost_calls",
+            .statistic = "total",
+            .session = session->name,
+            .runs = (double)session->n_runs,
+            .within_noise = NAN,
+            .value = {.value = (double)lost.calls, .low = NAN, .high = NAN, .change = NAN},
+        };
+        if (lost.calls > 0 || lost.at_least)
+            table_put_columns(writer->table, columns, COLUMN_COUNT(columns), &row);
+    }
+}
+
 int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, struct gput_tables **tables,
     struct gput_error *error)
@@ -93,6 +113,7 @@ int gput_comparison_tables(const struct gput_comparison *comparison,
     put_part(&writer, COMPARISON_OVERALL);
     for (size_t block = 0; block < comparison->n_blocks; block++)
         put_part(&writer, block);
+    put_lost_calls(&writer);
     free(writer.values);
     return tables_finish_building(building, tables, error);
 }

@@ -96,10 +96,8 @@ static int keep(
     if (!open_starts_push(&kept->times, time))
         return error_memory(error);
     if (kept->capacity < kept->times.capacity) {
-        struct counts *all = realloc(kept->counts, kept->times.capacity * sizeof *all);
-        if (!all)
+        if (!ARRAY_RESIZE(kept->counts, kept->times.capacity))
             return error_memory(error);
-        kept->counts = all;
         kept->capacity = kept->times.capacity;
     }
     kept->counts[open_starts_pushed_place(&kept->times)] = *counts;

@@ -165,6 +165,7 @@ static int pair_marks(struct reading *reading, struct call_table *calls, struct 
         TRY(next_marks(reading, rows, &count, &end, error));
         TRY(call_table_add(calls, rows, count, error));
     }
+    calls->has_lost = sub_tracking_reader_lost(reading->reader)->at_least;
     TRY(call_table_pair(calls, error));
     char warning[CALL_TABLE_WARNING_SIZE];
     if (call_table_warning(calls, reading->path, warning) && reading->options->warn)

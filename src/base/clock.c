@@ -22,10 +22,15 @@ int64_t clock_monotonic_ns(void)
     return read_ns(CLOCK_MONOTONIC);
 }
 
-int64_t clock_monotonic_of_boot_ns(int64_t boot_ns)
+static int64_t boot_ns(void)
 {
-    int64_t ahead_ns = read_ns(CLOCK_BOOTTIME) - clock_monotonic_ns();
-    return boot_ns - ahead_ns;
+    return read_ns(CLOCK_BOOTTIME);
+}
+
+int64_t clock_monotonic_of_boot_ns(int64_t time_ns)
+{
+    struct clock_pair now = clock_read_pair(clock_monotonic_ns, boot_ns);
+    return time_ns - (now.second_ns - now.first_ns);
 }
 
 int64_t clock_realtime_ns(void)
@@ -41,4 +46,25 @@ int64_t clock_thread_cpu_ns(void)
 int64_t clock_process_cpu_ns(void)
 {
     return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Not more: where it is always interrupted, the shortest will do. */
+#define PAIR_ATTEMPTS 5
+/* About what three readings take where the kernel has to be called for each. */
+#define PAIR_SHORT_NS 2000
+
+struct clock_pair clock_read_pair(int64_t (*first)(void), int64_t (*second)(void))
+{
+    struct clock_pair pair = {0};
+    int64_t shortest_ns = INT64_MAX;
+    for (int i = 0; i < PAIR_ATTEMPTS && shortest_ns > PAIR_SHORT_NS; i++) {
+        int64_t before_ns = first();
+        int64_t second_ns = second();
+        int64_t took_ns = first() - before_ns;
+        if (took_ns >= shortest_ns)
+            continue;
+        shortest_ns = took_ns;
+        pair = (struct clock_pair){before_ns + took_ns / 2, second_ns};
+    }
+    return pair;
 }

@@ -19,10 +19,18 @@ static inline double clock_seconds_of_ns(int64_t ns)
 int64_t clock_monotonic_ns(void);
 
 /* Converts a time of CLOCK_BOOTTIME, which counts on while the machine is suspended. */
-int64_t clock_monotonic_of_boot_ns(int64_t boot_ns);
+int64_t clock_monotonic_of_boot_ns(int64_t time_ns);
 
 /* Time since the epoch (UTC), for time stamps in files. */
 int64_t clock_realtime_ns(void);
+
+struct clock_pair {
+    int64_t first_ns, second_ns;
+};
+
+/* Two clocks at one moment, also where the thread is interrupted between reading them: of some
+ * attempts the one that took least. */
+struct clock_pair clock_read_pair(int64_t (*first)(void), int64_t (*second)(void));
 
 /* CPU time that the calling thread has used. */
 int64_t clock_thread_cpu_ns(void);

@@ -17,8 +17,8 @@ enum doc_kind { DOC_NULL, DOC_BOOL, DOC_INT, DOC_DOUBLE, DOC_STRING, DOC_ARRAY, 
 struct doc {
     enum doc_kind kind;
     char *key; /* the name inside an object, NULL elsewhere; owned */
-    char
-        *label; /* its name in text output; NULL: made from the key ("max_ram": "Max ram"); owned */
+    /* Its name in text output; NULL: made from the key ("max_ram": "Max ram"); owned. */
+    char *label;
     bool boolean;
     int64_t integer;
     double number;
@@ -57,6 +57,11 @@ bool doc_failed(const struct doc *root);
 
 /* The member of that name, or NULL. */
 const struct doc *doc_get(const struct doc *object, const char *key);
+
+/* Reads a file of JSON of at most `max_bytes`. As doc_read_json(); also the errors of
+ * file_read_bounded(). */
+int doc_read_json_file(
+    const char *path, size_t max_bytes, struct doc **doc, struct gput_error *error);
 
 /*
  * Reads JSON (RFC 8259, at most 200 levels deep; whole numbers that do not fit an int64_t are

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 
 int error_set(struct gput_error *error, enum gput_code code, const char *format, ...)
 {
@@ -63,13 +64,26 @@ enum gput_code error_code_of_errno(int errno_value)
     }
 }
 
+/* The reason in words. Of a file that is too large, whose limit that is. */
+static void describe(int errno_value, char *text, size_t size)
+{
+    struct rlimit limit;
+    if (errno_value == EFBIG && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY)
+        text_fit(text, size, "%s (ulimit -f allows %llu bytes)", strerror(errno_value),
+            (unsigned long long)limit.rlim_cur);
+    else
+        text_fit(text, size, "%s", strerror(errno_value));
+}
+
 static void set_errno(struct gput_error *error, enum gput_code code, int errno_value,
     const char *format, va_list arguments)
 {
     error->code = code;
     error->errno_value = errno_value;
     /* A long path is truncated rather than the reason. */
-    const char *reason = strerror(errno_value);
+    char reason[128];
+    describe(errno_value, reason, sizeof reason);
     size_t size = sizeof error->message;
     text_fit_list(error->message, size - strlen(": ") - strlen(reason), format, arguments);
     size_t length = strlen(error->message);

@@ -44,11 +44,6 @@ static int read_to_end(
     }
 }
 
-int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error)
-{
-    return read_to_end(fd, name, SIZE_MAX, content, error);
-}
-
 int file_read_bounded(
     const char *path, size_t max_bytes, struct str *content, struct gput_error *error)
 {
@@ -273,7 +268,7 @@ static int write_directly(
     return GPUT_OK;
 }
 
-static int begin_until(
+int file_writing_begin_until(
     const char *path, int stop_fd, struct file_writing *writing, struct gput_error *error)
 {
     int code = GPUT_OK;
@@ -294,7 +289,7 @@ static int begin_until(
 
 int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error)
 {
-    return begin_until(path, -1, writing, error);
+    return file_writing_begin_until(path, -1, writing, error);
 }
 
 int file_writing_add(
@@ -366,7 +361,7 @@ int file_write_until(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error)
 {
     struct file_writing writing;
-    TRY(begin_until(path, stop_fd, &writing, error));
+    TRY(file_writing_begin_until(path, stop_fd, &writing, error));
     int code = file_writing_add(&writing, bytes, length, error);
     if (code == GPUT_OK)
         return file_writing_end(&writing, error);

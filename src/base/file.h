@@ -22,9 +22,6 @@ int file_read(const char *path, struct str *content, struct gput_error *error);
 int file_read_bounded(
     const char *path, size_t max_bytes, struct str *content, struct gput_error *error);
 
-/* The same for an open descriptor, from its current position. `name` is used in messages. */
-int file_read_fd(int fd, const char *name, struct str *content, struct gput_error *error);
-
 /*
  * Reads at most `capacity - 1` bytes from the start of an open file by pread() and terminates them.
  * Returns the number of bytes, or -1 with errno set. For the small procfs files that are kept open.
@@ -73,6 +70,10 @@ struct file_writing {
 };
 
 int file_writing_begin(const char *path, struct file_writing *writing, struct gput_error *error);
+/* The same; waiting for the reader of a pipe, here and in file_writing_add(), ends with
+ * GPUT_ERROR_IO when `stop_fd` is readable. -1: never. */
+int file_writing_begin_until(
+    const char *path, int stop_fd, struct file_writing *writing, struct gput_error *error);
 int file_writing_add(
     struct file_writing *writing, const void *bytes, size_t length, struct gput_error *error);
 /* Closes the file, also on failure. */
@@ -83,8 +84,7 @@ void file_writing_discard(struct file_writing *writing);
 /* Begins, writes and ends a file. */
 int file_write_atomic(const char *path, const void *bytes, size_t length, struct gput_error *error);
 
-/* The same; waiting for the reader of a pipe ends with GPUT_ERROR_IO when `stop_fd` is readable.
- * -1: never. */
+/* The same, with a `stop_fd` as of file_writing_begin_until(). */
 int file_write_until(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
 

@@ -3,6 +3,7 @@
  * jansson refuses, are read as doubles.
  */
 #include "base/doc.h"
+#include "base/file.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -171,6 +172,18 @@ int doc_read_json(
     return shallow ? error_memory(error)
                    : error_set(error, GPUT_ERROR_FORMAT,
                          "%s has values nested more than %d levels deep", name, MAX_DEPTH);
+}
+
+int doc_read_json_file(
+    const char *path, size_t max_bytes, struct doc **doc, struct gput_error *error)
+{
+    struct str text = {0};
+    *doc = NULL;
+    int code = file_read_bounded(path, max_bytes, &text, error);
+    if (code == GPUT_OK)
+        code = doc_read_json(str_text(&text), text.length, path, doc, error);
+    str_finish(&text);
+    return code;
 }
 
 /* The length of NaN, Infinity or -Infinity at `at`; 0: neither is there. */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static size_t least(size_t a, size_t b)
+static size_t smaller_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -17,7 +17,7 @@ static size_t size_of(const void *given)
 void sized_init(void *to, size_t size, const void *defaults, size_t known)
 {
     memset(to, 0, size);
-    memcpy(to, defaults, least(size, known));
+    memcpy(to, defaults, smaller_of(size, known));
     memcpy(to, &size, sizeof size);
 }
 
@@ -35,7 +35,7 @@ int sized_read(void *to, size_t known, const void *given, struct gput_error *err
                 "The program sets an option that libgputracker " GPUT_VERSION
                 " does not know. Please install the version that it was built with.");
     }
-    memcpy(to, given, least(size, known));
+    memcpy(to, given, smaller_of(size, known));
     memcpy(to, &known, sizeof known);
     return GPUT_OK;
 }
@@ -44,6 +44,6 @@ void sized_write(void *to, const void *result, size_t known)
 {
     size_t size = size_of(to);
     memset(to, 0, size);
-    memcpy(to, result, least(size, known));
+    memcpy(to, result, smaller_of(size, known));
     memcpy(to, &size, sizeof size);
 }

@@ -17,7 +17,6 @@ void str_finish(struct str *string)
 void str_clear(struct str *string)
 {
     string->length = 0;
-    string->failed = false;
     if (string->data)
         string->data[0] = '\0';
 }

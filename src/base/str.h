@@ -1,6 +1,7 @@
 /*
  * A growing byte string. Appending never returns an error: when memory runs out the string becomes
- * `failed`, later appends do nothing, and one check is enough where the text is used.
+ * `failed`, later appends do nothing, and one check is enough where the text is used. Only
+ * str_finish() ends that.
  */
 #ifndef BASE_STR_H
 #define BASE_STR_H
@@ -22,7 +23,8 @@ struct str {
 /* Frees the string's memory and makes it empty again. */
 void str_finish(struct str *string);
 
-/* Makes it empty and keeps the memory. Also clears `failed`. */
+/* Makes it empty and keeps the memory. One that has failed stays so until str_finish(): one check
+ * is enough for all texts that were in it, and what goes on without one of them says so. */
 void str_clear(struct str *string);
 
 /* Reserves space for `extra` bytes more and a NUL. Returns false, and marks `failed`, without

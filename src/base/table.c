@@ -97,7 +97,7 @@ void table_set_unit(struct gput_table *table, const char *unit)
     table->list->failed |= !column->unit;
 }
 
-void table_set_meaning(struct gput_table *table, const char *meaning)
+static void set_meaning(struct gput_table *table, const char *meaning)
 {
     if (!table || table->column_count == 0)
         return;
@@ -178,7 +178,7 @@ void table_add_columns(struct gput_table *table, const char *prefix, const char 
         if (unit || column->unit)
             table_set_unit(table, unit ? unit : column->unit);
         if (column->meaning)
-            table_set_meaning(table, column->meaning);
+            set_meaning(table, column->meaning);
     }
 }
 

@@ -20,8 +20,6 @@ struct gput_table *tables_add_record(struct gput_tables *tables, const char *nam
 void table_add_column(struct gput_table *table, const char *name, enum gput_column_type type);
 /* Sets the unit of the column added last; not needed where its name ends in one ("_bytes"). */
 void table_set_unit(struct gput_table *table, const char *unit);
-/* Sets what the column added last means. */
-void table_set_meaning(struct gput_table *table, const char *meaning);
 
 /* Adds columns as they are described, each name after `prefix`, in `unit` unless it is NULL. */
 void table_add_columns(struct gput_table *table, const char *prefix, const char *unit,

@@ -15,10 +15,10 @@ static bool continues(char byte)
 /* Ends a truncated text with "…". */
 static void mark_truncated(char *text, size_t size)
 {
-    size_t end = size - 1, room = sizeof ELLIPSIS - 1;
-    if (end < room)
+    size_t end = size - 1, space = sizeof ELLIPSIS - 1;
+    if (end < space)
         return;
-    end -= room;
+    end -= space;
     while (end > 0 && continues(text[end]))
         end--;
     strcpy(text + end, ELLIPSIS);

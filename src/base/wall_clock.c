@@ -15,20 +15,10 @@ static int64_t boot_ns(void)
     return clock_ns_of_timespec(now);
 }
 
-/* Reads both clocks at one moment: of several attempts the one with the shortest interruption. */
 static int64_t read_lead_ns(void)
 {
-    int64_t lead_ns = 0;
-    int64_t shortest_ns = INT64_MAX;
-    for (int i = 0; i < 5; i++) {
-        int64_t before_ns = boot_ns();
-        int64_t realtime_ns = clock_realtime_ns();
-        int64_t took_ns = boot_ns() - before_ns;
-        if (took_ns >= shortest_ns)
-            continue;
-        shortest_ns = took_ns;
-        lead_ns = realtime_ns - (before_ns + took_ns / 2);
-    }
+    struct clock_pair now = clock_read_pair(boot_ns, clock_realtime_ns);
+    int64_t lead_ns = now.second_ns - now.first_ns;
     return lead_ns != 0 ? lead_ns : 1;
 }
 

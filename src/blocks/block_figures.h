@@ -17,8 +17,8 @@ struct block_figures {
     /* ru_maxrss of the program before execve(), which hides a lower peak of this one; 0: it was
      * lower. Until this program exceeds it, VmHWM is read after page faults. */
     int64_t carried_peak_bytes;
-    _Atomic uint64_t
-        own_peak; /* KiB in the lower bits, above them the page faults when it was read; 0: never */
+    /* KiB in the lower bits, above them the page faults when it was read; 0: never. */
+    _Atomic uint64_t own_peak;
     unsigned n_packages;
     struct block_energy_package {
         int fd;

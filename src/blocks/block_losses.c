@@ -39,8 +39,8 @@ bool block_losses_remove_start(struct block_losses *losses, uint32_t name, bool 
         return false;
     }
     /* the order of several of one name matters */
-    size_t behind = losses->n_lost - (size_t)(lost - losses->lost) - 1;
-    memmove(lost, lost + 1, behind * sizeof *lost);
+    size_t after = losses->n_lost - (size_t)(lost - losses->lost) - 1;
+    memmove(lost, lost + 1, after * sizeof *lost);
     losses->n_lost--;
     return true;
 }

@@ -1,9 +1,8 @@
 #include "blocks/block_sink.h"
 
+#include "base/file_limit.h"
 #include "base/wall_clock.h"
 #include "blocks/block_path.h"
-#include "formats/marks/sub_tracking_columns.h"
-#include "formats/marks/sub_tracking_lost.h"
 #include "formats/sqlite_file.h"
 
 #include <errno.h>
@@ -83,10 +82,9 @@ static int create_sink(const char *path, enum sub_tracking_format format,
     return GPUT_OK;
 }
 
-int block_sink_open(const char *path, const struct gput_blocks_options *options,
+static int open_sink(const char *path, const struct gput_blocks_options *options,
     struct block_sink **sink, struct gput_error *error)
 {
-    *sink = NULL;
     enum sub_tracking_format format;
     struct block_sink *created;
     TRY(sub_tracking_format_of(path, &format, error));
@@ -106,10 +104,20 @@ int block_sink_open(const char *path, const struct gput_blocks_options *options,
     return GPUT_OK;
 }
 
-int block_sink_join(const char *path, const struct gput_blocks_options *options,
+int block_sink_open(const char *path, const struct gput_blocks_options *options,
     struct block_sink **sink, struct gput_error *error)
 {
+    struct file_limit limit;
     *sink = NULL;
+    file_limit_block_signal(&limit);
+    int code = open_sink(path, options, sink, error);
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
+static int join_sink(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error)
+{
     enum sub_tracking_format format;
     struct block_sink *created;
     TRY(sub_tracking_format_of(path, &format, error));
@@ -126,9 +134,23 @@ int block_sink_join(const char *path, const struct gput_blocks_options *options,
     return GPUT_OK;
 }
 
+int block_sink_join(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error)
+{
+    struct file_limit limit;
+    *sink = NULL;
+    file_limit_block_signal(&limit);
+    int code = join_sink(path, options, sink, error);
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
 int block_sink_close(struct block_sink *sink, struct gput_error *error)
 {
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
     int code = sink->methods->finish(sink, error);
+    file_limit_unblock_signal(&limit);
     free_sink(sink);
     return code;
 }
@@ -148,29 +170,4 @@ void block_sink_end_thread(struct block_sink *sink, struct block_sink_thread *th
     block_log_free_cursor(&thread->cursor);
     str_finish(&thread->line);
     block_losses_finish(&thread->losses);
-}
-
-void block_sink_count_lost_call(struct block_sink *sink, struct sub_tracking_lost *lost)
-{
-    int64_t now_ns = wall_clock_ns();
-    struct sub_tracking_lost call = {1, sink->process_id, now_ns, now_ns};
-    sub_tracking_lost_add(lost, &call);
-}
-
-void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,
-    enum sub_tracking_position position, struct sub_tracking_mark *row)
-{
-    sub_tracking_mark_clear_figures(row);
-    row->process_id = sink->process_id;
-    row->thread_id = thread->thread_id;
-    row->position = (uint8_t)position;
-    if (thread->started_ns != 0)
-        row->started_ns = thread->started_ns;
-    if (sink->exact && position == SUB_TRACKING_START)
-        block_figures_read(&sink->figures, position, &row->exact);
-    row->timestamp_ns = wall_clock_ns();
-    if (sink->exact && position == SUB_TRACKING_STOP)
-        block_figures_read(&sink->figures, position, &row->exact);
-    row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
-    thread->marked_ns = row->timestamp_ns;
 }

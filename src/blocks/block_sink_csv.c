@@ -2,6 +2,7 @@
 #include "base/file_limit.h"
 #include "base/file_target.h"
 #include "base/space_reserve.h"
+#include "base/wall_clock.h"
 #include "blocks/block_sink.h"
 #include "formats/marks/sub_tracking_csv.h"
 #include "formats/marks/sub_tracking_lost.h"
@@ -23,6 +24,8 @@ struct csv_sink {
     pthread_mutex_t lock; /* of the members below */
     int fd;
     struct sub_tracking_csv_layout layout;
+    off_t end;         /* size after the last line; 0: not known, other processes append, too */
+    size_t line_bytes; /* of the last line written; 0: there is none */
     off_t torn_at;     /* offset of a partly written line that could not be removed */
     size_t torn_bytes; /* of it */
     struct sub_tracking_lost lost;
@@ -50,6 +53,7 @@ static int csv_begin(struct block_sink *base, int fd, struct gput_error *error)
         code = error_memory(error);
     if (code == GPUT_OK)
         code = file_write_fd(fd, base->path, header.data, header.length, error);
+    sink->end = (off_t)header.length;
     str_finish(&header);
     if (code == GPUT_OK)
         space_reserve_open(&sink->reserve, base->path, RESERVE_BYTES);
@@ -161,6 +165,9 @@ static int write_line(
         errno = EFBIG;
     else if (remove_torn(sink))
         written = write_all(sink->fd, line);
+    sink->line_bytes = written == line->length ? written : 0;
+    if (written == line->length && sink->end > 0)
+        sink->end += (off_t)written;
     if (written < line->length) {
         code = error_set_errno(error, errno, "Cannot write %s", sink->base.path);
         sink->torn_bytes += written;
@@ -170,6 +177,77 @@ static int write_line(
     }
     file_limit_unblock_signal(&limit);
     return code;
+}
+
+/* ---- Truncation by others ---- */
+
+/* Where the last whole line below `size` ends; 0: there is none. */
+static off_t end_of_lines(const struct csv_sink *sink, off_t size)
+{
+    char bytes[512];
+    while (size > 0) {
+        off_t from = size > (off_t)sizeof bytes ? size - (off_t)sizeof bytes : 0;
+        ssize_t got = pread(sink->fd, bytes, (size_t)(size - from), from);
+        const char *last = got > 0 ? memrchr(bytes, '\n', (size_t)got) : NULL;
+        if (last)
+            return from + (last - bytes) + 1;
+        size = got == size - from ? from : 0;
+    }
+    return 0;
+}
+
+/* How much of a file of `size` bytes was there before the last line was written: all of it when the
+ * file was truncated after that. When it was truncated just before, the line has been appended to
+ * what was left of another, and the file position shows it. */
+static off_t size_before_misplaced_line(const struct csv_sink *sink, off_t size)
+{
+    off_t at = lseek(sink->fd, 0, SEEK_CUR);
+    if (sink->line_bytes == 0 || at < 0 || at == sink->end)
+        return size;
+    off_t before = at - (off_t)sink->line_bytes;
+    return before < size ? before : size;
+}
+
+/* Writes the header again, when nothing is left of the file. */
+static void begin_again(struct csv_sink *sink)
+{
+    struct str header = {0};
+    sub_tracking_csv_append_header(&header, &sink->layout);
+    sink->end = 0;
+    if (!header.failed && ftruncate(sink->fd, 0) == 0 &&
+        write_line(sink, &header, 0, NULL) == GPUT_OK)
+        sink->end = (off_t)header.length;
+    str_finish(&header);
+}
+
+/* When another program has truncated the file: removes what is left of a line, with a line that was
+ * appended to it, and counts a call, of which at least a mark was there, until `until_ns`. */
+static void repair(struct csv_sink *sink, int64_t until_ns)
+{
+    struct stat status;
+    if (sink->end == 0 || sink->base.shared || fstat(sink->fd, &status) != 0 ||
+        status.st_size >= sink->end)
+        return;
+    off_t end = end_of_lines(sink, size_before_misplaced_line(sink, status.st_size));
+    sink->line_bytes = 0;
+    struct sub_tracking_lost call = {.calls = 1,
+        .at_least = true,
+        .process_id = sink->base.process_id,
+        .since_ns = until_ns,
+        .until_ns = until_ns};
+    sub_tracking_lost_add(&sink->lost, &call);
+    bool has_rows = sink->lost_at > 0 && sink->lost_at + (off_t)sink->lost_bytes <= end;
+    sink->torn_at = has_rows ? sink->lost_at : end; /* rows of the count so far are replaced */
+    sink->torn_bytes = has_rows ? sink->lost_bytes : 0;
+    if (has_rows)
+        blank_out(sink);
+    sink->lost_at = 0;
+    sink->torn_at = end;
+    sink->torn_bytes = (size_t)(status.st_size - end);
+    remove_torn(sink);
+    sink->end = end;
+    if (end == 0)
+        begin_again(sink);
 }
 
 /* ---- Lost calls ---- */
@@ -265,7 +343,7 @@ static void add_thread_ids(struct csv_sink *sink)
     if (!remove_torn(sink) || !is_in_place(sink) || !sub_tracking_csv_layout_init(&layout, columns))
         return;
     int fd = rewrite(sink, columns) == GPUT_OK
-                 ? open(sink->base.absolute, O_WRONLY | O_APPEND | O_CLOEXEC)
+                 ? open(sink->base.absolute, O_RDWR | O_APPEND | O_CLOEXEC)
                  : -1;
     if (fd < 0) {
         sub_tracking_csv_layout_finish(&layout);
@@ -273,19 +351,25 @@ static void add_thread_ids(struct csv_sink *sink)
     }
     close(sink->fd);
     sink->fd = fd;
+    sink->line_bytes = 0;
     sub_tracking_csv_layout_finish(&sink->layout);
     sink->layout = layout;
     /* They were copied; further ones are other rows. */
     sink->lost.calls -= sink->lost_written; /* from 0 on the time is a new one, too */
     sink->lost_written = 0;
     sink->lost_at = 0;
+    struct stat status;
+    sink->end = fstat(fd, &status) == 0 ? status.st_size : 0;
 }
 
 static void settle_thread_ids(struct csv_sink *sink)
 {
+    struct file_limit limit;
     pthread_mutex_lock(&sink->lock);
+    file_limit_block_signal(&limit);
     if (!atomic_load(&sink->base.thread_ids_decided))
         add_thread_ids(sink);
+    file_limit_unblock_signal(&limit);
     atomic_store_explicit(&sink->base.thread_ids_decided, true, memory_order_release);
     pthread_mutex_unlock(&sink->lock);
 }
@@ -308,10 +392,16 @@ static int csv_keep(struct block_sink *base, struct block_sink_thread *thread,
     struct csv_sink *sink = (struct csv_sink *)base;
     str_clear(&thread->line);
     pthread_mutex_lock(&sink->lock);
+    repair(sink, row->timestamp_ns);
     sub_tracking_csv_append_row(&thread->line, &sink->layout, row, name->text, name->length);
     size_t left = sink->lost_at > 0 ? 0 : LOST_ROWS_BYTES;
-    int code =
-        thread->line.failed ? error_memory(error) : write_line(sink, &thread->line, left, error);
+    int code = GPUT_OK;
+    if (thread->line.failed) {
+        str_finish(&thread->line); /* the next mark may have memory again */
+        code = error_memory(error);
+    } else {
+        code = write_line(sink, &thread->line, left, error);
+    }
     if (code == GPUT_OK && sink->lost_written != sink->lost.calls)
         write_lost(sink);
     pthread_mutex_unlock(&sink->lock);
@@ -330,6 +420,7 @@ static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
 static int csv_finish(struct block_sink *base, struct gput_error *error)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
+    repair(sink, wall_clock_ns());
     if (sink->lost_written != sink->lost.calls)
         write_lost(sink);
     space_reserve_close(&sink->reserve);
@@ -342,7 +433,8 @@ static int csv_finish(struct block_sink *base, struct gput_error *error)
 static void csv_forget(struct block_sink *base)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
-    sink->lost_written = sink->lost.calls; /* the parent's */
+    sink->lost_written = sink->lost.calls; /* the parent's, as is what was written since */
+    sink->end = 0;
     csv_finish(base, NULL);
 }
 

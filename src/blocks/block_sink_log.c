@@ -48,6 +48,17 @@ static void leave_row(struct block_sink *base, struct block_sink_thread *thread,
     };
 }
 
+/* Inline: it is part of each mark. */
+static inline int ensure_space(
+    struct block_log *log, struct block_sink_thread *thread, struct gput_error *error)
+{
+    if (block_log_is_cut(log))
+        return block_log_cut_error(error);
+    if (block_log_has_space(log, &thread->cursor))
+        return GPUT_OK;
+    return block_log_extend(log, &thread->cursor, thread->thread_id, error);
+}
+
 /* The clock is read as close to the block as possible: after reserving space at a start, before
  * that at a stop. */
 static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
@@ -63,13 +74,11 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
         if (has_exact)
             block_figures_read(&base->figures, position, &exact);
     }
-    if (!block_log_has_room(log, cursor)) {
-        int code = block_log_extend(log, cursor, thread->thread_id, error);
-        if (code != GPUT_OK && position == SUB_TRACKING_STOP)
-            leave_row(base, thread, now, &exact);
-        if (code != GPUT_OK)
-            return code;
-    }
+    int code = ensure_space(log, thread, error);
+    if (code != GPUT_OK && position == SUB_TRACKING_STOP)
+        leave_row(base, thread, now, &exact);
+    if (code != GPUT_OK)
+        return code;
     if (position == SUB_TRACKING_START) {
         if (has_exact)
             block_figures_read(&base->figures, position, &exact);
@@ -79,7 +88,11 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
         block_log_put_start_time(log, cursor, thread->started_ns);
     thread->marked_ns = now;
     block_log_put(log, cursor, now, block_log_tag(name->number, position), &exact);
-    return GPUT_OK;
+    if (!block_log_is_cut(log))
+        return GPUT_OK;
+    if (position == SUB_TRACKING_STOP)
+        leave_row(base, thread, now, &exact);
+    return block_log_cut_error(error);
 }
 
 static int log_keep(struct block_sink *base, struct block_sink_thread *thread,
@@ -87,13 +100,12 @@ static int log_keep(struct block_sink *base, struct block_sink_thread *thread,
 {
     struct block_log *log = ((struct log_sink *)base)->log;
     struct block_log_cursor *cursor = &thread->cursor;
-    if (!block_log_has_room(log, cursor))
-        TRY(block_log_extend(log, cursor, thread->thread_id, error));
+    TRY(ensure_space(log, thread, error));
     if (row->started_ns != 0)
         block_log_put_start_time(log, cursor, row->started_ns);
     block_log_put(
         log, cursor, row->timestamp_ns, block_log_tag(name->number, row->position), &row->exact);
-    return GPUT_OK;
+    return block_log_is_cut(log) ? block_log_cut_error(error) : GPUT_OK;
 }
 
 static void log_leave(struct block_sink *base, struct block_sink_thread *thread)

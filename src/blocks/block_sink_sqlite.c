@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "base/file_limit.h"
 #include "base/space_reserve.h"
 #include "blocks/block_sink.h"
@@ -5,15 +6,24 @@
 #include "formats/marks/sub_tracking_sqlite.h"
 #include "formats/sqlite_file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/* Space for saying that calls were lost, as soon as the first one was; the rest is for their number
- * at the end. */
-#define RESERVE_BYTES (32 * 1024)
+/* Space for copying the write-ahead log on a full disk, then for saying that calls were lost, as
+ * soon as the first one was; the rest is for their number at the end. */
+#define RESERVE_BYTES (48 * 1024)
+#define RESERVE_FOR_LOSSES_BYTES (32 * 1024)
 #define RESERVE_KEPT_BYTES (16 * 1024)
+
+/* What marks leave of a limit of file sizes, for the same. */
+#define KEPT_OF_LIMIT_BYTES (16 * 1024)
+#define NO_LIMIT UINT64_MAX
+
+/* Where copying the log made no space, that is tried again after this time. */
+#define RETRY_NS (NS_PER_SECOND / 20)
 
 /* Each mark is a transaction in the write-ahead log: committed marks survive when the program is
  * killed. */
@@ -26,6 +36,8 @@ struct sqlite_sink {
     uint64_t lost_written; /* calls that the file says are lost */
     int64_t lost_rows[2];  /* ids of the rows that say so; 0: there are none */
     struct space_reserve reserve;
+    int64_t retry_ns;     /* no space can be made before */
+    uint64_t limit_bytes; /* that the database was given for marks; NO_LIMIT */
     pthread_mutex_t lock; /* of the members above */
 };
 
@@ -34,6 +46,7 @@ static int sqlite_begin(struct block_sink *base, int fd, struct gput_error *erro
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
     close(fd);
     sink->reserve.fd = -1;
+    sink->limit_bytes = NO_LIMIT;
     TRY(sqlite_file_create(base->path, &sink->database, error));
     int code = sub_tracking_sqlite_prepare(
         sink->database, base->path, base->columns, &sink->insert, error);
@@ -61,6 +74,7 @@ static int open_database(struct sqlite_sink *sink, struct gput_error *error)
     const char *path = sink->base.absolute;
     TRY(sqlite_file_open(path, &sink->database, error));
     sqlite_file_use_log(sink->database);
+    sink->limit_bytes = NO_LIMIT;
     int code =
         sub_tracking_sqlite_prepare(sink->database, path, sink->columns, &sink->insert, error);
     if (code != GPUT_OK)
@@ -104,9 +118,12 @@ static void add_thread_ids(struct sqlite_sink *sink)
 
 static void settle_thread_ids(struct sqlite_sink *sink)
 {
+    struct file_limit limit;
     pthread_mutex_lock(&sink->lock);
+    file_limit_block_signal(&limit);
     if (!atomic_load(&sink->base.thread_ids_decided))
         add_thread_ids(sink);
+    file_limit_unblock_signal(&limit);
     atomic_store_explicit(&sink->base.thread_ids_decided, true, memory_order_release);
     pthread_mutex_unlock(&sink->lock);
 }
@@ -152,12 +169,29 @@ static int update_lost(struct sqlite_sink *sink)
     return sqlite_file_run(sink->database, sql, sink->base.path, NULL);
 }
 
+/* Sets how large the database may become: less than the limit of file sizes for marks. */
+static void set_limit(struct sqlite_sink *sink, uint64_t bytes)
+{
+    if (bytes != sink->limit_bytes)
+        sqlite_file_set_limit(sink->database, bytes);
+    sink->limit_bytes = bytes;
+}
+
+static uint64_t limit_of_marks(const struct file_limit *limit)
+{
+    if (!limit->held)
+        return NO_LIMIT;
+    return limit->bytes > KEPT_OF_LIMIT_BYTES ? limit->bytes - KEPT_OF_LIMIT_BYTES : 0;
+}
+
 /* Has the file say how many calls were lost, in two rows. With the lock held, SIGXFSZ blocked, and
  * the database open. */
 static void write_lost(struct sqlite_sink *sink, size_t kept_reserve)
 {
     bool is_there = sink->lost_rows[1] != 0;
     space_reserve_release(&sink->reserve, kept_reserve);
+    if (!is_there)
+        set_limit(sink, NO_LIMIT);
     if (sqlite_file_run(sink->database, "BEGIN", sink->base.path, NULL) != GPUT_OK)
         return;
     int code = is_there ? update_lost(sink) : insert_lost(sink);
@@ -187,17 +221,56 @@ static void sqlite_lose_call(struct block_sink *base)
 /* At the end. What is in the write-ahead log needs no space there any more once it is copied. */
 static void write_last_lost(struct sqlite_sink *sink)
 {
-    struct file_limit limit;
-    file_limit_block_signal(&limit);
-    if (sink->database || open_database(sink, NULL) == GPUT_OK) {
-        space_reserve_release(&sink->reserve, 0);
-        sqlite3_wal_checkpoint_v2(sink->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-        write_lost(sink, 0);
-    }
-    file_limit_unblock_signal(&limit);
+    if (!sink->database && open_database(sink, NULL) != GPUT_OK)
+        return;
+    space_reserve_release(&sink->reserve, 0);
+    sqlite3_wal_checkpoint_v2(sink->database, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    write_lost(sink, 0);
 }
 
 /* ---- Marks ---- */
+
+static int insert_mark(struct sqlite_sink *sink, const struct block_name *name,
+    const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    return sub_tracking_sqlite_insert(
+        sink->insert, sink->base.path, sink->columns, row, name->text, name->length, error);
+}
+
+/* After a mark could not be written. */
+static bool make_space(struct sqlite_sink *sink)
+{
+    if (!sqlite_file_is_full(sink->database) || clock_monotonic_ns() < sink->retry_ns)
+        return false;
+    space_reserve_release(&sink->reserve, RESERVE_FOR_LOSSES_BYTES);
+    return sqlite_file_make_space(sink->database);
+}
+
+static int mark_failed(struct sqlite_sink *sink, int code, struct gput_error *error)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (now_ns >= sink->retry_ns)
+        sink->retry_ns = now_ns + RETRY_NS;
+    if (sink->limit_bytes != NO_LIMIT && sqlite_file_is_at_limit(sink->database))
+        return error_set_errno(error, EFBIG, "Cannot write %s", sink->base.path);
+    return code;
+}
+
+/* With the lock held, SIGXFSZ blocked, and the database open. */
+static int write_mark(struct sqlite_sink *sink, const struct block_name *name,
+    const struct sub_tracking_mark *row, struct gput_error *error)
+{
+    int code = insert_mark(sink, name, row, error);
+    if (code != GPUT_OK && make_space(sink))
+        code = insert_mark(sink, name, row, error);
+    if (code != GPUT_OK)
+        return mark_failed(sink, code, error);
+    if (sink->lost_written != sink->lost.calls)
+        write_lost(sink, RESERVE_KEPT_BYTES);
+    /* It was used, or there was too little space for it so far. */
+    space_reserve_fill(&sink->reserve, RESERVE_BYTES);
+    return GPUT_OK;
+}
 
 static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, const struct sub_tracking_mark *row, struct gput_error *error)
@@ -212,11 +285,10 @@ static int sqlite_keep(struct block_sink *base, struct block_sink_thread *thread
         base->shared = false; /* a child must not inherit the connection */
         code = open_database(sink, error);
     }
-    if (code == GPUT_OK)
-        code = sub_tracking_sqlite_insert(
-            sink->insert, base->path, sink->columns, row, name->text, name->length, error);
-    if (code == GPUT_OK && sink->lost_written != sink->lost.calls)
-        write_lost(sink, RESERVE_KEPT_BYTES);
+    if (code == GPUT_OK) {
+        set_limit(sink, limit_of_marks(&limit));
+        code = write_mark(sink, name, row, error);
+    }
     file_limit_unblock_signal(&limit);
     pthread_mutex_unlock(&sink->lock);
     return code;

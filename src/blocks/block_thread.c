@@ -32,12 +32,14 @@ void block_thread_inherit(struct block_thread *thread)
     thread->sink.thread_id = (pid_t)syscall(SYS_gettid);
 }
 
-void block_thread_push_growing(struct block_thread *thread, const struct block_name *name)
+bool block_thread_push_growing(struct block_thread *thread, const struct block_name *name)
 {
-    if (ARRAY_RESERVE(thread->open, thread->depth, thread->capacity))
+    bool is_pushed = ARRAY_RESERVE(thread->open, thread->depth, thread->capacity);
+    if (is_pushed)
         thread->open[thread->depth++] = *name;
     else
         thread->not_pushed++;
+    return is_pushed;
 }
 
 enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread)

@@ -47,14 +47,15 @@ void block_thread_destroy(struct block_thread *thread);
 void block_thread_inherit(struct block_thread *thread);
 
 /* block_thread_push() when the array is full. */
-void block_thread_push_growing(struct block_thread *thread, const struct block_name *name);
+bool block_thread_push_growing(struct block_thread *thread, const struct block_name *name);
 
-static inline void block_thread_push(struct block_thread *thread, const struct block_name *name)
+/* Without memory false: its end will be unmarked, and so must be its start. */
+static inline bool block_thread_push(struct block_thread *thread, const struct block_name *name)
 {
-    if (__builtin_expect(thread->depth < thread->capacity, 1))
-        thread->open[thread->depth++] = *name;
-    else
-        block_thread_push_growing(thread, name);
+    if (__builtin_expect(thread->depth == thread->capacity, 0))
+        return block_thread_push_growing(thread, name);
+    thread->open[thread->depth++] = *name;
+    return true;
 }
 
 enum block_thread_popped { BLOCK_POPPED, BLOCK_POPPED_UNMARKED, BLOCK_NOTHING_OPEN };

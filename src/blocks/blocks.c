@@ -305,10 +305,12 @@ static inline int name_of(struct gput_blocks *blocks, struct block_thread *threa
 
 /* ---- Marks ---- */
 
-static int no_thread(struct gput_blocks *blocks)
+static int no_thread(struct gput_blocks *blocks, bool is_start)
 {
     struct gput_error reason;
     error_memory(&reason);
+    if (is_start)
+        call_lost(blocks);
     return mark_lost(blocks, &reason);
 }
 
@@ -392,15 +394,17 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
 {
     struct block_thread *thread = this_thread(blocks);
     if (!thread)
-        return no_thread(blocks);
+        return no_thread(blocks, true);
     struct block_name name = {0};
     struct gput_error reason;
     int code = blocks->sink ? name_of(blocks, thread, given, &name, &reason) : no_sink(blocks);
     if (blocks->sink && code == GPUT_OK)
         thread->sink.recurses = lacks_thread_ids(blocks) && block_thread_has_open(thread, &name);
-    block_thread_push(thread, &name);
+    bool is_pushed = block_thread_push(thread, &name);
     if (!blocks->sink)
         return code;
+    if (code == GPUT_OK && !is_pushed)
+        code = error_memory(&reason);
     if (code != GPUT_OK) {
         call_lost(blocks);
         return mark_lost(blocks, &reason);
@@ -453,7 +457,7 @@ int gput_blocks_mark(
 {
     struct block_thread *thread = this_thread(blocks);
     if (!thread)
-        return no_thread(blocks);
+        return no_thread(blocks, position == GPUT_BLOCK_START);
     if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
         return GPUT_ERROR_INVALID;
     return single_mark(blocks, thread, given, position, LIKE_BRACKETS);
@@ -464,7 +468,7 @@ int gput_blocks_start(struct gput_blocks *blocks, const char *given, struct gput
     *call = (struct gput_block_call){0};
     struct block_thread *thread = this_thread(blocks);
     if (!thread)
-        return no_thread(blocks);
+        return no_thread(blocks, true);
     int code = single_mark(blocks, thread, given, GPUT_BLOCK_START, BY_CALL);
     if (code == GPUT_OK)
         *call = (struct gput_block_call){thread->sink.marked_ns, blocks->generation + 1};
@@ -477,7 +481,7 @@ int gput_blocks_stop(
 {
     struct block_thread *thread = this_thread(blocks);
     if (!thread)
-        return no_thread(blocks);
+        return no_thread(blocks, false);
     if (call->process != 0 && call->process != blocks->generation + 1)
         return GPUT_OK; /* started by the parent process */
     if (call->started_ns != thread->sink.marked_ns)

@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/doc.h"
-#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,12 +94,8 @@ static int read_config(struct gput_comparison_config *config, const struct doc *
 
 static int load(struct gput_comparison_config *config, const char *path, struct gput_error *error)
 {
-    struct str content = {0};
-    int code = file_read_bounded(path, MAX_BYTES, &content, error);
-    if (code == GPUT_OK)
-        code = doc_read_json(str_text(&content), content.length, path, &config->root, error);
-    str_finish(&content);
-    return code == GPUT_OK ? read_config(config, config->root, path, error) : code;
+    TRY(doc_read_json_file(path, MAX_BYTES, &config->root, error));
+    return read_config(config, config->root, path, error);
 }
 
 int gput_comparison_config_load(

@@ -2,7 +2,6 @@
 
 #include "base/doc.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
@@ -166,8 +165,10 @@ static int read_ram_mode(
         *mode = GPUT_RAM_EXACT;
     else if (value->kind == DOC_STRING && strcmp(value->string, "adaptive") == 0)
         *mode = GPUT_RAM_ADAPTIVE;
+    else if (value->kind == DOC_STRING && strcmp(value->string, "totals") == 0)
+        *mode = GPUT_RAM_TOTALS;
     else
-        return wrong_type(value, "\"adaptive\" or \"exact\"", error);
+        return wrong_type(value, "\"adaptive\", \"exact\" or \"totals\"", error);
     return GPUT_OK;
 }
 
@@ -280,15 +281,10 @@ static int apply(
 
 static int load(struct gput_config *config, const char *path, struct gput_error *error)
 {
-    struct str text = {0};
-    struct doc *root = NULL;
-    int code = file_read_bounded(path, MAX_BYTES, &text, error);
-    if (code == GPUT_OK)
-        code = doc_read_json(str_text(&text), text.length, path, &root, error);
-    if (code == GPUT_OK)
-        code = apply(config, root, path, error);
+    struct doc *root;
+    TRY(doc_read_json_file(path, MAX_BYTES, &root, error));
+    int code = apply(config, root, path, error);
     doc_destroy(root);
-    str_finish(&text);
     return code;
 }
 

@@ -1,9 +1,7 @@
 #include <gputracker/config.h>
 
 #include "base/doc.h"
-#include "base/file.h"
 #include "base/number.h"
-#include "base/str.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,14 +62,9 @@ int gput_config_visit(
     const char *path, gput_config_visitor *visitor, void *user, struct gput_error *error)
 {
     const struct visit visit = {path, visitor, user};
-    struct str text = {0};
-    struct doc *root = NULL;
-    int code = file_read_bounded(path, MAX_BYTES, &text, error);
-    if (code == GPUT_OK)
-        code = doc_read_json(str_text(&text), text.length, path, &root, error);
-    if (code == GPUT_OK)
-        code = visit_members(&visit, root, error);
+    struct doc *root;
+    TRY(doc_read_json_file(path, MAX_BYTES, &root, error));
+    int code = visit_members(&visit, root, error);
     doc_destroy(root);
-    str_finish(&text);
     return code;
 }

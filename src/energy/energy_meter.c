@@ -536,10 +536,23 @@ static void explain_unnamed(const struct energy_meter *meter, struct fault_list 
     }
 }
 
+/* The platform contains the CPU and much else: nothing says how much of it is the CPU's. */
+static void explain_psys_alone(const struct energy_meter *meter, struct fault_list *faults)
+{
+    size_t n_psys = 0, count = counter_count(meter);
+    for (size_t i = 0; i < count; i++)
+        n_psys += domain_of(meter, i) == ENERGY_PSYS;
+    if (count > 0 && n_psys == count)
+        fault_list_add(faults,
+            "there is the psys counter alone, of the whole platform: it is in no "
+            "total and is not shared out");
+}
+
 void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size)
 {
     struct fault_list faults;
     fault_list_begin(&faults, text, size);
+    explain_psys_alone(meter, &faults);
     for (size_t i = 0; i < counter_count(meter); i++) {
         char name[32], line[160];
         const struct powercap_zone *zone = meter->uses_perf ? NULL : &meter->powercap.zones[i];

@@ -11,7 +11,7 @@
 #define MAX_DISAGREEMENT 0.1
 /* In an interval as short as this without a reading power does not change much. */
 #define SHORT_SECONDS 0.5
-/* Part of the joules that a counter may be behind with at the end: it moves every 20 to 100 ms. */
+/* Part of the joules that a counter may lack at the end: it moves every 20 to 100 ms. */
 #define MAX_AHEAD 0.01
 
 static double seconds_between(int64_t from_ns, int64_t to_ns)
@@ -84,6 +84,18 @@ static void compare(struct gpu_energy *gpu, double counted, double integrated, d
     gpu->seconds += seconds;
 }
 
+/* Shortly before it the power was the same. */
+static void add_first_reading(struct gpu_energy *gpu)
+{
+    double seconds = fmax(0, seconds_between(gpu->since_ns, gpu->read_ns));
+    if (seconds == 0 || seconds >= SHORT_SECONDS || isnan(gpu->power_watts)) {
+        gpu->unknown_seconds = seconds;
+        return;
+    }
+    gpu->mean_watts = gpu->power_watts;
+    gpu->read_joules = gpu->power_watts * seconds;
+}
+
 static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading *reading)
 {
     int64_t from_ns = gpu->read_ns, at_ns = reading->read_ns;
@@ -94,7 +106,7 @@ static void add_reading(struct gpu_energy *gpu, const struct gpu_energy_reading 
     gpu->read_ns = at_ns;
     gpu->power_watts = reading->power_watts;
     if (from_ns == 0) {
-        gpu->unknown_seconds = fmax(0, seconds_between(gpu->since_ns, at_ns));
+        add_first_reading(gpu);
         return;
     }
     double joules = settle(gpu, counted, mean * seconds);

@@ -26,6 +26,12 @@ int salvage_rest(struct salvage *salvage, int code, const struct gput_error *err
     return GPUT_OK;
 }
 
+void salvage_gap(struct salvage *salvage, const struct gput_error *error)
+{
+    note(salvage, error);
+    salvage->has_gaps = true;
+}
+
 void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct str *text)
 {
     str_clear(text);
@@ -33,8 +39,11 @@ void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct 
     if (salvage->rows_skipped > 0)
         str_printf(text, "%" PRIu64 " row%s left out%s, ", salvage->rows_skipped,
             salvage->rows_skipped == 1 ? " was" : "s were",
-            salvage->cut_short ? ", and all behind a place that cannot be read" : "");
+            salvage->cut_short  ? ", and all after a place that cannot be read"
+            : salvage->has_gaps ? ", and all in places that cannot be read"
+                                : "");
     else
-        str_append(text, "What follows is left out, ");
+        str_printf(
+            text, "What %s is left out, ", salvage->cut_short ? "follows" : "cannot be read");
     str_printf(text, "%" PRIu64 " %s kept.", rows_kept, rows_kept == 1 ? "was" : "were");
 }

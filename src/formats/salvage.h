@@ -14,6 +14,7 @@
 struct salvage {
     bool wanted;             /* false: damage is an error */
     bool cut_short;          /* the rest of the file cannot be read */
+    bool has_gaps;           /* places before the end cannot */
     uint64_t rows_skipped;   /* damaged ones */
     struct gput_error first; /* the first error */
 };
@@ -24,10 +25,13 @@ int salvage_row(struct salvage *salvage, int code, const struct gput_error *erro
 /* Takes an error after which nothing can be read: GPUT_OK when the file is to end here. */
 int salvage_rest(struct salvage *salvage, int code, const struct gput_error *error);
 
+/* Notes a place that is skipped, and why it cannot be read. */
+void salvage_gap(struct salvage *salvage, const struct gput_error *error);
+
 /* Whether anything was skipped. */
 static inline bool salvage_lost(const struct salvage *salvage)
 {
-    return salvage->cut_short || salvage->rows_skipped > 0;
+    return salvage->cut_short || salvage->has_gaps || salvage->rows_skipped > 0;
 }
 
 /* Appends the first error and how much was skipped: "… line 5 has 3 cells …. 1 row was left out, 14

@@ -1,13 +1,28 @@
 #include "formats/sqlite_file.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* How long to wait while another program, such as pandas, has locked the file. */
 #define BUSY_TIMEOUT_MS 2000
+
+/* A write-ahead log is copied to the database at this length; each mark is a page. Copying waits
+ * for the disk. */
+#define LOG_PAGES 1000
+
+/* The same while little space is left. What the database grows by then is little, too. */
+#define LOG_PAGES_OF_SMALL_DISK 128
+#define LITTLE_SPACE_BYTES (16 << 20)
+
+/* SQLite's own limit. */
+#define MAX_PAGES UINT32_C(0xfffffffe)
 
 static enum gput_code code_of_sqlite(int result)
 {
@@ -28,16 +43,33 @@ static enum gput_code code_of_sqlite(int result)
     }
 }
 
+/* errno of the last failure, which SQLite does not pass on when a commit fails: then the file of
+ * the log has it, or the database's. 0: there is none. */
+static int errno_of(sqlite3 *database)
+{
+    sqlite3_file *log = NULL;
+    int kind = sqlite3_errcode(database) & 0xff, failure = sqlite3_system_errno(database);
+    if (kind != SQLITE_CANTOPEN && kind != SQLITE_IOERR)
+        return 0;
+    if (failure == 0 &&
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK &&
+        log && log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &failure);
+    if (failure == 0)
+        sqlite3_file_control(database, "main", SQLITE_FCNTL_LAST_ERRNO, &failure);
+    return failure;
+}
+
 int sqlite_file_error(
     sqlite3 *database, const char *what, const char *path, struct gput_error *error)
 {
-    int result = sqlite3_errcode(database), kind = result & 0xff;
+    int result = sqlite3_errcode(database);
+    const char *words = sqlite3_errmsg(database);
     /* The system's reason says more than "unable to open database file". */
-    int failure = sqlite3_system_errno(database);
-    if (failure && (kind == SQLITE_CANTOPEN || kind == SQLITE_IOERR))
+    int failure = errno_of(database);
+    if (failure)
         return error_set_errno(error, failure, "Cannot %s %s", what, path);
-    return error_set(
-        error, code_of_sqlite(result), "Cannot %s %s: %s", what, path, sqlite3_errmsg(database));
+    return error_set(error, code_of_sqlite(result), "Cannot %s %s: %s", what, path, words);
 }
 
 int sqlite_file_run(sqlite3 *database, const char *sql, const char *path, struct gput_error *error)
@@ -165,12 +197,78 @@ int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *
     return GPUT_OK;
 }
 
+static bool has_little_space(sqlite3 *database, const char *name)
+{
+    struct statvfs status;
+    const char *path = sqlite3_db_filename(database, name);
+    return path && statvfs(path, &status) == 0 &&
+           (uint64_t)status.f_bavail * status.f_frsize < LITTLE_SPACE_BYTES;
+}
+
+/* Called after each commit. An error would be one of the commit. The space is read once in 64
+ * pages: the few pages of a transaction do not step over all of the first ones. */
+static int checkpoint_when_due(void *unused, sqlite3 *database, const char *name, int pages)
+{
+    (void)unused;
+    bool reads_space = pages >= LOG_PAGES_OF_SMALL_DISK && pages % 64 < 4;
+    if (pages >= LOG_PAGES || (reads_space && has_little_space(database, name)))
+        sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return SQLITE_OK;
+}
+
 void sqlite_file_use_log(sqlite3 *database)
 {
+    sqlite3_wal_hook(database, checkpoint_when_due, NULL);
     /* Network file systems may not support WAL; the default journal is as safe, only slower. */
     if (sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
     sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
+}
+
+bool sqlite_file_is_full(sqlite3 *database)
+{
+    if ((sqlite3_errcode(database) & 0xff) == SQLITE_FULL)
+        return true;
+    int failure = errno_of(database);
+    return failure == ENOSPC || failure == EDQUOT || failure == EFBIG;
+}
+
+bool sqlite_file_make_space(sqlite3 *database)
+{
+    int pages = 0, copied = 0;
+    /* the log is truncated when it is used again */
+    sqlite3_exec(database, "PRAGMA journal_size_limit=0", NULL, NULL, NULL);
+    return sqlite3_wal_checkpoint_v2(
+               database, "main", SQLITE_CHECKPOINT_PASSIVE, &pages, &copied) == SQLITE_OK &&
+           pages > 0 && copied == pages;
+}
+
+/* What a pragma says; 0 when it fails. */
+static int64_t read_pragma(sqlite3 *database, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = 0;
+    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+void sqlite_file_set_limit(sqlite3 *database, uint64_t bytes)
+{
+    char sql[64];
+    int64_t page_bytes = read_pragma(database, "PRAGMA page_size");
+    uint64_t pages = page_bytes > 0 ? bytes / (uint64_t)page_bytes : 0;
+    pages = pages < 1 ? 1 : pages > MAX_PAGES ? MAX_PAGES : pages;
+    snprintf(sql, sizeof sql, "PRAGMA max_page_count=%" PRIu64, pages);
+    sqlite3_exec(database, sql, NULL, NULL, NULL);
+}
+
+bool sqlite_file_is_at_limit(sqlite3 *database)
+{
+    return read_pragma(database, "PRAGMA page_count") >=
+           read_pragma(database, "PRAGMA max_page_count");
 }
 
 /* Whether the file was removed, renamed or replaced since it was opened. */
@@ -212,16 +310,34 @@ int sqlite_file_remove(const char *path, struct gput_error *error)
     return code;
 }
 
-bool sqlite_file_has_table(sqlite3 *database, const char *name)
+bool sqlite_file_is_damaged(sqlite3 *database)
 {
-    sqlite3_stmt *statement;
-    const char *sql = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?";
-    if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK)
-        return false;
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    bool found = sqlite3_step(statement) == SQLITE_ROW;
+    sqlite3_stmt *statement = NULL;
+    const char *words = NULL;
+    int result = sqlite3_prepare_v2(database, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW)
+        words = (const char *)sqlite3_column_text(statement, 0);
+    bool is_damaged = words ? strcmp(words, "ok") != 0 : (result & 0xff) == SQLITE_CORRUPT;
     sqlite3_finalize(statement);
-    return found;
+    return is_damaged;
+}
+
+bool sqlite_file_lacks_memory(sqlite3 *database)
+{
+    return (sqlite3_errcode(database) & 0xff) == SQLITE_NOMEM;
+}
+
+int sqlite_file_find_table(
+    sqlite3 *database, const char *name, bool *found, struct gput_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *sql = "SELECT 1 FROM sqlite_master WHERE type IN ('table', 'view') AND name = ?";
+    *found = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+             sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+             sqlite3_step(statement) == SQLITE_ROW;
+    bool lacks_memory = !*found && sqlite_file_lacks_memory(database);
+    sqlite3_finalize(statement);
+    return lacks_memory ? error_memory(error) : GPUT_OK;
 }
 
 void sqlite_file_append_name(struct str *sql, const char *name)

@@ -9,6 +9,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * Opens an existing database for reading. The write-ahead log of a killed writer is recovered;
@@ -29,13 +30,28 @@ int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error 
  */
 int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error);
 
-/* Sets a write-ahead log for an open database. */
+/* Sets a write-ahead log for an open database. It is copied to the database when it has 4 MB, or
+ * earlier where little space is left on the disk. */
 void sqlite_file_use_log(sqlite3 *database);
+
+/* Whether the last failure was one of space: a full disk, or a limit of file sizes. */
+bool sqlite_file_is_full(sqlite3 *database);
+
+/* After such a failure: copies the write-ahead log to the database, so that the next transaction
+ * has its space. Does not wait for readers. No transaction may be open. False: the log is still
+ * needed, or was empty. */
+bool sqlite_file_make_space(sqlite3 *database);
 
 /* Checkpoints the log, removes the journal and closes the database, also on failure. All statements
  * must be finalized. A file that was removed meanwhile stays removed, and one that replaced it is
  * not changed. */
 int sqlite_file_finish(sqlite3 *database, const char *path, struct gput_error *error);
+
+/* Sets the size that the database may have; less than it has is as much as it has. */
+void sqlite_file_set_limit(sqlite3 *database, uint64_t bytes);
+
+/* Whether it has that size. */
+bool sqlite_file_is_at_limit(sqlite3 *database);
 
 /* Removes a database file, its log and its journal. Missing files are fine. */
 int sqlite_file_remove(const char *path, struct gput_error *error);
@@ -52,8 +68,16 @@ int sqlite_file_run(sqlite3 *database, const char *sql, const char *path, struct
 int sqlite_file_prepare(sqlite3 *database, const char *sql, const char *path,
     sqlite3_stmt **statement, struct gput_error *error);
 
-/* Whether it has a table (or view) of that name. */
-bool sqlite_file_has_table(sqlite3 *database, const char *name);
+/* Whether it has a table (or view) of that name; none where its list of tables cannot be read.
+ * Errors: GPUT_ERROR_MEMORY. */
+int sqlite_file_find_table(
+    sqlite3 *database, const char *name, bool *found, struct gput_error *error);
+
+/* Whether pages of it are missing or wrong. Reads all of it. */
+bool sqlite_file_is_damaged(sqlite3 *database);
+
+/* Whether the last call failed because memory ran out: of a text or a name that is NULL. */
+bool sqlite_file_lacks_memory(sqlite3 *database);
 
 /* Appends a table's or column's name, quoted. */
 void sqlite_file_append_name(struct str *sql, const char *name);

@@ -5,7 +5,6 @@
 
 #include <gputracker/units.h>
 
-#include <math.h>
 #include <string.h>
 
 static bool is_called(const char *name, const char *expected)
@@ -18,14 +17,16 @@ static const char *unit_of(
     const char *table, const char *column, const struct gput_static_data *data)
 {
     bool is_gpu = is_called(table, "gpu_data"), is_process = is_called(table, "process_data");
-    bool is_energy = is_called(table, "energy_data");
+    bool is_energy = is_called(table, "energy_data"), is_io = is_called(table, "io_data");
     const char *timestamp = strstr(column, "timestamp");
-    if (!is_gpu && !is_process && !is_energy)
+    if (!is_gpu && !is_process && !is_energy && !is_io)
         return NULL;
     if (timestamp && is_called(timestamp, "timestamp"))
         return "seconds since the epoch";
     if (is_energy)
         return "joules";
+    if (is_io)
+        return "bytes";
     if (is_process && is_called(column, "peak_ram"))
         return gput_ram_unit_name(data->ram_unit);
     if (is_called(column, "peak_gpu_ram") || is_called(column, "ram_used") ||
@@ -43,7 +44,14 @@ static enum gput_column_type type_of(const char *declared)
     return GPUT_COLUMN_DOUBLE;
 }
 
-/* False when it is not of the column's type. */
+static bool put_text(struct gput_table *table, const char *text)
+{
+    if (text)
+        table_put_text(table, text);
+    return text;
+}
+
+/* False when it is not of the column's type, or memory ran out. */
 static bool put_value(struct gput_table *table, sqlite3_stmt *rows, int column)
 {
     int type = sqlite3_column_type(rows, column);
@@ -52,7 +60,7 @@ static bool put_value(struct gput_table *table, sqlite3_stmt *rows, int column)
     if (type == SQLITE_NULL)
         table_put_missing(table);
     else if (wanted == GPUT_COLUMN_TEXT && type == SQLITE_TEXT)
-        table_put_text(table, (const char *)sqlite3_column_text(rows, column));
+        return put_text(table, (const char *)sqlite3_column_text(rows, column));
     else if (wanted == GPUT_COLUMN_INT && type == SQLITE_INTEGER)
         table_put_int(table, sqlite3_column_int64(rows, column));
     else if (wanted == GPUT_COLUMN_DOUBLE && is_number)
@@ -62,6 +70,17 @@ static bool put_value(struct gput_table *table, sqlite3_stmt *rows, int column)
     return true;
 }
 
+static int value_error(sqlite3 *database, const char *path, const char *table,
+    unsigned long long row, const char *column, struct gput_error *error)
+{
+    if (!column || sqlite_file_lacks_memory(database))
+        return error_memory(error);
+    return error_set(error, GPUT_ERROR_FORMAT,
+        "Tracking file %s is invalid: table %s, row %llu: %s is not what its column is declared to "
+        "be.",
+        path, table, row, column);
+}
+
 static int read_rows(sqlite3 *database, const char *path, const char *name, sqlite3_stmt *rows,
     struct gput_table *table, struct gput_error *error)
 {
@@ -69,10 +88,8 @@ static int read_rows(sqlite3 *database, const char *path, const char *name, sqli
     for (unsigned long long row = 1; (result = sqlite3_step(rows)) == SQLITE_ROW; row++) {
         for (int column = 0; column < columns; column++)
             if (!put_value(table, rows, column))
-                return error_set(error, GPUT_ERROR_FORMAT,
-                    "Tracking file %s is invalid: table %s, row %llu: %s is not what its column "
-                    "is declared to be.",
-                    path, name, row, sqlite3_column_name(rows, column));
+                return value_error(
+                    database, path, name, row, sqlite3_column_name(rows, column), error);
         TRY(table_pass_rows(table, false, error));
     }
     return result == SQLITE_DONE ? table_pass_rows(table, true, error)
@@ -93,8 +110,12 @@ static int read_table(sqlite3 *database, const char *path, const char *name,
     struct gput_table *table = tables_add(building, name);
     for (int i = 0; i < sqlite3_column_count(rows); i++) {
         const char *column = sqlite3_column_name(rows, i);
-        const char *unit = column ? unit_of(name, column, data) : NULL;
-        table_add_column(table, column ? column : "", type_of(sqlite3_column_decltype(rows, i)));
+        if (!column) {
+            sqlite3_finalize(rows);
+            return error_memory(error);
+        }
+        const char *unit = unit_of(name, column, data);
+        table_add_column(table, column, type_of(sqlite3_column_decltype(rows, i)));
         if (unit)
             table_set_unit(table, unit);
     }

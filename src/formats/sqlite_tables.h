@@ -1,6 +1,6 @@
 /*
- * The further tables of a tracking file that is a database: gpu_data, energy_data, process_data,
- * and all others besides `data` and `static_data`.
+ * The further tables of a tracking file that is a database: gpu_data, energy_data, io_data,
+ * process_data, and all others besides `data` and `static_data`.
  */
 #ifndef FORMATS_SQLITE_TABLES_H
 #define FORMATS_SQLITE_TABLES_H

@@ -43,8 +43,9 @@ static void amdgpu_close(void *opaque)
     free(state);
 }
 
-static bool is_amdgpu(const struct drm_card *card)
+static bool is_amdgpu(const struct drm_card *card, const struct gpu_source_options *options)
 {
+    (void)options;
     if (card->driver[0])
         return strcmp(card->driver, "amdgpu") == 0;
     return card->vendor == GPU_VENDOR_AMD;
@@ -86,34 +87,40 @@ static void add_gpu(struct amdgpu_state *state, const struct drm_card *card, boo
     state->targets[index] = target;
 }
 
+static struct amdgpu_state *make_state(
+    const struct gpu_source_options *options, const struct drm_cards *found)
+{
+    struct amdgpu_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    state->options = *options;
+    state->gpus = calloc(found->count, sizeof *state->gpus);
+    state->targets = calloc(found->count, sizeof *state->targets);
+    if (state->gpus && state->targets)
+        return state;
+    amdgpu_close(state);
+    return NULL;
+}
+
 static void *amdgpu_probe(
     const struct gpu_source_options *options, struct gpu_source_status *status)
 {
-    struct drm_card *cards = malloc(GPU_MAX_DEVICES * sizeof *cards);
-    struct amdgpu_state *state = calloc(1, sizeof *state);
-    size_t count = cards ? drm_cards_find(options->sysfs_root, cards, GPU_MAX_DEVICES) : 0, own = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_amdgpu(&cards[i]))
-            cards[own++] = cards[i];
-    if (state && own) {
-        state->options = *options;
-        state->gpus = calloc(own, sizeof *state->gpus);
-        state->targets = calloc(own, sizeof *state->targets);
-    }
-    if (!cards || !state || (own && (!state->gpus || !state->targets)))
-        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
-    else if (!own)
+    struct amdgpu_state *state = NULL;
+    struct drm_cards found;
+    bool has_memory = drm_cards_find(options, is_amdgpu, &found);
+    if (has_memory && found.count == 0) {
         gpu_source_status_set(
             status, GPU_SOURCE_ABSENT, "", "no AMD GPU in %s/class/drm", options->sysfs_root);
-    if (!cards || !state || !own || !state->gpus || !state->targets) {
-        if (state)
-            amdgpu_close(state);
-        free(cards);
         return NULL;
     }
-    for (size_t i = 0; i < own; i++)
-        add_gpu(state, &cards[i], own == 1);
-    free(cards);
+    if (has_memory)
+        state = make_state(options, &found);
+    if (!state)
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+    status->n_left_out = found.n_left_out;
+    for (uint32_t i = 0; state && i < found.count; i++)
+        add_gpu(state, &found.cards[i], found.count == 1);
+    free(found.cards);
     return state;
 }
 

@@ -7,7 +7,6 @@
 #include "gpu/source.h"
 #include "os/sysfs.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,37 +77,43 @@ static void find_energy(struct drm_gpu *gpu)
         }
 }
 
+static struct drm_state *make_state(
+    const struct gpu_source_options *options, const struct drm_cards *found)
+{
+    struct drm_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    state->options = *options;
+    state->n_gpus = found->count;
+    state->gpus = calloc(found->count, sizeof *state->gpus);
+    state->targets = calloc(found->count, sizeof *state->targets);
+    if (state->gpus && state->targets)
+        return state;
+    drm_close(state);
+    return NULL;
+}
+
 static void *drm_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
-    struct drm_card *cards = malloc(GPU_MAX_DEVICES * sizeof *cards);
-    struct drm_state *state = calloc(1, sizeof *state);
-    size_t count = cards ? drm_cards_find(options->sysfs_root, cards, GPU_MAX_DEVICES) : 0, own = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_ours(&cards[i], options))
-            cards[own++] = cards[i];
-    if (state && own) {
-        state->options = *options;
-        state->gpus = calloc(own, sizeof *state->gpus);
-        state->targets = calloc(own, sizeof *state->targets);
-    }
-    if (!cards || !state || (own && (!state->gpus || !state->targets)))
-        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
-    else if (!own)
+    struct drm_state *state = NULL;
+    struct drm_cards found;
+    bool has_memory = drm_cards_find(options, is_ours, &found);
+    if (has_memory && found.count == 0) {
         gpu_source_status_set(status, GPU_SOURCE_ABSENT, "", "no %s GPU in %s/class/drm",
             options->vendor == GPU_VENDOR_INTEL ? "Intel" : "Intel or other", options->sysfs_root);
-    if (!cards || !state || !own || !state->gpus || !state->targets) {
-        if (state)
-            drm_close(state);
-        free(cards);
         return NULL;
     }
-    for (size_t i = 0; i < own; i++) {
-        state->gpus[i].card = cards[i];
+    if (has_memory)
+        state = make_state(options, &found);
+    if (!state)
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
+    status->n_left_out = found.n_left_out;
+    for (uint32_t i = 0; state && i < found.count; i++) {
+        state->gpus[i].card = found.cards[i];
         find_energy(&state->gpus[i]);
-        drm_target_init(&state->targets[i], &cards[i], is_integrated(&cards[i]));
+        drm_target_init(&state->targets[i], &found.cards[i], is_integrated(&found.cards[i]));
     }
-    state->n_gpus = (uint32_t)own;
-    free(cards);
+    free(found.cards);
     return state;
 }
 

@@ -1,5 +1,6 @@
 #include "gpu/drm_card.h"
 
+#include "base/array.h"
 #include "os/sysfs.h"
 
 #include <libgen.h>
@@ -98,17 +99,26 @@ static bool read_card(const char *drm_folder, unsigned number, struct drm_card *
     return true;
 }
 
-size_t drm_cards_find(const char *sysfs_root, struct drm_card *cards, size_t capacity)
+bool drm_cards_find(const struct gpu_source_options *options,
+    bool (*is_ours)(const struct drm_card *card, const struct gpu_source_options *options),
+    struct drm_cards *cards)
 {
     char folder[SYSFS_PATH_SIZE];
-    size_t count = 0;
-    if (!sysfs_path(folder, sysfs_root, "class/drm"))
-        return 0;
-    for (long number = -1;
-         count < capacity && (number = sysfs_next_numbered(folder, "card", number)) >= 0;)
-        if (read_card(folder, (unsigned)number, &cards[count]))
-            count++;
-    return count;
+    struct drm_card card;
+    *cards = (struct drm_cards){0};
+    if (!sysfs_path(folder, options->sysfs_root, "class/drm"))
+        return true;
+    for (long number = -1; (number = sysfs_next_numbered(folder, "card", number)) >= 0;) {
+        if (!read_card(folder, (unsigned)number, &card) || !is_ours(&card, options))
+            continue;
+        if (cards->count == GPU_MAX_DEVICES)
+            cards->n_left_out++;
+        else if (ARRAY_EXTEND(cards->cards, cards->count))
+            cards->cards[cards->count++] = card;
+        else
+            return false;
+    }
+    return true;
 }
 
 long drm_card_next_hwmon(const struct drm_card *card, long last, char *folder)

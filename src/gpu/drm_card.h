@@ -6,6 +6,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/pci_address.h"
+#include "gpu/source.h"
 
 struct drm_card {
     unsigned number;                         /* N of cardN */
@@ -18,8 +19,17 @@ struct drm_card {
     bool renders; /* a GPU, not only a display controller */
 };
 
-/* Finds all cards, sorted by number. Returns how many, at most `capacity`. */
-size_t drm_cards_find(const char *sysfs_root, struct drm_card *cards, size_t capacity);
+/* Those of a source, sorted by number: GPU_MAX_DEVICES at most. */
+struct drm_cards {
+    struct drm_card *cards; /* owned; freed by free() */
+    uint32_t count;
+    uint32_t n_left_out;
+};
+
+/* Finds the cards that are the source's. False without memory. */
+bool drm_cards_find(const struct gpu_source_options *options,
+    bool (*is_ours)(const struct drm_card *card, const struct gpu_source_options *options),
+    struct drm_cards *cards);
 
 /*
  * The number N of the next <card>/hwmon/hwmonN, after `last` (-1 at first); -1 at the end. Its

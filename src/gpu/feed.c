@@ -2,10 +2,10 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,14 +121,10 @@ static bool copy_options(struct gpu_source_options *to, const struct gpu_source_
 
 static void init_locks(struct gpu_feed *feed)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&feed->lock, NULL);
-    pthread_cond_init(&feed->wake_devices, &attributes);
-    pthread_cond_init(&feed->wake_lists, &attributes);
-    pthread_cond_init(&feed->done, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_condition_init(&feed->wake_devices);
+    thread_condition_init(&feed->wake_lists);
+    thread_condition_init(&feed->done);
 }
 
 /* Lists the devices known before the source is open. False without memory. */
@@ -343,19 +339,14 @@ static void *process_thread(void *argument)
     return leave(feed);
 }
 
-/* Starts a thread with all signals blocked. */
 static bool start_thread(struct gpu_feed *feed, void *(*run)(void *))
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    bool started = pthread_create(&thread, &attributes, run, feed) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    bool started = thread_start(&thread, &attributes, run, feed) == 0;
     pthread_attr_destroy(&attributes);
     if (started) {
         feed->references++;

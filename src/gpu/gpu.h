@@ -36,10 +36,10 @@
 struct gpu_options {
     const char *procfs_root; /* NULL: /proc */
     const char *sysfs_root;  /* NULL: /sys */
-    const char
-        *nvml_path;    /* a file to load instead of the driver's libnvidia-ml.so.1; NULL: none */
-    const char *brand; /* "nvidia", "amd" or "intel"; NULL: all */
-    const char *uuids; /* comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
+    /* A file to load instead of the driver's libnvidia-ml.so.1; NULL: none. */
+    const char *nvml_path;
+    const char *brand;       /* "nvidia", "amd" or "intel"; NULL: all */
+    const char *uuids;       /* comma-separated UUIDs, indexes or PCI addresses; NULL: all GPUs */
     double interval_seconds; /* between ticks; 0: 1 s */
     double max_age_seconds;  /* older figures are missing; 0: 10 s, or 3 ticks if longer */
     /* One line for each thing worth a warning (a lost GPU, …), only from within the calls of this
@@ -66,10 +66,6 @@ enum gpu_figure {
     GPU_FIGURE_COUNT,
 };
 
-/* "ram_used", "utilization", "power", "energy", "process_ram", "process_utilization". Static text.
- */
-const char *gpu_figure_name(enum gpu_figure figure);
-
 struct gpu_device {
     char uuid[96]; /* the driver's; where it has none, the PCI address */
     char name[96]; /* "NVIDIA H200", "AMD 0x744c" */
@@ -77,7 +73,7 @@ struct gpu_device {
     char pci_address[24];      /* "0000:01:00.0"; "" when it has none */
     double ram_capacity_bytes; /* NaN when unknown */
     char source[16];           /* "nvml", "amdgpu", "drm" */
-    bool selected;             /* in options.uuids, or these are NULL */
+    bool selected;             /* in options.uuids; if these are NULL, see gpu_set_show() */
     bool mig;                  /* a MIG instance */
     bool is_card_leader;       /* the first device of its card, which has the card's figures */
     bool in_package;           /* in the CPU package, whose power includes it */
@@ -167,8 +163,9 @@ struct gpu_source_status {
     const char *name; /* static text: "nvml", "amdgpu", "drm" */
     enum gpu_source_state state;
     uint32_t n_devices;
-    char detail[200]; /* the driver and its version, or why it is not available */
-    char remedy[200]; /* the command or step that makes it available; "" when there is none */
+    uint32_t n_left_out; /* of more than GPU_MAX_DEVICES */
+    char detail[200];    /* the driver and its version, or why it is not available */
+    char remedy[200];    /* the command or step that makes it available; "" when there is none */
 };
 
 struct gpu_set;
@@ -193,6 +190,12 @@ void gpu_set_close(struct gpu_set *set);
  * driver, a resumed GPU). Valid until the next call with this set.
  */
 const struct gpu_device *gpu_set_devices(const struct gpu_set *set, size_t *count);
+
+struct gpu_visible;
+
+/* From here on a device is only selected where a command sees it, too; unless options.uuids named
+ * those that are. NULL: all again. It is copied. GPUT_ERROR_MEMORY: nothing has changed. */
+int gpu_set_show(struct gpu_set *set, const struct gpu_visible *visible);
 
 /* How many of them are selected. */
 size_t gpu_set_selected_count(const struct gpu_set *set);
@@ -258,6 +261,12 @@ bool gpu_sample_contradicts_itself(const struct gpu_sample *sample);
  */
 void gpu_sample_limit_ram(struct gpu_sample *sample);
 
+/*
+ * The same for maxima: where the two are of different moments, what processes held was in use then,
+ * so the RAM in use is that at least, in the sum too.
+ */
+void gpu_sample_reconcile_ram(struct gpu_sample *sample);
+
 /* GPU RAM of one tracked process on all GPUs of the brand together, as the drivers list it; a
  * client shared by several processes counts in each. */
 struct gpu_process_ram {
@@ -274,6 +283,16 @@ struct gpu_process_ram {
  */
 const struct gpu_process_ram *gpu_set_process_ram(
     const struct gpu_set *set, size_t *count, uint64_t *version);
+
+/* What a tracked process holds on one GPU. */
+struct gpu_use {
+    pid_t pid;
+    uint32_t device;  /* its index in the set */
+    double ram_bytes; /* NaN: the driver does not say */
+};
+
+/* Each process on each GPU, ascending by both; otherwise as gpu_set_process_ram(). */
+const struct gpu_use *gpu_set_uses(const struct gpu_set *set, size_t *count);
 
 /* Whether processes could not be read because the calling process has no descriptors left. */
 bool gpu_set_lacks_descriptors(const struct gpu_set *set);

@@ -1,12 +1,12 @@
 #include "gpu/kfd.h"
 
+#include "base/number.h"
 #include "gpu/device_files.h"
 #include "os/procfs.h"
 #include "os/sysfs.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,8 +16,8 @@ static bool find_property(const char *text, const char *key, uint64_t *value)
     size_t length = strlen(key);
     for (const char *line = text; *line;) {
         if (strncmp(line, key, length) == 0 && line[length] == ' ') {
-            *value = strtoull(line + length + 1, NULL, 10);
-            return true;
+            const char *number = line + length + 1;
+            return number_parse_uint64(number, number + strcspn(number, "\n"), value);
         }
         line += strcspn(line, "\n");
         line += *line == '\n';

@@ -22,6 +22,7 @@ struct nvml_state {
     uint32_t n_gpus;
     struct nvml_gpu *gpus; /* GPU_MAX_DEVICES */
     unsigned n_refused;    /* GPUs that cannot be used */
+    unsigned n_left_out;   /* that do not fit */
     int refused_code;
     struct nvml_process_reader reader;
     enum {
@@ -112,12 +113,15 @@ static void explain_init(int code, struct gpu_source_status *status)
     gpu_source_status_set(status, state, remedy, "%s (NVML code %d)", nvml_code_text(code), code);
 }
 
-/* Adds one GPU or MIG instance; `parent` is NULL for a whole GPU. NULL when there are too many. */
+/* Adds one GPU or MIG instance; `parent` is NULL for a whole GPU. NULL when there are too many,
+ * which are counted. */
 static struct nvml_gpu *add_gpu(
     struct nvml_state *state, nvml_device handle, const struct gpu_device *parent)
 {
-    if (state->n_gpus == GPU_MAX_DEVICES)
+    if (state->n_gpus == GPU_MAX_DEVICES) {
+        state->n_left_out++;
         return NULL;
+    }
     struct nvml_gpu *gpu = &state->gpus[state->n_gpus++];
     nvml_gpu_init(gpu, &state->library, state->options.procfs_root, handle, parent);
     return gpu;
@@ -135,7 +139,7 @@ static void split_mig(struct nvml_state *state)
         return;
     struct gpu_device device = parent->device;
     bool replaced = false;
-    for (unsigned i = 0; i < count && i < GPU_MAX_DEVICES; i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (state->library.mig_by_index(handle, i, &instance) != NVML_SUCCESS)
             continue;
         if (!replaced)
@@ -151,7 +155,7 @@ static void split_mig(struct nvml_state *state)
 
 static bool find_gpus(struct nvml_state *state, unsigned count)
 {
-    state->n_gpus = state->n_refused = 0;
+    state->n_gpus = state->n_refused = state->n_left_out = 0;
     for (unsigned i = 0; i < count; i++) {
         nvml_device handle = NULL;
         int code = state->library.handle_by_index(i, &handle);
@@ -196,6 +200,7 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
                 status, GPU_SOURCE_ABSENT, "", "the NVIDIA driver knows of no GPU");
         return false;
     }
+    status->n_left_out = state->n_left_out;
     char version[NVML_DRIVER_VERSION_SIZE] = "of unknown version";
     if (state->library.driver_version)
         state->library.driver_version(version, sizeof version);
@@ -205,6 +210,10 @@ static bool nvml_open(void *opaque, struct gpu_source_status *status)
             "use these GPUs from a job or container that was given them",
             "NVIDIA driver %s; %u of %u GPUs cannot be used: %s", version, state->n_refused, count,
             nvml_code_text(state->refused_code));
+    else if (state->n_left_out)
+        gpu_source_status_set(status, GPU_SOURCE_PARTIAL, "",
+            "NVIDIA driver %s; %u more GPUs than the %d that fit are left out", version,
+            state->n_left_out, GPU_MAX_DEVICES);
     else
         gpu_source_status_set(status, GPU_SOURCE_AVAILABLE, "", "NVIDIA driver %s", version);
     return true;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 /* Parses hexadecimal digits; NULL when there are none, or more than `most`. */
-static const char *parse_hex(const char *text, int most, uint32_t *value)
+static const char *parse_hex(const char *text, int max_digits, uint32_t *value)
 {
     *value = 0;
     int digits = 0;
@@ -17,7 +17,7 @@ static const char *parse_hex(const char *text, int most, uint32_t *value)
             digit = (uint32_t)(*text - 'A') + 10;
         else
             break;
-        if (digits == most)
+        if (digits == max_digits)
             return NULL;
         *value = *value << 4 | digit;
     }

@@ -7,13 +7,14 @@
 
 void gpu_process_ram_list_clear(struct gpu_process_ram_list *ram_list)
 {
-    ram_list->count = 0;
+    ram_list->count = ram_list->held_count = 0;
 }
 
 void gpu_process_ram_list_finish(struct gpu_process_ram_list *ram_list)
 {
     free(ram_list->entries);
     free(ram_list->uses);
+    free(ram_list->held);
     *ram_list = (struct gpu_process_ram_list){0};
 }
 
@@ -78,6 +79,20 @@ static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu
         qsort(ram_list->uses, ram_list->use_count, sizeof *ram_list->uses, compare_uses);
 }
 
+/* Keeps them by device. */
+static void keep_uses(
+    struct gpu_process_ram_list *ram_list, const uint32_t *positions, uint32_t n_devices)
+{
+    for (size_t i = 0; i < ram_list->use_count; i++) {
+        struct gpu_use use = ram_list->uses[i];
+        if (use.device >= n_devices ||
+            !ARRAY_RESERVE(ram_list->held, ram_list->held_count, ram_list->held_capacity))
+            continue;
+        use.device = positions[use.device];
+        ram_list->held[ram_list->held_count++] = use;
+    }
+}
+
 /* ---- GPU RAM of each process ---- */
 
 /* Sums the uses of one process. */
@@ -99,11 +114,12 @@ static void sum_up(struct gpu_process_ram *total, const struct gpu_use *uses, si
 }
 
 void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
-    const struct gpu_process_list *list, const struct gpu_missing *missing, uint32_t n_devices,
-    int64_t read_ns, const struct gpu_tree *tree, struct pid_owner_cache *pid_owners,
-    const char *procfs_root)
+    const struct gpu_process_list *list, const struct gpu_missing *missing,
+    const uint32_t *positions, uint32_t n_devices, int64_t read_ns, const struct gpu_tree *tree,
+    struct pid_owner_cache *pid_owners, const char *procfs_root)
 {
     collect_uses(ram_list, list, tree, pid_owners, procfs_root);
+    keep_uses(ram_list, positions, n_devices);
     const struct gpu_use *uses = ram_list->uses;
     size_t use = 0, tracked = 0;
     while (use < ram_list->use_count || tracked < list->n_tracked_pids) {
@@ -149,8 +165,32 @@ static void merge(struct gpu_process_ram_list *ram_list)
     ram_list->count = kept + 1;
 }
 
+static int compare_by_device(const void *left, const void *right)
+{
+    const struct gpu_use *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return compare_pids(&a->pid, &b->pid);
+}
+
+/* Makes one of those of a process on a device. */
+static void merge_held(struct gpu_process_ram_list *ram_list)
+{
+    size_t kept = 0;
+    qsort(ram_list->held, ram_list->held_count, sizeof *ram_list->held, compare_by_device);
+    for (size_t i = 1; i < ram_list->held_count; i++) {
+        if (compare_by_device(&ram_list->held[kept], &ram_list->held[i]) == 0)
+            add_known(&ram_list->held[kept].ram_bytes, ram_list->held[i].ram_bytes);
+        else
+            ram_list->held[++kept] = ram_list->held[i];
+    }
+    ram_list->held_count = kept + 1;
+}
+
 void gpu_process_ram_list_merge(struct gpu_process_ram_list *ram_list)
 {
+    if (ram_list->held_count > 1)
+        merge_held(ram_list);
     if (ram_list->count > 1)
         merge(ram_list);
     /* A lower bound of 0 carries no information. */

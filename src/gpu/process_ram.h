@@ -10,15 +10,13 @@
 
 /* All zeroes is an empty list. */
 struct gpu_process_ram_list {
-    struct gpu_process_ram
-        *entries; /* owned; ascending by pid after gpu_process_ram_list_merge() */
+    /* Owned; ascending by pid after gpu_process_ram_list_merge(). */
+    struct gpu_process_ram *entries;
     size_t count, capacity;
-    struct gpu_use {
-        pid_t pid;
-        uint32_t device;
-        double ram_bytes;
-    } * uses; /* scratch; owned */
+    struct gpu_use *uses; /* scratch; owned */
     size_t use_count, use_capacity;
+    struct gpu_use *held; /* owned; of all lists, ascending by device and pid after the merge */
+    size_t held_count, held_capacity;
 };
 
 /* Empties the list and keeps its memory. */
@@ -30,12 +28,12 @@ void gpu_process_ram_list_clear(struct gpu_process_ram_list *ram_list);
  * several processes counts in each. A process that was tracked when the list was read and is not in
  * it has 0. Devices that do not report it (`missing` has one for each) are skipped. The figure is
  * NaN where no device reports it, or where it would be 0 while a skipped device may have some.
- * Without memory processes are missing.
+ * Without memory processes are missing. `positions` are the indexes of the devices in the set.
  */
 void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
-    const struct gpu_process_list *list, const struct gpu_missing *missing, uint32_t n_devices,
-    int64_t read_ns, const struct gpu_tree *tree, struct pid_owner_cache *pid_owners,
-    const char *procfs_root);
+    const struct gpu_process_list *list, const struct gpu_missing *missing,
+    const uint32_t *positions, uint32_t n_devices, int64_t read_ns, const struct gpu_tree *tree,
+    struct pid_owner_cache *pid_owners, const char *procfs_root);
 
 /* After all lists: merges the entries of each process into one. */
 void gpu_process_ram_list_merge(struct gpu_process_ram_list *ram_list);

@@ -206,7 +206,8 @@ static void update_process_ram(struct gpu_set *set, const struct gpu_tree *tree,
         if (view && view->opened && view->processes_version &&
             now - view->processes_ns <= set->max_age_ns)
             gpu_process_ram_list_add(&set->process_ram, &view->processes, member->missing,
-                view->n_devices, view->processes_ns, tree, &member->pid_owners, set->procfs_root);
+                member->position, view->n_devices, view->processes_ns, tree, &member->pid_owners,
+                set->procfs_root);
     }
     gpu_process_ram_list_merge(&set->process_ram);
     set->process_ram_version++;
@@ -222,7 +223,7 @@ static struct gpu_missing missing_list(const struct gpu_feed_view *view)
 }
 
 /* A figure that may be a lower bound. A lower bound of 0 carries no information: NaN. */
-static double least(double figure, bool is_hidden)
+static double unless_hidden(double figure, bool is_hidden)
 {
     return is_hidden && !(figure > 0) ? NAN : figure;
 }
@@ -230,12 +231,14 @@ static double least(double figure, bool is_hidden)
 static void put_share(
     struct gpu_device_sample *out, const struct gpu_share *share, const struct gpu_missing *missing)
 {
-    out->main_ram_bytes = least(share->main_ram_bytes, missing->ram_is_hidden);
-    out->descendants_ram_bytes = least(share->descendants_ram_bytes, missing->ram_is_hidden);
-    out->combined_ram_bytes = least(share->combined_ram_bytes, missing->ram_is_hidden);
-    out->main_sm_percent = least(share->main_sm_percent, missing->sm_is_hidden);
-    out->descendants_sm_percent = least(share->descendants_sm_percent, missing->sm_is_hidden);
-    out->all_sm_percent = least(share->all_sm_percent, missing->sm_is_hidden);
+    out->main_ram_bytes = unless_hidden(share->main_ram_bytes, missing->ram_is_hidden);
+    out->descendants_ram_bytes =
+        unless_hidden(share->descendants_ram_bytes, missing->ram_is_hidden);
+    out->combined_ram_bytes = unless_hidden(share->combined_ram_bytes, missing->ram_is_hidden);
+    out->main_sm_percent = unless_hidden(share->main_sm_percent, missing->sm_is_hidden);
+    out->descendants_sm_percent =
+        unless_hidden(share->descendants_sm_percent, missing->sm_is_hidden);
+    out->all_sm_percent = unless_hidden(share->all_sm_percent, missing->sm_is_hidden);
     out->n_unattributed = share->n_unattributed;
 }
 
@@ -463,4 +466,20 @@ void gpu_sample_limit_ram(struct gpu_sample *sample)
         limit_ram(device, &device->descendants_ram_bytes, &sample->descendants_ram_bytes);
         limit_ram(device, &device->combined_ram_bytes, &sample->combined_ram_bytes);
     }
+}
+
+/* Of the device and of the sum. */
+static void raise_ram_in_use(struct gpu_device_sample *device, double *sum_bytes)
+{
+    if (device->is_ram_of_list || !contradicts(device, device->combined_ram_bytes))
+        return;
+    *sum_bytes += device->combined_ram_bytes - device->ram_used_bytes;
+    device->ram_used_bytes = device->combined_ram_bytes;
+}
+
+void gpu_sample_reconcile_ram(struct gpu_sample *sample)
+{
+    for (uint32_t i = 0; i < sample->n_devices; i++)
+        raise_ram_in_use(&sample->devices[i], &sample->system_ram_bytes);
+    gpu_sample_limit_ram(sample);
 }

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "gpu/selection.h"
+#include "gpu/visible.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -53,12 +54,17 @@ static uint32_t place(struct gpu_set *set, const struct gpu_device *device, cons
         if (!taken[i] && strcmp(set->devices[i].source, device->source) == 0 &&
             same_address(&set->devices[i], device))
             return i;
-    if (set->n_devices < GPU_MAX_DEVICES)
-        return (uint32_t)set->n_devices++;
-    if (!set->overflow_reported)
-        gpu_set_warn(set, "More than %d GPUs: the others are left out", GPU_MAX_DEVICES);
-    set->overflow_reported = true;
-    return GPU_MAX_DEVICES;
+    return set->n_devices < GPU_MAX_DEVICES ? (uint32_t)set->n_devices++ : GPU_MAX_DEVICES;
+}
+
+/* After devices came, or what is to be selected changed. */
+static void select_devices(struct gpu_set *set)
+{
+    for (size_t i = 0; i < set->n_devices; i++)
+        set->devices[i].selected =
+            set->uuids     ? gpu_selection_has(set->uuids, &set->devices[i], i)
+            : set->visible ? gpu_visible_has(set->visible, set->devices, set->n_devices, i)
+                           : true;
 }
 
 static void merge_devices(struct gpu_set *set, struct gpu_member *member)
@@ -70,17 +76,33 @@ static void merge_devices(struct gpu_set *set, struct gpu_member *member)
     if (!view->opened && !view->opening && view->status.state != GPU_SOURCE_SUSPENDED)
         return;
     bool taken[GPU_MAX_DEVICES] = {0};
+    member->n_left_out = 0;
     for (uint32_t i = 0; i < view->n_devices; i++) {
         uint32_t at = place(set, &view->devices[i], taken);
         member->position[i] = at;
-        if (at == GPU_MAX_DEVICES)
+        if (at == GPU_MAX_DEVICES) {
+            member->n_left_out++;
             continue;
+        }
         taken[at] = true;
         set->devices[at] = view->devices[i];
-        set->devices[at].selected = gpu_selection_has(set->uuids, &view->devices[i], at);
         memset(set->missing[at], 0, sizeof set->missing[at]);
     }
     member->merged_version = view->devices_version;
+    select_devices(set);
+}
+
+int gpu_set_show(struct gpu_set *set, const struct gpu_visible *visible)
+{
+    struct gpu_visible *copy = visible ? malloc(sizeof *copy) : NULL;
+    if (visible && !copy)
+        return GPUT_ERROR_MEMORY;
+    if (copy)
+        *copy = *visible;
+    free(set->visible);
+    set->visible = copy;
+    select_devices(set);
+    return GPUT_OK;
 }
 
 void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member)
@@ -94,6 +116,19 @@ void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member)
         gpu_set_warn(set, "GPUs of %s cannot be read: %s", status->name, status->detail);
 }
 
+/* Of more GPUs than fit, those that the sources skipped, and those that the set did. */
+static void report_left_out(struct gpu_set *set)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        count += set->statuses[i].n_left_out + set->members[i].n_left_out;
+    if (count == 0 || set->left_out_reported)
+        return;
+    set->left_out_reported = true;
+    gpu_set_warn(set, "%u GPUs are left out: gpu-tracker reads %d at most. Sums are of these.",
+        count, GPU_MAX_DEVICES);
+}
+
 void gpu_set_update(struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
@@ -104,6 +139,7 @@ void gpu_set_update(struct gpu_set *set)
         set->statuses[i] = member->view->status;
         merge_devices(set, member);
     }
+    report_left_out(set);
 }
 
 static bool is_opening(const struct gpu_set *set)
@@ -172,7 +208,7 @@ static int start_feeds(struct gpu_set *set)
         set->statuses[i].name = gpu_sources[i]->name;
         if (!wanted(set, gpu_sources[i])) {
             gpu_source_status_set(&set->statuses[i], GPU_SOURCE_SKIPPED, "",
-                "not looked at: only GPUs of %s were asked for", gpu_vendor_name(set->vendor));
+                "not read: only GPUs of %s were asked for", gpu_vendor_name(set->vendor));
             continue;
         }
         member->view = calloc(1, sizeof *member->view);
@@ -305,6 +341,7 @@ void gpu_set_close(struct gpu_set *set)
     free(set->sysfs_root);
     free(set->nvml_path);
     free(set->uuids);
+    free(set->visible);
     free(set);
 }
 
@@ -353,6 +390,12 @@ const struct gpu_process_ram *gpu_set_process_ram(
     *count = set->process_ram.count;
     *version = set->process_ram_version;
     return set->process_ram.entries;
+}
+
+const struct gpu_use *gpu_set_uses(const struct gpu_set *set, size_t *count)
+{
+    *count = set->process_ram.held_count;
+    return set->process_ram.held;
 }
 
 bool gpu_set_lacks_descriptors(const struct gpu_set *set)

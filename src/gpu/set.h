@@ -17,6 +17,7 @@ struct gpu_member {
     uint64_t merged_version;            /* of view->devices */
     uint32_t position[GPU_MAX_DEVICES]; /* indexes of its devices in the set */
     bool failure_reported;
+    uint32_t n_left_out; /* that the set has no space for */
 
     uint64_t attributed_version; /* of view->processes */
     uint64_t attributed_generation;
@@ -31,6 +32,7 @@ struct gpu_member {
 struct gpu_set {
     pid_t owner;
     char *procfs_root, *sysfs_root, *nvml_path, *uuids;
+    struct gpu_visible *visible; /* NULL: all of them; owned */
     enum gpu_vendor vendor;
     int64_t max_age_ns;
     bool synchronous, each_process;
@@ -42,11 +44,11 @@ struct gpu_set {
 
     size_t n_devices;
     struct gpu_device devices[GPU_MAX_DEVICES];
-    const char
-        *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT]; /* the reasons now in devices[].missing */
+    /* The reasons now in devices[].missing. */
+    const char *missing[GPU_MAX_DEVICES][GPU_FIGURE_COUNT];
     bool lost[GPU_MAX_DEVICES];
-    struct gpu_missing
-        past_missing[GPU_MAX_DEVICES]; /* use of tracked processes that may have gone unseen */
+    /* Use of tracked processes that may have gone unseen. */
+    struct gpu_missing past_missing[GPU_MAX_DEVICES];
     char absence[640];
 
     bool is_refreshed; /* since the last sample */
@@ -57,7 +59,7 @@ struct gpu_set {
     pid_t *pids; /* of the tree, ascending */
     size_t pid_capacity;
     unsigned lists_with_unknown;
-    bool unknown_reported, overflow_reported;
+    bool unknown_reported, left_out_reported;
 };
 
 /* One line to the caller's warn(), when there is one. */

@@ -11,6 +11,8 @@ static const char unproven_pids_reason[] = "the driver lists pids that may be of
                                            "process that has one here is known to use it";
 static const char no_pids_reason[] =
     "the driver lists no process while memory is in use, as inside a container";
+static const char no_pids_no_use_reason[] =
+    "the driver lists no process and does not report how much memory is in use";
 static const char no_samples_reason[] =
     "the GPU is busy, and the driver gives no samples of what processes use of it";
 static const char no_compute_reason[] =
@@ -19,7 +21,7 @@ static const char no_compute_reason[] =
 bool gpu_reason_is_hidden(const char *reason)
 {
     return reason == other_pids_reason || reason == unproven_pids_reason ||
-           reason == no_pids_reason;
+           reason == no_pids_reason || reason == no_pids_no_use_reason;
 }
 
 /* Whether any process uses the device. */
@@ -40,7 +42,10 @@ static const char *why_hidden(const struct gpu_listed *listed)
         return NULL;
     if (listed->share->n_unattributed > 0)
         return list->pids_unproven ? unproven_pids_reason : other_pids_reason;
-    return !list->only_tracked && is_in_use(listed) ? no_pids_reason : NULL;
+    if (list->only_tracked || !is_in_use(listed))
+        return NULL;
+    bool has_use = listed->device->shares_ram || !isnan(listed->sample->ram_used_bytes);
+    return has_use ? no_pids_reason : no_pids_no_use_reason;
 }
 
 /* Why 0 percent of listed tracked processes is unknown, or NULL. */

@@ -297,7 +297,8 @@ static int largest_first(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-uint32_t *cprofile_sort(const struct cprofile *profile, enum cprofile_order order, size_t *count)
+static uint32_t *sort_functions(
+    const struct cprofile *profile, enum cprofile_order order, size_t *count)
 {
     struct place *places = malloc((profile->function_count + 1) * sizeof *places);
     uint32_t *functions = malloc((profile->function_count + 1) * sizeof *functions);
@@ -321,7 +322,7 @@ uint32_t *cprofile_sort(const struct cprofile *profile, enum cprofile_order orde
     return functions;
 }
 
-void cprofile_function_text(const struct cprofile *profile, uint32_t function, struct str *text)
+static void append_function(const struct cprofile *profile, uint32_t function, struct str *text)
 {
     const struct profiled_function *known = profile->functions + function;
     const char *file = names_text(&profile->names, known->file);
@@ -354,7 +355,7 @@ static void print_function(const struct cprofile *profile, uint32_t function, st
         str_append(text, "         ");
     else
         str_printf(text, "%8.3f ", counts->cumulative_seconds / (double)counts->primitive_calls);
-    cprofile_function_text(profile, function, text);
+    append_function(profile, function, text);
     str_append_char(text, '\n');
 }
 
@@ -373,7 +374,7 @@ int cprofile_print(const struct cprofile *profile, enum cprofile_order order, si
         "internal time", "cumulative time", "primitive call count", "call count"};
     struct call_counts sum = sum_up(profile);
     size_t count, shown;
-    uint32_t *functions = cprofile_sort(profile, order, &count);
+    uint32_t *functions = sort_functions(profile, order, &count);
     if (!functions)
         return error_memory(error);
     shown = count < limit ? count : limit;
@@ -402,7 +403,7 @@ static void put_callers(const struct cprofile *profile, const struct profiled_fu
     str_clear(text);
     for (size_t i = 0; i < function->caller_count; i++) {
         str_append(text, i > 0 ? ", " : "");
-        cprofile_function_text(profile, function->callers[i].function, text);
+        append_function(profile, function->callers[i].function, text);
     }
     table_put_str(table, text);
 }
@@ -412,7 +413,7 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
 {
     struct str text = {0};
     size_t count;
-    uint32_t *functions = cprofile_sort(profile, order, &count);
+    uint32_t *functions = sort_functions(profile, order, &count);
     if (!functions)
         return error_memory(error);
     struct gput_table *table = tables_add(tables, "functions");
@@ -425,7 +426,7 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
     for (size_t i = 0; i < count && i < limit; i++) {
         const struct profiled_function *function = profile->functions + functions[i];
         str_clear(&text);
-        cprofile_function_text(profile, functions[i], &text);
+        append_function(profile, functions[i], &text);
         table_put_str(table, &text);
         table_put_int(table, function->counts.primitive_calls);
         table_put_int(table, function->counts.total_calls);

@@ -60,13 +60,6 @@ enum cprofile_order {
 int cprofile_add(struct cprofile *profile, const void *bytes, size_t length, const char *name,
     struct gput_error *error);
 
-/* The functions in the order asked for, the largest first, else as in the dumps. The array of
- * `*count` numbers is the caller's to free; NULL without memory. */
-uint32_t *cprofile_sort(const struct cprofile *profile, enum cprofile_order order, size_t *count);
-
-/* "file:line(name)", built-ins as "{…}", as Python's pstats writes functions. */
-void cprofile_function_text(const struct cprofile *profile, uint32_t function, struct str *text);
-
 /* The first `limit` functions just as pstats prints them. */
 int cprofile_print(const struct cprofile *profile, enum cprofile_order order, size_t limit,
     struct str *text, struct gput_error *error);

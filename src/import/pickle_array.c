@@ -140,7 +140,7 @@ static int scalar_read(const struct pickle_value *arguments, struct frame_cell *
     return code;
 }
 
-int pickle_cell_read(const struct pickle_value *value, struct frame_cell *cell)
+static int read_cell(const struct pickle_value *value, struct frame_cell *cell)
 {
     *cell = (struct frame_cell){.kind = FRAME_MISSING, .number = NAN};
     const char *text = string_of(value);
@@ -175,7 +175,7 @@ int pickle_cell_read(const struct pickle_value *value, struct frame_cell *cell)
 bool pickle_integer(const struct pickle_value *value, int64_t *integer)
 {
     struct frame_cell cell;
-    int code = pickle_cell_read(value, &cell);
+    int code = read_cell(value, &cell);
     bool whole = code == GPUT_OK && cell.kind == FRAME_INT;
     *integer = cell.integer;
     free(cell.text);
@@ -206,7 +206,7 @@ static int list_read(const struct pickle_value *list, struct pickle_array *array
 {
     TRY(array_create(array, list->list.count));
     for (size_t i = 0; i < array->count; i++)
-        TRY(pickle_cell_read(list->list.items[i], &array->items[i]));
+        TRY(read_cell(list->list.items[i], &array->items[i]));
     return GPUT_OK;
 }
 

@@ -24,10 +24,6 @@ int pickle_array_read(
     const struct pickle_value *value, struct pickle_budget *budget, struct pickle_array *array);
 void pickle_array_finish(struct pickle_array *array);
 
-/* A single value: a Python or numpy number, a string. Errors: as pickle_array_read(). `*cell` owns
- * its text. */
-int pickle_cell_read(const struct pickle_value *value, struct frame_cell *cell);
-
 /* As above; an integer. */
 bool pickle_integer(const struct pickle_value *value, int64_t *integer);
 

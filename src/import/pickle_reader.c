@@ -552,8 +552,8 @@ static int run(struct reader *reader)
 /* What the values of a pickle of that length, at most PICKLE_FILE_MAX, may take. */
 static size_t memory_for(size_t length)
 {
-    size_t most = PICKLE_MEMORY_MIN + PICKLE_MEMORY_PER_BYTE * length;
-    return most < PICKLE_MEMORY_MAX ? most : PICKLE_MEMORY_MAX;
+    size_t bytes = PICKLE_MEMORY_MIN + PICKLE_MEMORY_PER_BYTE * length;
+    return bytes < PICKLE_MEMORY_MAX ? bytes : PICKLE_MEMORY_MAX;
 }
 
 int pickle_read(const char *bytes, size_t length, const char *name,

@@ -3,6 +3,9 @@
 #include "import/pickle_array.h"
 #include "import/pickle_reader.h"
 
+#include "base/text.h"
+#include "model/results_columns.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -218,69 +221,19 @@ static int read_time(const struct reader *reader, const struct pickle_value *usa
 
 /* ---- What the file does not have ---- */
 
-static void forget(double *figures, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        figures[i] = NAN;
-}
-
 static struct gput_peak unknown_peak(void)
 {
     return (struct gput_peak){NAN, NAN, "not in this file"};
 }
 
-static struct gput_accounting unknown_accounting(void)
-{
-    return (struct gput_accounting){.kernel_cpu_seconds = NAN,
-        .kernel_user_cpu_seconds = NAN,
-        .kernel_system_cpu_seconds = NAN,
-        .sampled_cpu_seconds = NAN,
-        .captured_percent = NAN,
-        .processes_missed = NAN,
-        .processes_missed_reason = "not in this file",
-        .minor_page_faults = NAN,
-        .major_page_faults = NAN,
-        .voluntary_context_switches = NAN,
-        .involuntary_context_switches = NAN,
-        .read_bytes = NAN,
-        .write_bytes = NAN,
-        .storage_read_bytes = NAN,
-        .storage_write_bytes = NAN,
-        .storage_dirtied_bytes = NAN,
-        .system_network_received_bytes = NAN,
-        .system_network_sent_bytes = NAN};
-}
-
-static struct gput_energy unknown_energy(void)
-{
-    return (struct gput_energy){
-        .machine = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN},
-        .main = NAN,
-        .descendants = NAN,
-        .combined = NAN,
-        .unattributed = NAN,
-        .idle_share = NAN,
-        .mean_watts = NAN,
-        .max_watts = NAN,
-        .co2e_grams = NAN,
-    };
-}
-
 static void begin_results(struct gput_results *results)
 {
     memset(results, 0, sizeof *results);
-    results->static_data.allowed_ram_bytes = results->static_data.allowed_cores = NAN;
-    forget(results->max, COUNT_OF(results->max));
-    forget(results->mean, COUNT_OF(results->mean));
-    forget(results->now.values, COUNT_OF(results->now.values));
-    forget(results->now.watts, COUNT_OF(results->now.watts));
-    results->now.system_cpu_seconds = results->now.main_cpu_seconds = NAN;
-    results->now.descendants_cpu_seconds = NAN;
+    results_forget(results);
     results->peaks.main = results->peaks.descendants = unknown_peak();
     results->peaks.combined = results->peaks.control_group = unknown_peak();
-    results->accounting = unknown_accounting();
-    results->tracker.cpu_seconds = results->tracker.rss_bytes = NAN;
-    results->energy = unknown_energy();
+    text_fit(results->accounting.processes_missed_reason,
+        sizeof results->accounting.processes_missed_reason, "not in this file");
     results->n_sources = 1;
     results->sources[0] = (struct gput_source){OLDER_FILE, GPUT_SOURCE_SAMPLED,
         "kept by the Python package gpu_tracker, which counts MiB of GPU RAM as MB; other figures "

@@ -1,5 +1,6 @@
 #include "model/results.h"
 
+#include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -11,10 +12,8 @@ int results_reserve_gpus(struct gput_results *results, size_t count)
 {
     if (count <= results->gpu_capacity)
         return GPUT_OK;
-    struct gput_gpu *gpus = realloc(results->gpus, count * sizeof *gpus);
-    if (!gpus)
+    if (!ARRAY_RESIZE(results->gpus, count))
         return GPUT_ERROR_MEMORY;
-    results->gpus = gpus;
     results->gpu_capacity = (uint32_t)count;
     return GPUT_OK;
 }
@@ -28,6 +27,16 @@ int results_copy(struct gput_results *to, const struct gput_results *from)
     return GPUT_OK;
 }
 
+void identity_forget(struct gput_identity *identity)
+{
+    memset(identity, 0, sizeof *identity);
+#define NO_TEXT(member, size, path, meaning)
+#define NO_NUMBER(member, path, meaning) identity->member = NAN;
+    IDENTITY(NO_TEXT, NO_NUMBER)
+#undef NO_TEXT
+#undef NO_NUMBER
+}
+
 void results_finish(struct gput_results *results)
 {
     free(results->gpus);
@@ -36,14 +45,17 @@ void results_finish(struct gput_results *results)
 }
 
 void results_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *reason)
+    enum gput_source_state state, const char *format, ...)
 {
     if (results->n_sources == GPUT_MAX_SOURCES)
         return;
     struct gput_source *source = &results->sources[results->n_sources++];
     source->state = state;
     text_fit(source->name, sizeof source->name, "%s", name);
-    text_fit(source->reason, sizeof source->reason, "%s", reason);
+    va_list arguments;
+    va_start(arguments, format);
+    text_fit_list(source->reason, sizeof source->reason, format, arguments);
+    va_end(arguments);
 }
 
 void gput_results_destroy(struct gput_results *results)
@@ -137,5 +149,5 @@ const char *gput_results_source_reason(const struct gput_results *results, size_
 void gput_results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *reason)
 {
-    results_add_source(results, name, state, reason);
+    results_add_source(results, name, state, "%s", reason);
 }

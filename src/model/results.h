@@ -7,6 +7,7 @@
 #define MODEL_RESULTS_H
 
 #include "model/energy.h"
+#include "model/identity_list.h"
 
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
@@ -28,8 +29,32 @@ struct gput_static_data {
     uint32_t n_expected_cores;
     uint32_t system_gpu_count;
     uint32_t n_expected_gpus;
-    double allowed_ram_bytes; /* tightest cgroup memory limit above main; NaN when there is none */
-    double allowed_cores;     /* least of CPU affinity and cgroup CPU quota; NaN when not limited */
+    double allowed_ram_bytes; /* least of all in struct gput_allowed; NaN: no less than the
+                                 machine has */
+    double allowed_cores;     /* likewise */
+};
+
+/* Who a session is (model/identity_list.h). */
+struct gput_identity {
+#define IDENTITY_TEXT(member, size, path, meaning) char member[size];
+#define IDENTITY_NUMBER(member, path, meaning) double member;
+    IDENTITY(IDENTITY_TEXT, IDENTITY_NUMBER)
+#undef IDENTITY_TEXT
+#undef IDENTITY_NUMBER
+};
+
+/* What the command may use, by each that limits it. NaN: it does not, or is not known. The least of
+ * them is in the static data. */
+struct gput_allowed {
+    double affinity_cores; /* CPU affinity of main, cpusets included */
+    double quota_cores;    /* CPU quota of the control groups above main: 1.5 is one and a half */
+    double cpuset_cores;
+    double memory_max_bytes; /* of the control groups */
+    double swap_max_bytes;
+    double pids_max;    /* processes and threads */
+    double slurm_cores; /* what Slurm allocated, also where nothing enforces it */
+    double slurm_ram_bytes;
+    double gpus; /* that the command sees: CUDA_VISIBLE_DEVICES and the like */
 };
 
 /* Space for why a figure is missing, with its final 0. */
@@ -133,6 +158,8 @@ struct gput_accounting {
 
 struct gput_results {
     struct gput_static_data static_data;
+    struct gput_identity identity;
+    struct gput_allowed allowed;
 
     /* Highest sampled figure, total RAM also what `peaks` say that it was; NaN when never read. */
     double max[GPUT_MEASUREMENT_COUNT];
@@ -172,8 +199,10 @@ struct gput_results {
         struct gput_peak main;
         struct gput_peak descendants;
         struct gput_peak combined;
-        double list_age_seconds; /* age of the list of processes at the last sample; 0: it was
-                                    read for that sample; NaN: there was no list */
+        double list_age_seconds;  /* age of the list of processes at the last sample; 0: it was
+                                     read for that sample; NaN: there was no list */
+        double late_list_seconds; /* age of the oldest list at a sample at which the memory in use
+                                     had changed since; 0: lists came in time */
     } gpu_peaks;
 
     struct gput_accounting accounting;
@@ -211,12 +240,15 @@ int results_reserve_gpus(struct gput_results *results, size_t count);
  * as before. */
 int results_copy(struct gput_results *to, const struct gput_results *from);
 
+/* All of it is unknown. */
+void identity_forget(struct gput_identity *identity);
+
 /* Frees the GPUs. */
 void results_finish(struct gput_results *results);
 
-/* Adds the source of a kind of figure, or why it is missing. Of more than GPUT_MAX_SOURCES, which
- * the library does not have, the last ones are dropped. */
+/* Adds the source of a kind of figure, or why it is missing, as from printf(). Of more than
+ * GPUT_MAX_SOURCES, which the library does not have, the last ones are dropped. */
 void results_add_source(struct gput_results *results, const char *name,
-    enum gput_source_state state, const char *reason);
+    enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

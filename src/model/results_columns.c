@@ -1,6 +1,7 @@
 #include "model/results_columns.h"
 
 #include "base/text.h"
+#include "model/measurement_list.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,12 +29,13 @@
 #define COLUMN(type, member, unit, source, meaning)                                                \
     {                                                                                              \
         {#member, unit, source, meaning, TYPE_OF(type, member)}, KIND_OF(type, member),            \
-            MEMBER(type, member)                                                                   \
+            MEMBER(type, member), NULL, SHOWN_NUMBER                                               \
     }
 /* An enum, by its words. */
 #define WORD(type, member, kind, meaning)                                                          \
     {                                                                                              \
-        {#member, NULL, NULL, meaning, GPUT_COLUMN_TEXT}, kind, MEMBER(type, member)               \
+        {#member, NULL, NULL, meaning, GPUT_COLUMN_TEXT}, kind, MEMBER(type, member), NULL,        \
+            SHOWN_NUMBER                                                                           \
     }
 
 /* clang-format off */
@@ -42,30 +44,42 @@
 /* A measurement: its maximum, mean and last value. */
 #define MEASURED_AS(family, name, member, unit, source, meaning) \
     {{family "." name, unit, source, meaning, GPUT_COLUMN_DOUBLE}, RESULTS_DOUBLE, \
-        MEMBER(struct gput_results, member)}
+        MEMBER(struct gput_results, member), NULL, SHOWN_NUMBER}
 #define MEASURED(ID, name, unit, source, meaning) \
     MEASURED_AS("max", name, max[GPUT_##ID], unit, source, meaning " (maximum)"), \
     MEASURED_AS("mean", name, mean[GPUT_##ID], unit, source, meaning " (mean)"), \
     MEASURED_AS("now", name, now.values[GPUT_##ID], unit, source, meaning " (last sample)")
 
-#define RAM_OF(ID, whose, who) \
-    MEASURED(ID##_RAM, whose "_ram", "bytes", "ram", "RAM of " who), \
-    MEASURED(ID##_PRIVATE_RAM, whose "_private_ram", "bytes", "ram", "RAM that only " who " used"), \
-    MEASURED(ID##_SHARED_RAM, whose "_shared_ram", "bytes", "ram", "RAM of " who " that could be shared"), \
-    MEASURED(ID##_GPU_RAM, whose "_gpu_ram", "bytes", "process_gpu_ram", "GPU RAM of " who), \
-    MEASURED(ID##_THREADS, whose "_n_threads", NULL, "threads", "threads of " who), \
-    MEASURED(CPU_##ID##_SUM, "cpu_" whose "_sum_utilization_percent", "percent", "cpu_time", \
-        "CPU use of " who ", 100 being one core"), \
-    MEASURED(CPU_##ID##_HARDWARE, "cpu_" whose "_hardware_utilization_percent", "percent", "cpu_time", \
-        "CPU use of " who ", 100 being all expected cores")
+#define UNIT_RAM "bytes"
+#define UNIT_GPU_RAM "bytes"
+#define UNIT_PERCENT "percent"
+#define UNIT_COUNT NULL
+#define MEASUREMENT(ID, name, QUANTITY, read_from, source, label, group, scope, meaning) \
+    MEASURED(ID, name, UNIT_##QUANTITY, source, meaning),
 
 #define WATTS(name, ID, source, meaning) \
     MEASURED_AS("now.watts", name, now.watts[GPUT_ENERGY_##ID], "watts", source, meaning " (the last second or more)")
 
-#define PEAK(member, source_name, meaning) \
-    OF(member.bytes, "bytes", source_name, meaning ": it was at least this"), \
-    OF(member.at_most_bytes, "bytes", source_name, meaning ": and at most this, the same when it is exact"), \
-    OF(member.source, NULL, NULL, meaning ": where it comes from")
+/* One that reports have at a path, which is its name. What they show in the unit of the session ends here in its own. */
+#define SUFFIX_NUMBER
+#define SUFFIX_WHOLE
+#define SUFFIX_RAM "_bytes"
+#define SUFFIX_GPU_RAM "_bytes"
+#define SUFFIX_ENERGY "_joules"
+#define AT(path, SHOWN, member, unit, source, meaning) \
+    {{path SUFFIX_##SHOWN, unit, source, meaning, TYPE_OF(struct gput_results, member)}, \
+        KIND_OF(struct gput_results, member), MEMBER(struct gput_results, member), path, SHOWN_##SHOWN}
+
+#define PEAK(SHOWN, member, source_name, meaning) \
+    AT(#member, SHOWN, member.bytes, "bytes", source_name, meaning ": it was at least this"), \
+    AT(#member "_at_most", SHOWN, member.at_most_bytes, "bytes", source_name, \
+        meaning ": and at most this, the same when it is exact"), \
+    AT(#member "_source", NUMBER, member.source, NULL, NULL, meaning ": where it comes from")
+
+#define CONTROL_GROUP_PEAK "peak that the kernel charged to a control group of these processes"
+
+#define IDENTITY_TEXT(member, size, path, meaning) AT(path, NUMBER, identity.member, NULL, NULL, meaning),
+#define IDENTITY_NUMBER(member, path, meaning) AT(path, WHOLE, identity.member, NULL, NULL, meaning),
 
 static const struct results_column record[] = {
     WORD(struct gput_results, static_data.ram_unit, RESULTS_RAM_UNIT, "unit in which reports show RAM"),
@@ -78,23 +92,21 @@ static const struct results_column record[] = {
     OF(static_data.n_expected_cores, NULL, NULL, "cores that are 100 percent of the hardware"),
     OF(static_data.system_gpu_count, NULL, "gpu", "GPUs of the machine"),
     OF(static_data.n_expected_gpus, NULL, "gpu", "GPUs that are 100 percent of the hardware"),
-    OF(static_data.allowed_ram_bytes, "bytes", NULL, "tightest memory limit of the control groups above main"),
-    OF(static_data.allowed_cores, NULL, NULL, "least of CPU affinity and CPU quota"),
+    IDENTITY(IDENTITY_TEXT, IDENTITY_NUMBER)
+    AT("allowed.ram", RAM, static_data.allowed_ram_bytes, "bytes", NULL, "the least that control groups above main and Slurm allow, where that is less than the machine has"),
+    AT("allowed.cores", NUMBER, static_data.allowed_cores, NULL, NULL, "the least that CPU affinity, control groups and Slurm allow, where that is less than the machine has"),
+    AT("allowed.affinity_cores", NUMBER, allowed.affinity_cores, NULL, NULL, "CPU affinity of main"),
+    AT("allowed.quota_cores", NUMBER, allowed.quota_cores, NULL, NULL, "CPU quota of the control groups above main"),
+    AT("allowed.cpuset_cores", NUMBER, allowed.cpuset_cores, NULL, NULL, "cpuset of the control groups above main"),
+    AT("allowed.memory_max", RAM, allowed.memory_max_bytes, "bytes", NULL, "tightest memory limit of the control groups above main"),
+    AT("allowed.swap_max", RAM, allowed.swap_max_bytes, "bytes", NULL, "tightest limit of swap of these"),
+    AT("allowed.pids_max", WHOLE, allowed.pids_max, NULL, NULL, "tightest limit of processes and threads of these"),
+    AT("allowed.slurm_cores", NUMBER, allowed.slurm_cores, NULL, NULL, "what Slurm allocated on this machine"),
+    AT("allowed.slurm_ram", RAM, allowed.slurm_ram_bytes, "bytes", NULL, "what Slurm allocated on this machine"),
+    AT("allowed.gpus", WHOLE, allowed.gpus, NULL, NULL, "GPUs that the command sees (CUDA_VISIBLE_DEVICES and the like)"),
     OF(elapsed_seconds, "seconds", NULL, "wall time from the start to the last sample"),
 
-    RAM_OF(MAIN, "main", "the main process"),
-    RAM_OF(DESCENDANTS, "descendants", "its descendants"),
-    RAM_OF(COMBINED, "combined", "the main process and its descendants"),
-    MEASURED(SYSTEM_RAM, "system_ram", "bytes", "system", "RAM in use on the machine"),
-    MEASURED(SYSTEM_GPU_RAM, "system_gpu_ram", "bytes", "gpu", "RAM in use on all GPUs"),
-    MEASURED(CPU_SYSTEM_SUM, "cpu_system_sum_utilization_percent", "percent", "system",
-        "CPU use of the machine, 100 being one core"),
-    MEASURED(CPU_SYSTEM_HARDWARE, "cpu_system_hardware_utilization_percent", "percent", "system",
-        "CPU use of the machine, 100 being all cores"),
-    MEASURED(GPU_SUM_UTILIZATION, "gpu_sum_utilization_percent", "percent", "gpu",
-        "use of the selected GPUs, 100 being one of them"),
-    MEASURED(GPU_HARDWARE_UTILIZATION, "gpu_hardware_utilization_percent", "percent", "gpu",
-        "use of the selected GPUs, 100 being all of them"),
+    MEASUREMENTS(MEASUREMENT)
     WATTS("package", PACKAGE, "cpu_energy", "power of the CPU packages"),
     WATTS("core", CORE, "cpu_energy", "power of the CPU cores"),
     WATTS("uncore", UNCORE, "cpu_energy", "power of what else is in the CPU packages"),
@@ -109,74 +121,83 @@ static const struct results_column record[] = {
     OF(now.main_cpu_seconds, "seconds", "cpu_time", "CPU time of the main process since the start"),
     OF(now.descendants_cpu_seconds, "seconds", "cpu_time", "CPU time of its descendants since the start"),
 
-    PEAK(peaks.main, NULL, "peak RSS of the main process"),
-    PEAK(peaks.descendants, NULL, "peak RSS of the largest single descendant"),
-    PEAK(peaks.combined, NULL, "peak RAM of all together, what they share counted once"),
-    PEAK(peaks.control_group, NULL, "peak that the kernel charged to a control group of these processes"),
-    PEAK(gpu_peaks.main, "gpu_ram", "peak GPU RAM of the main process"),
-    PEAK(gpu_peaks.descendants, "gpu_ram", "peak GPU RAM of its descendants"),
-    PEAK(gpu_peaks.combined, "gpu_ram", "peak GPU RAM of all together"),
-    OF(gpu_peaks.list_age_seconds, "seconds", "gpu_ram", "age of the drivers' list of processes at the last sample"),
+    PEAK(RAM, peaks.main, NULL, "peak RSS of the main process"),
+    PEAK(RAM, peaks.descendants, NULL, "peak RSS of the largest single descendant"),
+    PEAK(RAM, peaks.combined, NULL, "peak RAM of all together, what they share counted once"),
+    AT("peaks.control_group", RAM, peaks.control_group.bytes, "bytes", NULL, CONTROL_GROUP_PEAK ": it was at least this"),
+    MEASURED_AS("peaks", "control_group_at_most_bytes", peaks.control_group.at_most_bytes, "bytes", NULL, CONTROL_GROUP_PEAK ": and at most this, the same when it is exact"),
+    AT("peaks.control_group_source", NUMBER, peaks.control_group.source, NULL, NULL, CONTROL_GROUP_PEAK ": where it comes from"),
+    PEAK(GPU_RAM, gpu_peaks.main, "gpu_ram", "peak GPU RAM of the main process"),
+    PEAK(GPU_RAM, gpu_peaks.descendants, "gpu_ram", "peak GPU RAM of its descendants"),
+    PEAK(GPU_RAM, gpu_peaks.combined, "gpu_ram", "peak GPU RAM of all together"),
+    AT("gpu_peaks.list_age_seconds", NUMBER, gpu_peaks.list_age_seconds, "seconds", "gpu_ram", "age of the drivers' list of processes at the last sample"),
+    AT("gpu_peaks.late_list_seconds", NUMBER, gpu_peaks.late_list_seconds, "seconds", "gpu_ram", "age of the oldest list at a sample at which the memory in use had changed since; 0: lists came in time"),
 
-    OF(accounting.kernel_cpu_seconds, "seconds", "kernel_cpu_time", "CPU time that the kernel counted"),
-    OF(accounting.kernel_user_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in user mode"),
-    OF(accounting.kernel_system_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in the kernel on their behalf"),
-    OF(accounting.sampled_cpu_seconds, "seconds", "cpu_time", "CPU time that the samples add up to"),
-    OF(accounting.captured_percent, "percent", "kernel_cpu_time", "sampled of the kernel's CPU time"),
-    OF(accounting.processes_seen, NULL, "processes", "distinct processes known, main included"),
-    OF(accounting.processes_missed, NULL, "processes", "processes started in the tree and not known"),
-    OF(accounting.processes_missed_reason, NULL, NULL, "how the figure above is known, or why it is not"),
-    OF(accounting.minor_page_faults, NULL, "counts", "page faults that needed no storage"),
-    OF(accounting.major_page_faults, NULL, "counts", "page faults that needed storage"),
-    OF(accounting.voluntary_context_switches, NULL, "counts", "context switches: it waited for something"),
-    OF(accounting.involuntary_context_switches, NULL, "counts", "context switches: another thread got the CPU"),
-    OF(accounting.read_bytes, "bytes", "counts", "read through read() and the like, cached or not"),
-    OF(accounting.write_bytes, "bytes", "counts", "written through write() and the like"),
-    OF(accounting.storage_read_bytes, "bytes", "counts", "fetched from storage"),
-    OF(accounting.storage_write_bytes, "bytes", "written_to_storage", "written to storage, without what was dropped before"),
-    OF(accounting.storage_dirtied_bytes, "bytes", "counts", "pages that were filled to be written to storage"),
-    OF(accounting.system_network_received_bytes, "bytes", "network", "received by the whole system, without the loopback"),
-    OF(accounting.system_network_sent_bytes, "bytes", "network", "sent by the whole system, without the loopback"),
+    AT("accounting.cpu_seconds.kernel", NUMBER, accounting.kernel_cpu_seconds, "seconds", "kernel_cpu_time", "CPU time that the kernel counted"),
+    AT("accounting.cpu_seconds.kernel_user", NUMBER, accounting.kernel_user_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in user mode"),
+    AT("accounting.cpu_seconds.kernel_system", NUMBER, accounting.kernel_system_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in the kernel on their behalf"),
+    AT("accounting.cpu_seconds.sampled", NUMBER, accounting.sampled_cpu_seconds, "seconds", "cpu_time", "CPU time that the samples add up to"),
+    AT("accounting.cpu_seconds.captured_percent", NUMBER, accounting.captured_percent, "percent", "kernel_cpu_time", "sampled of the kernel's CPU time"),
+    AT("accounting.processes.seen", NUMBER, accounting.processes_seen, NULL, "processes", "distinct processes known, main included"),
+    AT("accounting.processes.missed", WHOLE, accounting.processes_missed, NULL, "processes", "processes started in the tree and not known"),
+    AT("accounting.processes.missed_reason", NUMBER, accounting.processes_missed_reason, NULL, NULL, "how the figure above is known, or why it is not"),
+    AT("accounting.page_faults.minor", WHOLE, accounting.minor_page_faults, NULL, "counts", "page faults that needed no storage"),
+    AT("accounting.page_faults.major", WHOLE, accounting.major_page_faults, NULL, "counts", "page faults that needed storage"),
+    AT("accounting.context_switches.voluntary", WHOLE, accounting.voluntary_context_switches, NULL, "counts", "context switches: it waited for something"),
+    AT("accounting.context_switches.involuntary", WHOLE, accounting.involuntary_context_switches, NULL, "counts", "context switches: another thread got the CPU"),
+    AT("accounting.bytes.read", WHOLE, accounting.read_bytes, "bytes", "counts", "read through read() and the like, cached or not"),
+    AT("accounting.bytes.written", WHOLE, accounting.write_bytes, "bytes", "counts", "written through write() and the like"),
+    AT("accounting.bytes.read_from_storage", WHOLE, accounting.storage_read_bytes, "bytes", "counts", "fetched from storage"),
+    AT("accounting.bytes.written_to_storage", WHOLE, accounting.storage_write_bytes, "bytes", "written_to_storage", "written to storage, without what was dropped before"),
+    MEASURED_AS("accounting.bytes", "dirtied", accounting.storage_dirtied_bytes, "bytes", "counts", "pages that were filled to be written to storage"),
+    AT("accounting.bytes.system_network_received", WHOLE, accounting.system_network_received_bytes, "bytes", "network", "received by the whole system, without the loopback"),
+    AT("accounting.bytes.system_network_sent", WHOLE, accounting.system_network_sent_bytes, "bytes", "network", "sent by the whole system, without the loopback"),
 
-    OF(tracker.cpu_seconds, "seconds", NULL, "CPU time of the sampler itself"),
-    OF(tracker.rss_bytes, "bytes", NULL, "RAM of the tracking process"),
-    OF(tracker.ticks, NULL, NULL, "samples that were taken"),
-    OF(tracker.late_ticks, NULL, NULL, "samples that began more than a tenth of the interval late"),
-    OF(tracker.missed_ticks, NULL, NULL, "deadlines that passed during an earlier sample"),
-    OF(tracker.rows_lost, NULL, NULL, "rows that could not be written to the tracking file"),
+    AT("tracker.cpu_seconds", NUMBER, tracker.cpu_seconds, "seconds", NULL, "CPU time of the sampler itself"),
+    AT("tracker.rss", RAM, tracker.rss_bytes, "bytes", NULL, "RAM of the tracking process"),
+    AT("tracker.ticks", NUMBER, tracker.ticks, NULL, NULL, "samples that were taken"),
+    AT("tracker.late_ticks", NUMBER, tracker.late_ticks, NULL, NULL, "samples that began more than a tenth of the interval late"),
+    AT("tracker.missed_ticks", NUMBER, tracker.missed_ticks, NULL, NULL, "deadlines that passed during an earlier sample"),
+    AT("tracker.rows_lost", NUMBER, tracker.rows_lost, NULL, NULL, "rows that could not be written to the tracking file"),
 
-    OF(energy.machine.package, "joules", "cpu_energy", "energy of the CPU packages, core and uncore included"),
-    OF(energy.machine.core, "joules", "cpu_energy", "energy of the CPU cores"),
-    OF(energy.machine.uncore, "joules", "cpu_energy", "energy of what else is in the CPU packages"),
-    OF(energy.machine.dram, "joules", "cpu_energy", "energy of the RAM"),
-    OF(energy.machine.psys, "joules", "cpu_energy", "energy of the platform as a whole; not in the total"),
-    OF(energy.machine.gpu, "joules", "gpu_energy", "energy of all GPUs"),
-    OF(energy.machine.battery, "joules", "battery", "energy drawn from batteries: the whole machine"),
-    OF(energy.machine.total, "joules", "cpu_energy", "energy of the machine: package, DRAM and GPUs, as far as known"),
-    OF(energy.main, "joules", "energy_shares", "the main process's share of the energy"),
-    OF(energy.descendants, "joules", "energy_shares", "its descendants' share of the energy"),
-    OF(energy.combined, "joules", "energy_shares", "the share of both of the energy"),
-    OF(energy.unattributed, "joules", "energy_shares", "total without combined; all of it where combined is not known"),
-    OF(energy.idle_share, NULL, "energy_shares", "part of the machine's CPU time, 0 to 1, in which no process ran"),
-    OF(energy.mean_watts, "watts", "cpu_energy", "mean power of the total"),
-    OF(energy.max_watts, "watts", "cpu_energy", "highest power of the total, over a second or more"),
-    OF(energy.co2e_grams, "grams", "energy_shares", "CO2 equivalents of combined"),
-    OF(energy.co2e_source, NULL, NULL, "which carbon intensity"),
+    AT("energy.machine.package", ENERGY, energy.machine.package, "joules", "cpu_energy", "energy of the CPU packages, core and uncore included"),
+    AT("energy.machine.core", ENERGY, energy.machine.core, "joules", "cpu_energy", "energy of the CPU cores"),
+    AT("energy.machine.uncore", ENERGY, energy.machine.uncore, "joules", "cpu_energy", "energy of what else is in the CPU packages"),
+    AT("energy.machine.dram", ENERGY, energy.machine.dram, "joules", "cpu_energy", "energy of the RAM"),
+    AT("energy.machine.psys", ENERGY, energy.machine.psys, "joules", "cpu_energy", "energy of the platform as a whole; not in the total"),
+    AT("energy.machine.gpu", ENERGY, energy.machine.gpu, "joules", "gpu_energy", "energy of all GPUs"),
+    AT("energy.machine.battery", ENERGY, energy.machine.battery, "joules", "battery", "energy drawn from batteries: the whole machine"),
+    AT("energy.machine.total", ENERGY, energy.machine.total, "joules", "cpu_energy", "energy of the machine: package, DRAM and GPUs, as far as known"),
+    AT("energy.main", ENERGY, energy.main, "joules", "energy_shares", "the main process's share of the energy"),
+    AT("energy.descendants", ENERGY, energy.descendants, "joules", "energy_shares", "its descendants' share of the energy"),
+    AT("energy.combined", ENERGY, energy.combined, "joules", "energy_shares", "the share of both of the energy"),
+    AT("energy.unattributed", ENERGY, energy.unattributed, "joules", "energy_shares", "total without combined; all of it where combined is not known"),
+    AT("energy.idle_share", NUMBER, energy.idle_share, NULL, "energy_shares", "part of the machine's CPU time, 0 to 1, in which no process ran"),
+    AT("energy.mean_watts", NUMBER, energy.mean_watts, "watts", "cpu_energy", "mean power of the total"),
+    AT("energy.max_watts", NUMBER, energy.max_watts, "watts", "cpu_energy", "highest power of the total, over a second or more"),
+    AT("energy.co2e_grams", NUMBER, energy.co2e_grams, "grams", "energy_shares", "CO2 equivalents of combined"),
+    AT("energy.co2e_source", NUMBER, energy.co2e_source, NULL, NULL, "which carbon intensity"),
 };
 
-#define GPU(member, unit, meaning) COLUMN(struct gput_gpu, member, unit, NULL, meaning)
+#define GPU_AT(path, SHOWN, member, unit, meaning) \
+    {{#member, unit, NULL, meaning, TYPE_OF(struct gput_gpu, member)}, KIND_OF(struct gput_gpu, member), \
+        MEMBER(struct gput_gpu, member), path, SHOWN_##SHOWN}
+#define GPU(member, unit, meaning) GPU_AT(#member, NUMBER, member, unit, meaning)
+#define GPU_BYTES(key, meaning) GPU_AT(#key, GPU_RAM, key##_bytes, "bytes", meaning)
+/* Not in reports. */
+#define GPU_ALONE(member, unit, meaning) GPU_AT(NULL, NUMBER, member, unit, meaning)
 static const struct results_column gpus[] = {
     GPU(uuid, NULL, "the driver's; where it has none, the PCI address"),
     GPU(name, NULL, "the product's name"),
     GPU(vendor, NULL, "\"nvidia\", \"amd\", \"intel\" or \"other\""),
     GPU(pci_address, NULL, "\"0000:01:00.0\"; missing when it has none"),
     GPU(selected, NULL, "1: it counts in the utilization of all GPUs"),
-    GPU(ram_capacity_bytes, "bytes", "RAM of the GPU"),
-    GPU(max_ram_bytes, "bytes", "RAM in use by any process (maximum)"),
-    GPU(max_main_ram_bytes, "bytes", "RAM that the main process held (maximum)"),
-    GPU(max_descendants_ram_bytes, "bytes", "RAM that its descendants held (maximum)"),
-    GPU(max_combined_ram_bytes, "bytes", "RAM that both held (maximum): at least"),
-    GPU(max_combined_ram_at_most_bytes, "bytes", "RAM that both held (maximum): at most"),
+    GPU_BYTES(ram_capacity, "RAM of the GPU"),
+    GPU_BYTES(max_ram, "RAM in use by any process (maximum)"),
+    GPU_BYTES(max_main_ram, "RAM that the main process held (maximum)"),
+    GPU_BYTES(max_descendants_ram, "RAM that its descendants held (maximum)"),
+    GPU_BYTES(max_combined_ram, "RAM that both held (maximum): at least"),
+    GPU_BYTES(max_combined_ram_at_most, "RAM that both held (maximum): at most"),
     GPU(max_utilization_percent, "percent", "use of the GPU by any process (maximum)"),
     GPU(mean_utilization_percent, "percent", "use of the GPU by any process (mean)"),
     GPU(max_main_sm_percent, "percent", "share of its processors that main kept busy (maximum)"),
@@ -185,11 +206,11 @@ static const struct results_column gpus[] = {
     GPU(mean_descendants_sm_percent, "percent", "share that its descendants kept busy (mean)"),
     GPU(max_power_watts, "watts", "power (maximum)"),
     GPU(mean_power_watts, "watts", "power (mean)"),
-    GPU(now.ram_bytes, "bytes", "RAM in use by any process (last sample)"),
-    GPU(now.combined_ram_bytes, "bytes", "RAM that main and its descendants hold (last sample)"),
-    GPU(now.utilization_percent, "percent", "use of the GPU by any process (last sample)"),
-    GPU(now.power_watts, "watts", "power (last sample)"),
-    GPU(now.joules, "joules", "energy since the start"),
+    GPU_ALONE(now.ram_bytes, "bytes", "RAM in use by any process (last sample)"),
+    GPU_ALONE(now.combined_ram_bytes, "bytes", "RAM that main and its descendants hold (last sample)"),
+    GPU_ALONE(now.utilization_percent, "percent", "use of the GPU by any process (last sample)"),
+    GPU_ALONE(now.power_watts, "watts", "power (last sample)"),
+    GPU_ALONE(now.joules, "joules", "energy since the start"),
     GPU(missing, NULL, "figures that are missing, and why"),
 };
 
@@ -283,6 +304,8 @@ static void *add_limit(struct gput_results *results)
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
+enum { RECORD, GPUS }; /* of the lists */
+
 static const struct results_list lists[] = {
     {"results", record, COUNT_OF(record), count_one, itself, NULL},
     {"gpus", gpus, COUNT_OF(gpus), count_gpus, gpu_at, add_gpu},
@@ -294,6 +317,11 @@ const struct results_list *results_lists(size_t *count)
 {
     *count = COUNT_OF(lists);
     return lists;
+}
+
+const struct results_list *results_gpu_list(void)
+{
+    return &lists[GPUS];
 }
 
 const struct results_column *results_column_find(
@@ -411,6 +439,19 @@ void results_column_set_text(
     }
 }
 
+void results_forget_numbers(const struct results_list *list, void *item)
+{
+    for (size_t i = 0; i < list->n_columns; i++) {
+        if (list->columns[i].kind == RESULTS_DOUBLE)
+            results_column_set_number(&list->columns[i], item, NAN);
+    }
+}
+
+void results_forget(struct gput_results *results)
+{
+    results_forget_numbers(&lists[RECORD], results);
+}
+
 /* ---- Access by name ---- */
 
 static const struct results_column *find(size_t list, const char *name)
@@ -430,8 +471,6 @@ static const char *text_of(size_t list, const char *name, const void *item)
     const struct results_column *column = find(list, name);
     return column ? results_column_text(column, item) : "";
 }
-
-enum { RECORD, GPUS }; /* of the lists */
 
 size_t gput_results_column_count(void)
 {

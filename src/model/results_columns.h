@@ -3,7 +3,7 @@
  * so far, tables and access by name walk over them.
  *
  * Results are one record, and lists: GPUs, sources, limits that were passed. A name is the path of
- * a member of struct gput_results ("peaks.main.bytes") or of an item of a list.
+ * a member of struct gput_results ("peaks.main_bytes") or of an item of a list.
  */
 #ifndef MODEL_RESULTS_COLUMNS_H
 #define MODEL_RESULTS_COLUMNS_H
@@ -23,11 +23,29 @@ enum results_kind {
     RESULTS_STATE,
 };
 
+/* How reports show a number. */
+enum results_shown {
+    SHOWN_NUMBER,
+    SHOWN_WHOLE,       /* a double without decimals */
+    SHOWN_RAM,         /* bytes, in the unit of RAM */
+    SHOWN_GPU_RAM,     /* bytes, in that of GPU RAM; is not 0 where it is missing, but for lack of a
+                          GPU */
+    SHOWN_GPU_PERCENT, /* likewise */
+    SHOWN_ENERGY,      /* joules, in the unit of energy */
+    SHOWN_TIME,        /* seconds, in the unit of time */
+};
+
 struct results_column {
     struct gput_results_column description;
     enum results_kind kind;
     size_t offset; /* in struct gput_results, or in the item of a list */
     size_t size;
+    /* Where reports have it besides the lines of the older gpu_tracker (output/results_lines.h):
+     * section, perhaps a part of that, and key, separated by dots; in a list the key. NULL:
+     * nowhere.
+     */
+    const char *path;
+    enum results_shown shown;
 };
 
 /* A list, or the record itself. */
@@ -45,6 +63,9 @@ struct results_list {
 /* The record first. */
 const struct results_list *results_lists(size_t *count);
 
+/* Of these that of the GPUs. */
+const struct results_list *results_gpu_list(void);
+
 /* NULL: there is none of that name. Faster for names in the order of the columns: `*hint` is the
  * index at which it looks first, and then the next one. */
 const struct results_column *results_column_find(
@@ -54,6 +75,11 @@ const struct results_column *results_column_find(
 double results_column_number(const struct results_column *column, const void *item);
 /* The same; "" for a number. */
 const char *results_column_text(const struct results_column *column, const void *item);
+
+/* The numbers of an item that can be missing are: NaN. */
+void results_forget_numbers(const struct results_list *list, void *item);
+/* The same of the record. */
+void results_forget(struct gput_results *results);
 
 /* Sets it; a value that the column cannot have is ignored. */
 void results_column_set_number(const struct results_column *column, void *item, double value);

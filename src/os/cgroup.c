@@ -315,20 +315,20 @@ typedef double read_limit(const struct cgroup_directory *group, const char *dire
 static double tightest(const struct cgroup_directory *group, read_limit *read)
 {
     char directory[PROCFS_PATH_SIZE];
-    double least = NAN;
+    double min = NAN;
 
     if (!group->path)
         return NAN;
     size_t length = procfs_path(group->path, PROCFS_SYSTEM, "", directory);
     while (length > 0) {
-        least = fmin(least, read(group, directory)); /* ignoring NaN */
+        min = fmin(min, read(group, directory)); /* ignoring NaN */
         if (length <= group->mount_length)
             break;
         while (length > group->mount_length && directory[--length] != '/')
             ;
         directory[length] = '\0';
     }
-    return least;
+    return min;
 }
 
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits)
@@ -397,7 +397,7 @@ static void read_memory(const char *directory, bool is_v2, struct cgroup_usage *
         read_number(directory, is_v2 ? "memory.peak" : "memory.max_usage_in_bytes");
 }
 
-double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2)
+void cgroup_memory_parse(const char *memory_stat, bool is_v2, struct cgroup_memory *memory)
 {
     struct scan_line line;
     uint64_t anonymous = 0, mapped = 0;
@@ -409,15 +409,17 @@ double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2)
         has_mapped |= is_v2 ? SCAN_NUMBER(&line, "file_mapped ", &mapped)
                             : SCAN_NUMBER(&line, "total_mapped_file ", &mapped);
     }
-    return has_anonymous && has_mapped ? (double)anonymous + (double)mapped : NAN;
+    bool is_known = has_anonymous && has_mapped;
+    memory->anonymous_bytes = is_known ? (double)anonymous : NAN;
+    memory->mapped_bytes = is_known ? (double)mapped : NAN;
 }
 
-double cgroup_mapped_bytes_read(const char *directory, bool is_v2)
+void cgroup_memory_read(const char *directory, bool is_v2, struct cgroup_memory *memory)
 {
-    char text[8192];
-    return read_text(directory, "memory.stat", text, sizeof text)
-               ? cgroup_mapped_bytes_parse(text, is_v2)
-               : NAN;
+    char text[8192] = "";
+    if (!read_text(directory, "memory.stat", text, sizeof text))
+        text[0] = '\0';
+    cgroup_memory_parse(text, is_v2, memory);
 }
 
 double cgroup_lag_bytes(void)
@@ -426,11 +428,9 @@ double cgroup_lag_bytes(void)
     return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-static const struct cgroup_usage nothing_known = {NAN, NAN, NAN, NAN, NAN, NAN};
-
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage)
 {
-    *usage = nothing_known;
+    *usage = (struct cgroup_usage){NAN, NAN, NAN, NAN, NAN, NAN};
     if (cgroup->memory.path)
         read_memory(cgroup->memory.path, cgroup->memory.is_v2, usage);
     if (cgroup->cpuacct.path && cgroup->cpuacct.is_v2)
@@ -439,14 +439,6 @@ void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage)
         read_cpu_v1(cgroup->cpuacct.path, usage);
     if (cgroup->pids.path)
         usage->pids_current = read_number(cgroup->pids.path, "pids.current");
-}
-
-void cgroup_usage_read_v2(const char *directory, struct cgroup_usage *usage)
-{
-    *usage = nothing_known;
-    read_memory(directory, true, usage);
-    read_cpu_v2(directory, usage);
-    usage->pids_current = read_number(directory, "pids.current");
 }
 
 int cgroup_processes_read(

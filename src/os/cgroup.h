@@ -72,18 +72,20 @@ struct cgroup_usage {
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage);
 
 /*
- * Memory mapped by the processes of a group and of all below it, each page once and of one moment:
- * anonymous memory, and mapped pages of files and shared memory. It may be off by
- * cgroup_lag_bytes(). NaN: not available. File pages count only if the group brought them into RAM.
+ * What a group and all below it have in RAM, each page once and of one moment. It may be off by
+ * cgroup_lag_bytes(). File pages count only if the group brought them into RAM. NaN: not available.
  */
-double cgroup_mapped_bytes_parse(const char *memory_stat, bool is_v2);
-double cgroup_mapped_bytes_read(const char *directory, bool is_v2);
+struct cgroup_memory {
+    double anonymous_bytes; /* that its processes have mapped */
+    double mapped_bytes;    /* of files and shared memory, mapped by any process of the machine */
+};
+
+/* Both are known, or none. */
+void cgroup_memory_parse(const char *memory_stat, bool is_v2, struct cgroup_memory *memory);
+void cgroup_memory_read(const char *directory, bool is_v2, struct cgroup_memory *memory);
 
 /* By which the kernel's statistics of a group may lag: each CPU batches some pages. */
 double cgroup_lag_bytes(void);
-
-/* The same of one directory of version 2, for example one made for a tracked command. */
-void cgroup_usage_read_v2(const char *directory, struct cgroup_usage *usage);
 
 /* Appends the processes of one group, not those of groups below it (cgroup.procs). Pids are those
  * of the reader's pid namespace. Errors: as of files, GPUT_ERROR_MEMORY. */

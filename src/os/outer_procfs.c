@@ -1,5 +1,6 @@
 #include "os/outer_procfs.h"
 
+#include "base/number.h"
 #include "os/mountinfo.h"
 #include "os/proc_stat.h"
 #include "os/proc_status.h"
@@ -35,8 +36,9 @@ static bool read_self(const char *root, struct proc_status *status)
     char self[32];
     if (!read_link(root, PROCFS_SYSTEM, "self", self, sizeof self))
         return false;
-    pid_t pid = (pid_t)strtol(self, NULL, 10);
-    return pid > 0 && proc_status_read(root, pid, status, NULL) == GPUT_OK;
+    int64_t pid;
+    return number_parse_int64(self, self + strlen(self), &pid) && pid > 0 &&
+           proc_status_read(root, (pid_t)pid, status, NULL) == GPUT_OK;
 }
 
 /* Two procfs refer to the same process only where all of these agree: pids of two namespaces can be

@@ -233,24 +233,40 @@ static double unless_zero(double figure)
     return figure > 0 ? figure : NAN;
 }
 
-void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage)
+/* The one that counts memory. */
+static struct cgroup_directory memory_directory(const struct own_cgroup *own)
 {
     bool is_v1 = own->v1.path != NULL;
+    return (struct cgroup_directory){.path = is_v1 ? own->v1.path : own->v2.path, .is_v2 = !is_v1};
+}
+
+static void read_usage(
+    const struct own_cgroup *own, const char *cpu_path, struct cgroup_usage *usage)
+{
     struct cgroup cgroup = {
-        .memory = {.path = is_v1 ? own->v1.path : own->v2.path, .is_v2 = !is_v1},
-        .cpuacct = {.path = own->v2.path, .is_v2 = true}};
+        .memory = memory_directory(own), .cpuacct = {.path = (char *)cpu_path, .is_v2 = true}};
     cgroup_usage_read(&cgroup, usage);
     usage->memory_peak_bytes = unless_zero(usage->memory_peak_bytes);
     usage->cpu_seconds = unless_zero(usage->cpu_seconds);
 }
 
-double own_cgroup_mapped_bytes(const struct own_cgroup *own)
+void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage)
 {
-    const struct own_group *group = own->v1.path ? &own->v1 : &own->v2;
-    if (!group->path)
-        return NAN;
-    double bytes = cgroup_mapped_bytes_read(group->path, group == &own->v2);
-    return isnan(bytes) ? NAN : fmax(bytes - cgroup_lag_bytes(), 0);
+    read_usage(own, own->v2.path, usage);
+}
+
+void own_cgroup_charged(const struct own_cgroup *own, struct cgroup_usage *usage)
+{
+    read_usage(own, NULL, usage);
+}
+
+void own_cgroup_memory(const struct own_cgroup *own, struct cgroup_memory *memory)
+{
+    struct cgroup_directory directory = memory_directory(own);
+    if (directory.path)
+        cgroup_memory_read(directory.path, directory.is_v2, memory);
+    else
+        *memory = (struct cgroup_memory){NAN, NAN};
 }
 
 bool own_cgroup_has_living(const struct own_cgroup *own)

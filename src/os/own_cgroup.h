@@ -51,9 +51,11 @@ pid_t own_cgroup_fork(struct own_cgroup *own);
 /* Its usage so far. NaN: not available, or the command was not moved into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);
 
-/* A lower bound of the memory that its processes have mapped now, each page once; NaN: not
- * available. */
-double own_cgroup_mapped_bytes(const struct own_cgroup *own);
+/* What it has in RAM now; NaN: not available. */
+void own_cgroup_memory(const struct own_cgroup *own, struct cgroup_memory *memory);
+
+/* The memory of own_cgroup_usage() alone, which reads more files. */
+void own_cgroup_charged(const struct own_cgroup *own, struct cgroup_usage *usage);
 
 /* Whether it has living processes. Also false where that is not known: without version 2. */
 bool own_cgroup_has_living(const struct own_cgroup *own);

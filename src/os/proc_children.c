@@ -118,14 +118,9 @@ int proc_children_read(const char *root, pid_t pid, uint32_t thread_count,
     if (thread_count == 1)
         return read_thread(root, pid, pid, children, error);
 
-    int fd;
     struct pid_vector threads = {0};
-    TRY(procfs_open(root, pid, "task", &fd, error));
-    int code = procfs_list_fd(fd, &threads);
-    close(fd);
-    if (code != GPUT_OK)
-        code = error_set(error, (enum gput_code)code, "%s/%d/task cannot be read.", root, (int)pid);
-    else
+    int code = procfs_list_threads(root, pid, &threads, error);
+    if (code == GPUT_OK)
         code = read_threads(root, pid, &threads, children, error);
     pid_vector_finish(&threads);
     return code;

@@ -56,7 +56,8 @@ static const char *scan_fields(const char *text, uint64_t *values)
 }
 
 /* The number `count` fields further; false when there is none. Fields between, mostly long
- * addresses, are skipped. `*text` points to a blank, and afterwards behind that number. */
+ * addresses, are skipped. `*text` points to a blank; afterwards, to the character after that
+ * number. */
 static bool scan_later_field(const char **text, int count, uint64_t *value)
 {
     const char *position = *text;

@@ -30,8 +30,8 @@ struct proc_status {
     uint32_t namespace_count;
     pid_t namespace_pids[PROC_STATUS_MAX_NAMESPACES];
     bool ignores_children; /* SIGCHLD is ignored: children are auto-reaped */
-    uint32_t
-        allowed_cpu_count; /* CPUs of the affinity mask, may include offline ones; 0: not known */
+    /* CPUs of the affinity mask, may include offline ones; 0: not known. */
+    uint32_t allowed_cpu_count;
     uint64_t voluntary_context_switches; /* of the main thread alone */
     uint64_t nonvoluntary_context_switches;
 };

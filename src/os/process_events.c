@@ -71,8 +71,8 @@ static const unsigned char *next_payload(
         *at = aligned < (size_t)(end - message) ? message + aligned : end;
         if (size < AT_EVENT || connector.id.idx != CN_IDX_PROC || connector.id.val != CN_VAL_PROC)
             continue;
-        size_t room = size - AT_EVENT;
-        *length = connector.len < room ? connector.len : room;
+        size_t left = size - AT_EVENT;
+        *length = connector.len < left ? connector.len : left;
         return message + AT_EVENT;
     }
     *at = end;

@@ -131,9 +131,9 @@ int procfs_read_all(
     str_clear(text);
     TRY(procfs_open(root, pid, file, &fd, error));
     ssize_t got = 0;
-    bool has_room;
-    /* Not file_read_fd(): ESRCH must be distinguished. */
-    while ((has_room = str_reserve(text, 4096))) {
+    bool has_space;
+    /* Not file_read(): ESRCH must be distinguished. */
+    while ((has_space = str_reserve(text, 4096))) {
         got = read(fd, text->data + text->length, text->capacity - text->length - 1);
         if (got < 0 && errno == EINTR)
             continue;
@@ -143,9 +143,10 @@ int procfs_read_all(
         text->data[text->length] = '\0';
     }
     int code = GPUT_OK;
-    if (!has_room)
+    if (!has_space) {
+        str_finish(text); /* it may be used again, with memory */
         code = error_memory(error);
-    else if (got < 0)
+    } else if (got < 0)
         code = procfs_set_failure(root, pid, file, errno, error);
     close(fd);
     return code;
@@ -178,4 +179,16 @@ int procfs_list_fd(int directory_fd, struct pid_vector *numbers)
         }
     }
     return got < 0 ? (int)procfs_code_of_errno(errno) : GPUT_OK;
+}
+
+int procfs_list_threads(
+    const char *root, pid_t pid, struct pid_vector *threads, struct gput_error *error)
+{
+    int fd;
+    TRY(procfs_open(root, pid, "task", &fd, error));
+    int code = procfs_list_fd(fd, threads);
+    close(fd);
+    if (code != GPUT_OK)
+        return error_set(error, (enum gput_code)code, "%s/%d/task cannot be read.", root, (int)pid);
+    return GPUT_OK;
 }

@@ -72,6 +72,10 @@ int procfs_reread(int fd, char *buffer, size_t capacity, size_t *length);
  * directory. The descriptor is read from its current position. */
 int procfs_list_fd(int directory_fd, struct pid_vector *numbers);
 
+/* Appends the threads of a process. Errors: as procfs_open(), GPUT_ERROR_MEMORY. */
+int procfs_list_threads(
+    const char *root, pid_t pid, struct pid_vector *threads, struct gput_error *error);
+
 /* The code for the errno of a procfs call: ENOENT and ESRCH are GONE. */
 enum gput_code procfs_code_of_errno(int errno_value);
 

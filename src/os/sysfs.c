@@ -101,10 +101,11 @@ long sysfs_next_numbered(const char *folder, const char *prefix, long last)
         const char *digits = entry->d_name + length;
         if (strncmp(entry->d_name, prefix, length) != 0 || *digits < '0' || *digits > '9')
             continue;
-        char *end;
-        long number = strtol(digits, &end, 10);
-        if (*end == '\0' && number > last && (best < 0 || number < best))
-            best = number;
+        const char *end = digits + strlen(digits);
+        int64_t number;
+        if (number_parse_int64(digits, end, &number) == end && number > last &&
+            (best < 0 || number < best))
+            best = (long)number;
     }
     closedir(directory);
     return best;

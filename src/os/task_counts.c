@@ -4,8 +4,6 @@
 #include "os/proc_status.h"
 #include "os/procfs.h"
 
-#include <unistd.h>
-
 void task_counts_add(struct task_counts *counts, const struct task_counts *more)
 {
     counts->minor_faults += more->minor_faults;
@@ -48,22 +46,22 @@ void task_counts_subtract(struct task_counts *counts, const struct task_counts *
     counts->lacks_io |= less->lacks_io;
 }
 
-static void raise_to(uint64_t *count, uint64_t least)
+static void raise_to(uint64_t *count, uint64_t min)
 {
-    *count = *count < least ? least : *count;
+    *count = *count < min ? min : *count;
 }
 
-void task_counts_raise(struct task_counts *counts, const struct task_counts *least)
+void task_counts_raise(struct task_counts *counts, const struct task_counts *min)
 {
-    raise_to(&counts->minor_faults, least->minor_faults);
-    raise_to(&counts->major_faults, least->major_faults);
-    raise_to(&counts->voluntary_switches, least->voluntary_switches);
-    raise_to(&counts->involuntary_switches, least->involuntary_switches);
-    raise_to(&counts->read_call_bytes, least->read_call_bytes);
-    raise_to(&counts->write_call_bytes, least->write_call_bytes);
-    raise_to(&counts->read_bytes, least->read_bytes);
-    raise_to(&counts->write_bytes, least->write_bytes);
-    raise_to(&counts->cancelled_write_bytes, least->cancelled_write_bytes);
+    raise_to(&counts->minor_faults, min->minor_faults);
+    raise_to(&counts->major_faults, min->major_faults);
+    raise_to(&counts->voluntary_switches, min->voluntary_switches);
+    raise_to(&counts->involuntary_switches, min->involuntary_switches);
+    raise_to(&counts->read_call_bytes, min->read_call_bytes);
+    raise_to(&counts->write_call_bytes, min->write_call_bytes);
+    raise_to(&counts->read_bytes, min->read_bytes);
+    raise_to(&counts->write_bytes, min->write_bytes);
+    raise_to(&counts->cancelled_write_bytes, min->cancelled_write_bytes);
 }
 
 /* `tasks` is the process's task folder, which has a folder for each thread like procfs for each
@@ -90,14 +88,9 @@ static void read_thread(const char *tasks, pid_t thread, struct task_counts *cou
 int task_counts_read(
     const char *root, pid_t pid, struct task_counts *counts, struct gput_error *error)
 {
-    int fd;
     char tasks[PROCFS_PATH_SIZE];
     struct pid_vector threads = {0};
-    TRY(procfs_open(root, pid, "task", &fd, error));
-    int code = procfs_list_fd(fd, &threads);
-    close(fd);
-    if (code != GPUT_OK)
-        code = error_set(error, (enum gput_code)code, "%s/%d/task cannot be read.", root, (int)pid);
+    int code = procfs_list_threads(root, pid, &threads, error);
     for (size_t i = 0; i < threads.count && procfs_path(root, pid, "task", tasks); i++)
         read_thread(tasks, threads.pids[i], counts);
     pid_vector_finish(&threads);

@@ -45,8 +45,8 @@ void task_counts_add_io(struct task_counts *counts, const struct proc_io *io);
 /* Never below 0: some figures of exit records are rounded down. */
 void task_counts_subtract(struct task_counts *counts, const struct task_counts *less);
 
-/* Each count at least that of `least`; `lacks_io` stays. */
-void task_counts_raise(struct task_counts *counts, const struct task_counts *least);
+/* Each count at least that of `min`; `lacks_io` stays. */
+void task_counts_raise(struct task_counts *counts, const struct task_counts *min);
 
 /* Adds what /proc/PID/task/T/{stat,status,io} give. Threads that have ended are skipped, also a
  * leader that has exited before others. Errors: those of listing the threads, see os/procfs.h. */

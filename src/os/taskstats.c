@@ -36,16 +36,16 @@ static bool next_attribute(
     const unsigned char **at, const unsigned char *end, struct attribute *attribute)
 {
     struct nlattr header;
-    size_t room = (size_t)(end - *at);
-    if (room < NLA_HDRLEN)
+    size_t left = (size_t)(end - *at);
+    if (left < NLA_HDRLEN)
         return false;
     memcpy(&header, *at, sizeof header);
-    if (header.nla_len < NLA_HDRLEN || header.nla_len > room)
+    if (header.nla_len < NLA_HDRLEN || header.nla_len > left)
         return false;
     *attribute = (struct attribute){
         header.nla_type & NLA_TYPE_MASK, *at + NLA_HDRLEN, (size_t)header.nla_len - NLA_HDRLEN};
     size_t step = NLA_ALIGN(header.nla_len);
-    *at = step < room ? *at + step : end;
+    *at = step < left ? *at + step : end;
     return true;
 }
 
@@ -114,8 +114,8 @@ static bool arrange(
     memcpy(raw, record, offsetof(struct taskstats_record, cpu_delays));
     memcpy((unsigned char *)raw + cut, record + cut + 3 * each, middle - cut);
     size_t rest = length - last - 6 * each;
-    size_t room = sizeof *raw - last;
-    memcpy((unsigned char *)raw + last, record + last + 6 * each, rest < room ? rest : room);
+    size_t left = sizeof *raw - last;
+    memcpy((unsigned char *)raw + last, record + last + 6 * each, rest < left ? rest : left);
     return true;
 }
 

@@ -28,6 +28,7 @@ struct taskstats_exit {
     int status;          /* as from wait(2) */
     uint64_t elapsed_ns; /* lifetime of the thread */
     uint64_t process_elapsed_ns; /* lifetime of the process so far */
+    int64_t read_ns;             /* set by who reads it: when (monotonic clock); 0: not known */
     /* Of this thread alone. */
     uint64_t cpu_ns;             /* to the nanosecond, as of its last clock tick or sleep */
     uint64_t user_ns, system_ns; /* by clock ticks: an approximate division */

@@ -101,6 +101,15 @@ static void put_energy(const struct lines *lines, const double *joules)
     }
 }
 
+/* In a line of its own name where there may be more. */
+static void put_lost_calls(const struct lines *lines)
+{
+    const struct gput_analysis *analysis = lines->analysis;
+    if (analysis_lacks_calls(analysis))
+        put_total(lines, analysis->lost_calls_at_least ? "lost_calls_at_least" : "lost_calls", NAN,
+            (double)analysis->num_lost_calls);
+}
+
 static void put_block(struct lines *lines, const struct gput_code_block *block)
 {
     lines->block = block;
@@ -133,6 +142,7 @@ void analysis_write_csv(const struct gput_analysis *analysis, struct str *text)
         add_columns(&lines);
         put_usage(&lines, analysis->overall, analysis->overall_percentiles);
         put_energy(&lines, analysis->energy);
+        put_lost_calls(&lines);
         for (size_t i = 0; i < analysis->n_blocks; i++)
             put_block(&lines, &analysis->blocks[i]);
     }

@@ -128,6 +128,10 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     struct doc *blocks = doc_add_array(root, "code_block_results");
     for (size_t i = 0; i < analysis->n_blocks; i++)
         add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
+    if (analysis_lacks_calls(analysis))
+        doc_add_int(root, "num_lost_calls", (int64_t)analysis->num_lost_calls);
+    if (analysis->lost_calls_at_least)
+        doc_add_bool(root, "lost_calls_at_least", true);
     add_missing(analysis, root, analysis->overall);
     add_energy(analysis, root, analysis->energy);
     if (analysis->details)

@@ -149,6 +149,12 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
     for (size_t i = 0; i < analysis->n_blocks; i++)
         write_block(analysis, &analysis->blocks[i], text);
     pickle_list_end(text);
+    if (analysis_lacks_calls(analysis))
+        write_count("num_lost_calls", analysis->num_lost_calls, text);
+    if (analysis->lost_calls_at_least) {
+        pickle_text(text, "lost_calls_at_least");
+        pickle_bool(text, true);
+    }
     write_missing(analysis, analysis->overall, text);
     write_energy(analysis, analysis->energy, text);
     pickle_object_end(text);

@@ -206,6 +206,12 @@ static void put_block_head(struct summary *summary)
     put_head(summary, titles, "code block");
 }
 
+static void put_calls(struct str *text, uint64_t count, uint64_t calls, const char *what)
+{
+    str_printf(text, "%llu of %llu calls %s\n", (unsigned long long)count,
+        (unsigned long long)calls, what);
+}
+
 static void write_blocks(struct summary *summary)
 {
     const struct gput_analysis *analysis = summary->analysis;
@@ -216,11 +222,12 @@ static void write_blocks(struct summary *summary)
         summary->text->failed = true;
         return;
     }
-    uint64_t calls = 0, empty = 0;
+    uint64_t calls = 0, empty = 0, outside = 0;
     for (size_t i = 0; i < analysis->n_blocks; i++) {
         sorted[i] = &analysis->blocks[i];
         calls += analysis->blocks[i].num_calls;
         empty += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
+        outside += analysis->blocks[i].num_outside_calls;
     }
     qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
     str_printf(summary->text, "\nCode blocks: %zu, the longest first\n", analysis->n_blocks);
@@ -228,10 +235,22 @@ static void write_blocks(struct summary *summary)
     for (size_t i = 0; i < analysis->n_blocks; i++)
         put_block(summary, sorted[i]);
     free(sorted);
-    if (empty > 0)
-        str_printf(summary->text,
-            "%llu of %llu calls are without a sample: shorter than its interval\n",
-            (unsigned long long)empty, (unsigned long long)calls);
+    if (empty > outside)
+        put_calls(summary->text, empty - outside, calls,
+            "are without a sample: shorter than its interval");
+    if (outside > 0)
+        put_calls(summary->text, outside, calls, "are outside of the tracked time");
+}
+
+static void write_lost_calls(struct summary *summary)
+{
+    const struct gput_analysis *analysis = summary->analysis;
+    if (analysis->num_lost_calls > 0)
+        str_printf(summary->text, "Calls that are not in the sub-tracking file: %s%llu\n",
+            analysis->lost_calls_at_least ? "at least " : "",
+            (unsigned long long)analysis->num_lost_calls);
+    else if (analysis->lost_calls_at_least)
+        str_append(summary->text, "Calls may be missing in the sub-tracking file.\n");
 }
 
 void gput_summary_options_init(struct gput_summary_options *options, size_t size)
@@ -251,6 +270,7 @@ int gput_analysis_summarize(const struct gput_analysis *analysis,
     write_session(&summary);
     write_energy(&summary);
     write_blocks(&summary);
+    write_lost_calls(&summary);
     if (length)
         *length = text.length;
     *bytes = str_steal(&text);

@@ -4,7 +4,6 @@
 
 #include "base/number.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -240,6 +239,15 @@ static void write_hint(const struct gput_analysis *analysis, struct str *text)
         (unsigned long long)calls);
 }
 
+static void write_lost_calls(const struct gput_analysis *analysis, struct str *text)
+{
+    if (analysis->num_lost_calls > 0)
+        str_printf(text, "Lost Calls: %s%llu\n", analysis->lost_calls_at_least ? "at least " : "",
+            (unsigned long long)analysis->num_lost_calls);
+    else if (analysis->lost_calls_at_least)
+        str_append(text, "Lost Calls: not known\n");
+}
+
 void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
 {
     str_append(text, "Overall:\n");
@@ -256,5 +264,6 @@ void analysis_write_text(const struct gput_analysis *analysis, struct str *text)
         write_block(analysis, &analysis->blocks[i], 1, text);
         str_append_char(text, '\n');
     }
+    write_lost_calls(analysis, text);
     write_hint(analysis, text);
 }

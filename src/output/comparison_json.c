@@ -1,7 +1,5 @@
 #include "output/comparison_render.h"
 
-#include <math.h>
-
 static const char *session_name(
     const struct comparison_report *report, const struct comparison_value *value)
 {
@@ -86,6 +84,20 @@ static void add_all(const struct comparison_report *report, struct doc *root, ad
         comparison_walk(report, part, &functions, &writer);
 }
 
+/* Of the sessions that lost calls. */
+static void add_lost_calls(const struct gput_comparison *comparison, struct doc *root)
+{
+    struct doc *object = doc_add_object(root, "lost_calls");
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        struct comparison_lost lost = comparison_lost_calls(&comparison->sessions[i]);
+        if (lost.calls == 0 && !lost.at_least)
+            continue;
+        struct doc *session = doc_add_object(object, comparison->sessions[i].name);
+        doc_add_int(session, "num_lost_calls", (int64_t)lost.calls);
+        doc_add_bool(session, "lost_calls_at_least", lost.at_least);
+    }
+}
+
 void comparison_write_json(const struct comparison_report *report, struct str *text)
 {
     struct doc *root = doc_create_object();
@@ -94,5 +106,7 @@ void comparison_write_json(const struct comparison_report *report, struct str *t
         add_all(report, doc_add_object(root, "percent_change"), add_change);
     if (comparison_has_runs(report->comparison))
         add_all(report, doc_add_object(root, "confidence"), add_runs);
+    if (comparison_lacks_calls(report->comparison))
+        add_lost_calls(report->comparison, root);
     doc_finish_json(root, text);
 }

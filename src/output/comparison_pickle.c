@@ -37,7 +37,28 @@ static void write_values(void *user, const char *key)
         comparison_are_integers(writer->report->values, comparison->n_sessions));
 }
 
-/* The Python tool's class does not know those of energy, and keeps them as plain attributes. */
+/* Of the sessions that lost calls. */
+static void write_lost_calls(const struct gput_comparison *comparison, struct str *text)
+{
+    pickle_text(text, "lost_calls");
+    pickle_dict_begin(text);
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        struct comparison_lost lost = comparison_lost_calls(&comparison->sessions[i]);
+        if (lost.calls == 0 && !lost.at_least)
+            continue;
+        pickle_text(text, comparison->sessions[i].name);
+        pickle_dict_begin(text);
+        pickle_text(text, "num_lost_calls");
+        pickle_int(text, (int64_t)lost.calls);
+        pickle_text(text, "lost_calls_at_least");
+        pickle_bool(text, lost.at_least);
+        pickle_dict_end(text);
+    }
+    pickle_dict_end(text);
+}
+
+/* The Python tool's class does not know those of energy, nor lost calls, and keeps them as plain
+ * attributes. */
 static void write_all(struct writer *writer)
 {
     static const struct comparison_writer functions = {open_dict, close_dict, write_values};
@@ -47,6 +68,8 @@ static void write_all(struct writer *writer)
     pickle_object_begin(writer->text, "gpu_tracker.sub_tracker", "ComparisonResults");
     for (enum comparison_part part = 0; part <= last; part++)
         comparison_walk(writer->report, part, &functions, writer);
+    if (comparison_lacks_calls(writer->report->comparison))
+        write_lost_calls(writer->report->comparison, writer->text);
     pickle_object_end(writer->text);
     pickle_end(writer->text);
 }

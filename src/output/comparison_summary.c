@@ -43,16 +43,16 @@ static bool is_nothing(const struct comparison_value *values, size_t count)
 /* Infinite where the first session has 0 and another one more; -1 where nothing is known. */
 static double rank_of(const struct comparison_value *values, size_t count)
 {
-    double most = -1;
+    double max = -1;
     for (size_t i = 1; i < count; i++) {
         double change = fabs(values[i].change);
         if (isnan(change) && values[0].value == 0 && values[i].value != 0)
             change = INFINITY;
         if (values[i].noise)
             change = -0.5;
-        most = change > most ? change : most;
+        max = change > max ? change : max;
     }
-    return most;
+    return max;
 }
 
 static void add_row(struct summary *summary, const char *measurement, size_t block)
@@ -90,7 +90,7 @@ static void add_rows_of(struct summary *summary, size_t block)
 }
 
 /* Equal ones: the session as a whole first, then blocks, in the order of the measurements. */
-static int most_changed_first(const void *left, const void *right)
+static int by_change_descending(const void *left, const void *right)
 {
     const struct compared *a = left, *b = right;
     if (a->rank != b->rank)
@@ -152,10 +152,25 @@ static void put_head(struct summary *summary)
         summary->text, 2 * comparison->n_sessions - 1, "figure", summary->options.width);
 }
 
+static void write_lost_calls(struct summary *summary)
+{
+    for (size_t i = 0; i < summary->comparison->n_sessions; i++) {
+        const struct comparison_session *session = &summary->comparison->sessions[i];
+        struct comparison_lost lost = comparison_lost_calls(session);
+        const char *where =
+            session->n_runs > 1 ? "its sub-tracking files" : "its sub-tracking file";
+        if (lost.calls > 0)
+            str_printf(summary->text, "Calls of %s that are not in %s: %s%llu\n", session->name,
+                where, lost.at_least ? "at least " : "", (unsigned long long)lost.calls);
+        else if (lost.at_least)
+            str_printf(summary->text, "Calls of %s may be missing in %s.\n", session->name, where);
+    }
+}
+
 static void write_table(struct summary *summary)
 {
     if (summary->n_rows > 0)
-        qsort(summary->rows, summary->n_rows, sizeof *summary->rows, most_changed_first);
+        qsort(summary->rows, summary->n_rows, sizeof *summary->rows, by_change_descending);
     put_head(summary);
     for (size_t i = 0; i < summary->n_rows; i++)
         put_row(summary, &summary->rows[i]);
@@ -163,6 +178,7 @@ static void write_table(struct summary *summary)
         str_printf(summary->text,
             "%zu figures are 0 or unknown in all sessions (--all shows them)\n",
             summary->n_nothing);
+    write_lost_calls(summary);
 }
 
 int gput_comparison_summarize(const struct gput_comparison *comparison,

@@ -4,36 +4,29 @@
 #include "base/number.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* "+5.3 %", with a note where the runs' spread explains it; "n/a" when it cannot be known. */
 static void set_change(
     struct text_table *table, size_t row, size_t column, const struct comparison_value *value)
 {
-    struct str cell = {0};
-    if (isnan(value->change))
-        str_append(&cell, "n/a");
-    else
-        str_printf(&cell, "%+.2f %%%s", value->change, value->noise ? " (noise)" : "");
-    text_table_set(table, row, column, str_text(&cell));
-    str_finish(&cell);
+    char cell[NUMBER_TEXT_SIZE + 16] = "n/a";
+    if (!isnan(value->change))
+        snprintf(cell, sizeof cell, "%+.2f %%%s", value->change, value->noise ? " (noise)" : "");
+    text_table_set(table, row, column, cell);
 }
 
 /* What lies to either side of the mean of several runs. */
 static void set_interval(
     struct text_table *table, size_t row, size_t column, const struct comparison_value *value)
 {
-    char number[NUMBER_TEXT_SIZE];
-    struct str cell = {0};
-    if (isnan(value->low)) {
-        str_append(&cell, "n/a");
-    } else {
-        number_format_rounded(value->high - value->value, 8, number);
-        str_append(&cell, "+-");
-        str_append(&cell, number);
-    }
-    text_table_set(table, row, column, str_text(&cell));
-    str_finish(&cell);
+    char cell[2 + NUMBER_TEXT_SIZE] = "+-";
+    if (isnan(value->low))
+        strcpy(cell, "n/a");
+    else
+        number_format_rounded(value->high - value->value, 8, cell + 2);
+    text_table_set(table, row, column, cell);
 }
 
 /* The report's values as a table of one line, more when more was asked for. */
@@ -101,6 +94,21 @@ static void write_named_values(void *user, const char *key)
     write_values(writer->report, writer->depth + 1, writer->text);
 }
 
+static void write_lost_calls(const struct gput_comparison *comparison, struct str *text)
+{
+    if (comparison_lacks_calls(comparison))
+        str_append(text, "Lost Calls:\n");
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        const struct comparison_session *session = &comparison->sessions[i];
+        struct comparison_lost lost = comparison_lost_calls(session);
+        if (lost.calls > 0)
+            str_printf(text, "\t%s: %s%llu\n", session->name, lost.at_least ? "at least " : "",
+                (unsigned long long)lost.calls);
+        else if (lost.at_least)
+            str_printf(text, "\t%s: not known\n", session->name);
+    }
+}
+
 void comparison_write_text(const struct comparison_report *report, struct str *text)
 {
     static const struct comparison_writer functions = {open_part, close_part, write_named_values};
@@ -114,4 +122,5 @@ void comparison_write_text(const struct comparison_report *report, struct str *t
     writer.blocks = true;
     for (size_t i = 0; report->comparison->n_blocks > 0 && i < sizeof blocks / sizeof *blocks; i++)
         comparison_walk(report, blocks[i], &functions, &writer);
+    write_lost_calls(report->comparison, text);
 }

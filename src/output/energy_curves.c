@@ -5,20 +5,22 @@
 #include "base/csv.h"
 #include "base/doc.h"
 #include "base/number.h"
+#include "plot/chart.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The points of one metric in the window; owned. */
-struct curve {
+struct metric_curve {
     const char *name;
+    const char *unit; /* NULL: another, or none */
     struct gput_energy_point *points;
     size_t count;
 };
 
 struct curves {
-    struct curve *list;
+    struct metric_curve *list;
     size_t count;
 };
 
@@ -30,11 +32,12 @@ static void curves_finish(struct curves *curves)
 }
 
 static int read_curve(const struct gput_energy_recording *recording, const char *name,
-    const struct gput_energy_window *window, struct curve *curve, struct gput_error *error)
+    const struct gput_energy_window *window, struct metric_curve *curve, struct gput_error *error)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
     TRY(gput_energy_recording_metric(recording, name, window, &metric, error));
     curve->name = metric.name;
+    curve->unit = metric.unit;
     curve->points = malloc((metric.points + 1) * sizeof *curve->points);
     if (!curve->points)
         return error_memory(error);
@@ -65,7 +68,7 @@ static int read_curves(const struct gput_energy_recording *recording, const char
 static void write_text(const struct curves *curves, struct str *text)
 {
     for (size_t i = 0; i < curves->count; i++) {
-        const struct curve *curve = &curves->list[i];
+        const struct metric_curve *curve = &curves->list[i];
         str_printf(text, "%s%s:\n", i ? "\n" : "", curve->name);
         for (size_t k = 0; k < curve->count; k++) {
             char date[32], number[NUMBER_TEXT_SIZE];
@@ -82,7 +85,7 @@ static void write_csv(const struct curves *curves, struct str *text)
 {
     str_append(text, "metric,segment,date,value\n");
     for (size_t i = 0; i < curves->count; i++) {
-        const struct curve *curve = &curves->list[i];
+        const struct metric_curve *curve = &curves->list[i];
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
             gput_energy_recording_date(curve->points[k].time_us, date, sizeof date);
@@ -98,7 +101,7 @@ static void write_json(const struct curves *curves, struct str *text)
 {
     struct doc *root = doc_create_object();
     for (size_t i = 0; i < curves->count; i++) {
-        const struct curve *curve = &curves->list[i];
+        const struct metric_curve *curve = &curves->list[i];
         struct doc *points = doc_add_array(root, curve->name);
         for (size_t k = 0; k < curve->count; k++) {
             char date[32];
@@ -115,166 +118,73 @@ static void write_json(const struct curves *curves, struct str *text)
 
 /* ---- the picture ---- */
 
-#define WIDTH 960
-#define HEIGHT 400
-#define LEFT 80
-#define RIGHT 20
-#define TOP 30
-#define BOTTOM 50
-#define TICKS 5
-
-/* Colours that people who are colour-blind distinguish  too (Okabe and Ito). */
-static const char *const colours[] = {
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"};
-#define COLOURS (sizeof colours / sizeof colours[0])
-
-/* Names in a row above the picture, and the height of one. */
-#define NAMES_IN_ROW 4
-#define ROW_HEIGHT 14
-
-struct frame {
-    int64_t first_us, last_us;
-    double least, most;
-    double top; /* below the names */
-};
-
-static struct frame frame_of(const struct curves *curves)
+/* What a unit is of, for the heading of a chart. */
+static const char *quantity_of(const struct metric_curve *curve)
 {
-    size_t rows = curves->count > 0 ? (curves->count - 1) / NAMES_IN_ROW : 0;
-    struct frame frame = {INT64_MAX, INT64_MIN, 0, 0, TOP + ROW_HEIGHT * (double)rows};
+    const char *unit = curve->unit ? curve->unit : "";
+    return strcmp(unit, "watts") == 0   ? "Power"
+           : strcmp(unit, "bytes") == 0 ? "Memory"
+                                        : curve->name;
+}
+
+/* The panel of what a curve is of, made when it is its first; NULL without memory. */
+static struct chart_panel *panel_of(struct chart *chart, const struct metric_curve *curve)
+{
+    const char *name = quantity_of(curve);
+    for (size_t i = 0; i < chart->panel_count; i++) {
+        if (strcmp(chart->panels[i].name, name) == 0)
+            return &chart->panels[i];
+    }
+    return chart_add_panel(chart, name, curve->unit ? curve->unit : "");
+}
+
+static int add_line(struct chart *chart, const struct metric_curve *curve, int64_t first_us,
+    struct gput_error *error)
+{
+    struct chart_panel *panel = panel_of(chart, curve);
+    struct chart_line *line =
+        panel ? chart_add_line(chart, panel, curve->name, (unsigned)panel->count) : NULL;
+    if (!line)
+        return error_memory(error);
+    for (size_t i = 0; i < curve->count; i++) {
+        const struct gput_energy_point *point = &curve->points[i];
+        if (i > 0 && point->segment != point[-1].segment)
+            curve_add(&line->curve, NAN, NAN);
+        curve_add(&line->curve, (double)(point->time_us - first_us) / 1e6, point->value);
+    }
+    curve_end(&line->curve);
+    return GPUT_OK;
+}
+
+/* The first and the last moment of all; none: the first is after the last. */
+static void find_times(const struct curves *curves, int64_t *first_us, int64_t *last_us)
+{
+    *first_us = INT64_MAX;
+    *last_us = INT64_MIN;
     for (size_t i = 0; i < curves->count; i++) {
-        for (size_t k = 0; k < curves->list[i].count; k++) {
-            const struct gput_energy_point *point = &curves->list[i].points[k];
-            frame.first_us = point->time_us < frame.first_us ? point->time_us : frame.first_us;
-            frame.last_us = point->time_us > frame.last_us ? point->time_us : frame.last_us;
-            frame.least = fmin(frame.least, point->value);
-            frame.most = fmax(frame.most, point->value);
+        const struct metric_curve *curve = &curves->list[i];
+        for (size_t k = 0; k < curve->count; k++) {
+            int64_t time_us = curve->points[k].time_us;
+            *first_us = time_us < *first_us ? time_us : *first_us;
+            *last_us = time_us > *last_us ? time_us : *last_us;
         }
     }
-    if (!(frame.most > frame.least))
-        frame.most = frame.least + 1;
-    return frame;
 }
 
-static double x_of(const struct frame *frame, int64_t time_us)
+static int draw(const struct curves *curves, enum gput_format format, char **bytes, size_t *length,
+    struct gput_error *error)
 {
-    double span = (double)(frame->last_us - frame->first_us);
-    double part = span > 0 ? (double)(time_us - frame->first_us) / span : 0.5;
-    return LEFT + part * (WIDTH - LEFT - RIGHT);
-}
-
-static double y_of(const struct frame *frame, double value)
-{
-    double part = (value - frame->least) / (frame->most - frame->least);
-    return HEIGHT - BOTTOM - part * (HEIGHT - frame->top - BOTTOM);
-}
-
-/* In any locale. */
-static void append_number(struct str *text, double value, int decimals)
-{
-    char number[NUMBER_TEXT_SIZE];
-    size_t length = number_format_rounded(value, decimals, number);
-    str_append_bytes(text, number, length);
-}
-
-/* name="value" */
-static void append_attribute(struct str *text, const char *name, double value)
-{
-    str_printf(text, " %s=\"", name);
-    append_number(text, value, 1);
-    str_append_char(text, '"');
-}
-
-/* As many decimals as a tick of that distance to the next needs. */
-static int tick_decimals(double distance)
-{
-    int decimals = 0;
-    while (decimals < 9 && distance < 10) {
-        distance *= 10;
-        decimals++;
-    }
-    return decimals;
-}
-
-static void draw_label(
-    struct str *text, double x, double y, const char *anchor, double value, int decimals)
-{
-    str_append(text, "<text");
-    append_attribute(text, "x", x);
-    append_attribute(text, "y", y);
-    str_printf(text, " text-anchor=\"%s\">", anchor);
-    append_number(text, value, decimals);
-}
-
-static void draw_axes(const struct frame *frame, struct str *text)
-{
-    double seconds =
-        frame->last_us > frame->first_us ? (double)(frame->last_us - frame->first_us) / 1e6 : 0;
-    double range = frame->most - frame->least;
-    for (int i = 0; i <= TICKS; i++) {
-        double value = frame->least + range * i / TICKS;
-        double x = LEFT + (double)(WIDTH - LEFT - RIGHT) * i / TICKS, y = y_of(frame, value);
-        str_append(text, "<line stroke=\"#ddd\"");
-        append_attribute(text, "x1", LEFT);
-        append_attribute(text, "y1", y);
-        append_attribute(text, "x2", WIDTH - RIGHT);
-        append_attribute(text, "y2", y);
-        str_append(text, "/>\n");
-        draw_label(text, LEFT - 6, y + 4, "end", value, tick_decimals(range / TICKS));
-        str_append(text, "</text>\n");
-        draw_label(text, x, HEIGHT - BOTTOM + 18, "middle", seconds * i / TICKS,
-            tick_decimals(seconds / TICKS));
-        str_append(text, " s</text>\n");
-    }
-}
-
-/* Metric names come from files. */
-static void append_escaped(struct str *text, const char *name)
-{
-    for (; *name; name++) {
-        if (*name == '<' || *name == '>' || *name == '&' || *name == '"')
-            str_printf(text, "&#%d;", *name);
-        else
-            str_append_char(text, *name);
-    }
-}
-
-static void draw_curve(
-    const struct frame *frame, const struct curve *curve, size_t index, struct str *text)
-{
-    const char *colour = colours[index % COLOURS];
-    for (size_t k = 0; k < curve->count; k++) {
-        const struct gput_energy_point *point = &curve->points[k];
-        bool begins = k == 0 || point->segment != point[-1].segment;
-        if (begins)
-            str_printf(text,
-                "%s<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"",
-                k ? "\"/>\n" : "", colour);
-        str_append(text, begins ? "" : " ");
-        append_number(text, x_of(frame, point->time_us), 1);
-        str_append_char(text, ',');
-        append_number(text, y_of(frame, point->value), 1);
-    }
-    if (curve->count > 0)
-        str_append(text, "\"/>\n");
-    str_printf(text, "<text x=\"%zu\" y=\"%zu\" fill=\"%s\">", LEFT + 220 * (index % NAMES_IN_ROW),
-        18 + ROW_HEIGHT * (index / NAMES_IN_ROW), colour);
-    append_escaped(text, curve->name);
-    str_append(text, "</text>\n");
-}
-
-static void write_svg(const struct curves *curves, struct str *text)
-{
-    struct frame frame = frame_of(curves);
-    str_printf(text,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-        "height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        WIDTH, HEIGHT, WIDTH, HEIGHT);
-    draw_axes(&frame, text);
-    for (size_t i = 0; i < curves->count; i++)
-        draw_curve(&frame, &curves->list[i], i, text);
-    str_append(text, "</svg>\n");
+    struct chart chart = {.start = 0};
+    int64_t first_us, last_us;
+    int code = GPUT_OK;
+    find_times(curves, &first_us, &last_us);
+    chart.end = last_us > first_us ? (double)(last_us - first_us) / 1e6 : 0;
+    for (size_t i = 0; i < curves->count && code == GPUT_OK; i++)
+        code = add_line(&chart, &curves->list[i], first_us, error);
+    if (code == GPUT_OK)
+        code = chart_render(&chart, format, bytes, length, error);
+    chart_finish(&chart);
+    return code;
 }
 
 /* ---- formats ---- */
@@ -287,15 +197,19 @@ int gput_energy_recording_render_curves(const struct gput_energy_recording *reco
         [GPUT_TEXT] = write_text,
         [GPUT_JSON] = write_json,
         [GPUT_CSV] = write_csv,
-        [GPUT_SVG] = write_svg,
     };
     struct curves curves;
     struct str text = {0};
     *bytes = NULL;
-    if ((size_t)format >= sizeof writers / sizeof *writers || !writers[format])
-        return error_set(error, GPUT_ERROR_INVALID, "Curves are text, JSON, CSV or SVG only.");
+    bool is_picture = drawing_has_format(format);
+    bool is_text = (size_t)format < sizeof writers / sizeof *writers && writers[format];
+    if (!is_picture && !is_text)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Curves are text, JSON or CSV, or pictures as " DRAWING_FORMATS ".");
     TRY(read_curves(recording, names, n_names, window, &curves, error));
-    writers[format](&curves, &text);
+    int code = is_picture ? draw(&curves, format, bytes, length, error) : GPUT_OK;
+    if (is_text)
+        writers[format](&curves, &text);
     curves_finish(&curves);
-    return str_steal_bytes(&text, bytes, length, error);
+    return is_picture ? code : str_steal_bytes(&text, bytes, length, error);
 }

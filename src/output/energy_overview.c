@@ -1,6 +1,5 @@
 #include "output/energy_overview.h"
 
-#include "base/number.h"
 #include "base/utf8.h"
 #include "output/human.h"
 
@@ -200,7 +199,7 @@ static void write_gpus(struct overview *overview)
 static void write_command(struct overview *overview)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
-    char figure[HUMAN_SIZE], most[HUMAN_SIZE];
+    char figure[HUMAN_SIZE], max[HUMAN_SIZE];
     size_t start = overview->text->length;
     str_append(overview->text, "\nThe command\n");
     size_t begun = overview->text->length;
@@ -213,12 +212,12 @@ static void write_command(struct overview *overview)
     if (find(overview, "per_process_mem_use_abs", &metric)) {
         put_label(overview, "RAM (PSS)");
         put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, most));
+        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, max));
     }
     if (find(overview, "per_process_mem_use_uss", &metric)) {
         put_label(overview, "RAM of its own (USS)");
         put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, most));
+        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, max));
     }
     if (overview->text->length == begun && !overview->text->failed) {
         overview->text->length = start;

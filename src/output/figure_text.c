@@ -91,12 +91,13 @@ void figure_put(struct str *text, const char *cell)
 void figure_put_name(struct str *text, size_t n_cells, const char *name, unsigned width)
 {
     size_t used = n_cells * FIGURE_WIDTH + GAP;
-    size_t least = FIGURE_MIN_NAME - GAP, room = width > used + least ? width - used : least;
-    const char *shown = width == 0 ? name : last_columns(name, room);
+    size_t reserved = FIGURE_MIN_NAME - GAP,
+           space = width > used + reserved ? width - used : reserved;
+    const char *shown = width == 0 ? name : last_columns(name, space);
     str_append_repeated(text, ' ', GAP);
     if (shown != name) {
         str_append(text, "…");
-        shown = last_columns(name, room - 1);
+        shown = last_columns(name, space - 1);
     }
     append_harmless(text, shown);
     str_append_char(text, '\n');

@@ -1,6 +1,6 @@
 #include "output/processes_report.h"
 
-#include "output/process_columns.h"
+#include "model/process_columns.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -11,30 +11,20 @@
 
 /* ---- a document ---- */
 
-/* Columns that reports have as doubles, RAM under another name in the unit of the report. */
-static const struct {
-    const char *column, *name;
-    bool in_ram_unit;
-} renamed[] = {
-    {"peak_ram_bytes", "peak_ram", true},
-    {"largest_peak_ram_bytes", "largest_peak_ram", true},
-    {"peak_gpu_ram_bytes", "peak_gpu_ram_bytes", false},
-    {"largest_peak_gpu_ram_bytes", "largest_peak_gpu_ram_bytes", false},
-};
-
 static void add_column(struct doc *object, const struct gput_processes *list,
     const struct column *column, const void *item)
 {
     if (strcmp(column->name, "command_line") == 0 && !list->has_command_lines)
         return;
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
-        double factor = renamed[i].in_ram_unit ? gput_ram_unit_factor(list->ram_unit) : 1;
-        if (strcmp(column->name, renamed[i].column) == 0) {
-            doc_add_double(object, renamed[i].name, column_number(column, item) * factor);
-            return;
-        }
-    }
-    columns_add_to_doc(column, 1, item, object);
+    enum gput_quantity quantity;
+    const char *in_unit = process_column_in_unit(column, &quantity);
+    if (!in_unit)
+        columns_add_to_doc(column, 1, item, object);
+    else if (quantity == GPUT_QUANTITY_RAM)
+        doc_add_double(
+            object, in_unit, column_number(column, item) * gput_ram_unit_factor(list->ram_unit));
+    else /* reports have GPU RAM in bytes */
+        doc_add_double(object, column->name, column_number(column, item));
 }
 
 void processes_report_add(struct doc *report, const struct gput_processes *processes)
@@ -42,11 +32,11 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
     struct doc *array = doc_add_array(report, "processes");
     for (size_t i = 0; i < processes->count; i++) {
         struct doc *object = doc_add_object(array, NULL);
-        for (size_t column = 0; column < process_column_count; column++)
+        for (size_t column = 0; column < PROCESS_COLUMNS; column++)
             add_column(object, processes, &process_columns[column], &processes->processes[i]);
     }
     struct doc *others = doc_add_object(report, "other_processes");
-    for (size_t column = 0; column < other_process_column_count; column++)
+    for (size_t column = 0; column < OTHER_PROCESS_COLUMNS; column++)
         add_column(others, processes, &other_process_columns[column], processes);
 }
 
@@ -118,8 +108,8 @@ static void write_line(
     if (tree->has_gpu_ram)
         write_bound(text, is_seen,
             process->peak_gpu_ram_bytes * gput_ram_unit_factor(list->gpu_ram_unit), 3);
-    write_bound(text, is_seen, process->read_bytes, 0);
-    write_bound(text, is_seen, process->write_bytes, 0);
+    write_bound(text, has_ended, process->read_bytes, 0);
+    write_bound(text, has_ended, process->write_bytes, 0);
     write_status(text, process);
     str_printf(text, "  %s", branches);
     write_name(text, process->name[0] ? process->name : "?");
@@ -155,6 +145,7 @@ static void write_below(const struct tree *tree, ptrdiff_t top, ptrdiff_t *paren
         }
         at = next;
     }
+    tree->text->failed |= branches.failed;
     str_finish(&branches);
 }
 
@@ -226,7 +217,7 @@ void processes_report_write_tree(const struct gput_processes *processes, struct 
         write_others(&tree);
     if (tree.has_bounds)
         str_append(text,
-            "≥: at least this; the rest was used after the last sample of it, or after "
-            "the last scheduler tick before its end\n");
+            "≥: at least this; the rest was used after the last sample of it, after the last "
+            "scheduler tick before its end, or is less than a kilobyte a thread\n");
     free(links);
 }

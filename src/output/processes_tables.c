@@ -1,5 +1,5 @@
 #include "base/table.h"
-#include "output/process_columns.h"
+#include "model/process_columns.h"
 
 #include "model/processes.h"
 
@@ -10,13 +10,12 @@ int gput_processes_tables(
     *tables = NULL;
     if (building) {
         struct gput_table *table = tables_add(building, "processes");
-        table_add_columns(table, "", NULL, process_columns, process_column_count);
+        table_add_columns(table, "", NULL, process_columns, PROCESS_COLUMNS);
         for (size_t i = 0; i < processes->count; i++)
-            table_put_columns(
-                table, process_columns, process_column_count, &processes->processes[i]);
+            table_put_columns(table, process_columns, PROCESS_COLUMNS, &processes->processes[i]);
         table = tables_add_record(building, "other_processes");
-        table_add_columns(table, "", NULL, other_process_columns, other_process_column_count);
-        table_put_columns(table, other_process_columns, other_process_column_count, processes);
+        table_add_columns(table, "", NULL, other_process_columns, OTHER_PROCESS_COLUMNS);
+        table_put_columns(table, other_process_columns, OTHER_PROCESS_COLUMNS, processes);
     }
     return tables_finish_building(building, tables, error);
 }

@@ -3,6 +3,7 @@
 #include "import/results_read_pickle.h"
 
 #include "base/number.h"
+#include "model/results_identity.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -13,15 +14,11 @@
 
 enum type { GAUGE, COUNTER };
 
-enum value { DOUBLE, COUNT_32, COUNT_64 };
-
 struct metric {
-    const char *name; /* that of a counter without its _total */
+    const char
+        *name; /* that of a counter without its _total; it ends with the unit, if it has one */
     enum type type;
-    const char *unit; /* which the name then ends with; NULL: a plain number */
-    enum value value;
-    size_t offset; /* in the results, or in the GPU */
-    double factor; /* from what is there to that unit */
+    const char *column; /* of the results, or of a GPU (model/results_columns.h) */
     const char *help;
     bool (*applies)(const struct gput_results *results); /* NULL: always */
 };
@@ -36,146 +33,133 @@ static bool has_process(const struct gput_results *results)
     return results->accounting.processes_seen > 0;
 }
 
-#define OF(member) offsetof(struct gput_results, member)
-#define OF_GPU(member) offsetof(struct gput_gpu, member)
-#define NOW(id) (OF(now.values) + sizeof(double) * (id))
-#define MAX(id) (OF(max) + sizeof(double) * (id))
-#define WATTS(id) (OF(now.watts) + sizeof(double) * (id))
-
-#define PERCENT 0.01
-
 /* clang-format off */
-#define GAUGE_OF(name, unit, offset, help) {name, GAUGE, unit, DOUBLE, offset, 1, help, NULL}
-#define BYTES(name, offset, help) GAUGE_OF(name "_bytes", "bytes", offset, help)
-#define RATIO(name, offset, help) {name "_ratio", GAUGE, "ratio", DOUBLE, offset, PERCENT, help, NULL}
-#define COUNTED(name, unit, offset, help) \
-    {name "_" unit, COUNTER, unit, DOUBLE, offset, 1, help, NULL}
-#define SECONDS(name, offset, help) COUNTED(name, "seconds", offset, help)
-#define JOULES(name, offset, help) COUNTED(name "_energy", "joules", offset, help)
-
-#define PROCESSES(who, ID, whose)                                                                  \
-    BYTES("gputracker_" who "_memory", NOW(GPUT_##ID##_RAM),                                       \
-        "RAM of " whose ", each page once."),                                                      \
-    BYTES("gputracker_" who "_private_memory", NOW(GPUT_##ID##_PRIVATE_RAM),                       \
-        "RAM that only " whose " used."),                                                          \
-    BYTES("gputracker_" who "_shared_memory", NOW(GPUT_##ID##_SHARED_RAM),                         \
-        "RAM of " whose " that could be shared."),                                                 \
-    BYTES("gputracker_" who "_peak_memory", MAX(GPUT_##ID##_RAM),                                  \
-        "Highest RAM of " whose " so far."),                                                       \
-    {"gputracker_" who "_gpu_memory_bytes", GAUGE, "bytes", DOUBLE, NOW(GPUT_##ID##_GPU_RAM), 1,   \
-        "GPU RAM of " whose ".", has_gpus},                                                        \
-    RATIO("gputracker_" who "_cpu_utilization", NOW(GPUT_CPU_##ID##_HARDWARE),                     \
-        "CPU use of " whose ", 1 being all expected cores."),                                      \
-    GAUGE_OF("gputracker_" who "_threads", NULL, NOW(GPUT_##ID##_THREADS),                         \
-        "Threads of " whose ".")
+#define PROCESSES(who, whose) \
+    {"gputracker_" who "_memory_bytes", GAUGE, "now." who "_ram", "RAM of " whose ", each page once.", NULL}, \
+    {"gputracker_" who "_private_memory_bytes", GAUGE, "now." who "_private_ram", "RAM that only " whose " used.", NULL}, \
+    {"gputracker_" who "_shared_memory_bytes", GAUGE, "now." who "_shared_ram", "RAM of " whose " that could be shared.", NULL}, \
+    {"gputracker_" who "_peak_memory_bytes", GAUGE, "max." who "_ram", "Highest RAM of " whose " so far.", NULL}, \
+    {"gputracker_" who "_gpu_memory_bytes", GAUGE, "now." who "_gpu_ram", "GPU RAM of " whose ".", has_gpus}, \
+    {"gputracker_" who "_cpu_utilization_ratio", GAUGE, "now.cpu_" who "_hardware_utilization_percent", \
+        "CPU use of " whose ", 1 being all expected cores.", NULL}, \
+    {"gputracker_" who "_threads", GAUGE, "now." who "_n_threads", "Threads of " whose ".", NULL}
 
 static const struct metric metrics[] = {
-    SECONDS("gputracker_elapsed", OF(elapsed_seconds),
-        "Time from the start of tracking to the last sample."),
-
-    {"gputracker_system_cores", GAUGE, NULL, COUNT_32, OF(static_data.system_core_count), 1,
-        "Online cores of the machine.", NULL},
-    SECONDS("gputracker_system_cpu", OF(now.system_cpu_seconds),
-        "CPU time of all processes of the machine since the start."),
-    RATIO("gputracker_system_cpu_utilization", NOW(GPUT_CPU_SYSTEM_HARDWARE),
-        "CPU use of the machine, 1 being all cores."),
-    BYTES("gputracker_system_memory_capacity", OF(static_data.ram_system_capacity_bytes),
-        "RAM of the machine."),
-    BYTES("gputracker_system_memory_used", NOW(GPUT_SYSTEM_RAM), "RAM in use on the machine."),
-    {"gputracker_system_gpus", GAUGE, NULL, COUNT_32, OF(static_data.system_gpu_count), 1,
+    {"gputracker_elapsed_seconds", COUNTER, "elapsed_seconds",
+        "Time from the start of tracking to the last sample.", NULL},
+    {"gputracker_allowed_cores", GAUGE, "allowed.cores",
+        "Cores that the command may use, where these are fewer than the machine has.", NULL},
+    {"gputracker_allowed_memory_bytes", GAUGE, "allowed.ram_bytes",
+        "RAM that the command may use, where this is less than the machine has.", NULL},
+    {"gputracker_system_cores", GAUGE, "static_data.system_core_count", "Online cores of the machine.", NULL},
+    {"gputracker_system_cpu_seconds", COUNTER, "now.system_cpu_seconds",
+        "CPU time of all processes of the machine since the start.", NULL},
+    {"gputracker_system_cpu_utilization_ratio", GAUGE, "now.cpu_system_hardware_utilization_percent",
+        "CPU use of the machine, 1 being all cores.", NULL},
+    {"gputracker_system_memory_capacity_bytes", GAUGE, "static_data.ram_system_capacity_bytes",
+        "RAM of the machine.", NULL},
+    {"gputracker_system_memory_used_bytes", GAUGE, "now.system_ram", "RAM in use on the machine.", NULL},
+    {"gputracker_system_gpus", GAUGE, "static_data.system_gpu_count",
         "GPUs of the machine that could be found.", NULL},
-    {"gputracker_system_gpu_memory_capacity_bytes", GAUGE, "bytes", DOUBLE,
-        OF(static_data.gpu_ram_system_capacity_bytes), 1, "RAM of all GPUs.", has_gpus},
-    {"gputracker_system_gpu_memory_used_bytes", GAUGE, "bytes", DOUBLE, NOW(GPUT_SYSTEM_GPU_RAM), 1,
-        "RAM in use on all GPUs.", has_gpus},
-    {"gputracker_system_gpu_utilization_ratio", GAUGE, "ratio", DOUBLE,
-        NOW(GPUT_GPU_HARDWARE_UTILIZATION), PERCENT, "Use of the selected GPUs, 1 being all.",
-        has_gpus},
-    COUNTED("gputracker_system_network_received", "bytes",
-        OF(accounting.system_network_received_bytes),
-        "Bytes that the system received since the start, without the loopback."),
-    COUNTED("gputracker_system_network_sent", "bytes", OF(accounting.system_network_sent_bytes),
-        "Bytes that the system sent since the start, without the loopback."),
-    JOULES("gputracker_system", OF(energy.machine.total),
-        "Energy of the machine since the start: CPU packages, DRAM and GPUs, as far as known."),
-    JOULES("gputracker_system_package", OF(energy.machine.package),
-        "Energy of the CPU packages, cores and uncore included."),
-    JOULES("gputracker_system_core", OF(energy.machine.core), "Energy of the CPU cores."),
-    JOULES("gputracker_system_uncore", OF(energy.machine.uncore),
-        "Energy of what else is in the CPU packages, such as graphics."),
-    JOULES("gputracker_system_dram", OF(energy.machine.dram), "Energy of the RAM."),
-    JOULES("gputracker_system_psys", OF(energy.machine.psys),
-        "Energy of the platform as a whole; not in the total."),
-    JOULES("gputracker_system_gpu", OF(energy.machine.gpu), "Energy of all GPUs."),
-    JOULES("gputracker_system_battery", OF(energy.machine.battery),
-        "Energy drawn from batteries: the whole machine."),
-
-    PROCESSES("main", MAIN, "the main process"),
-    PROCESSES("descendants", DESCENDANTS, "its descendants"),
-    PROCESSES("combined", COMBINED, "the main process and its descendants"),
-    SECONDS("gputracker_main_cpu", OF(now.main_cpu_seconds),
-        "CPU time of the main process since the start."),
-    SECONDS("gputracker_descendants_cpu", OF(now.descendants_cpu_seconds),
-        "CPU time of its descendants since the start, ended ones too."),
-    SECONDS("gputracker_combined_cpu", OF(accounting.sampled_cpu_seconds),
-        "CPU time of the main process and its descendants since the start."),
-    COUNTED("gputracker_combined_read", "bytes", OF(accounting.read_bytes),
-        "Bytes that the main process and its descendants read, pipes and sockets included."),
-    COUNTED("gputracker_combined_written", "bytes", OF(accounting.write_bytes),
-        "Bytes that they wrote, pipes and sockets included."),
-    COUNTED("gputracker_combined_storage_read", "bytes", OF(accounting.storage_read_bytes),
-        "Bytes that were fetched from storage for them."),
-    COUNTED("gputracker_combined_storage_written", "bytes", OF(accounting.storage_dirtied_bytes),
-        "Bytes that they filled to be written to storage, removed files included."),
-    JOULES("gputracker_main", OF(energy.main), "The main process's share of the energy."),
-    JOULES("gputracker_descendants", OF(energy.descendants),
-        "Its descendants' share of the energy."),
-    JOULES("gputracker_combined", OF(energy.combined),
-        "The main process's and its descendants' share of the energy."),
-    COUNTED("gputracker_combined_co2e", "grams", OF(energy.co2e_grams),
-        "CO2 equivalents of that energy."),
-    {"gputracker_processes", COUNTER, NULL, COUNT_64, OF(accounting.processes_seen), 1,
+    {"gputracker_system_gpu_memory_capacity_bytes", GAUGE, "static_data.gpu_ram_system_capacity_bytes",
+        "RAM of all GPUs.", has_gpus},
+    {"gputracker_system_gpu_memory_used_bytes", GAUGE, "now.system_gpu_ram", "RAM in use on all GPUs.", has_gpus},
+    {"gputracker_system_gpu_utilization_ratio", GAUGE, "now.gpu_hardware_utilization_percent",
+        "Use of the selected GPUs, 1 being all.", has_gpus},
+    {"gputracker_system_network_received_bytes", COUNTER, "accounting.bytes.system_network_received",
+        "Bytes that the system received since the start, without the loopback.", NULL},
+    {"gputracker_system_network_sent_bytes", COUNTER, "accounting.bytes.system_network_sent",
+        "Bytes that the system sent since the start, without the loopback.", NULL},
+    {"gputracker_system_energy_joules", COUNTER, "energy.machine.total_joules",
+        "Energy of the machine since the start: CPU packages, DRAM and GPUs, as far as known.", NULL},
+    {"gputracker_system_package_energy_joules", COUNTER, "energy.machine.package_joules",
+        "Energy of the CPU packages, cores and uncore included.", NULL},
+    {"gputracker_system_core_energy_joules", COUNTER, "energy.machine.core_joules", "Energy of the CPU cores.", NULL},
+    {"gputracker_system_uncore_energy_joules", COUNTER, "energy.machine.uncore_joules",
+        "Energy of what else is in the CPU packages, such as graphics.", NULL},
+    {"gputracker_system_dram_energy_joules", COUNTER, "energy.machine.dram_joules", "Energy of the RAM.", NULL},
+    {"gputracker_system_psys_energy_joules", COUNTER, "energy.machine.psys_joules",
+        "Energy of the platform as a whole; not in the total.", NULL},
+    {"gputracker_system_gpu_energy_joules", COUNTER, "energy.machine.gpu_joules", "Energy of all GPUs.", NULL},
+    {"gputracker_system_battery_energy_joules", COUNTER, "energy.machine.battery_joules",
+        "Energy drawn from batteries: the whole machine.", NULL},
+    PROCESSES("main", "the main process"),
+    PROCESSES("descendants", "its descendants"),
+    PROCESSES("combined", "the main process and its descendants"),
+    {"gputracker_main_cpu_seconds", COUNTER, "now.main_cpu_seconds",
+        "CPU time of the main process since the start.", NULL},
+    {"gputracker_descendants_cpu_seconds", COUNTER, "now.descendants_cpu_seconds",
+        "CPU time of its descendants since the start, ended ones too.", NULL},
+    {"gputracker_combined_cpu_seconds", COUNTER, "accounting.cpu_seconds.sampled",
+        "CPU time of the main process and its descendants since the start.", NULL},
+    {"gputracker_combined_read_bytes", COUNTER, "accounting.bytes.read",
+        "Bytes that the main process and its descendants read, pipes and sockets included.", NULL},
+    {"gputracker_combined_written_bytes", COUNTER, "accounting.bytes.written",
+        "Bytes that they wrote, pipes and sockets included.", NULL},
+    {"gputracker_combined_storage_read_bytes", COUNTER, "accounting.bytes.read_from_storage",
+        "Bytes that were fetched from storage for them.", NULL},
+    {"gputracker_combined_storage_written_bytes", COUNTER, "accounting.bytes.dirtied",
+        "Bytes that they filled to be written to storage, removed files included.", NULL},
+    {"gputracker_main_energy_joules", COUNTER, "energy.main_joules", "The main process's share of the energy.", NULL},
+    {"gputracker_descendants_energy_joules", COUNTER, "energy.descendants_joules",
+        "Its descendants' share of the energy.", NULL},
+    {"gputracker_combined_energy_joules", COUNTER, "energy.combined_joules",
+        "The main process's and its descendants' share of the energy.", NULL},
+    {"gputracker_combined_co2e_grams", COUNTER, "energy.co2e_grams", "CO2 equivalents of that energy.", NULL},
+    {"gputracker_processes", COUNTER, "accounting.processes.seen",
         "Processes known of since the start, the main process included.", has_process},
-
-    SECONDS("gputracker_tracker_cpu", OF(tracker.cpu_seconds),
-        "CPU time of gpu-tracker itself."),
-    BYTES("gputracker_tracker_memory", OF(tracker.rss_bytes), "RAM of gpu-tracker itself."),
-    {"gputracker_tracker_samples", COUNTER, NULL, COUNT_64, OF(tracker.ticks), 1, "Samples taken.",
-        results_are_own},
-    {"gputracker_tracker_late_samples", COUNTER, NULL, COUNT_64, OF(tracker.late_ticks), 1,
+    {"gputracker_tracker_cpu_seconds", COUNTER, "tracker.cpu_seconds", "CPU time of gpu-tracker itself.", NULL},
+    {"gputracker_tracker_memory_bytes", GAUGE, "tracker.rss_bytes", "RAM of gpu-tracker itself.", NULL},
+    {"gputracker_tracker_samples", COUNTER, "tracker.ticks", "Samples taken.", results_are_own},
+    {"gputracker_tracker_late_samples", COUNTER, "tracker.late_ticks",
         "Samples that began more than a tenth of the interval late.", results_are_own},
-    {"gputracker_tracker_missed_samples", COUNTER, NULL, COUNT_64, OF(tracker.missed_ticks), 1,
+    {"gputracker_tracker_missed_samples", COUNTER, "tracker.missed_ticks",
         "Samples left out because an earlier one took too long.", results_are_own},
 
     /* The names of AIPowerMeter; all of them are of the whole machine. */
-    GAUGE_OF("power_draw_cpu", NULL, WATTS(GPUT_ENERGY_CORE), "Power of the CPU cores in watts."),
-    GAUGE_OF("intel_power", NULL, WATTS(GPUT_ENERGY_PACKAGE),
-        "Power of the CPU packages in watts."),
-    GAUGE_OF("mem_used_cpu", NULL, NOW(GPUT_SYSTEM_RAM), "RAM in use in bytes."),
-    {"mem_used_gpu", GAUGE, NULL, DOUBLE, NOW(GPUT_SYSTEM_GPU_RAM), 1, "GPU RAM in use in bytes.",
-        has_gpus},
-    GAUGE_OF("power_draw_gpu", NULL, WATTS(GPUT_ENERGY_GPU), "Power of all GPUs in watts."),
+    {"power_draw_cpu", GAUGE, "now.watts.core", "Power of the CPU cores in watts.", NULL},
+    {"intel_power", GAUGE, "now.watts.package", "Power of the CPU packages in watts.", NULL},
+    {"mem_used_cpu", GAUGE, "now.system_ram", "RAM in use in bytes.", NULL},
+    {"mem_used_gpu", GAUGE, "now.system_gpu_ram", "GPU RAM in use in bytes.", has_gpus},
+    {"power_draw_gpu", GAUGE, "now.watts.gpu", "Power of all GPUs in watts.", NULL},
 };
 
 /* For each GPU. */
 static const struct metric gpu_metrics[] = {
-    BYTES("gputracker_gpu_memory_capacity", OF_GPU(ram_capacity_bytes), "RAM of the GPU."),
-    BYTES("gputracker_gpu_memory_used", OF_GPU(now.ram_bytes), "RAM in use on the GPU."),
-    BYTES("gputracker_gpu_combined_memory", OF_GPU(now.combined_ram_bytes),
-        "RAM of the GPU that the main process and its descendants use."),
-    RATIO("gputracker_gpu_utilization", OF_GPU(now.utilization_percent),
-        "Use of the GPU by anybody, 1 being all of the time."),
-    GAUGE_OF("gputracker_gpu_power_watts", "watts", OF_GPU(now.power_watts), "Power of the GPU."),
-    JOULES("gputracker_gpu", OF_GPU(now.joules), "Energy of the GPU since the start."),
+    {"gputracker_gpu_memory_capacity_bytes", GAUGE, "ram_capacity_bytes", "RAM of the GPU.", NULL},
+    {"gputracker_gpu_memory_used_bytes", GAUGE, "now.ram_bytes", "RAM in use on the GPU.", NULL},
+    {"gputracker_gpu_combined_memory_bytes", GAUGE, "now.combined_ram_bytes",
+        "RAM of the GPU that the main process and its descendants use.", NULL},
+    {"gputracker_gpu_utilization_ratio", GAUGE, "now.utilization_percent",
+        "Use of the GPU by anybody, 1 being all of the time.", NULL},
+    {"gputracker_gpu_power_watts", GAUGE, "now.power_watts", "Power of the GPU.", NULL},
+    {"gputracker_gpu_energy_joules", COUNTER, "now.joules", "Energy of the GPU since the start.", NULL},
 };
 /* clang-format on */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* The unit that the name ends with, and the factor from the column's; NULL: none. */
+static const char *unit_of(const struct metric *metric, double *factor)
+{
+    static const char *const units[] = {"bytes", "ratio", "seconds", "joules", "grams", "watts"};
+    const char *end = strrchr(metric->name, '_');
+    *factor = 1;
+    for (size_t i = 0; end && i < COUNT_OF(units); i++) {
+        if (strcmp(end + 1, units[i]) != 0)
+            continue;
+        if (strcmp(units[i], "ratio") == 0)
+            *factor = 0.01; /* of percent */
+        return units[i];
+    }
+    return NULL;
+}
+
 /* ---- Text ---- */
 
 struct writer {
     const struct gput_results *results;
+    const struct results_list *record; /* their columns */
     bool is_openmetrics;
     struct str *text;
 };
@@ -187,8 +171,10 @@ static void write_head(const struct writer *writer, const struct metric *metric)
     const char *type = metric->type == COUNTER ? "counter" : "gauge";
     str_printf(writer->text, "# HELP %s%s %s\n# TYPE %s%s %s\n", metric->name, suffix, metric->help,
         metric->name, suffix, type);
-    if (writer->is_openmetrics && metric->unit)
-        str_printf(writer->text, "# UNIT %s %s\n", metric->name, metric->unit);
+    double factor;
+    const char *unit = unit_of(metric, &factor);
+    if (writer->is_openmetrics && unit)
+        str_printf(writer->text, "# UNIT %s %s\n", metric->name, unit);
 }
 
 /* Drivers give plain ASCII; whatever else comes must not break the line. */
@@ -219,31 +205,20 @@ static void write_value(const struct writer *writer, double value)
 
 /* ---- Values ---- */
 
-static double value_at(const struct metric *metric, const void *base)
+static double value_of(
+    const struct results_list *list, const struct metric *metric, const void *item)
 {
-    const char *at = (const char *)base + metric->offset;
-    double real = NAN;
-    uint32_t narrow;
-    uint64_t wide;
-    switch (metric->value) {
-    case DOUBLE:
-        memcpy(&real, at, sizeof real);
-        break;
-    case COUNT_32:
-        memcpy(&narrow, at, sizeof narrow);
-        real = narrow;
-        break;
-    case COUNT_64:
-        memcpy(&wide, at, sizeof wide);
-        real = (double)wide;
-        break;
-    }
-    return real * metric->factor;
+    double factor;
+    size_t hint = 0;
+    const char *name = metric->column;
+    unit_of(metric, &factor);
+    return results_column_number(results_column_find(list, name, strlen(name), &hint), item) *
+           factor;
 }
 
 static void write_metric(const struct writer *writer, const struct metric *metric)
 {
-    double value = value_at(metric, writer->results);
+    double value = value_of(writer->record, metric, writer->results);
     if (!isfinite(value) || (metric->applies && !metric->applies(writer->results)))
         return;
     write_head(writer, metric);
@@ -267,6 +242,42 @@ static void write_build(const struct writer *writer)
     str_append(writer->text, "gputracker_build_info{");
     write_label(writer, "version", GPUT_VERSION);
     str_append(writer->text, "} 1\n");
+}
+
+/* What is known of these; numbers of processes and command lines are no labels. */
+static const char *const session_labels[] = {"host", "boot_id", "user", "container", "pod",
+    "launcher", "job_id", "step", "rank", "local_rank", "world_size", "node", "node_rank",
+    "node_count", "restarts"};
+
+static void write_session_label(const struct writer *writer, const struct doc *value)
+{
+    char number[32];
+    if (value->kind == DOC_INT)
+        snprintf(number, sizeof number, "%lld", (long long)value->integer);
+    write_label(writer, value->key, value->kind == DOC_STRING ? value->string : number);
+}
+
+static void write_session(const struct writer *writer)
+{
+    struct doc *known = doc_create_object();
+    size_t written = 0;
+    if (!known || !writer->results->identity.host[0]) {
+        writer->text->failed |= !known;
+        doc_destroy(known);
+        return;
+    }
+    results_identity_add(writer->results, known);
+    write_info_head(writer, "gputracker_session", "Whose figures these are.");
+    str_append(writer->text, "gputracker_session_info{");
+    for (size_t i = 0; i < COUNT_OF(session_labels); i++) {
+        const struct doc *value = doc_get(known, session_labels[i]);
+        if (!value || (value->kind != DOC_STRING && value->kind != DOC_INT))
+            continue;
+        str_append(writer->text, written++ ? "," : "");
+        write_session_label(writer, value);
+    }
+    str_append(writer->text, "} 1\n");
+    doc_destroy(known);
 }
 
 /* Reasons are for people, and may hold figures: no labels. */
@@ -314,7 +325,7 @@ static void write_gpu_metric(const struct writer *writer, const struct metric *m
 {
     bool has_head = false;
     for (uint32_t i = 0; i < gpu_count(writer); i++) {
-        double value = value_at(metric, &writer->results->gpus[i]);
+        double value = value_of(results_gpu_list(), metric, &writer->results->gpus[i]);
         if (!isfinite(value))
             continue;
         if (!has_head)
@@ -329,8 +340,10 @@ static void write_gpu_metric(const struct writer *writer, const struct metric *m
 
 void prometheus_write(const struct gput_results *results, enum gput_format format, struct str *text)
 {
-    struct writer writer = {results, format == GPUT_OPENMETRICS, text};
+    size_t n_lists;
+    struct writer writer = {results, results_lists(&n_lists), format == GPUT_OPENMETRICS, text};
     write_build(&writer);
+    write_session(&writer);
     write_sources(&writer);
     for (size_t i = 0; i < COUNT_OF(metrics); i++)
         write_metric(&writer, &metrics[i]);

@@ -1,62 +1,198 @@
 /*
- * One table of lines (results_lines.c) makes the document: a new figure in the report is one row.
+ * The columns of the results (model/results_columns.h) make the document: a new figure in the
+ * report is one row there.
  */
 #include "output/results_doc.h"
 
 #include "output/results_lines.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- From the table to a document ---- */
+/* ---- Lines ---- */
 
 static void add_number(struct doc *parent, const struct results_line *line, double value)
 {
-    bool is_gpu = line->kind == GPU_RAM || line->kind == GPU_PERCENT;
-    double shown = line->documented && !is_gpu && isnan(value) ? 0.0 : value;
+    bool is_documented = line->section->is_documented;
+    bool is_gpu = line->shown == SHOWN_GPU_RAM || line->shown == SHOWN_GPU_PERCENT;
+    double shown = is_documented && !is_gpu && isnan(value) ? 0.0 : value;
     struct doc *number = doc_add_double(parent, line->key, shown);
     if (number)
-        number->keeps_small = !line->documented;
+        number->keeps_small = !is_documented;
 }
 
 static void add_whole(struct doc *parent, const struct results_line *line, double value)
 {
     if (fabs(value) < 0x1p53)
         doc_add_int(parent, line->key, (int64_t)value);
-    else if (line->documented && isnan(value))
+    else if (line->section->is_documented && isnan(value))
         doc_add_int(parent, line->key, 0);
     else
         doc_add_double(parent, line->key, value);
 }
 
-/* In the unit that the report has for its kind. */
-static double passed_limit(
-    const struct gput_results *results, const struct gput_limit_passed *limit)
+static void add_text(struct doc *parent, const char *key, const char *text)
 {
-    const struct gput_static_data *data = &results->static_data;
-    if (strcmp(limit->kind_name, "ram") == 0)
-        return limit->value * gput_ram_unit_factor(data->ram_unit);
-    if (strcmp(limit->kind_name, "gpu_ram") == 0)
-        return limit->value * gput_ram_unit_factor(data->gpu_ram_unit);
-    return limit->value;
+    if (*text)
+        doc_add_string(parent, key, text);
+    else
+        doc_add_null(parent, key);
 }
 
-static void add_later_limits(
-    struct doc *parent, const char *key, const struct gput_results *results)
+/* A count, which is whole and known. */
+static void add_count(struct doc *parent, const char *key, double value)
 {
-    struct doc *limits = doc_add_array(parent, key);
-    for (uint32_t i = 0; i < results->n_later_limits && i < GPUT_LIMIT_KINDS - 1; i++) {
-        const struct gput_limit_passed *limit = &results->later_limits[i];
-        struct doc *item = doc_add_object(limits, NULL);
-        doc_label(item, "Limit");
-        doc_add_string(item, "kind", limit->kind_name);
-        doc_add_double(item, "value", passed_limit(results, limit));
-        doc_add_double(item, "at_seconds", limit->at_seconds);
-        doc_add_bool(item, "enforced", limit->enforced);
+    doc_add_int(parent, key, value < 0x1p63 ? (int64_t)value : INT64_MAX);
+}
+
+static void add_line(
+    struct doc *parent, const struct results_line *line, const struct gput_results *results)
+{
+    const struct results_column *column = line->column;
+    double value = results_column_number(column, results);
+    if (column->kind == RESULTS_TEXT)
+        add_text(parent, line->key, results_column_text(column, results));
+    else if (column->kind != RESULTS_DOUBLE)
+        add_count(parent, line->key, value);
+    else if (line->shown == SHOWN_WHOLE)
+        add_whole(parent, line, value);
+    else
+        add_number(parent, line, results_to_shown(results, line->shown, value));
+}
+
+/* ---- Sections of lines ---- */
+
+struct section_doc {
+    const struct gput_results *results;
+    struct doc *object;
+    struct doc *part; /* the last one of it; NULL: none yet */
+};
+
+static struct doc *part_of(struct section_doc *section, const struct results_line *line)
+{
+    const char *last = section->part ? section->part->key : "";
+    char key[64];
+    snprintf(key, sizeof key, "%.*s", (int)line->part_length, line->part);
+    if (strcmp(last, key) != 0)
+        section->part = doc_add_object(section->object, key);
+    return section->part;
+}
+
+static void visit_line(void *user, const struct results_line *line)
+{
+    struct section_doc *section = user;
+    add_line(line->part ? part_of(section, line) : section->object, line, section->results);
+}
+
+static const char *unit_name(const struct gput_results *results, enum results_unit unit)
+{
+    switch (unit) {
+    case RAM_UNIT:
+        return gput_ram_unit_name(results->static_data.ram_unit);
+    case GPU_RAM_UNIT:
+        return gput_ram_unit_name(results->static_data.gpu_ram_unit);
+    case TIME_UNIT:
+        return gput_time_unit_name(results->static_data.time_unit);
+    case ENERGY_UNIT:
+        return gput_energy_unit_name(results->energy.unit);
+    default:
+        return NULL;
     }
 }
+
+static void add_section(
+    struct doc *root, const struct results_section *section, const struct gput_results *results)
+{
+    const char *unit = unit_name(results, section->unit);
+    struct section_doc doc = {results, doc_add_object(root, section->key), NULL};
+    if (unit)
+        doc_add_string(doc.object, "unit", unit);
+    results_lines_visit(section, visit_line, &doc);
+}
+
+/* ---- Lists ---- */
+
+static void add_gpu_column(struct doc *item, const struct results_column *column,
+    const struct gput_results *results, const struct gput_gpu *gpu)
+{
+    double value = results_column_number(column, gpu);
+    if (column->kind == RESULTS_FLAG)
+        doc_add_bool(item, column->path, value != 0);
+    else if (column->kind == RESULTS_TEXT)
+        doc_add_string(item, column->path, results_column_text(column, gpu));
+    else
+        doc_add_double(item, column->path, results_to_shown(results, column->shown, value));
+}
+
+/* A GPU lacks nothing as a rule. */
+static bool is_shown(const struct results_column *column, const struct gput_gpu *gpu)
+{
+    return column->path && (strcmp(column->path, "missing") != 0 || gpu->missing[0]);
+}
+
+static void add_gpu(struct doc *parent, size_t index, const struct gput_results *results)
+{
+    char label[32];
+    bool has_unit = false;
+    const struct gput_gpu *gpu = &results->gpus[index];
+    const struct results_list *list = results_gpu_list();
+    struct doc *item = doc_add_object(parent, NULL);
+    snprintf(label, sizeof label, "GPU %zu", index);
+    doc_label(item, label);
+    for (const struct results_column *column = list->columns;
+         column < list->columns + list->n_columns; column++) {
+        if (column->shown == SHOWN_GPU_RAM && !has_unit) {
+            doc_add_string(item, "unit", unit_name(results, GPU_RAM_UNIT));
+            has_unit = true;
+        }
+        if (is_shown(column, gpu))
+            add_gpu_column(item, column, results, gpu);
+    }
+}
+
+static void add_gpus(struct doc *root, const struct gput_results *results)
+{
+    struct doc *gpus = doc_add_array(root, "gpus");
+    for (uint32_t i = 0; i < results->n_gpus; i++)
+        add_gpu(gpus, i, results);
+}
+
+static void fill_limit(
+    struct doc *item, const struct gput_results *results, const struct gput_limit_passed *limit)
+{
+    doc_add_string(item, "kind", limit->kind_name);
+    doc_add_double(item, "value",
+        results_to_shown(results, results_limit_shown(limit->kind_name), limit->value));
+    doc_add_double(item, "at_seconds", limit->at_seconds);
+    doc_add_bool(item, "enforced", limit->enforced);
+}
+
+/* That of the first one shows also what rounds to 0. */
+static void keep_small(struct doc *item)
+{
+    for (struct doc *value = item ? item->first : NULL; value; value = value->next)
+        value->keeps_small = value->kind == DOC_DOUBLE;
+}
+
+static void add_limits(struct doc *root, const struct gput_results *results)
+{
+    if (results->limit.kind_name[0] == '\0')
+        return;
+    struct doc *first = doc_add_object(root, "limit_passed");
+    fill_limit(first, results, &results->limit);
+    keep_small(first);
+    if (results->n_later_limits == 0)
+        return;
+    struct doc *limits = doc_add_array(root, "limits_passed_later");
+    for (uint32_t i = 0; i < results->n_later_limits; i++) {
+        struct doc *item = doc_add_object(limits, NULL);
+        doc_label(item, "Limit");
+        fill_limit(item, results, &results->later_limits[i]);
+    }
+}
+
+/* ---- Sources ---- */
 
 /* Why figures of GPUs are missing that the older report has. */
 static bool is_missing_gpu_figure(const struct gput_source *source)
@@ -77,10 +213,9 @@ static bool lacks_gpu_figures(const struct gput_results *results)
     return false;
 }
 
-static void add_sources(
-    struct doc *parent, const char *key, const struct gput_results *results, bool only_missing)
+static void add_sources(struct doc *root, const struct gput_results *results, bool only_missing)
 {
-    struct doc *sources = doc_add_object(parent, key);
+    struct doc *sources = doc_add_object(root, "sources");
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
         if (only_missing && !is_missing_gpu_figure(&results->sources[i]))
             continue;
@@ -90,163 +225,50 @@ static void add_sources(
     }
 }
 
-static void add_gpu(
-    struct doc *parent, size_t index, const struct gput_gpu *gpu, enum gput_ram_unit unit)
-{
-    char label[32];
-    double factor = gput_ram_unit_factor(unit);
-    struct doc *item = doc_add_object(parent, NULL);
-    snprintf(label, sizeof label, "GPU %zu", index);
-    doc_label(item, label);
-    doc_add_string(item, "uuid", gpu->uuid);
-    doc_add_string(item, "name", gpu->name);
-    doc_add_string(item, "vendor", gpu->vendor);
-    doc_add_string(item, "pci_address", gpu->pci_address);
-    doc_add_bool(item, "selected", gpu->selected);
-    doc_add_string(item, "unit", gput_ram_unit_name(unit));
-    doc_add_double(item, "ram_capacity", gpu->ram_capacity_bytes * factor);
-    doc_add_double(item, "max_ram", gpu->max_ram_bytes * factor);
-    doc_add_double(item, "max_main_ram", gpu->max_main_ram_bytes * factor);
-    doc_add_double(item, "max_descendants_ram", gpu->max_descendants_ram_bytes * factor);
-    doc_add_double(item, "max_combined_ram", gpu->max_combined_ram_bytes * factor);
-    doc_add_double(item, "max_combined_ram_at_most", gpu->max_combined_ram_at_most_bytes * factor);
-    doc_add_double(item, "max_utilization_percent", gpu->max_utilization_percent);
-    doc_add_double(item, "mean_utilization_percent", gpu->mean_utilization_percent);
-    doc_add_double(item, "max_main_sm_percent", gpu->max_main_sm_percent);
-    doc_add_double(item, "mean_main_sm_percent", gpu->mean_main_sm_percent);
-    doc_add_double(item, "max_descendants_sm_percent", gpu->max_descendants_sm_percent);
-    doc_add_double(item, "mean_descendants_sm_percent", gpu->mean_descendants_sm_percent);
-    doc_add_double(item, "max_power_watts", gpu->max_power_watts);
-    doc_add_double(item, "mean_power_watts", gpu->mean_power_watts);
-    if (gpu->missing[0])
-        doc_add_string(item, "missing", gpu->missing);
-}
-
-static void add_gpus(struct doc *parent, const char *key, const struct gput_results *results)
-{
-    struct doc *gpus = doc_add_array(parent, key);
-    for (uint32_t i = 0; i < results->n_gpus; i++)
-        add_gpu(gpus, i, &results->gpus[i], results->static_data.gpu_ram_unit);
-}
-
-static double double_at(const struct gput_results *results, size_t offset)
-{
-    double value;
-    memcpy(&value, (const char *)results + offset, sizeof value);
-    return value;
-}
-
-static int64_t count_at(const struct gput_results *results, const struct results_line *line)
-{
-    uint64_t wide = 0;
-    uint32_t narrow;
-    if (line->kind == COUNT_64) {
-        memcpy(&wide, (const char *)results + line->offset, sizeof wide);
-        return wide > INT64_MAX ? INT64_MAX : (int64_t)wide;
-    }
-    memcpy(&narrow, (const char *)results + line->offset, sizeof narrow);
-    return narrow;
-}
-
-/* A line that is no section. */
-static void add_value(
-    struct doc *parent, const struct results_line *line, const struct gput_results *results)
+/* Where the older report, which is of the machine, differs from what the command may use. */
+static void add_allowed(struct doc *root, const struct gput_results *results)
 {
     const struct gput_static_data *data = &results->static_data;
-    const char *at = (const char *)results + line->offset;
-    double ram = gput_ram_unit_factor(data->ram_unit);
-    double gpu_ram = gput_ram_unit_factor(data->gpu_ram_unit);
+    double gpus = results->allowed.gpus;
+    bool has_gpus = gpus < data->system_gpu_count;
+    if (isnan(data->allowed_ram_bytes) && isnan(data->allowed_cores) && !has_gpus)
+        return;
+    struct doc *allowed = doc_add_object(root, "allowed");
+    if (!isnan(data->allowed_ram_bytes))
+        doc_add_double(
+            allowed, "ram", results_to_shown(results, SHOWN_RAM, data->allowed_ram_bytes));
+    if (!isnan(data->allowed_cores))
+        doc_add_double(allowed, "cores", data->allowed_cores);
+    if (has_gpus)
+        doc_add_int(allowed, "gpus", (int64_t)gpus);
+}
 
-    switch (line->kind) {
-    case RAM_UNIT:
-        doc_add_string(parent, line->key, gput_ram_unit_name(data->ram_unit));
-        break;
-    case GPU_RAM_UNIT:
-        doc_add_string(parent, line->key, gput_ram_unit_name(data->gpu_ram_unit));
-        break;
-    case TIME_UNIT:
-        doc_add_string(parent, line->key, gput_time_unit_name(data->time_unit));
-        break;
-    case RAM:
-        add_number(parent, line, double_at(results, line->offset) * ram);
-        break;
-    case GPU_RAM:
-        add_number(parent, line, double_at(results, line->offset) * gpu_ram);
-        break;
-    case ENERGY_UNIT:
-        doc_add_string(parent, line->key, gput_energy_unit_name(results->energy.unit));
-        break;
-    case ENERGY:
-        add_number(parent, line,
-            double_at(results, line->offset) / gput_energy_unit_joules(results->energy.unit));
-        break;
-    case TIME:
-        add_number(parent, line,
-            double_at(results, line->offset) / gput_time_unit_seconds(data->time_unit));
-        break;
-    case NUMBER:
-    case GPU_PERCENT:
-        add_number(parent, line, double_at(results, line->offset));
-        break;
-    case WHOLE:
-        add_whole(parent, line, double_at(results, line->offset));
-        break;
-    case COUNT_32:
-    case COUNT_64:
-        doc_add_int(parent, line->key, count_at(results, line));
-        break;
-    case FLAG:
-        doc_add_bool(parent, line->key, *(const bool *)at);
-        break;
-    case TEXT:
-        if (*at)
-            doc_add_string(parent, line->key, at);
+/* ---- The document ---- */
+
+static void add_sections(struct doc *root, const struct gput_results *results, bool documented)
+{
+    for (size_t i = 0; i < results_section_count; i++) {
+        const struct results_section *section = &results_sections[i];
+        if ((documented && !section->is_documented) ||
+            (section->applies && !section->applies(results)))
+            continue;
+        if (strcmp(section->key, "gpus") == 0)
+            add_gpus(root, results);
         else
-            doc_add_null(parent, line->key);
-        break;
-    case CAPTURED_PERCENT:
-        add_number(parent, line, results->accounting.captured_percent);
-        break;
-    case PASSED_LIMIT:
-        add_number(parent, line, passed_limit(results, &results->limit));
-        break;
-    case LATER_LIMITS:
-        add_later_limits(parent, line->key, results);
-        break;
-    case GPUS:
-        add_gpus(parent, line->key, results);
-        break;
-    case SOURCES:
-        add_sources(parent, line->key, results, false);
-        break;
-    case SECTION:
-        break;
+            add_section(root, section, results);
     }
 }
 
 struct doc *results_doc(const struct gput_results *results, bool documented)
 {
     struct doc *root = doc_create_object();
-    struct doc *parents[RESULTS_LINE_LEVELS + 1] = {root};
-    int skipped =
-        RESULTS_LINE_LEVELS; /* lines deeper than this belong to a section that does not apply */
-
-    for (size_t i = 0; i < results_line_count; i++) {
-        const struct results_line *line = &results_lines[i];
-        if (line->level > skipped)
-            continue;
-        bool applies = !line->applies || line->applies(results);
-        skipped = applies && (line->documented || !documented) ? RESULTS_LINE_LEVELS : line->level;
-        if (skipped < RESULTS_LINE_LEVELS)
-            continue;
-        struct doc *parent = parents[line->level];
-        if (line->kind == SECTION)
-            parents[line->level + 1] = doc_add_object(parent, line->key);
-        else
-            add_value(parent, line, results);
-    }
-    if (documented && lacks_gpu_figures(results))
-        add_sources(root, "sources", results, true);
+    add_sections(root, results, documented);
+    if (documented)
+        add_allowed(root, results);
+    else
+        add_limits(root, results);
+    if (!documented || lacks_gpu_figures(results))
+        add_sources(root, results, documented);
     if (!doc_failed(root))
         return root;
     doc_destroy(root);

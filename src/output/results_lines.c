@@ -3,10 +3,25 @@
 #include "import/results_read_pickle.h"
 
 #include <math.h>
+#include <string.h>
 
-static bool is_limited(const struct gput_results *results)
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- Sections ---- */
+
+static bool is_identified(const struct gput_results *results)
 {
-    return !isnan(results->static_data.allowed_ram_bytes) ||
+    return results->identity.host[0] != '\0';
+}
+
+static bool is_in_job(const struct gput_results *results)
+{
+    return results->identity.launcher[0] || results->identity.job_id[0];
+}
+
+static bool has_allowed(const struct gput_results *results)
+{
+    return is_identified(results) || !isnan(results->static_data.allowed_ram_bytes) ||
            !isnan(results->static_data.allowed_cores);
 }
 
@@ -22,184 +37,154 @@ static bool has_energy(const struct gput_results *results)
     return false;
 }
 
-static bool has_passed_limit(const struct gput_results *results)
-{
-    return results->limit.kind_name[0] != '\0';
-}
-
-static bool has_later_limits(const struct gput_results *results)
-{
-    return results->n_later_limits > 0;
-}
-
 static bool has_gpus(const struct gput_results *results)
 {
     return results->n_gpus > 0;
 }
 
-#define AT(member) offsetof(struct gput_results, member)
-#define MAX(id) (AT(max) + sizeof(double) * (id))
-#define MEAN(id) (AT(mean) + sizeof(double) * (id))
-
-/* clang-format off */
-#define DOCUMENTED(level, key, kind, offset) {level, key, kind, true, offset, NULL, 0}
-#define OWN(level, key, kind, offset) {level, key, kind, false, offset, NULL, 0}
-#define OWN_TEXT(level, key, member) \
-    {level, key, TEXT, false, AT(member), NULL, sizeof ((struct gput_results *)0)->member}
-
-#define RSS_OF(whose, ID)                                               \
-    DOCUMENTED(1, whose, SECTION, 0),                                   \
-    DOCUMENTED(2, "total_rss", RAM, MAX(GPUT_##ID##_RAM)),              \
-    DOCUMENTED(2, "private_rss", RAM, MAX(GPUT_##ID##_PRIVATE_RAM)),    \
-    DOCUMENTED(2, "shared_rss", RAM, MAX(GPUT_##ID##_SHARED_RAM))
-
-#define UTILIZATION_OF(whose, SUM, HARDWARE)                            \
-    DOCUMENTED(1, whose, SECTION, 0),                                   \
-    DOCUMENTED(2, "max_sum_percent", NUMBER, MAX(SUM)),                 \
-    DOCUMENTED(2, "max_hardware_percent", NUMBER, MAX(HARDWARE)),       \
-    DOCUMENTED(2, "mean_sum_percent", NUMBER, MEAN(SUM)),               \
-    DOCUMENTED(2, "mean_hardware_percent", NUMBER, MEAN(HARDWARE))
-
-#define GPU_UTILIZATION_OF(whose, SUM, HARDWARE)                        \
-    DOCUMENTED(1, whose, SECTION, 0),                                   \
-    DOCUMENTED(2, "max_sum_percent", GPU_PERCENT, MAX(SUM)),            \
-    DOCUMENTED(2, "max_hardware_percent", GPU_PERCENT, MAX(HARDWARE)),  \
-    DOCUMENTED(2, "mean_sum_percent", GPU_PERCENT, MEAN(SUM)),          \
-    DOCUMENTED(2, "mean_hardware_percent", GPU_PERCENT, MEAN(HARDWARE))
-
-#define PEAK_OF(whose, member)                                          \
-    OWN(1, whose, RAM, AT(peaks.member.bytes)),                         \
-    OWN(1, whose "_at_most", RAM, AT(peaks.member.at_most_bytes)),      \
-    OWN_TEXT(1, whose "_source", peaks.member.source)
-
-#define GPU_PEAK_OF(whose, member)                                      \
-    OWN(1, whose, GPU_RAM, AT(gpu_peaks.member.bytes)),                 \
-    OWN(1, whose "_at_most", GPU_RAM, AT(gpu_peaks.member.at_most_bytes)), \
-    OWN_TEXT(1, whose "_source", gpu_peaks.member.source)
-
-const struct results_line results_lines[] = {
-    DOCUMENTED(0, "max_ram", SECTION, 0),
-    DOCUMENTED(1, "unit", RAM_UNIT, 0),
-    DOCUMENTED(1, "system_capacity", RAM, AT(static_data.ram_system_capacity_bytes)),
-    DOCUMENTED(1, "system", RAM, MAX(GPUT_SYSTEM_RAM)),
-    RSS_OF("main", MAIN),
-    RSS_OF("descendants", DESCENDANTS),
-    RSS_OF("combined", COMBINED),
-
-    DOCUMENTED(0, "max_gpu_ram", SECTION, 0),
-    DOCUMENTED(1, "unit", GPU_RAM_UNIT, 0),
-    DOCUMENTED(1, "system_capacity", GPU_RAM, AT(static_data.gpu_ram_system_capacity_bytes)),
-    DOCUMENTED(1, "system", GPU_RAM, MAX(GPUT_SYSTEM_GPU_RAM)),
-    DOCUMENTED(1, "main", GPU_RAM, MAX(GPUT_MAIN_GPU_RAM)),
-    DOCUMENTED(1, "descendants", GPU_RAM, MAX(GPUT_DESCENDANTS_GPU_RAM)),
-    DOCUMENTED(1, "combined", GPU_RAM, MAX(GPUT_COMBINED_GPU_RAM)),
-
-    DOCUMENTED(0, "cpu_utilization", SECTION, 0),
-    DOCUMENTED(1, "system_core_count", COUNT_32, AT(static_data.system_core_count)),
-    DOCUMENTED(1, "n_expected_cores", COUNT_32, AT(static_data.n_expected_cores)),
-    UTILIZATION_OF("system", GPUT_CPU_SYSTEM_SUM, GPUT_CPU_SYSTEM_HARDWARE),
-    UTILIZATION_OF("main", GPUT_CPU_MAIN_SUM, GPUT_CPU_MAIN_HARDWARE),
-    UTILIZATION_OF("descendants", GPUT_CPU_DESCENDANTS_SUM, GPUT_CPU_DESCENDANTS_HARDWARE),
-    UTILIZATION_OF("combined", GPUT_CPU_COMBINED_SUM, GPUT_CPU_COMBINED_HARDWARE),
-    DOCUMENTED(1, "main_n_threads", WHOLE, MAX(GPUT_MAIN_THREADS)),
-    DOCUMENTED(1, "descendants_n_threads", WHOLE, MAX(GPUT_DESCENDANTS_THREADS)),
-    DOCUMENTED(1, "combined_n_threads", WHOLE, MAX(GPUT_COMBINED_THREADS)),
-
-    DOCUMENTED(0, "gpu_utilization", SECTION, 0),
-    DOCUMENTED(1, "system_gpu_count", COUNT_32, AT(static_data.system_gpu_count)),
-    DOCUMENTED(1, "n_expected_gpus", COUNT_32, AT(static_data.n_expected_gpus)),
-    GPU_UTILIZATION_OF("gpu_percentages", GPUT_GPU_SUM_UTILIZATION, GPUT_GPU_HARDWARE_UTILIZATION),
-
-    DOCUMENTED(0, "compute_time", SECTION, 0),
-    DOCUMENTED(1, "unit", TIME_UNIT, 0),
-    DOCUMENTED(1, "time", TIME, AT(elapsed_seconds)),
-
-    {0, "allowed", SECTION, false, 0, is_limited, 0},
-    OWN(1, "unit", RAM_UNIT, 0),
-    OWN(1, "ram", RAM, AT(static_data.allowed_ram_bytes)),
-    OWN(1, "cores", NUMBER, AT(static_data.allowed_cores)),
-
-    {0, "peaks", SECTION, false, 0, results_are_own, 0},
-    OWN(1, "unit", RAM_UNIT, 0),
-    PEAK_OF("main", main),
-    PEAK_OF("descendants", descendants),
-    PEAK_OF("combined", combined),
-    OWN(1, "control_group", RAM, AT(peaks.control_group.bytes)),
-    OWN_TEXT(1, "control_group_source", peaks.control_group.source),
-
-    {0, "gpu_peaks", SECTION, false, 0, has_gpus, 0},
-    OWN(1, "unit", GPU_RAM_UNIT, 0),
-    GPU_PEAK_OF("main", main),
-    GPU_PEAK_OF("descendants", descendants),
-    GPU_PEAK_OF("combined", combined),
-    OWN(1, "list_age_seconds", NUMBER, AT(gpu_peaks.list_age_seconds)),
-
-    {0, "accounting", SECTION, false, 0, results_are_own, 0},
-    OWN(1, "cpu_seconds", SECTION, 0),
-    OWN(2, "kernel", NUMBER, AT(accounting.kernel_cpu_seconds)),
-    OWN(2, "kernel_user", NUMBER, AT(accounting.kernel_user_cpu_seconds)),
-    OWN(2, "kernel_system", NUMBER, AT(accounting.kernel_system_cpu_seconds)),
-    OWN(2, "sampled", NUMBER, AT(accounting.sampled_cpu_seconds)),
-    OWN(2, "captured_percent", CAPTURED_PERCENT, 0),
-    OWN(1, "processes", SECTION, 0),
-    OWN(2, "seen", COUNT_64, AT(accounting.processes_seen)),
-    OWN(2, "missed", WHOLE, AT(accounting.processes_missed)),
-    OWN_TEXT(2, "missed_reason", accounting.processes_missed_reason),
-    OWN(1, "page_faults", SECTION, 0),
-    OWN(2, "minor", WHOLE, AT(accounting.minor_page_faults)),
-    OWN(2, "major", WHOLE, AT(accounting.major_page_faults)),
-    OWN(1, "context_switches", SECTION, 0),
-    OWN(2, "voluntary", WHOLE, AT(accounting.voluntary_context_switches)),
-    OWN(2, "involuntary", WHOLE, AT(accounting.involuntary_context_switches)),
-    OWN(1, "bytes", SECTION, 0),
-    OWN(2, "read", WHOLE, AT(accounting.read_bytes)),
-    OWN(2, "written", WHOLE, AT(accounting.write_bytes)),
-    OWN(2, "read_from_storage", WHOLE, AT(accounting.storage_read_bytes)),
-    OWN(2, "written_to_storage", WHOLE, AT(accounting.storage_write_bytes)),
-    OWN(2, "system_network_received", WHOLE, AT(accounting.system_network_received_bytes)),
-    OWN(2, "system_network_sent", WHOLE, AT(accounting.system_network_sent_bytes)),
-
-    {0, "gpus", GPUS, false, 0, has_gpus, 0},
-
-    {0, "tracker", SECTION, false, 0, results_are_own, 0},
-    OWN(1, "cpu_seconds", NUMBER, AT(tracker.cpu_seconds)),
-    OWN(1, "rss", RAM, AT(tracker.rss_bytes)),
-    OWN(1, "ticks", COUNT_64, AT(tracker.ticks)),
-    OWN(1, "late_ticks", COUNT_64, AT(tracker.late_ticks)),
-    OWN(1, "missed_ticks", COUNT_64, AT(tracker.missed_ticks)),
-    OWN(1, "rows_lost", COUNT_64, AT(tracker.rows_lost)),
-
-    {0, "energy", SECTION, false, 0, has_energy, 0},
-    OWN(1, "unit", ENERGY_UNIT, 0),
-    OWN(1, "machine", SECTION, 0),
-    OWN(2, "package", ENERGY, AT(energy.machine.package)),
-    OWN(2, "core", ENERGY, AT(energy.machine.core)),
-    OWN(2, "uncore", ENERGY, AT(energy.machine.uncore)),
-    OWN(2, "dram", ENERGY, AT(energy.machine.dram)),
-    OWN(2, "psys", ENERGY, AT(energy.machine.psys)),
-    OWN(2, "gpu", ENERGY, AT(energy.machine.gpu)),
-    OWN(2, "battery", ENERGY, AT(energy.machine.battery)),
-    OWN(2, "total", ENERGY, AT(energy.machine.total)),
-    OWN(1, "main", ENERGY, AT(energy.main)),
-    OWN(1, "descendants", ENERGY, AT(energy.descendants)),
-    OWN(1, "combined", ENERGY, AT(energy.combined)),
-    OWN(1, "unattributed", ENERGY, AT(energy.unattributed)),
-    OWN(1, "idle_share", NUMBER, AT(energy.idle_share)),
-    OWN(1, "mean_watts", NUMBER, AT(energy.mean_watts)),
-    OWN(1, "max_watts", NUMBER, AT(energy.max_watts)),
-    OWN(1, "co2e_grams", NUMBER, AT(energy.co2e_grams)),
-    OWN_TEXT(1, "co2e_source", energy.co2e_source),
-
-    {0, "limit_passed", SECTION, false, 0, has_passed_limit, 0},
-    OWN_TEXT(1, "kind", limit.kind_name),
-    OWN(1, "value", PASSED_LIMIT, 0),
-    OWN(1, "at_seconds", NUMBER, AT(limit.at_seconds)),
-    OWN(1, "enforced", FLAG, AT(limit.enforced)),
-
-    {0, "limits_passed_later", LATER_LIMITS, false, 0, has_later_limits, 0},
-
-    OWN(0, "sources", SOURCES, 0),
+const struct results_section results_sections[] = {
+    {"max_ram", RAM_UNIT, true, NULL},
+    {"max_gpu_ram", GPU_RAM_UNIT, true, NULL},
+    {"cpu_utilization", NO_UNIT, true, NULL},
+    {"gpu_utilization", NO_UNIT, true, NULL},
+    {"compute_time", TIME_UNIT, true, NULL},
+    {"identity", NO_UNIT, false, is_identified},
+    {"job", NO_UNIT, false, is_in_job},
+    {"allowed", RAM_UNIT, false, has_allowed},
+    {"peaks", RAM_UNIT, false, results_are_own},
+    {"gpu_peaks", GPU_RAM_UNIT, false, has_gpus},
+    {"accounting", NO_UNIT, false, results_are_own},
+    {"gpus", NO_UNIT, false, has_gpus},
+    {"tracker", NO_UNIT, false, results_are_own},
+    {"energy", ENERGY_UNIT, false, has_energy},
 };
-/* clang-format on */
+const size_t results_section_count = COUNT_OF(results_sections);
 
-const size_t results_line_count = sizeof results_lines / sizeof results_lines[0];
+/* ---- Documented lines ---- */
+
+static const struct documented_line {
+    const char *path, *column;
+    enum results_shown shown;
+} documented[] = {
+#define RSS_OF(whose)                                                                              \
+    {"max_ram." whose ".total_rss", "max." whose "_ram", SHOWN_RAM},                               \
+        {"max_ram." whose ".private_rss", "max." whose "_private_ram", SHOWN_RAM},                 \
+    {                                                                                              \
+        "max_ram." whose ".shared_rss", "max." whose "_shared_ram", SHOWN_RAM                      \
+    }
+#define UTILIZATION_OF(part, whose, SHOWN)                                                         \
+    {part ".max_sum_percent", "max." whose "_sum_utilization_percent", SHOWN},                     \
+        {part ".max_hardware_percent", "max." whose "_hardware_utilization_percent", SHOWN},       \
+        {part ".mean_sum_percent", "mean." whose "_sum_utilization_percent", SHOWN},               \
+    {                                                                                              \
+        part ".mean_hardware_percent", "mean." whose "_hardware_utilization_percent", SHOWN        \
+    }
+#define CPU_OF(whose) UTILIZATION_OF("cpu_utilization." whose, "cpu_" whose, SHOWN_NUMBER)
+    /* clang-format off */
+    {"max_ram.system_capacity", "static_data.ram_system_capacity_bytes", SHOWN_RAM},
+    {"max_ram.system", "max.system_ram", SHOWN_RAM},
+    RSS_OF("main"),
+    RSS_OF("descendants"),
+    RSS_OF("combined"),
+    {"max_gpu_ram.system_capacity", "static_data.gpu_ram_system_capacity_bytes", SHOWN_GPU_RAM},
+    {"max_gpu_ram.system", "max.system_gpu_ram", SHOWN_GPU_RAM},
+    {"max_gpu_ram.main", "max.main_gpu_ram", SHOWN_GPU_RAM},
+    {"max_gpu_ram.descendants", "max.descendants_gpu_ram", SHOWN_GPU_RAM},
+    {"max_gpu_ram.combined", "max.combined_gpu_ram", SHOWN_GPU_RAM},
+    {"cpu_utilization.system_core_count", "static_data.system_core_count", SHOWN_NUMBER},
+    {"cpu_utilization.n_expected_cores", "static_data.n_expected_cores", SHOWN_NUMBER},
+    CPU_OF("system"),
+    CPU_OF("main"),
+    CPU_OF("descendants"),
+    CPU_OF("combined"),
+    {"cpu_utilization.main_n_threads", "max.main_n_threads", SHOWN_WHOLE},
+    {"cpu_utilization.descendants_n_threads", "max.descendants_n_threads", SHOWN_WHOLE},
+    {"cpu_utilization.combined_n_threads", "max.combined_n_threads", SHOWN_WHOLE},
+    {"gpu_utilization.system_gpu_count", "static_data.system_gpu_count", SHOWN_NUMBER},
+    {"gpu_utilization.n_expected_gpus", "static_data.n_expected_gpus", SHOWN_NUMBER},
+    UTILIZATION_OF("gpu_utilization.gpu_percentages", "gpu", SHOWN_GPU_PERCENT),
+    {"compute_time.time", "elapsed_seconds", SHOWN_TIME},
+    /* clang-format on */
+};
+
+/* ---- All lines ---- */
+
+/* The path is that of a line of the section: sets the parts of it. */
+static bool is_in_section(
+    const char *path, const struct results_section *section, struct results_line *line)
+{
+    size_t length = strlen(section->key);
+    if (!path || strncmp(path, section->key, length) != 0 || path[length] != '.')
+        return false;
+    const char *rest = path + length + 1;
+    const char *dot = strchr(rest, '.');
+    line->section = section;
+    line->part = dot ? rest : NULL;
+    line->part_length = dot ? (size_t)(dot - rest) : 0;
+    line->key = dot ? dot + 1 : rest;
+    return true;
+}
+
+void results_lines_visit(const struct results_section *section,
+    void (*visit)(void *user, const struct results_line *line), void *user)
+{
+    size_t n_lists, hint = 0;
+    const struct results_list *record = results_lists(&n_lists);
+    struct results_line line;
+    for (size_t i = 0; i < COUNT_OF(documented); i++) {
+        if (!is_in_section(documented[i].path, section, &line))
+            continue;
+        const char *name = documented[i].column;
+        line.column = results_column_find(record, name, strlen(name), &hint);
+        line.shown = documented[i].shown;
+        visit(user, &line);
+    }
+    for (size_t i = 0; i < record->n_columns; i++) {
+        line.column = &record->columns[i];
+        line.shown = line.column->shown;
+        if (is_in_section(line.column->path, section, &line))
+            visit(user, &line);
+    }
+}
+
+enum results_shown results_limit_shown(const char *kind_name)
+{
+    if (strcmp(kind_name, "ram") == 0)
+        return SHOWN_RAM;
+    return strcmp(kind_name, "gpu_ram") == 0 ? SHOWN_GPU_RAM : SHOWN_NUMBER;
+}
+
+double results_to_shown(const struct gput_results *results, enum results_shown shown, double value)
+{
+    const struct gput_static_data *data = &results->static_data;
+    switch (shown) {
+    case SHOWN_RAM:
+        return value * gput_ram_unit_factor(data->ram_unit);
+    case SHOWN_GPU_RAM:
+        return value * gput_ram_unit_factor(data->gpu_ram_unit);
+    case SHOWN_ENERGY:
+        return value / gput_energy_unit_joules(results->energy.unit);
+    case SHOWN_TIME:
+        return value / gput_time_unit_seconds(data->time_unit);
+    default:
+        return value;
+    }
+}
+
+double results_from_shown(
+    const struct gput_results *results, enum results_shown shown, double value)
+{
+    const struct gput_static_data *data = &results->static_data;
+    switch (shown) {
+    case SHOWN_RAM:
+        return round(value * (1 / gput_ram_unit_factor(data->ram_unit)));
+    case SHOWN_GPU_RAM:
+        return round(value * (1 / gput_ram_unit_factor(data->gpu_ram_unit)));
+    case SHOWN_ENERGY:
+        return value * gput_energy_unit_joules(results->energy.unit);
+    case SHOWN_TIME:
+        return value * gput_time_unit_seconds(data->time_unit);
+    default:
+        return value;
+    }
+}

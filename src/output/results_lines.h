@@ -1,55 +1,52 @@
 /*
- * The table of the lines of a report: what is written as a document (results_doc.h) and read back
- * from one.
+ * The lines of a report: what is written as a document (results_doc.h) and read back from one.
+ *
+ * A line shows a column of the results (model/results_columns.h) at a path. The sections that the
+ * older gpu_tracker documents have lines of their own here; all others are the columns that name a
+ * path, in their order.
  */
 #ifndef OUTPUT_RESULTS_LINES_H
 #define OUTPUT_RESULTS_LINES_H
 
-#include "model/results.h"
+#include "model/results_columns.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What stands in a line of the report. */
-enum results_line_kind {
-    SECTION, /* the deeper lines that follow are in it */
-    RAM_UNIT,
-    GPU_RAM_UNIT,
-    TIME_UNIT,
-    RAM,     /* double, bytes; shown in the RAM unit */
-    GPU_RAM, /* likewise in the GPU RAM unit; is not 0 where it is missing, but for lack of a GPU */
-    GPU_PERCENT, /* double, likewise */
-    ENERGY_UNIT,
-    ENERGY,           /* double, joules; shown in the energy unit */
-    TIME,             /* double, seconds; shown in the time unit */
-    NUMBER,           /* double */
-    WHOLE,            /* double, shown as a whole number */
-    COUNT_32,         /* uint32_t */
-    COUNT_64,         /* uint64_t */
-    FLAG,             /* bool */
-    TEXT,             /* char array */
-    CAPTURED_PERCENT, /* what samples saw of the CPU time that the kernel counted */
-    PASSED_LIMIT,     /* bytes or seconds, as the kind of limit has it */
-    LATER_LIMITS,     /* an array with an object for each */
-    GPUS,             /* an array with an object for each GPU */
-    SOURCES,          /* an object for each source */
+/* The unit that stands in the first line of a section. */
+enum results_unit { NO_UNIT, RAM_UNIT, GPU_RAM_UNIT, TIME_UNIT, ENERGY_UNIT };
+
+struct results_section {
+    const char *key;
+    enum results_unit unit;
+    bool is_documented; /* by the older gpu_tracker: a figure that this machine does not have is 0,
+                           not null (of GPUs, only where there is none: their figures are 0 then) */
+    bool (*applies)(const struct gput_results *results); /* NULL: always */
 };
 
 struct results_line {
-    int level;
-    const char *key; /* its label in text is made from it */
-    enum results_line_kind kind;
-    bool documented; /* by the seeds: a figure that this machine does not have is 0, not null (of
-                        GPUs, only where there is none: their figures are 0 then) */
-    size_t offset;   /* of the value in struct gput_results */
-    bool (*applies)(const struct gput_results *results); /* of a section; NULL: always */
-    size_t size;                                         /* of a text */
+    const struct results_section *section;
+    const char *part; /* of the section: the object that it is in; NULL: the section itself */
+    size_t part_length;
+    const char *key;
+    const struct results_column *column;
+    enum results_shown shown;
 };
 
-/* Levels are 0 to RESULTS_LINE_LEVELS - 1. */
-#define RESULTS_LINE_LEVELS 3
+/* In the order of a report. */
+extern const struct results_section results_sections[];
+extern const size_t results_section_count;
 
-extern const struct results_line results_lines[];
-extern const size_t results_line_count;
+/* The lines of a section; calls `visit` with each. */
+void results_lines_visit(const struct results_section *section,
+    void (*visit)(void *user, const struct results_line *line), void *user);
+
+/* How the value of a limit is shown. */
+enum results_shown results_limit_shown(const char *kind_name);
+
+/* A figure in the unit that it is shown in, and back to the base unit. */
+double results_to_shown(const struct gput_results *results, enum results_shown shown, double value);
+double results_from_shown(
+    const struct gput_results *results, enum results_shown shown, double value);
 
 #endif

@@ -42,25 +42,20 @@ static int read_units(const struct doc *doc, struct gput_results *results, struc
     return GPUT_OK;
 }
 
-/* From the unit of a line to the base unit; 0: the line is no double. */
-static double factor_of(const struct results_line *line, const struct gput_results *results)
+/* ---- Values ---- */
+
+/* To a column of an item; what is not there is not known, and counts are 0 then. */
+static void read_value(const struct doc *value, const struct results_column *column,
+    enum results_shown shown, const struct gput_results *results, void *item)
 {
-    switch (line->kind) {
-    case RAM:
-        return 1 / gput_ram_unit_factor(results->static_data.ram_unit);
-    case GPU_RAM:
-        return 1 / gput_ram_unit_factor(results->static_data.gpu_ram_unit);
-    case ENERGY:
-        return gput_energy_unit_joules(results->energy.unit);
-    case TIME:
-        return gput_time_unit_seconds(results->static_data.time_unit);
-    case NUMBER:
-    case WHOLE:
-    case GPU_PERCENT:
-        return 1;
-    default:
-        return 0;
-    }
+    double number = number_of(value);
+    const char *text = text_of(value);
+    if (column->kind == RESULTS_TEXT)
+        results_column_set_text(column, item, text, strlen(text));
+    else if (column->kind == RESULTS_DOUBLE)
+        results_column_set_number(column, item, results_from_shown(results, shown, number));
+    else
+        results_column_set_number(column, item, isnan(number) || number < 0 ? 0 : number);
 }
 
 /* ---- Lists ---- */
@@ -72,44 +67,25 @@ static void read_sources(const struct doc *sources, struct gput_results *results
         const char *word = source->kind == DOC_OBJECT ? text_of(doc_get(source, "state")) : "";
         for (int state = GPUT_SOURCE_EXACT; state <= GPUT_SOURCE_UNAVAILABLE; state++) {
             if (source->key && strcmp(word, gput_source_state_name(state)) == 0)
-                results_add_source(results, source->key, (enum gput_source_state)state,
+                results_add_source(results, source->key, (enum gput_source_state)state, "%s",
                     text_of(doc_get(source, "reason")));
         }
     }
 }
 
-static double bytes_of(const struct doc *object, const char *key, double factor)
+static void read_gpu(
+    const struct doc *doc, const struct gput_results *results, struct gput_gpu *gpu)
 {
-    return round(member(object, key) * factor);
-}
-
-/* `factor`: from the report's unit of GPU RAM to bytes. */
-static void read_gpu(const struct doc *doc, double factor, struct gput_gpu *gpu)
-{
-    const struct doc *selected = doc_get(doc, "selected");
-    *gpu = (struct gput_gpu){
-        .selected = !selected || selected->boolean,
-        .ram_capacity_bytes = bytes_of(doc, "ram_capacity", factor),
-        .max_ram_bytes = bytes_of(doc, "max_ram", factor),
-        .max_main_ram_bytes = bytes_of(doc, "max_main_ram", factor),
-        .max_descendants_ram_bytes = bytes_of(doc, "max_descendants_ram", factor),
-        .max_combined_ram_bytes = bytes_of(doc, "max_combined_ram", factor),
-        .max_combined_ram_at_most_bytes = bytes_of(doc, "max_combined_ram_at_most", factor),
-        .max_utilization_percent = member(doc, "max_utilization_percent"),
-        .mean_utilization_percent = member(doc, "mean_utilization_percent"),
-        .max_main_sm_percent = member(doc, "max_main_sm_percent"),
-        .mean_main_sm_percent = member(doc, "mean_main_sm_percent"),
-        .max_descendants_sm_percent = member(doc, "max_descendants_sm_percent"),
-        .mean_descendants_sm_percent = member(doc, "mean_descendants_sm_percent"),
-        .max_power_watts = member(doc, "max_power_watts"),
-        .mean_power_watts = member(doc, "mean_power_watts"),
-        .now = {NAN, NAN, NAN, NAN, NAN},
-    };
-    snprintf(gpu->uuid, sizeof gpu->uuid, "%s", text_of(doc_get(doc, "uuid")));
-    snprintf(gpu->name, sizeof gpu->name, "%s", text_of(doc_get(doc, "name")));
-    snprintf(gpu->vendor, sizeof gpu->vendor, "%s", text_of(doc_get(doc, "vendor")));
-    snprintf(gpu->pci_address, sizeof gpu->pci_address, "%s", text_of(doc_get(doc, "pci_address")));
-    snprintf(gpu->missing, sizeof gpu->missing, "%s", text_of(doc_get(doc, "missing")));
+    const struct results_list *list = results_gpu_list();
+    memset(gpu, 0, sizeof *gpu);
+    for (const struct results_column *column = list->columns;
+         column < list->columns + list->n_columns; column++) {
+        const struct doc *value = column->path ? doc_get(doc, column->path) : NULL;
+        if (column->kind == RESULTS_FLAG)
+            results_column_set_number(column, gpu, !value || value->boolean);
+        else
+            read_value(value, column, column->shown, results, gpu);
+    }
 }
 
 static int read_gpus(const struct doc *gpus, struct gput_results *results, struct gput_error *error)
@@ -118,70 +94,62 @@ static int read_gpus(const struct doc *gpus, struct gput_results *results, struc
         return GPUT_OK;
     if (results_reserve_gpus(results, gpus->count) != GPUT_OK)
         return error_memory(error);
-    double factor = 1 / gput_ram_unit_factor(results->static_data.gpu_ram_unit);
     for (const struct doc *gpu = gpus->first; gpu; gpu = gpu->next) {
         if (gpu->kind == DOC_OBJECT)
-            read_gpu(gpu, factor, &results->gpus[results->n_gpus++]);
+            read_gpu(gpu, results, &results->gpus[results->n_gpus++]);
     }
     return GPUT_OK;
 }
 
+static void read_limit(
+    const struct doc *doc, const struct gput_results *results, struct gput_limit_passed *limit)
+{
+    const struct doc *enforced = doc_get(doc, "enforced");
+    const char *kind = text_of(doc_get(doc, "kind"));
+    snprintf(limit->kind_name, sizeof limit->kind_name, "%s", kind);
+    limit->value = results_from_shown(results, results_limit_shown(kind), member(doc, "value"));
+    limit->at_seconds = member(doc, "at_seconds");
+    limit->enforced = enforced && enforced->kind == DOC_BOOL && enforced->boolean;
+}
+
+static void read_limits(const struct doc *root, struct gput_results *results)
+{
+    const struct doc *first = doc_get(root, "limit_passed");
+    const struct doc *later = doc_get(root, "limits_passed_later");
+    if (first && first->kind == DOC_OBJECT)
+        read_limit(first, results, &results->limit);
+    if (!later || later->kind != DOC_ARRAY)
+        return;
+    for (const struct doc *item = later->first; item; item = item->next) {
+        if (item->kind == DOC_OBJECT && results->n_later_limits < GPUT_LIMIT_KINDS - 1)
+            read_limit(item, results, &results->later_limits[results->n_later_limits++]);
+    }
+}
+
 /* ---- Lines ---- */
 
-static void read_line(
-    const struct doc *value, const struct results_line *line, struct gput_results *results)
+struct reading {
+    const struct doc *root;
+    struct gput_results *results;
+};
+
+static void read_line(void *user, const struct results_line *line)
 {
-    char *at = (char *)results + line->offset;
-    double number = number_of(value), factor = factor_of(line, results);
-    double known = isnan(number) || number < 0 ? 0 : number;
-    bool is_bytes = line->kind == RAM || line->kind == GPU_RAM;
-    if (factor != 0) {
-        number = is_bytes ? round(number * factor) : number * factor;
-        memcpy(at, &number, sizeof number);
-    } else if (line->kind == COUNT_64) {
-        uint64_t count = known < 0x1p63 ? (uint64_t)known : 0;
-        memcpy(at, &count, sizeof count);
-    } else if (line->kind == COUNT_32) {
-        uint32_t count = known <= UINT32_MAX ? (uint32_t)known : 0;
-        memcpy(at, &count, sizeof count);
-    } else if (line->kind == CAPTURED_PERCENT) {
-        results->accounting.captured_percent = number;
-    } else if (line->kind == TEXT) {
-        snprintf(at, line->size, "%s", text_of(value));
-    } else if (line->kind == FLAG) {
-        *(bool *)at = value && value->kind == DOC_BOOL && value->boolean;
-    }
+    const struct reading *reading = user;
+    const struct doc *object = doc_get(reading->root, line->section->key);
+    char part[64];
+    snprintf(part, sizeof part, "%.*s", (int)line->part_length, line->part ? line->part : "");
+    if (line->part)
+        object = doc_get(object, part);
+    read_value(
+        doc_get(object, line->key), line->column, line->shown, reading->results, reading->results);
 }
 
 static void read_lines(const struct doc *root, struct gput_results *results)
 {
-    const struct doc *parents[RESULTS_LINE_LEVELS + 1] = {root};
-    for (size_t i = 0; i < results_line_count; i++) {
-        const struct results_line *line = &results_lines[i];
-        const struct doc *parent = parents[line->level];
-        bool is_object = parent && parent->kind == DOC_OBJECT;
-        const struct doc *value = is_object ? doc_get(parent, line->key) : NULL;
-        if (line->kind == SECTION)
-            parents[line->level + 1] = value;
-        else
-            read_line(value, line, results);
-    }
-}
-
-/* What no line has is not known. */
-static void forget_all(struct gput_results *results)
-{
-    double *const lists[] = {results->max, results->mean, results->now.values};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        for (int k = 0; k < GPUT_MEASUREMENT_COUNT; k++)
-            lists[i][k] = NAN;
-    }
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        results->now.watts[i] = NAN;
-    results->now.system_cpu_seconds = results->now.main_cpu_seconds = NAN;
-    results->now.descendants_cpu_seconds = NAN;
-    results->accounting.storage_dirtied_bytes = NAN;
-    results->peaks.control_group.at_most_bytes = NAN;
+    struct reading reading = {root, results};
+    for (size_t i = 0; i < results_section_count; i++)
+        results_lines_visit(&results_sections[i], read_line, &reading);
 }
 
 bool results_doc_is_report(const struct doc *doc)
@@ -194,8 +162,9 @@ bool results_doc_is_report(const struct doc *doc)
 int results_read_doc(const struct doc *doc, struct gput_results *results, struct gput_error *error)
 {
     TRY(read_units(doc, results, error));
-    forget_all(results);
+    results_forget(results); /* what no line has */
     read_lines(doc, results);
+    read_limits(doc, results);
     read_sources(doc_get(doc, "sources"), results);
     return read_gpus(doc_get(doc, "gpus"), results, error);
 }

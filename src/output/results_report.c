@@ -11,7 +11,6 @@
 #include "output/results_pickle.h"
 #include "output/results_summary.h"
 
-#include "model/processes.h"
 #include "model/results.h"
 
 static void write_as_text(const struct gput_results *results,

@@ -168,6 +168,7 @@ static void write_cpu(struct summary *summary)
     const struct gput_results *results = summary->results;
     const struct gput_accounting *accounting = &results->accounting;
     char figure[HUMAN_SIZE], user[HUMAN_SIZE], kernel[HUMAN_SIZE], parts[96] = "";
+    char whole[48] = "";
     double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
     bool is_limited = !isnan(allowed);
@@ -181,10 +182,13 @@ static void write_cpu(struct summary *summary)
         snprintf(parts, sizeof parts, "; user %s, system %s",
             human_seconds(accounting->kernel_user_cpu_seconds, user),
             human_seconds(accounting->kernel_system_cpu_seconds, kernel));
+    if (is_limited)
+        snprintf(
+            whole, sizeof whole, " allowed (machine: %u)", results->static_data.system_core_count);
     double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
     row(summary, "CPU", human_seconds(seconds, figure), "%s%.*f of %g cores%s%s",
         is_exact(results, "kernel_cpu_time") ? "" : "at least; ", cores < 0.095 ? 2 : 1, cores,
-        allowed, is_limited ? " allowed" : "", parts);
+        allowed, whole, parts);
 }
 
 static void write_ram(struct summary *summary)
@@ -196,7 +200,10 @@ static void write_ram(struct summary *summary)
     bool is_limited = !isnan(limit);
     char figure[HUMAN_SIZE], whole[HUMAN_SIZE], main[HUMAN_SIZE], others[HUMAN_SIZE];
     char bound[64] = "", bound_figure[HUMAN_SIZE];
-    char parts[96] = "";
+    char parts[96] = "", of_machine[64] = "";
+    if (is_limited)
+        snprintf(of_machine, sizeof of_machine, " (machine: %s)",
+            human_bytes(results->static_data.ram_system_capacity_bytes, whole));
     if (!is_limited)
         limit = results->static_data.ram_system_capacity_bytes;
     if (at_most > peak * NOTABLE_RISE)
@@ -208,14 +215,15 @@ static void write_ram(struct summary *summary)
     char share[16] = "under 1";
     if (peak / limit >= 0.0095)
         snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
-    row(summary, "RAM", human_bytes(peak, figure), "peak%s, %s %% of the %s%s%s", bound, share,
-        is_limited ? "allowed " : "machine's ", human_bytes(limit, whole), parts);
+    row(summary, "RAM", human_bytes(peak, figure), "peak%s, %s %% of the %s%s%s%s", bound, share,
+        is_limited ? "allowed " : "machine's ", human_bytes(limit, whole), of_machine, parts);
 }
 
 static void write_gpu(struct summary *summary, unsigned index, const struct gput_gpu *gpu)
 {
     char label[32], figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], use[64] = "";
-    char power[64] = "";
+    char power[64] = "", late[96] = "";
+    double late_seconds = summary->results->gpu_peaks.late_list_seconds;
     bool is_ours = !isnan(gpu->max_combined_ram_bytes);
     double peak = is_ours ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes;
     snprintf(label, sizeof label, "GPU %u", index);
@@ -224,8 +232,11 @@ static void write_gpu(struct summary *summary, unsigned index, const struct gput
             gpu->max_utilization_percent);
     if (!isnan(gpu->mean_power_watts))
         snprintf(power, sizeof power, "; %s", human_watts(gpu->mean_power_watts, watts));
+    if (is_ours && late_seconds > 0)
+        snprintf(late, sizeof late, ", at least: the driver said %.1f s late who holds it,",
+            late_seconds);
     row(summary, label, human_bytes(peak, figure), "peak%s of %s%s%s  %s",
-        is_ours ? "" : ", by whoever used it,", human_bytes(gpu->ram_capacity_bytes, whole), use,
+        is_ours ? late : ", by whoever used it,", human_bytes(gpu->ram_capacity_bytes, whole), use,
         power, gpu->name);
 }
 
@@ -268,14 +279,17 @@ static void write_energy(struct summary *summary)
 static void write_io(struct summary *summary)
 {
     const struct gput_accounting *accounting = &summary->results->accounting;
+    const struct gput_source *counts = find_source(summary->results, "counts");
+    bool is_at_least = counts && counts->state == GPUT_SOURCE_SAMPLED;
     char figure[HUMAN_SIZE], written[HUMAN_SIZE], fetched[HUMAN_SIZE], stored[HUMAN_SIZE];
     if (isnan(accounting->read_bytes) && isnan(accounting->storage_read_bytes))
         return;
     row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
-        "read, %s written; %s from storage, %s to storage",
+        "read, %s written; %s from storage, %s to storage%s",
         human_bytes(accounting->write_bytes, written),
         human_bytes(accounting->storage_read_bytes, fetched),
-        human_bytes(accounting->storage_write_bytes, stored));
+        human_bytes(accounting->storage_write_bytes, stored),
+        is_at_least ? "; each at least this" : "");
 }
 
 static void write_processes(struct summary *summary)
@@ -357,7 +371,7 @@ void results_summary_write(
 /* "12.3 s  1.9 cores  RAM 412 MB, at most 500 MB  GPU RAM 11.2 GB, busy 85 %" */
 static void write_line(const struct gput_results *results, struct str *line)
 {
-    char now[HUMAN_SIZE], most[HUMAN_SIZE];
+    char now[HUMAN_SIZE], max[HUMAN_SIZE];
     const double *values = results->now.values;
     double cpu_percent = values[GPUT_CPU_COMBINED_SUM];
     str_append(line, human_seconds(results->elapsed_seconds, now));
@@ -365,7 +379,7 @@ static void write_line(const struct gput_results *results, struct str *line)
         str_printf(line, "  %.1f cores", cpu_percent / 100);
     if (!isnan(values[GPUT_COMBINED_RAM]))
         str_printf(line, "  RAM %s, at most %s", human_bytes(values[GPUT_COMBINED_RAM], now),
-            human_bytes(results->max[GPUT_COMBINED_RAM], most));
+            human_bytes(results->max[GPUT_COMBINED_RAM], max));
     if (results->n_gpus && !isnan(values[GPUT_COMBINED_GPU_RAM]))
         str_printf(line, "  GPU RAM %s", human_bytes(values[GPUT_COMBINED_GPU_RAM], now));
     if (results->n_gpus && !isnan(values[GPUT_GPU_HARDWARE_UTILIZATION]))

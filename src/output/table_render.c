@@ -207,6 +207,7 @@ static void render_rows(struct str *text, const struct gput_table *table, const 
             append_aligned(text, str_text(&cell), widths[column],
                 gput_table_column_type(table, column) != GPUT_COLUMN_TEXT, column + 1 == columns);
         }
+    text->failed |= cell.failed;
     str_finish(&cell);
 }
 
@@ -243,6 +244,7 @@ static void add_text(struct gput_table_writer *writer, const struct gput_table *
         if (width > writer->widths[column])
             writer->widths[column] = width;
     }
+    writer->out.failed |= scratch.failed;
     str_finish(&scratch);
     if (first)
         render_head(&writer->out, part, writer->widths);

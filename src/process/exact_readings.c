@@ -9,10 +9,11 @@
 #define CREDIT_PART 50
 #define CREDIT_MAX_NS (NS_PER_SECOND / 10)
 
-void exact_readings_init(struct exact_readings *readings, bool unlimited, int64_t now_ns)
+void exact_readings_init(
+    struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns)
 {
     *readings = (struct exact_readings){
-        .unlimited = unlimited, .credit_ns = CREDIT_MAX_NS, .credit_since_ns = now_ns};
+        .when = when, .credit_ns = CREDIT_MAX_NS, .credit_since_ns = now_ns};
 }
 
 /* One pass over a tree as of one scan. */
@@ -81,7 +82,9 @@ static bool needs_reading(
     const struct memory *memory = &polled->memory;
     if (!process_has_memory(process) || memory->refused)
         return false;
-    if (pass->readings->unlimited || memory_has_changed(memory))
+    if (pass->is_alone && pass->readings->when == EXACT_READINGS_OF_SEVERAL)
+        return false;
+    if (pass->readings->when == EXACT_READINGS_ALWAYS || memory_has_changed(memory))
         return true;
     /* When its last sharer has ended, its private part has grown while its RSS is unchanged. */
     if (pass->is_alone)
@@ -173,7 +176,7 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     struct memory *memory = &process->polled->memory;
     struct metered *metered = &process->polled->metered;
     bool has_same_ranges = !memory_ranges_have_changed(memory) && !metered->ranges_are_stale;
-    bool rollup = pass->is_alone || (has_same_ranges && !readings->unlimited);
+    bool rollup = pass->is_alone || (has_same_ranges && readings->when != EXACT_READINGS_ALWAYS);
     /* For a new process, the changed number of members has done that already. */
     marks_sharers &= memory->has_exact;
 
@@ -247,7 +250,7 @@ static void read_group(const struct pass *pass, const struct group *group)
         return;
     struct exact_readings *readings = pass->readings;
     bool must_pause = group->must_pause && !group->is_urgent && !has_copied_much(group);
-    if (!readings->unlimited && (readings->credit_ns <= 0 || must_pause)) {
+    if (readings->when != EXACT_READINGS_ALWAYS && (readings->credit_ns <= 0 || must_pause)) {
         readings->has_deferred = true;
         return;
     }

@@ -16,8 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum exact_readings_when {
+    EXACT_READINGS_ADAPTIVE,   /* as above */
+    EXACT_READINGS_ALWAYS,     /* every process at every scan, whatever it costs */
+    EXACT_READINGS_OF_SEVERAL, /* adaptive; none of one process that has all the memory */
+};
+
 struct exact_readings {
-    bool unlimited; /* every process at every scan, whatever it costs */
+    enum exact_readings_when when;
 
     int64_t credit_ns; /* time that may be spent now */
     int64_t credit_since_ns;
@@ -30,7 +36,8 @@ struct exact_readings {
     uint64_t refused;       /* processes so far whose maps could not be read */
 };
 
-void exact_readings_init(struct exact_readings *readings, bool unlimited, int64_t now_ns);
+void exact_readings_init(
+    struct exact_readings *readings, enum exact_readings_when when, int64_t now_ns);
 
 /* Reads what needs it of a tree that was just scanned, and may be read now. */
 void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,

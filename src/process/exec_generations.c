@@ -1,5 +1,7 @@
 #include "process/exec_generations.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 void exec_generations_finish(struct exec_generations *generations)
@@ -14,18 +16,6 @@ static int by_exec_generation(const void *left, const void *right)
     const struct process *b = *(struct process *const *)right;
     return (a->polled->exec_generation > b->polled->exec_generation) -
            (a->polled->exec_generation < b->polled->exec_generation);
-}
-
-static int reserve(struct exec_generations *generations, size_t count)
-{
-    if (count <= generations->capacity)
-        return GPUT_OK;
-    void *grown = realloc(generations->processes, count * 2 * sizeof *generations->processes);
-    if (!grown)
-        return GPUT_ERROR_MEMORY;
-    generations->processes = grown;
-    generations->capacity = count * 2;
-    return GPUT_OK;
 }
 
 /* A hash of a process. The sum of the hashes identifies a set of processes. */
@@ -67,7 +57,8 @@ static void set_members(struct process **members, size_t count)
 int exec_generations_update(
     struct exec_generations *generations, const struct process_tree *tree, bool *has_changed)
 {
-    TRY(reserve(generations, tree->count));
+    if (!ARRAY_RESERVE(generations->processes, tree->count, generations->capacity))
+        return GPUT_ERROR_MEMORY;
     uint64_t hash = 0;
     generations->count = 0;
     for (size_t i = 0; i < tree->count; i++) {

@@ -4,6 +4,8 @@
 #include "os/proc_smaps_rollup.h"
 #include "process/bytes.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 void memory_finish(struct memory *memory)
@@ -44,15 +46,9 @@ static bool is_adjacent(const struct shared_range *range, const struct shared_ra
 static struct shared_range *append_range(struct reading *reading)
 {
     struct memory *memory = reading->memory;
-    if (reading->range_count == memory->range_capacity) {
-        size_t capacity = memory->range_capacity ? memory->range_capacity * 2 : 8;
-        void *ranges = realloc(memory->ranges, capacity * sizeof *memory->ranges);
-        if (!ranges) {
-            reading->failed = true;
-            return NULL;
-        }
-        memory->ranges = ranges;
-        memory->range_capacity = capacity;
+    if (!ARRAY_RESERVE(memory->ranges, reading->range_count, memory->range_capacity)) {
+        reading->failed = true;
+        return NULL;
     }
     return &memory->ranges[reading->range_count++];
 }

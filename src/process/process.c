@@ -286,7 +286,7 @@ int process_set_baseline(struct process *process)
     struct baseline *baseline = process_add_baseline(process);
     if (!baseline)
         return GPUT_ERROR_MEMORY;
-    process->is_old = true;
+    baseline->is_old = true;
     baseline->cpu_ns = process->polled->cpu_ns;
     baseline->children_ticks = process->polled->children_ticks;
     return GPUT_OK;

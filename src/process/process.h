@@ -67,6 +67,7 @@ struct polled {
     bool children_unread;      /* it ran since its children were last read */
     bool was_not_read;         /* it ran, and could not be read without a free descriptor */
     bool is_counted;           /* the process log counts it */
+    bool is_other;             /* a root besides main (process_tree_options.others) */
     bool is_reaped;            /* its parent has waited for it: the next scan removes it */
     bool is_fork;              /* it has not called execve since its fork */
     bool is_vfork_child;       /* it runs in its vfork parent's memory until it calls execve */
@@ -106,16 +107,35 @@ struct polled {
 /* What exit records gave, those of its threads added up. */
 struct exit_figures {
     unsigned records;
+    bool is_complete; /* the last one has arrived: figures will not change */
     int64_t cpu_ns;
     struct task_counts counts; /* faults, switches, bytes */
 };
 
 /* What was used before tracking began. */
 struct baseline {
+    bool is_old; /* the process started before tracking began */
     int64_t cpu_ns;
     uint64_t children_ticks;
     uint64_t peak_bytes;
     struct task_counts counts;
+};
+
+/* Its end, as far as it is known. */
+struct process_end {
+    int64_t at_ns;   /* unless `is_exact`, when it was last alive */
+    bool is_exact;   /* from an event or an exit record */
+    bool has_status; /* `status` is known */
+    int status;      /* as from wait(2) */
+    unsigned round;  /* of the log, when it was seen */
+};
+
+/* What is known of the memory that it had so far. */
+struct process_history {
+    bool has_execed;          /* it called execve() itself */
+    bool has_replaced_memory; /* its memory before an execve(): the peak after the last reading is
+                                 not known */
+    bool had_own_memory; /* a poll found it with memory of its own: it was no vfork child then */
 };
 
 struct process {
@@ -123,12 +143,10 @@ struct process {
     pid_t parent_pid;         /* the process that started it */
     pid_t last_parent;        /* as of the last scan: another if that has ended */
     enum process_state state; /* changed by the process log alone */
-    struct process *parent;   /* NULL: it is main, or not known */
-    struct process *next;     /* in the same slot of the table */
-    uint64_t number;          /* in order of discovery */
     bool is_main;
-    bool is_other; /* a root besides main (process_tree_options.others) */
-    bool is_old;   /* it started before tracking began */
+    struct process *parent; /* NULL: it is main, or not known */
+    struct process *next;   /* in the same slot of the table */
+    uint64_t number;        /* in order of discovery */
 
     /* Each may be NULL; all are owned. */
     struct polled *polled;
@@ -136,29 +154,19 @@ struct process {
     struct baseline *baseline; /* of main, and of those that are old */
 
     bool is_announced; /* an event announced its start: `start_ns` is exact */
-    bool end_is_exact; /* from an event or an exit record */
-    bool has_status;
-    bool has_last_record;     /* its last exit record has arrived: figures will not change */
-    bool has_lost_events;     /* events were lost while it lived: exit records may be missing */
-    bool ignores_children;    /* it ignored SIGCHLD when its status was read */
-    bool child_ended;         /* since its collected figures were last read */
-    bool has_execed;          /* it called execve() itself */
-    bool has_replaced_memory; /* its memory before an execve(): the peak after the last reading is
-                                 not known */
-    bool had_own_memory; /* a poll found it with memory of its own: it was no vfork child then */
-    bool has_io;         /* I/O bytes are known */
-    bool name_is_stale;  /* it called execve() since its name and command line were read */
-    bool is_in_ending;   /* it is in the log's list `ending` */
-    bool is_kept;        /* scratch */
-    int status;          /* as from wait(2) */
-    unsigned ended_round;
-
-    char name[16];     /* the kernel's comm, at most 15 bytes; "" when it was never read */
-    char *command;     /* command line, separated by blanks; NULL: not wanted, or not read; owned */
     int64_t start_ns;  /* monotonic clock */
-    int64_t end_ns;    /* its end; unless end_is_exact, when it was last alive */
-    int64_t polled_ns; /* when it was last read */
-    int64_t cpu_ns;    /* since tracking began; of polls, or of its exit record; -1: not known */
+    struct process_end end;
+    struct process_history history;
+
+    char name[16]; /* the kernel's comm, at most 15 bytes; "" when it was never read */
+    char *command; /* command line, separated by blanks; NULL: not wanted, or not read; owned */
+    bool name_is_stale; /* it called execve() since both were read */
+
+    bool has_lost_events;  /* events were lost while it lived: exit records may be missing */
+    bool ignores_children; /* it ignored SIGCHLD when its status was read */
+    bool child_ended;      /* since its collected figures were last read */
+    int64_t polled_ns;     /* when it was last read */
+    int64_t cpu_ns; /* since tracking began; of polls, or of its exit record; -1: not known */
     enum process_peak peak;
     uint64_t peak_rss_bytes;
     uint64_t peak_hwm_bytes;   /* highest VmHWM that was read: execve() resets it */
@@ -168,6 +176,11 @@ struct process {
      * Else, without switches, of the process and of the children that it collected.
      */
     struct task_counts counts;
+    bool has_io; /* I/O bytes are known */
+
+    /* Of the log and its archive. */
+    bool is_in_ending; /* it is in the log's list `ending` */
+    bool is_kept;      /* scratch */
 };
 
 /* Closes nothing: it must not be polled any more. NULL is allowed. */
@@ -183,6 +196,18 @@ static inline bool process_has_ended(const struct process *process)
 static inline bool process_is_running(const struct process *process)
 {
     return process_state_is_running(process->state);
+}
+
+/* True when its last exit record has arrived: its figures will not change. */
+static inline bool process_has_last_record(const struct process *process)
+{
+    return process->exits && process->exits->is_complete;
+}
+
+/* True when it started before tracking began. */
+static inline bool process_is_old(const struct process *process)
+{
+    return process->baseline && process->baseline->is_old;
 }
 
 /* All zeroes where nothing was used before tracking began. */

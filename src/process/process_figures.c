@@ -26,12 +26,19 @@ static void raise_peak(struct process *process, uint64_t bytes, enum process_pea
 
 void process_note_lost_events(struct process *process)
 {
-    process->has_lost_events = process->has_replaced_memory = true;
+    process->has_lost_events = process->history.has_replaced_memory = true;
     if (process->peak == PROCESS_PEAK_FINAL)
         process->peak = PROCESS_PEAK_HWM;
 }
 
-void process_update(struct process *process)
+static void update_faults(struct process *process)
+{
+    const struct polled *polled = process->polled;
+    process->counts.minor_faults = polled->minor_faults + polled->children_minor_faults;
+    process->counts.major_faults = polled->major_faults + polled->children_major_faults;
+}
+
+void process_update(struct process *process, bool with_faults)
 {
     const struct polled *polled = process->polled;
     int64_t cpu_ns = process_cpu_ns(process);
@@ -41,15 +48,19 @@ void process_update(struct process *process)
     if (polled->parent > 0)
         process->last_parent = polled->parent;
     /* One that is exiting has no memory any more, not even its parent's. */
-    process->had_own_memory |= process_has_memory(process) && polled->memory.resident_bytes > 0;
+    process->history.had_own_memory |=
+        process_has_memory(process) && polled->memory.resident_bytes > 0;
     if (polled->peak_resident_bytes)
         raise_peak(process, polled->peak_resident_bytes, PROCESS_PEAK_SAMPLED);
+    if (with_faults)
+        update_faults(process);
 }
 
 bool process_started(const struct process *process, uint64_t start_time_ticks, int64_t ns_per_tick)
 {
     int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)start_time_ticks * ns_per_tick);
-    int64_t lived_ns = process->end_ns > process->start_ns ? process->end_ns : process->start_ns;
+    int64_t lived_ns =
+        process->end.at_ns > process->start_ns ? process->end.at_ns : process->start_ns;
     return start_ns <= lived_ns + ns_per_tick;
 }
 
@@ -116,7 +127,7 @@ static enum process_peak peak_of_end(
 {
     if (exit->peak_rss_bytes <= process_baseline(process)->peak_bytes)
         return process->peak;
-    return process->has_replaced_memory ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
+    return process->history.has_replaced_memory ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
 }
 
 static struct task_counts counts_of(const struct taskstats_exit *exit)
@@ -149,7 +160,7 @@ bool process_add_exit_record(struct process *process, const struct taskstats_exi
         return true;
     process->counts = (struct task_counts){0};
     process->has_io = !before->counts.lacks_io;
-    process->has_last_record = true;
+    process->exits->is_complete = true;
     process->peak = peak_of_end(process, exit);
     int64_t cpu_ns = process->exits->cpu_ns - before->cpu_ns;
     if (cpu_ns > process->cpu_ns)
@@ -181,13 +192,6 @@ void process_read_threads(struct process *process, const char *procfs_root)
     process->has_io = !now.lacks_io && !process_baseline(process)->counts.lacks_io;
 }
 
-void process_update_faults(struct process *process)
-{
-    const struct polled *polled = process->polled;
-    process->counts.minor_faults = polled->minor_faults + polled->children_minor_faults;
-    process->counts.major_faults = polled->major_faults + polled->children_major_faults;
-}
-
 void process_read_io(struct process *process, const char *procfs_root)
 {
     struct task_counts *counts = &process->counts;
@@ -212,6 +216,11 @@ struct task_counts process_counts(const struct process *process)
 
 /* ---- how far its peak can be trusted ---- */
 
+bool process_has_no_faults(const struct process *process)
+{
+    return process_has_last_record(process) && task_counts_faults(&process->exits->counts) == 0;
+}
+
 struct peak_sum process_peak_sum(const struct process *process)
 {
     bool is_final = process->peak == PROCESS_PEAK_FINAL;
@@ -233,6 +242,6 @@ bool process_may_have_risen(const struct process *process)
 
 bool process_has_own_memory(const struct process *process)
 {
-    return !process->has_last_record || process->is_old || process->has_execed ||
-           process->had_own_memory;
+    return !process_has_last_record(process) || process_is_old(process) ||
+           process->history.has_execed || process->history.had_own_memory;
 }

@@ -17,8 +17,9 @@
 /* Events were lost while it lived: exits of its threads, or execve(), may be missing. */
 void process_note_lost_events(struct process *process);
 
-/* Merges what the last poll read. */
-void process_update(struct process *process);
+/* Merges what the last poll read. `with_faults`: also the page faults of it and of the children
+ * that it collected, which no exit record will give. */
+void process_update(struct process *process, bool with_faults);
 
 /* Sets its current name; reads its command line again where that is wanted and the name is new. */
 void process_update_name(
@@ -41,14 +42,15 @@ void process_read_peak(struct process *process, const char *procfs_root);
 /* Reads the counters of its living threads. */
 void process_read_threads(struct process *process, const char *procfs_root);
 
-/* Sets the page faults of it and of the children that it collected, as of the last poll. */
-void process_update_faults(struct process *process);
-
 /* Reads the I/O counters of it and of the children that it collected. */
 void process_read_io(struct process *process, const char *procfs_root);
 
 /* Counts since tracking began. */
 struct task_counts process_counts(const struct process *process);
+
+/* Whether its exit records, which are complete, have no page fault: a child that shares its
+ * parent's memory (vfork) may run in pages that are all there already. */
+bool process_has_no_faults(const struct process *process);
 
 /* Its peak, to be summed up: unbounded unless its final peak is known. */
 struct peak_sum process_peak_sum(const struct process *process);

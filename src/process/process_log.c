@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "os/proc_stat.h"
+#include "process/bytes.h"
 #include "process/process_figures.h"
 #include "process/process_ranking.h"
 #include "process/process_readings.h"
@@ -19,27 +20,7 @@ static struct process_table *table_of(const struct process_log *log)
 
 struct process *process_log_get(const struct process_log *log, pid_t pid)
 {
-    struct process *process = process_table_get(table_of(log), pid);
-    while (process && !process_state_is_open(process->state))
-        process = process_table_older(process);
-    return process;
-}
-
-static struct process *skip_final(const struct process_log *log, struct process *process)
-{
-    while (process && !process_state_is_open(process->state))
-        process = process_table_next(table_of(log), process);
-    return process;
-}
-
-struct process *process_log_first(const struct process_log *log)
-{
-    return skip_final(log, process_table_first(table_of(log)));
-}
-
-struct process *process_log_next(const struct process_log *log, const struct process *process)
-{
-    return skip_final(log, process_table_next(table_of(log), process));
+    return process_table_get_open(table_of(log), pid);
 }
 
 /* Only where processes are kept after the end: else the parent would be freed first. */
@@ -51,11 +32,9 @@ static void set_parent(
 
 /* ---- states ---- */
 
-void process_log_update(const struct process_log *log, struct process *process)
+static void update(const struct process_log *log, struct process *process)
 {
-    process_update(process);
-    if (!log->options.has_taskstats)
-        process_update_faults(process);
+    process_update(process, !log->options.has_taskstats);
 }
 
 static void archive(struct process_log *log, struct process *process)
@@ -69,8 +48,11 @@ static void make_final(struct process_log *log, struct process *process)
 {
     process->state = PROCESS_FINAL;
     if (process->polled)
-        process_log_update(log, process);
-    process_totals_add(log, process);
+        update(log, process);
+    log->ended_total++;
+    if (!process_totals_add(&log->totals, process, process_log_get(log, process->last_parent),
+            log->options.has_taskstats))
+        log->ran_out = true;
     if (!process->polled)
         archive(log, process);
 }
@@ -86,15 +68,15 @@ static bool watch(struct process_log *log, struct process *process)
 
 static void note_alive(struct process *process, int64_t time_ns)
 {
-    if (time_ns > process->end_ns)
-        process->end_ns = time_ns;
+    if (time_ns > process->end.at_ns)
+        process->end.at_ns = time_ns;
 }
 
 /* It has ended as far as is known. */
 static void begin_end(struct process_log *log, struct process *process)
 {
     note_alive(process, process->start_ns);
-    process->ended_round = log->round;
+    process->end.round = log->round;
     pid_t parent_pid = process->last_parent ? process->last_parent : process->parent_pid;
     struct process *parent = process_log_get(log, parent_pid);
     if (parent)
@@ -109,7 +91,7 @@ static void enter(struct process_log *log, struct process *process, enum process
     process->state = process_state_after(before, input);
     bool has_ended = process_has_ended(process);
     if (had_ended && !has_ended) {
-        process->has_status = process->end_is_exact = false;
+        process->end.has_status = process->end.is_exact = false;
         note_alive(process, log->now_ns);
     }
     if (has_ended && !had_ended)
@@ -134,9 +116,9 @@ static void note_exit(struct process_log *log, struct process *process, enum pro
     int64_t time_ns, int status)
 {
     if (process_state_has_ended(process_state_after(process->state, input))) {
-        process->end_is_exact = process->has_status = true;
-        process->status = status;
-        process->end_ns = time_ns;
+        process->end.is_exact = process->end.has_status = true;
+        process->end.status = status;
+        process->end.at_ns = time_ns;
     }
     enter(log, process, input);
 }
@@ -166,9 +148,9 @@ static bool needs_check(const struct process_log *log, const struct process *pro
 /* Of one that has ended: its event or exit record may arrive with the next batch. */
 static bool awaits_more(const struct process_log *log, const struct process *process)
 {
-    bool lacks_figures = log->options.has_taskstats && !process->has_last_record;
-    bool lacks_end = log->options.has_events && !process->end_is_exact && !log->has_lost_events;
-    return lacks_end || (lacks_figures && process->ended_round == log->round);
+    bool lacks_figures = log->options.has_taskstats && !process_has_last_record(process);
+    bool lacks_end = log->options.has_events && !process->end.is_exact && !log->has_lost_events;
+    return lacks_end || (lacks_figures && process->end.round == log->round);
 }
 
 /* Whether it must stay in `ending`. */
@@ -201,7 +183,7 @@ static void close_ended(struct process_log *log)
         if (needs_check(log, process) && !(has_ended && awaits_more(log, process)))
             check(log, process);
         process->is_in_ending = must_stay(log, process);
-        log->awaited += process->is_in_ending && !process->end_is_exact;
+        log->awaited += process->is_in_ending && !process->end.is_exact;
         if (process->is_in_ending)
             log->ending.processes[waiting++] = process;
         else
@@ -234,7 +216,8 @@ static void count(struct process_log *log, struct process *process)
         if (parent && process->start_ns < parent->start_ns)
             process->start_ns = parent->start_ns;
     }
-    process_readings_begin(log, process);
+    process_readings_begin(&log->options, process, log->now_ns);
+    bytes_raise(&log->totals.before_peak_bytes, process_baseline(process)->peak_bytes);
 }
 
 /*
@@ -277,7 +260,7 @@ void process_log_scan(struct process_log *log, int64_t now_ns)
             count(log, process);
         if (!process_state_is_open(process->state))
             continue;
-        process_readings_take(log, process, now_ns);
+        process_readings_take(&log->options, process, log->reads_counts, now_ns);
         note_scan(log, process, now_ns);
     }
     if (!log->options.has_events)
@@ -289,8 +272,7 @@ void process_log_adopt_orphans(struct process_log *log)
     struct process_tree *tree = log->options.tree;
     if (tree->table.count == tree->count)
         return;
-    for (struct process *process = process_log_first(log); process;
-         process = process_log_next(log, process)) {
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
         if (!process->polled && !process_has_ended(process) &&
             process_tree_adopt(tree, process->pid) == GPUT_OK && process->polled)
             count(log, process);
@@ -302,7 +284,7 @@ void process_log_remove(void *user, struct process *process)
     struct process_log *log = user;
     bool is_open = process_state_is_open(process->state);
     if (is_open)
-        process_log_update(log, process);
+        update(log, process);
     process_end_polls(process, &log->options.tree->view);
     /* With events, its exit event ends it: until then its children may still be announced. */
     if (!is_open)
@@ -364,9 +346,10 @@ static void add_exec(struct process_log *log, struct process *process)
     /* Another thread called it: the leader's exit was not that of the process. */
     enter(log, process, PROCESS_INPUT_EXEC);
     /* The first execve() of a launched command is its start. */
-    bool is_beginning = process->is_main && !process->is_old && !process->has_execed;
-    process->has_replaced_memory |= !is_beginning;
-    process->has_execed = true;
+    bool is_beginning =
+        process->is_main && !process_is_old(process) && !process->history.has_execed;
+    process->history.has_replaced_memory |= !is_beginning;
+    process->history.has_execed = true;
     /* One that has ended keeps its last name. */
     process->name_is_stale = !process->polled || !process_is_zombie(process);
 }
@@ -375,7 +358,7 @@ static void add_exit(
     struct process_log *log, struct process *process, const struct process_event *event)
 {
     /* The last exit record has given it already. */
-    if (process->has_last_record && process->end_is_exact)
+    if (process_has_last_record(process) && process->end.is_exact)
         return;
     log->totals.auto_reaped += event->is_collected && !event->is_thread && !process->is_main;
     note_exit(log, process, event->is_thread ? PROCESS_INPUT_THREAD_EXIT : PROCESS_INPUT_EXIT,
@@ -402,9 +385,31 @@ void process_log_event(struct process_log *log, const struct process_event *even
     }
 }
 
+/* The kernel notes the start of a process a little before it announces it. */
+#define START_LAG_NS (NS_PER_SECOND / 10)
+
+/*
+ * Events are read after the records that are added now: meanwhile the pid may have been given to a
+ * process that started since. One that had not lived as long as the record says is not the one.
+ */
+static bool may_be_of(const struct taskstats_exit *exit, const struct process *process)
+{
+    int64_t elapsed_ns = (int64_t)exit->process_elapsed_ns;
+    return exit->read_ns == 0 || process->start_ns + elapsed_ns <= exit->read_ns + START_LAG_NS;
+}
+
+static struct process *find_recorded(
+    const struct process_log *log, const struct taskstats_exit *exit)
+{
+    struct process *process = process_table_get(table_of(log), exit->process);
+    while (process && !(process_state_is_open(process->state) && may_be_of(exit, process)))
+        process = process_table_older(process);
+    return process;
+}
+
 void process_log_exit(struct process_log *log, const struct taskstats_exit *exit)
 {
-    struct process *process = process_log_get(log, exit->process);
+    struct process *process = find_recorded(log, exit);
     if (!process)
         return;
     log->ran_out |= !process_add_exit_record(process, exit);
@@ -434,8 +439,7 @@ static void read_name(const struct process_log *log, struct process *process)
 
 static void read_names(struct process_log *log)
 {
-    for (struct process *process = process_log_first(log); process;
-         process = process_log_next(log, process)) {
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
         if (process->name_is_stale && !process_has_ended(process))
             read_name(log, process);
     }
@@ -445,8 +449,9 @@ static void read_names(struct process_log *log)
 static void end_missing(struct process_log *log)
 {
     struct process *after;
-    for (struct process *process = process_log_first(log); process; process = after) {
-        after = process_log_next(log, process);
+    for (struct process *process = process_table_first_open(table_of(log)); process;
+         process = after) {
+        after = process_table_next_open(table_of(log), process);
         if (!process->polled && !process_has_ended(process) &&
             read_state(log, process) == PROCESS_INPUT_DEAD)
             end_process(log, process, process->start_ns);
@@ -458,8 +463,7 @@ static void note_lost_events(struct process_log *log)
 {
     log->has_lost_events = true;
     end_missing(log);
-    for (struct process *process = process_log_first(log); process;
-         process = process_log_next(log, process))
+    for (EACH_OPEN_PROCESS(table_of(log), process))
         process_note_lost_events(process);
 }
 
@@ -467,9 +471,8 @@ bool process_log_end_unannounced(struct process_log *log)
 {
     bool any = false;
     end_missing(log);
-    for (struct process *process = process_log_first(log); process;
-         process = process_log_next(log, process))
-        any |= process_has_ended(process) && !process->end_is_exact;
+    for (EACH_OPEN_PROCESS(table_of(log), process))
+        any |= process_has_ended(process) && !process->end.is_exact;
     return any && log->options.has_events && !log->has_lost_events;
 }
 
@@ -515,22 +518,20 @@ struct process **process_log_list(const struct process_log *log, size_t *count)
 
 void process_log_refresh(struct process_log *log)
 {
-    for (struct process *process = process_log_first(log); process;
-         process = process_log_next(log, process)) {
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
         if (process->polled)
-            process_log_update(log, process);
+            update(log, process);
     }
 }
 
 void process_log_read_counts(struct process_log *log)
 {
-    for (struct process *process = process_log_first(log); process;
-         process = process_log_next(log, process)) {
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
         /* While it exits, procfs still has what its exit records gave. */
         if (!process->polled || !process_is_running(process))
             continue;
-        process_log_update(log, process);
-        process_readings_take_now(log, process);
+        update(log, process);
+        process_readings_take_now(&log->options, process);
     }
 }
 

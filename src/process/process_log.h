@@ -12,6 +12,7 @@
 #include "os/process_events.h"
 #include "os/taskstats.h"
 #include "process/process_archive.h"
+#include "process/process_log_options.h"
 #include "process/process_totals.h"
 #include "process/process_tree.h"
 
@@ -19,25 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct process_log_options {
-    struct process_tree *tree; /* has the processes; borrowed */
-    const char *procfs_root;
-    int64_t ns_per_tick;
-    bool has_events;      /* process_log_event() gets every event */
-    bool has_taskstats;   /* process_log_exit() gets every exit record */
-    bool keeps_ended;     /* processes that ended are kept */
-    bool keeps_counts;    /* process_log_counts() is wanted */
-    bool has_live_counts; /* while processes run, too */
-    bool reads_commands;  /* command lines are read */
-    size_t max_ended;     /* about how many */
-};
-
 struct process_log {
     struct process_log_options options;
     struct process_list ending; /* those that await more, or whose leader exited */
     struct process_archive ended;
     struct process *main; /* NULL before it was found */
     unsigned round;
+    bool reads_counts;            /* the next scan reads them: with options.has_live_counts */
     size_t awaited;               /* of `ending`, those without an exact end after the last batch */
     bool has_lost_events;         /* events were lost: processes that no scan saw may be missing */
     bool ran_out;                 /* of memory: processes are missing */
@@ -67,9 +56,6 @@ void process_log_remove(void *log, struct process *process);
 
 /* After a scan: GPU RAM that a process held at that time. NaN: not known. */
 void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, int64_t time_ns);
-
-/* Merges the last poll of a process. */
-void process_log_update(const struct process_log *log, struct process *process);
 
 /* Adds an event, in order. */
 void process_log_event(struct process_log *log, const struct process_event *event);
@@ -103,19 +89,16 @@ static inline size_t process_log_count(const struct process_log *log)
     return (size_t)(log->seen - log->ended_total);
 }
 
-/* Iterates over them, in no order; NULL after the last. */
-struct process *process_log_first(const struct process_log *log);
-struct process *process_log_next(const struct process_log *log, const struct process *process);
-
 /* True when every process is in it: the kernel announced each one, and no event was lost. */
 bool process_log_has_all(const struct process_log *log);
 
-/* Peak RSS of descendants so far. */
+/* What is known of descendants so far: of their ends, and their peak RSS. */
 struct process_peaks {
-    uint64_t largest_bytes; /* the largest process had at least this */
-    bool has_living;        /* some have not ended */
-    bool has_all;           /* every one has its last exit record */
-    uint64_t unbounded;     /* how many may have had more than known */
+    uint64_t largest_bytes;  /* the largest process had at least this */
+    bool has_living;         /* some have not ended */
+    bool has_all;            /* every one has its last exit record */
+    uint64_t without_faults; /* how many have exit records, but no page fault in them */
+    uint64_t unbounded;      /* how many may have had more than known */
     /* Where that is higher, and higher than any peak when tracking began, some process of the tree
      * had it: main, if the descendant was main's vfork child to its end. */
     uint64_t largest_upper_bound_bytes;
@@ -143,9 +126,9 @@ void process_log_read_counts(struct process_log *log);
 /*
  * Page faults, context switches and I/O bytes of all processes since tracking began: a lower bound.
  * Needs options.keeps_counts, after process_log_read_counts(); or, with options.has_live_counts, as
- * of a second ago: then it can be less than the last time. Without taskstats there are no context
- * switches, and what a process counted between its last reading and its end is missing unless its
- * parent has collected it.
+ * of the last scan with `reads_counts`: then it can be less than the last time. Without taskstats
+ * there are no context switches, and what a process counted between its last reading and its end is
+ * missing unless its parent has collected it.
  */
 struct task_counts process_log_counts(const struct process_log *log);
 

@@ -5,17 +5,21 @@
 #ifndef PROCESS_PROCESS_READINGS_H
 #define PROCESS_PROCESS_READINGS_H
 
-#include "process/process_log.h"
+#include "process/process.h"
+#include "process/process_log_options.h"
 
 #include <stdint.h>
 
 /* At the first scan that finds it: its name, and what it has used before tracking. */
-void process_readings_begin(struct process_log *log, struct process *process);
+void process_readings_begin(
+    const struct process_log_options *options, struct process *process, int64_t now_ns);
 
-/* After each scan: what may have changed since, if it is due. */
-void process_readings_take(const struct process_log *log, struct process *process, int64_t now_ns);
+/* After each scan: what may have changed since, if it is due. `reads_counts`: its counters are,
+ * with options.has_live_counts. */
+void process_readings_take(const struct process_log_options *options, struct process *process,
+    bool reads_counts, int64_t now_ns);
 
 /* Reads its counters, and its peak if that may have risen, though they are not due. */
-void process_readings_take_now(const struct process_log *log, struct process *process);
+void process_readings_take_now(const struct process_log_options *options, struct process *process);
 
 #endif

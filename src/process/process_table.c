@@ -29,6 +29,14 @@ struct process *process_table_older(const struct process *process)
     return with_pid(process->next, process->pid);
 }
 
+struct process *process_table_get_open(const struct process_table *table, pid_t pid)
+{
+    struct process *process = process_table_get(table, pid);
+    while (process && !process_state_is_open(process->state))
+        process = process_table_older(process);
+    return process;
+}
+
 static bool grow(struct process_table *table)
 {
     size_t size = table->size ? table->size * 2 : FIRST_SIZE;
@@ -96,6 +104,24 @@ struct process *process_table_first(const struct process_table *table)
 struct process *process_table_next(const struct process_table *table, const struct process *process)
 {
     return process->next ? process->next : first_from(table, slot_of(table, process->pid) + 1);
+}
+
+static struct process *skip_final(const struct process_table *table, struct process *process)
+{
+    while (process && !process_state_is_open(process->state))
+        process = process_table_next(table, process);
+    return process;
+}
+
+struct process *process_table_first_open(const struct process_table *table)
+{
+    return skip_final(table, process_table_first(table));
+}
+
+struct process *process_table_next_open(
+    const struct process_table *table, const struct process *process)
+{
+    return skip_final(table, process_table_next(table, process));
 }
 
 void process_table_finish(struct process_table *table)

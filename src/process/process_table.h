@@ -33,11 +33,25 @@ struct process *process_table_add(struct process_table *table, pid_t pid);
 /* The process must be there. It is the caller's from then on. */
 void process_table_remove(struct process_table *table, struct process *process);
 
+/* The process with that pid that is open (process_state_is_open()); or NULL. */
+struct process *process_table_get_open(const struct process_table *table, pid_t pid);
+
 /* Iterates in no order; NULL after the last. Meanwhile nothing may be added, and only processes
  * already visited may be removed. */
 struct process *process_table_first(const struct process_table *table);
 struct process *process_table_next(
     const struct process_table *table, const struct process *process);
+
+/* The same over those that are open. */
+struct process *process_table_first_open(const struct process_table *table);
+struct process *process_table_next_open(
+    const struct process_table *table, const struct process *process);
+
+/* for (EACH_OPEN_PROCESS(table, process)) */
+#define EACH_OPEN_PROCESS(table, process)                                                          \
+    struct process *process = process_table_first_open(table);                                     \
+    process;                                                                                       \
+    process = process_table_next_open(table, process)
 
 /* An array that grows. All zeroes is empty; it does not own the processes. */
 struct process_list {

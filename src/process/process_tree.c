@@ -143,10 +143,22 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     return is_old ? process_set_baseline(process) : GPUT_OK;
 }
 
+static void add_removed_cpu(
+    struct removed_cpu *removed, const struct process *process, const struct process_view *view)
+{
+    if (process->is_main)
+        return;
+    removed->descendants_ns += process_cpu_ns(process);
+    if (process->polled->is_other)
+        removed->others_ns += process_cpu_ns(process) + process_children_ns(process, view);
+    else
+        removed->before_ns += process_before_ns(process, view);
+}
+
 static void remove_process(struct process_tree *tree, struct process *process)
 {
     tree->main_is_removed |= process->is_main;
-    removed_cpu_add(&tree->removed, process, &tree->view);
+    add_removed_cpu(&tree->removed, process, &tree->view);
     if (process->state != PROCESS_FOUND) {
         tree->options.removed(tree->options.user, process);
         return;
@@ -273,6 +285,22 @@ static int find_new(struct process_tree *tree, bool is_old)
     return GPUT_OK;
 }
 
+/* One that has ended before it could be read is skipped. */
+static int add_all(struct process_tree *tree, bool is_old)
+{
+    int fd, code;
+    tree->found.count = 0;
+    TRY(procfs_open(tree->view.procfs_root, PROCFS_SYSTEM, "", &fd, NULL));
+    code = procfs_list_fd(fd, &tree->found);
+    close(fd);
+    for (size_t i = 0; code == GPUT_OK && i < tree->found.count; i++) {
+        pid_t pid = tree->found.pids[i];
+        if (!process_tree_get(tree, pid) && add(tree, pid, NULL, is_old) == GPUT_ERROR_MEMORY)
+            code = GPUT_ERROR_MEMORY;
+    }
+    return code;
+}
+
 /* Those that main started are in the tree already, as its descendants. */
 static int add_others(struct process_tree *tree)
 {
@@ -286,7 +314,8 @@ static int add_others(struct process_tree *tree)
             return GPUT_ERROR_MEMORY;
     }
     for (size_t i = first; i < tree->count; i++)
-        tree->processes[i]->is_other = !process_tree_get(tree, tree->processes[i]->polled->parent);
+        tree->processes[i]->polled->is_other =
+            !process_tree_get(tree, tree->processes[i]->polled->parent);
     return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
 }
 
@@ -343,7 +372,10 @@ int process_tree_scan(struct process_tree *tree, bool none_started, int64_t now_
 
     int code = GPUT_OK;
     /* Without CPU clocks it is not known which processes may have forked. */
-    if (grown || !tree->view.has_cpu_clocks) {
+    bool may_be_new = grown || !tree->view.has_cpu_clocks;
+    if (may_be_new && tree->options.main == 0) {
+        code = add_all(tree, false);
+    } else if (may_be_new) {
         code = find_new(tree, false);
         if (code == GPUT_OK)
             code = find_orphans(tree);
@@ -389,6 +421,17 @@ static void open_loadavg(struct process_tree *tree, const char *root)
     tree->loadavg_fd = -1;
 }
 
+/* GPUT_ERROR_GONE, with main in the tree, when it has ended already. */
+static int begin_with_main(struct process_tree *tree)
+{
+    const struct process_tree_options *options = &tree->options;
+    TRY(add(tree, options->main, NULL, options->main_is_old));
+    if (options->main_is_old && process_is_zombie(tree->processes[0]))
+        return GPUT_ERROR_GONE;
+    TRY(find_new(tree, options->main_is_old));
+    return add_others(tree);
+}
+
 int process_tree_init(
     struct process_tree *tree, const struct process_tree_options *options, struct gput_error *error)
 {
@@ -403,15 +446,8 @@ int process_tree_init(
     open_loadavg(tree, options->procfs_root);
     may_have_grown(tree);
 
-    int code = add(tree, options->main, NULL, options->main_is_old);
-    bool has_ended =
-        code == GPUT_OK && options->main_is_old && process_is_zombie(tree->processes[0]);
-    if (has_ended)
-        code = GPUT_ERROR_GONE;
-    if (code == GPUT_OK)
-        code = find_new(tree, options->main_is_old);
-    if (code == GPUT_OK)
-        code = add_others(tree);
+    int code = options->main ? begin_with_main(tree) : add_all(tree, true);
+    bool has_ended = code == GPUT_ERROR_GONE && tree->count > 0;
     /* The list belongs to the caller. */
     tree->has_others = options->n_others > 0;
     tree->options.others = NULL;
@@ -421,6 +457,8 @@ int process_tree_init(
     process_tree_finish(tree);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
+    if (options->main == 0)
+        return error_set(error, code, "Cannot list the processes of %s.", options->procfs_root);
     if (code == GPUT_ERROR_FILES)
         return error_set(error, GPUT_ERROR_FILES,
             "Process %d cannot be read: no more files can be opened. Raise the limit "

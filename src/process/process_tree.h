@@ -1,7 +1,7 @@
 /*
  * The tracked processes: main and everything that descends from it, also through threads that fork,
  * parents that have ended, and daemons. Other processes can be tracked along with it: they count as
- * descendants, whatever their parents are.
+ * descendants, whatever their parents are. Or it is all processes of the machine, without a main.
  */
 #ifndef PROCESS_PROCESS_TREE_H
 #define PROCESS_PROCESS_TREE_H
@@ -10,16 +10,15 @@
 #include "os/proc_list.h"
 #include "process/process.h"
 #include "process/process_table.h"
-#include "process/process_totals.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct process_tree_options {
     const char *procfs_root;
-    pid_t main;
-    const pid_t
-        *others; /* tracked too, with what they start; those that do not exist are skipped */
+    pid_t main; /* 0: all processes of the machine, the calling one too */
+    /* Tracked too, with what they start; those that do not exist are skipped. */
+    const pid_t *others;
     size_t n_others;
     bool main_is_old;  /* what main, the others and their descendants used so far does not count */
     bool is_subreaper; /* the calling process is main's child subreaper: orphans become its children
@@ -34,6 +33,13 @@ struct process_tree_options {
      * process leaves that state. */
     void (*removed)(void *user, struct process *process);
     void *user;
+};
+
+/* CPU time of processes that a tree has removed. */
+struct removed_cpu {
+    int64_t descendants_ns; /* of descendants, when last polled */
+    int64_t before_ns;      /* and before tracking began, which their parents collected, too */
+    int64_t others_ns; /* used and collected by other roots: no process of the tree collects it */
 };
 
 struct process_tree {
@@ -98,7 +104,7 @@ bool process_tree_close_cached_files(struct process_tree *tree);
 /* The process with that pid that procfs has, or NULL. */
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid);
 
-/* Main, or NULL when it has been removed. */
+/* Main, or NULL when it has been removed, or there is none. */
 struct process *process_tree_main(const struct process_tree *tree);
 
 #endif

@@ -1,5 +1,6 @@
 #include "process/ram_meter.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "os/proc_status.h"
 #include "process/bytes.h"
@@ -10,10 +11,10 @@
 /* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
 #define PAUSE_PER_FILES 100
 
-void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns)
+void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns)
 {
     *meter = (struct ram_meter){.files_are_stale = true};
-    exact_readings_init(&meter->readings, exact, now_ns);
+    exact_readings_init(&meter->readings, when, now_ns);
 }
 
 void ram_meter_finish(struct ram_meter *meter)
@@ -30,13 +31,8 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
     size_t need = 0;
     for (size_t i = 0; i < tree->count; i++)
         need += tree->processes[i]->polled->memory.range_count;
-    if (need > meter->range_capacity) {
-        void *grown = realloc(meter->ranges, need * 2 * sizeof *meter->ranges);
-        if (!grown)
-            return GPUT_ERROR_MEMORY;
-        meter->ranges = grown;
-        meter->range_capacity = need * 2;
-    }
+    if (!ARRAY_RESERVE(meter->ranges, need, meter->range_capacity))
+        return GPUT_ERROR_MEMORY;
 
     *count = 0;
     for (size_t i = 0; i < tree->count; i++) {
@@ -56,7 +52,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
 static int add_files(struct ram_meter *meter, const struct process_tree *tree, int64_t now_ns)
 {
     if (!meter->files_are_stale ||
-        (!meter->readings.unlimited && now_ns < meter->files_not_before_ns))
+        (meter->readings.when != EXACT_READINGS_ALWAYS && now_ns < meter->files_not_before_ns))
         return GPUT_OK;
     int64_t begin_ns = clock_thread_cpu_ns();
     size_t count;
@@ -265,11 +261,15 @@ static uint64_t uncertainty_of(const struct process_tree *tree, const struct pro
     return lost + (is_unchanged ? 0 : 2 * tree->view.lag_bytes);
 }
 
-/* A lower bound of what all had together. */
-static uint64_t at_least(
-    const struct ram_meter *meter, const struct process_tree *tree, const struct scope *combined)
+/*
+ * Lower bounds of what all had together. One thing is not recognized: of the pages that two
+ * processes map of one object, as many change hands in both directions between the readings of the
+ * two (docs/accuracy.md).
+ */
+static void set_at_least(
+    struct ram_meter *meter, const struct process_tree *tree, const struct scope *combined)
 {
-    uint64_t uncertainty = 0, largest = 0;
+    uint64_t uncertainty = 0, largest = 0, largest_files = 0;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process))
@@ -278,9 +278,14 @@ static uint64_t at_least(
         uncertainty += uncertainty_of(tree, process) + process->polled->metered.mapped_bytes;
         largest = bytes_max(largest,
             bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));
+        largest_files = bytes_max(
+            largest_files, bytes_minus(process->polled->memory.file_bytes, tree->view.lag_bytes));
     }
-    uint64_t files = meter->files_are_stale ? 0 : meter->files.at_least_bytes;
-    return bytes_max(bytes_minus(scope_rss(combined, files).total, uncertainty), largest);
+    bool has_files = combined->members > 1 && !meter->files_are_stale;
+    uint64_t files = has_files ? meter->files.at_least_bytes : 0;
+    meter->figures.at_least_bytes =
+        bytes_max(bytes_minus(scope_rss(combined, files).total, uncertainty), largest);
+    meter->figures.files_at_least_bytes = bytes_max(bytes_minus(files, uncertainty), largest_files);
 }
 
 static void add_up(struct ram_meter *meter, const struct process_tree *tree)
@@ -310,7 +315,7 @@ static void add_up(struct ram_meter *meter, const struct process_tree *tree)
     meter->figures.main = scope_rss(&main, 0);
     meter->figures.descendants = scope_rss(&descendants, meter->files.descendants_bytes);
     meter->figures.combined = scope_rss(&combined, meter->files.combined_bytes);
-    meter->figures.at_least_bytes = at_least(meter, tree, &combined);
+    set_at_least(meter, tree, &combined);
 }
 
 static bool any_has_run(const struct process_tree *tree)
@@ -325,8 +330,8 @@ static bool any_has_run(const struct process_tree *tree)
 int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns)
 {
     bool changed = tree->generation != meter->generation;
-    if (!changed && !meter->readings.unlimited && !meter->readings.has_deferred &&
-        !meter->files_are_stale && !any_has_run(tree))
+    if (!changed && meter->readings.when != EXACT_READINGS_ALWAYS &&
+        !meter->readings.has_deferred && !meter->files_are_stale && !any_has_run(tree))
         return GPUT_OK;
 
     /* Exec generations change without a change of the tree. */

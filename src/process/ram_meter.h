@@ -24,7 +24,8 @@
 /* RAM at one scan of the tree. */
 struct ram_figures {
     struct rss main, descendants, combined;
-    uint64_t at_least_bytes; /* of all together: a lower bound */
+    uint64_t at_least_bytes;       /* of all together: a lower bound */
+    uint64_t files_at_least_bytes; /* the same of files and shared memory alone */
 };
 
 struct ram_meter {
@@ -45,7 +46,7 @@ struct ram_meter {
 };
 
 /* With `exact` everything is read exactly at every scan, whatever it costs. */
-void ram_meter_init(struct ram_meter *meter, bool exact, int64_t now_ns);
+void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns);
 void ram_meter_finish(struct ram_meter *meter);
 
 /* Measures the tree as of its last scan. Errors: GPUT_ERROR_MEMORY; figures stay as they were. */

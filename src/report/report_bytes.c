@@ -1,8 +1,8 @@
 #include "report/report_bytes.h"
 
+#include "base/array.h"
 #include "base/file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,13 +38,8 @@ void report_bytes_finish(struct report_bytes *bytes)
 static int spill(struct report_bytes *bytes, struct gput_error *error)
 {
     struct report_spool *spool = bytes->spool;
-    if ((bytes->place_count & (bytes->place_count - 1)) == 0) { /* full at 0 and powers of two */
-        size_t capacity = bytes->place_count ? bytes->place_count * 2 : 1;
-        uint64_t *places = realloc(bytes->places, capacity * sizeof *places);
-        if (!places)
-            return error_memory(error);
-        bytes->places = places;
-    }
+    if (!ARRAY_EXTEND(bytes->places, bytes->place_count))
+        return error_memory(error);
     if (spool->fd < 0)
         TRY(file_open_temporary(spool->folder, &spool->fd, error));
     TRY(file_write_fd(spool->fd, NAME, bytes->block, bytes->used, error));
@@ -55,16 +50,14 @@ static int spill(struct report_bytes *bytes, struct gput_error *error)
 }
 
 /* Makes space for at least one byte more, at best for all that are wanted. */
-static int make_room(struct report_bytes *bytes, size_t wanted, struct gput_error *error)
+static int reserve(struct report_bytes *bytes, size_t wanted, struct gput_error *error)
 {
     if (bytes->used == REPORT_BLOCK_BYTES)
         TRY(spill(bytes, error));
     while (bytes->capacity < REPORT_BLOCK_BYTES && bytes->capacity - bytes->used < wanted) {
         size_t capacity = bytes->capacity ? bytes->capacity * 2 : FIRST_CAPACITY;
-        unsigned char *block = realloc(bytes->block, capacity);
-        if (!block)
+        if (!ARRAY_RESIZE(bytes->block, capacity))
             return error_memory(error);
-        bytes->block = block;
         bytes->capacity = capacity;
     }
     return GPUT_OK;
@@ -76,9 +69,9 @@ static int add(
 {
     while (length > 0) {
         size_t wanted = length < REPORT_BLOCK_BYTES ? (size_t)length : REPORT_BLOCK_BYTES;
-        TRY(make_room(bytes, wanted, error));
-        size_t room = bytes->capacity - bytes->used;
-        size_t taken = wanted < room ? wanted : room;
+        TRY(reserve(bytes, wanted, error));
+        size_t space = bytes->capacity - bytes->used;
+        size_t taken = wanted < space ? wanted : space;
         if (more)
             memcpy(bytes->block + bytes->used, more, taken);
         else

@@ -18,9 +18,10 @@ int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process
     uint32_t depth = report_lanes_add(&calls->lanes, track, start, stop);
     if (depth == REPORT_NO_DEPTH)
         return error_memory(error);
-    report_session_time(calls->session, calls->session->start + stop);
+    bool has_ended = isfinite(stop);
+    report_session_time(calls->session, calls->session->start + (has_ended ? stop : start));
     TRY(report_column_add(&calls->start, start, error));
-    TRY(report_column_add(&calls->stop, stop, error));
+    TRY(report_column_add(&calls->stop, has_ended ? stop : NAN, error));
     TRY(report_column_add(&calls->name, name, error));
     TRY(report_column_add(&calls->process, process, error));
     TRY(report_column_add(&calls->thread, (double)thread, error));

@@ -22,7 +22,7 @@ void report_calls_init(struct report_calls *calls, struct report_session *sessio
 /*
  * Adds a call; times are those of the session, session->start being known. They come in order of
  * their starts, of equal starts the longer first. `track` numbers threads, of all processes, from
- * 0. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
+ * 0; `stop` is infinity where it has not ended. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
  */
 int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process, int64_t thread,
     size_t track, double start, double stop, struct gput_error *error);

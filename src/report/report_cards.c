@@ -30,7 +30,7 @@ static void add_known(struct doc *object, const char *key, double value)
         doc_add_double(object, key, value);
 }
 
-/* A figure whose bounds meet is exact, whatever its source. */
+/* A figure whose bounds are equal is exact, whatever its source. */
 static const char *state_of(const struct card *card, const struct gput_source *source)
 {
     if (isnan(card->value))
@@ -205,19 +205,25 @@ static void add_highest(struct report_session *session, const char *id, const ch
     add_card(session, &card);
 }
 
+static double allowed_or(double allowed, double all)
+{
+    return isnan(allowed) ? all : allowed;
+}
+
 static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;
     add_figure(session, "wall", "Wall time", "seconds", session->end - session->start, NULL);
-    add_highest(
-        session, "ram", "RAM peak", "bytes", GPUT_COMBINED_RAM, data->ram_system_capacity_bytes);
+    add_highest(session, "ram", "RAM peak", "bytes", GPUT_COMBINED_RAM,
+        allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
     add_highest(session, "ram_main", "RAM peak of main", "bytes", GPUT_MAIN_RAM, NAN);
     struct card cores = no_card;
     cores.id = "cores";
     cores.label = "Cores used";
     cores.unit = "cores";
     cores.value = session->mean[GPUT_CPU_COMBINED_SUM] / 100;
-    cores.limit = data->system_core_count > 0 ? data->system_core_count : NAN;
+    cores.limit = allowed_or(
+        data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
     add_card(session, &cores);
     if (data->system_gpu_count > 0) {
         add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", GPUT_COMBINED_GPU_RAM,

@@ -1,5 +1,6 @@
 #include "report/report_events.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "report/report_calls.h"
 #include "trace/json_scan.h"
@@ -71,13 +72,8 @@ static struct counter *counter_of(struct events *events, const char *name, size_
         return NULL;
     if (number < events->counter_count)
         return &events->counters[number];
-    if ((number & (number - 1)) == 0) { /* full at 0 and powers of two */
-        size_t capacity = number ? (size_t)number * 2 : 1;
-        struct counter *counters = realloc(events->counters, capacity * sizeof *counters);
-        if (!counters)
-            return NULL;
-        events->counters = counters;
-    }
+    if (!ARRAY_EXTEND(events->counters, events->counter_count))
+        return NULL;
     struct counter *counter = &events->counters[events->counter_count++];
     report_column_init(&counter->time, &events->session->payload->spool, REPORT_STEP_TIME);
     report_column_init(&counter->values, &events->session->payload->spool, REPORT_DOUBLES);

@@ -2,6 +2,8 @@
 
 #include "report/report_cells.h"
 
+#include "base/array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +42,8 @@ static struct report_gpu *gpu_of(struct report_gpus *gpus, const char *uuid)
         return NULL;
     if (number < gpus->count)
         return &gpus->gpus[number];
-    if (gpus->count == gpus->capacity) {
-        uint32_t capacity = gpus->capacity ? gpus->capacity * 2 : 8;
-        struct report_gpu *more = realloc(gpus->gpus, capacity * sizeof *more);
-        if (!more)
-            return NULL;
-        gpus->gpus = more;
-        gpus->capacity = capacity;
-    }
+    if (!ARRAY_EXTEND(gpus->gpus, gpus->count))
+        return NULL;
     init_gpu(&gpus->gpus[gpus->count], &gpus->session->payload->spool);
     return &gpus->gpus[gpus->count++];
 }

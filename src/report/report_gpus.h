@@ -19,7 +19,7 @@ struct report_gpus {
     struct report_session *session;
     struct names uuids;      /* by the number of the GPU */
     struct report_gpu *gpus; /* owned */
-    uint32_t count, capacity;
+    uint32_t count;
 };
 
 void report_gpus_init(struct report_gpus *gpus, struct report_session *session);

@@ -230,12 +230,12 @@ static int write_to_stdout(void *user, const void *bytes, size_t length, struct 
 }
 
 static int write_page(const struct report_payload *payload, const char *page, const char *title,
-    const char *path, struct gput_error *error)
+    const char *path, int stop_fd, struct gput_error *error)
 {
     struct file_writing writing;
     if (strcmp(path, REPORT_STDOUT) == 0)
         return report_html_fill(payload, page, title, write_to_stdout, NULL, error);
-    TRY(file_writing_begin(path, &writing, error));
+    TRY(file_writing_begin_until(path, stop_fd, &writing, error));
     int code = report_html_fill(payload, page, title, write_part, &writing, error);
     if (code == GPUT_OK)
         return file_writing_end(&writing, error);
@@ -244,14 +244,14 @@ static int write_page(const struct report_payload *payload, const char *page, co
 }
 
 int report_html_write(const struct report_payload *payload, const char *title, const char *page,
-    const char *path, struct gput_error *error)
+    const char *path, int stop_fd, struct gput_error *error)
 {
     struct str text = {0};
     TRY(report_html_check(page, error));
     int code =
         page ? file_read_bounded(page, MAX_PAGE_BYTES, &text, error) : unpack_page(&text, error);
     if (code == GPUT_OK)
-        code = write_page(payload, str_text(&text), title, path, error);
+        code = write_page(payload, str_text(&text), title, path, stop_fd, error);
     str_finish(&text);
     return code;
 }

@@ -2,7 +2,7 @@
 
 #include <gputracker/profile.h>
 
-#define MOST_KERNELS 50
+#define MAX_KERNELS 50
 
 static const struct view {
     enum gput_kineto_view view;
@@ -18,7 +18,7 @@ int report_kineto_add(struct report_session *session, struct gput_error *error)
     struct gput_kineto_options options = gput_kineto_options_default();
     options.paths = &session->path;
     options.path_count = 1;
-    options.limit = MOST_KERNELS;
+    options.limit = MAX_KERNELS;
     options.temporary_folder = session->payload->spool.folder;
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         struct gput_tables *tables;

@@ -1,5 +1,7 @@
 #include "report/report_lanes.h"
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -20,14 +22,8 @@ static bool reach(struct report_lanes *lanes, size_t track)
 
 static bool add_lane(struct report_track *track)
 {
-    if (track->count == track->capacity) {
-        uint32_t capacity = track->capacity ? track->capacity * 2 : 4;
-        double *ends = realloc(track->ends, capacity * sizeof *ends);
-        if (!ends)
-            return false;
-        track->ends = ends;
-        track->capacity = capacity;
-    }
+    if (!ARRAY_EXTEND(track->ends, track->count))
+        return false;
     track->count++;
     return true;
 }

@@ -13,7 +13,7 @@
 
 struct report_track {
     double *ends; /* of the last call in each lane; owned */
-    uint32_t count, capacity;
+    uint32_t count;
 };
 
 struct report_lanes {

@@ -30,14 +30,6 @@ static int check(const char *path, bool *is_folder, struct gput_error *error)
     return GPUT_OK;
 }
 
-int report_loader_refuse(const char *path, struct gput_error *error)
-{
-    return error_set(error, GPUT_ERROR_UNSUPPORTED,
-        "%s is no session: neither a tracking file, a sub-tracking file, results, a recording of "
-        "power, a training profile nor a trace.",
-        path);
-}
-
 /* Reasons that are none of its content. */
 static bool is_fault(int code)
 {
@@ -63,5 +55,5 @@ int report_loader_of(
     }
     if (damage.code != GPUT_OK)
         return error_copy(error, &damage);
-    return report_loader_refuse(path, error);
+    return report_session_refuse(path, error);
 }

@@ -28,9 +28,6 @@ extern const struct report_loader report_trace_loader;
 /* Reads the results of a session. Errors: those of gput_results_load(). */
 int report_results_read(struct report_session *session, const char *path, struct gput_error *error);
 
-/* What probe() returns for a folder or file that cannot be of the kind. */
-int report_loader_refuse(const char *path, struct gput_error *error);
-
 /* The loader for what is there. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
  * GPUT_ERROR_FORMAT (of no kind). */
 int report_loader_of(

@@ -6,6 +6,8 @@
 #include "report/report_calls.h"
 #include "report/report_loader.h"
 
+#include "base/array.h"
+
 #include <gputracker/sub_tracking.h>
 
 #include <errno.h>
@@ -39,6 +41,7 @@ static int read_marks(struct marks *marks, struct gput_error *error)
         TRY(call_table_add(&marks->table, rows, count, error));
     } while (count > 0);
     report_session_warn(marks->session, sub_tracking_reader_warning(marks->reader));
+    marks->table.has_lost = sub_tracking_reader_lost(marks->reader)->at_least;
     TRY(call_table_pair(&marks->table, error));
     char warning[CALL_TABLE_WARNING_SIZE];
     if (call_table_warning(&marks->table, marks->path, warning))
@@ -52,6 +55,18 @@ static int compare_calls(const void *left, const void *right)
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     return (a->stop < b->stop) - (a->stop > b->stop);
+}
+
+/* Those that have no stop among the others, in the order of their starts. They are not calls of
+ * the table: nothing is known of how long they took. */
+static const struct call *next_call(const struct call_table *table, size_t *calls, size_t *open)
+{
+    bool has_open = *open < table->n_open, has_call = *calls < table->n_calls;
+    bool is_open =
+        has_open && (!has_call || table->open[*open].start <= table->calls[*calls].start);
+    if (is_open)
+        return &table->open[(*open)++];
+    return has_call ? &table->calls[(*calls)++] : NULL;
 }
 
 /* Of calls that start at one moment, the longer first. */
@@ -87,11 +102,9 @@ static int process_of(struct marks *marks, int64_t pid, uint32_t *number, struct
         return error_memory(error);
     if (*number < before)
         return GPUT_OK;
-    int64_t *pids = realloc(marks->pids, (before + (size_t)1) * sizeof *pids);
-    if (!pids)
+    if (!ARRAY_EXTEND(marks->pids, before))
         return error_memory(error);
-    marks->pids = pids;
-    pids[before] = pid;
+    marks->pids[before] = pid;
     return GPUT_OK;
 }
 
@@ -99,11 +112,12 @@ static int add_calls(struct marks *marks, struct gput_error *error)
 {
     const struct call_table *table = &marks->table;
     struct report_session *session = marks->session;
-    if (isnan(session->start) && table->n_calls > 0)
-        report_session_time(session, table->origin + table->calls[0].start);
+    size_t calls = 0, open = 0;
+    const struct call *call = next_call(table, &calls, &open);
+    if (isnan(session->start) && call)
+        report_session_time(session, table->origin + call->start);
     double offset = table->origin - session->start;
-    for (size_t i = 0; i < table->n_calls; i++) {
-        const struct call *call = &table->calls[i];
+    for (; call; call = next_call(table, &calls, &open)) {
         const struct call_lane *lane = &table->lanes[call->lane];
         bool has_thread = lane->thread_id != SUB_TRACKING_UNKNOWN;
         uint32_t process;
@@ -122,6 +136,7 @@ static int load_calls(struct marks *marks, struct gput_error *error)
     TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
     call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
         format == SUB_TRACKING_LOG, false);
+    marks->table.keep_open = true;
     report_calls_init(&marks->calls, marks->session);
     int code = read_marks(marks, error);
     order_equal_starts(&marks->table);
@@ -131,7 +146,7 @@ static int load_calls(struct marks *marks, struct gput_error *error)
         code = add_calls(marks, error);
     if (code == GPUT_OK)
         code = report_calls_end(&marks->calls, marks->pids, error);
-    if (code == GPUT_OK)
+    if (code == GPUT_OK && !marks->session->curves_only)
         code = report_blocks_add(
             marks->session, marks->path, &marks->calls.names, &marks->table, error);
     report_calls_finish(&marks->calls);
@@ -200,7 +215,7 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
     struct sub_tracking_reader *reader;
     struct sub_tracking_names *names = is_folder ? NULL : sub_tracking_names_create();
     if (is_folder)
-        return report_loader_refuse(path, error);
+        return report_session_refuse(path, error);
     int code =
         names ? sub_tracking_reader_salvage(path, names, &reader, error) : error_memory(error);
     if (code == GPUT_OK)

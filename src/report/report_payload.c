@@ -1,6 +1,7 @@
 #include "report/report_payload.h"
 
-#include <math.h>
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,14 +33,8 @@ static uint64_t padding_of(uint64_t length)
 static int add_part(struct report_payload *payload, struct report_bytes *bytes, uint64_t *offset,
     struct gput_error *error)
 {
-    if (payload->part_count == payload->part_capacity) {
-        size_t capacity = payload->part_capacity ? payload->part_capacity * 2 : 64;
-        struct report_bytes *parts = realloc(payload->parts, capacity * sizeof *parts);
-        if (!parts)
-            return error_memory(error);
-        payload->parts = parts;
-        payload->part_capacity = capacity;
-    }
+    if (!ARRAY_EXTEND(payload->parts, payload->part_count))
+        return error_memory(error);
     *offset = payload->length;
     payload->length += bytes->length + padding_of(bytes->length);
     payload->parts[payload->part_count++] = *bytes;
@@ -91,6 +86,19 @@ int report_payload_add_column(struct report_payload *payload, struct doc *parent
     }
     report_column_finish(column);
     return code;
+}
+
+const struct report_bytes *report_payload_part(
+    const struct report_payload *payload, uint64_t offset)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < payload->part_count; i++) {
+        const struct report_bytes *part = &payload->parts[i];
+        if (at == offset)
+            return part;
+        at += part->length + padding_of(part->length);
+    }
+    return NULL;
 }
 
 /* ---- Passing it on ---- */

@@ -22,7 +22,7 @@ struct report_payload {
     struct report_spool spool;  /* of all columns */
     struct doc *root;           /* the document; owned */
     struct report_bytes *parts; /* what follows it, in order; owned */
-    size_t part_count, part_capacity;
+    size_t part_count;
     uint64_t length; /* of all parts, each with what aligns the next */
 };
 
@@ -38,6 +38,10 @@ void report_payload_finish(struct report_payload *payload);
  */
 int report_payload_add_column(struct report_payload *payload, struct doc *parent, const char *key,
     struct report_column *column, struct gput_error *error);
+
+/* The bytes at that offset of what follows the document; NULL: none begin there. */
+const struct report_bytes *report_payload_part(
+    const struct report_payload *payload, uint64_t offset);
 
 /* Passes the whole payload to the sink. Errors: GPUT_ERROR_MEMORY, also where the document lacks
  * something for want of memory, and those of report_bytes_pass(). */

@@ -1,8 +1,10 @@
 #include "report/report_plan.h"
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "report/report_rank.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -36,15 +38,13 @@ static size_t common_stem(const char *name, const char *session)
 static struct report_planned *add_session(struct report_plan *plan,
     const struct gput_html_report_session *given, const struct report_loader *loader, char *path)
 {
-    struct report_planned *sessions = realloc(plan->sessions, (plan->count + 1) * sizeof *sessions);
-    if (!sessions) {
+    if (!ARRAY_EXTEND(plan->sessions, plan->count)) {
         free(path);
         return NULL;
     }
-    plan->sessions = sessions;
-    sessions[plan->count] =
+    plan->sessions[plan->count] =
         (struct report_planned){.given = *given, .loader = loader, .path = path};
-    return &sessions[plan->count++];
+    return &plan->sessions[plan->count++];
 }
 
 static int add_path(struct report_plan *plan, const struct gput_html_report_session *given,
@@ -168,13 +168,11 @@ static struct report_planned *owner_of(struct report_plan *plan, const char *pat
 /* Takes `path`. */
 static int add_mark_file(struct report_planned *session, char *path, struct gput_error *error)
 {
-    char **marks = realloc(session->marks, (session->mark_count + 1) * sizeof *marks);
-    if (!marks || !path) {
+    if (!path || !ARRAY_EXTEND(session->marks, session->mark_count)) {
         free(path);
         return error_memory(error);
     }
-    session->marks = marks;
-    marks[session->mark_count++] = path;
+    session->marks[session->mark_count++] = path;
     return GPUT_OK;
 }
 
@@ -245,10 +243,20 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
     return join_marks(plan, options, error);
 }
 
+/* A folder may have been given a name, and have several sessions. */
+static bool has_name_of_its_own(const struct report_plan *plan, size_t index)
+{
+    const char *name = plan->sessions[index].given.name;
+    for (size_t i = 0; i < plan->count; i++)
+        if (i != index && plan->sessions[i].given.name == name)
+            return false;
+    return name != NULL;
+}
+
 const char *report_plan_name(const struct report_plan *plan, size_t index)
 {
     const struct report_planned *session = &plan->sessions[index];
-    if (session->given.name)
+    if (has_name_of_its_own(plan, index))
         return session->given.name;
     if (!session->path)
         return "session";
@@ -259,6 +267,27 @@ const char *report_plan_name(const struct report_plan *plan, size_t index)
             return session->path;
     }
     return name;
+}
+
+int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_error *error)
+{
+    const char **names = malloc((plan->count + 1) * sizeof *names);
+    *ranks = malloc((plan->count + 1) * sizeof **ranks);
+    bool are_ranks = false;
+    if (names && *ranks) {
+        for (size_t i = 0; i < plan->count; i++)
+            names[i] = has_name_of_its_own(plan, i) || !plan->sessions[i].path
+                           ? report_plan_name(plan, i)
+                           : plan->sessions[i].path;
+        are_ranks = report_ranks_of(names, plan->count, *ranks);
+    }
+    int code = names && *ranks ? GPUT_OK : error_memory(error);
+    free(names);
+    if (!are_ranks) {
+        free(*ranks);
+        *ranks = NULL;
+    }
+    return code;
 }
 
 void report_plan_finish(struct report_plan *plan)

@@ -43,6 +43,13 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
  * file has the same name. */
 const char *report_plan_name(const struct report_plan *plan, size_t index);
 
+/*
+ * The ranks of the sessions, where their names or paths are those of the ranks of one job:
+ * report_ranks_of(). The caller frees `*ranks`, which is NULL where they are not. Errors:
+ * GPUT_ERROR_MEMORY.
+ */
+int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_error *error);
+
 void report_plan_finish(struct report_plan *plan);
 
 #endif

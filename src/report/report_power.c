@@ -3,7 +3,6 @@
 
 #include <gputracker/energy_recording.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,7 +146,7 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct gput_energy_recording *recording;
     if (!is_folder)
-        return report_loader_refuse(path, error);
+        return report_session_refuse(path, error);
     TRY(gput_energy_recording_load(path, &recording, error));
     gput_energy_recording_destroy(recording);
     return GPUT_OK;

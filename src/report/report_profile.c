@@ -6,6 +6,8 @@
 
 #include "trace/system_metrics.h"
 
+#include "base/array.h"
+
 #include <gputracker/profile.h>
 
 #include <stdio.h>
@@ -36,11 +38,9 @@ struct devices {
 static bool begin_device(struct devices *devices, const struct system_reading *reading)
 {
     struct report_spool *spool = &devices->session->payload->spool;
-    struct device *more = realloc(devices->devices, (devices->count + (size_t)1) * sizeof *more);
-    if (!more)
+    if (!ARRAY_EXTEND(devices->devices, devices->count))
         return false;
-    devices->devices = more;
-    struct device *device = &more[devices->count++];
+    struct device *device = &devices->devices[devices->count++];
     *device = (struct device){.node = strdup(reading->node),
         .name = strdup(reading->name),
         .dimension = strdup(reading->dimension),
@@ -301,7 +301,7 @@ static int load(struct report_session *session, struct gput_error *error)
 
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
-    return is_folder && trace_root_is(path) ? GPUT_OK : report_loader_refuse(path, error);
+    return is_folder && trace_root_is(path) ? GPUT_OK : report_session_refuse(path, error);
 }
 
 const struct report_loader report_profile_loader = {"profile", probe, load};

@@ -21,7 +21,7 @@ static int read_report(const char *path, const struct str *content, struct gput_
     TRY(doc_read_json(str_text(content), content->length, path, &doc, error));
     int code = GPUT_OK;
     if (!results_doc_is_report(doc))
-        code = report_loader_refuse(path, error);
+        code = report_session_refuse(path, error);
     else if ((code = results_read_doc(doc, results, &reason)) == GPUT_ERROR_MEMORY)
         code = error_memory(error);
     else if (code != GPUT_OK)
@@ -79,10 +79,10 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct gput_results *results;
     if (is_folder)
-        return report_loader_refuse(path, error);
+        return report_session_refuse(path, error);
     int code = load_results(path, &results, error);
     gput_results_destroy(results);
-    return code == GPUT_ERROR_MEMORY || code == GPUT_OK ? code : report_loader_refuse(path, error);
+    return code == GPUT_ERROR_MEMORY || code == GPUT_OK ? code : report_session_refuse(path, error);
 }
 
 const struct report_loader report_results_loader = {"results", probe, load};

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "model/results_identity.h"
 #include "report/report_table.h"
 
 #include <inttypes.h>
@@ -14,10 +15,29 @@ void report_session_begin(struct report_session *session, const char *kind)
     session->doc = doc_add_object(sessions, NULL);
     session->start = session->end = NAN;
     doc_add_string(session->doc, "name", session->name);
-    if (session->path)
+    if (session->path && !session->is_temporary)
         doc_add_string(session->doc, "file", session->path);
     doc_add_string(session->doc, "kind", kind);
     session->identity = doc_add_object(session->doc, "identity");
+}
+
+/* The rank that its name has goes before the one that its results have: files may be renamed. The
+ * bare name of a command is no title for the page, as a command line is. */
+static void add_identity(struct report_session *session)
+{
+    const struct gput_results *known = session->results ? session->results : session->described;
+    if (session->rank != REPORT_NO_RANK)
+        doc_add_int(session->identity, "rank", session->rank);
+    if (!known)
+        return;
+    struct gput_results results = *known;
+    if (results.identity.exit_status >= 0 && !doc_get(session->identity, "exit"))
+        doc_add_int(session->identity, "exit", (int64_t)results.identity.exit_status);
+    if (results.identity.command[0])
+        doc_add_string(session->identity, "program", results.identity.command);
+    results.identity.exit_status = NAN;
+    results.identity.command[0] = '\0';
+    results_identity_add(&results, session->identity);
 }
 
 void report_session_end(struct report_session *session)
@@ -27,11 +47,25 @@ void report_session_end(struct report_session *session)
         if (!doc_get(session->identity, "wall_s"))
             doc_add_double(session->identity, "wall_s", session->end - session->start);
     }
+    add_identity(session);
     gput_results_destroy(session->loaded_results);
+    gput_results_destroy(session->described);
+    session->described = NULL;
     gput_analysis_destroy(session->analysis);
     session->analysis = NULL;
     session->loaded_results = NULL;
     session->results = NULL;
+}
+
+int report_session_describe(struct report_session *session, struct gput_error *error)
+{
+    if (session->described)
+        return GPUT_OK;
+    session->described = calloc(1, sizeof *session->described);
+    if (!session->described)
+        return error_memory(error);
+    results_forget(session->described);
+    return GPUT_OK;
 }
 
 struct doc *report_session_list(struct report_session *session, struct doc **list, const char *key)
@@ -121,4 +155,12 @@ void report_session_progress(const struct report_session *session, double done)
     if (session->options->progress)
         session->options->progress(
             session->options->user, session->progress_from + done * session->progress_span);
+}
+
+int report_session_refuse(const char *path, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_UNSUPPORTED,
+        "%s is no session: neither a tracking file, a sub-tracking file, results, a recording of "
+        "power, a training profile nor a trace.",
+        path);
 }

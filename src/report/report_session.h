@@ -10,6 +10,7 @@
 #include "model/results.h"
 #include "report/report_column.h"
 #include "report/report_payload.h"
+#include "report/report_rank.h"
 
 #include <gputracker/analysis.h>
 #include <gputracker/processes.h>
@@ -29,10 +30,17 @@ struct report_session {
     struct report_payload *payload;
     const struct gput_html_report_options *options;
     struct gput_report_options known; /* what is not in results: processes, command, status */
+    bool curves_only;                 /* figures and statistics are not wanted */
     const char *name;
+    long rank;                           /* in a parallel job; REPORT_NO_RANK: none is known */
     const char *path;                    /* NULL: there is no file */
+    bool is_temporary;                   /* it will be gone when the report is read */
     const struct gput_results *results;  /* NULL: not known */
     struct gput_results *loaded_results; /* the same where they come from a file; owned */
+
+    /* Whose samples these are, as their tracking file has it: of other figures nothing is known.
+     * NULL: it does not; owned. */
+    struct gput_results *described;
 
     bool has_samples; /* the following are known */
     struct gput_static_data static_data;
@@ -73,6 +81,9 @@ void report_session_begin(struct report_session *session, const char *kind);
 /* Ends it: what only its end can say. */
 void report_session_end(struct report_session *session);
 
+/* Makes `described` where there is none; nothing is known of it. Errors: GPUT_ERROR_MEMORY. */
+int report_session_describe(struct report_session *session, struct gput_error *error);
+
 /* The list of that member, made when it is first asked for. */
 struct doc *report_session_list(struct report_session *session, struct doc **list, const char *key);
 
@@ -100,5 +111,8 @@ void report_session_progress(const struct report_session *session, double done);
 /* The rows that did not fit a column are left out: warns of them. */
 void report_session_warn_unfit(
     struct report_session *session, const char *label, uint64_t unfit_count);
+
+/* What probe() of a loader returns for a folder or file that cannot be of its kind. */
+int report_session_refuse(const char *path, struct gput_error *error);
 
 #endif

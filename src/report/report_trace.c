@@ -30,13 +30,13 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
     size_t got = 0;
     struct byte_source *source;
     if (is_folder)
-        return report_loader_refuse(path, error);
+        return report_session_refuse(path, error);
     TRY(byte_source_open(path, &source, error));
     int code = byte_source_read(source, text, sizeof text - 1, &got, error);
     byte_source_close(source);
     text[got] = '\0';
     return code == GPUT_OK && looks_like_trace(text, got) ? GPUT_OK
-                                                          : report_loader_refuse(path, error);
+                                                          : report_session_refuse(path, error);
 }
 
 const struct report_loader report_trace_loader = {"trace", probe, load};

@@ -3,42 +3,17 @@
 #include "report/report_loader.h"
 #include "report/report_tracking_tables.h"
 
+#include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_reader.h"
+#include "model/measurement_list.h"
+#include "model/results_identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS_AT_ONCE 256
-
-/* How a measurement is shown, by enum gput_measurement_id. */
-struct shown {
-    const char *label, *group, *scope;
-};
-
-static const struct shown shown[GPUT_TRACKING_FILE_COLUMNS] = {
-    [GPUT_MAIN_RAM] = {"RAM of main", "ram", "main"},
-    [GPUT_DESCENDANTS_RAM] = {"RAM of descendants", "ram", "descendants"},
-    [GPUT_COMBINED_RAM] = {"RAM", "ram", "combined"},
-    [GPUT_SYSTEM_RAM] = {"RAM of the system", "ram", "system"},
-    [GPUT_MAIN_GPU_RAM] = {"GPU RAM of main", "gpu_ram", "main"},
-    [GPUT_DESCENDANTS_GPU_RAM] = {"GPU RAM of descendants", "gpu_ram", "descendants"},
-    [GPUT_COMBINED_GPU_RAM] = {"GPU RAM", "gpu_ram", "combined"},
-    [GPUT_SYSTEM_GPU_RAM] = {"GPU RAM of the system", "gpu_ram", "system"},
-    [GPUT_GPU_SUM_UTILIZATION] = {"GPU utilization, sum", "gpu", "sum"},
-    [GPUT_GPU_HARDWARE_UTILIZATION] = {"GPU utilization, mean", "gpu", "hardware"},
-    [GPUT_MAIN_THREADS] = {"Threads of main", "threads", "main"},
-    [GPUT_DESCENDANTS_THREADS] = {"Threads of descendants", "threads", "descendants"},
-    [GPUT_COMBINED_THREADS] = {"Threads", "threads", "combined"},
-    [GPUT_CPU_SYSTEM_SUM] = {"CPU of the system", "cpu", "system"},
-    [GPUT_CPU_SYSTEM_HARDWARE] = {"CPU of the system, of all cores", "cpu_hardware", "system"},
-    [GPUT_CPU_MAIN_SUM] = {"CPU of main", "cpu", "main"},
-    [GPUT_CPU_MAIN_HARDWARE] = {"CPU of main, of all cores", "cpu_hardware", "main"},
-    [GPUT_CPU_DESCENDANTS_SUM] = {"CPU of descendants", "cpu", "descendants"},
-    [GPUT_CPU_DESCENDANTS_HARDWARE] = {"CPU of descendants, of all cores", "cpu_hardware",
-        "descendants"},
-    [GPUT_CPU_COMBINED_SUM] = {"CPU", "cpu", "combined"},
-    [GPUT_CPU_COMBINED_HARDWARE] = {"CPU, of all cores", "cpu_hardware", "combined"},
-};
+/* Seconds by which the first row may be before its session, or after it. */
+#define CLOCK_DOUBT 1.0
 
 struct loading {
     struct report_session *session;
@@ -151,12 +126,13 @@ static void note_figures(const struct loading *loading, int id)
 static int add_series(struct loading *loading, int id, unsigned time, struct gput_error *error)
 {
     const struct gput_measurement *measurement = gput_measurement((enum gput_measurement_id)id);
+    const struct measurement_curve *curve = &measurement_curves[id];
     bool is_percent = measurement->quantity == GPUT_QUANTITY_PERCENT;
     const struct report_series series = {
         .id = measurement->name,
-        .label = shown[id].label,
-        .group = shown[id].group,
-        .scope = shown[id].scope,
+        .label = curve->label,
+        .group = curve->group,
+        .scope = curve->scope,
         .unit = is_ram(measurement->quantity) ? "bytes"
                 : is_percent                  ? "percent"
                                               : "count",
@@ -178,6 +154,33 @@ static int add_curves(struct loading *loading, struct gput_error *error)
             !is_of_no_gpu(loading, i))
             TRY(add_series(loading, i, time, error));
     }
+    return GPUT_OK;
+}
+
+/* ---- Whose samples these are ---- */
+
+/* A file next to it may be of samples that were there before. */
+static bool is_of_samples(
+    const struct report_session *session, const struct gput_identity *identity)
+{
+    double start = results_identity_seconds(identity->start);
+    double end = results_identity_seconds(identity->end);
+    return isnan(session->start) ||
+           (session->start >= start - CLOCK_DOUBT && !(session->start > end + CLOCK_DOUBT));
+}
+
+static int read_identity(struct report_session *session, struct gput_error *error)
+{
+    TRY(report_session_describe(session, error));
+    bool is_read = session->described->identity.host[0] ||
+                   tracking_identity_read(session->path, session->described);
+    if (!is_read || !is_of_samples(session, &session->described->identity)) {
+        gput_results_destroy(session->described);
+        session->described = NULL;
+        return GPUT_OK;
+    }
+    session->static_data.allowed_ram_bytes = session->described->static_data.allowed_ram_bytes;
+    session->static_data.allowed_cores = session->described->static_data.allowed_cores;
     return GPUT_OK;
 }
 
@@ -204,6 +207,8 @@ static int load(struct report_session *session, struct gput_error *error)
     int code = load_rows(&loading, error);
     if (code == GPUT_OK)
         code = report_tracking_tables_load(session, loading.reader, error);
+    if (code == GPUT_OK)
+        code = read_identity(session, error);
     tracking_reader_close(loading.reader);
     return code;
 }
@@ -212,7 +217,7 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     struct tracking_reader *reader;
     if (is_folder)
-        return report_loader_refuse(path, error);
+        return report_session_refuse(path, error);
     TRY(tracking_reader_salvage(path, &reader, error));
     tracking_reader_close(reader);
     return GPUT_OK;

@@ -1,9 +1,10 @@
 #include "report/report_tracking_tables.h"
 
 #include "base/table.h"
-#include "report/report_energy.h"
+#include "formats/tracking/tracking_identity.h"
 #include "report/report_gpus.h"
 #include "report/report_processes.h"
+#include "report/report_rates.h"
 
 #include <string.h>
 
@@ -11,8 +12,9 @@
 
 /* What is made of the tables while their rows come. */
 struct loading {
+    struct report_session *session;
     struct report_gpus gpus;
-    struct report_energy energy;
+    struct report_rates energy, io;
     struct report_processes processes;
 };
 
@@ -24,10 +26,16 @@ static int take_rows(void *user, const struct gput_tables *tables, const struct 
     (void)tables;
     if (strcmp(name, "gpu_data") == 0)
         return report_gpus_add(&loading->gpus, part, error);
-    if (strcmp(name, "energy_data") == 0)
-        return report_energy_add(&loading->energy, part, error);
+    if (strcmp(name, report_power_of_energy.name) == 0)
+        return report_rates_add(&loading->energy, part, error);
+    if (strcmp(name, report_io.name) == 0)
+        return report_rates_add(&loading->io, part, error);
     if (strcmp(name, "process_data") == 0)
         return report_processes_add(&loading->processes, part, error);
+    if (strcmp(name, TRACKING_IDENTITY_TABLE) == 0) {
+        TRY(report_session_describe(loading->session, error));
+        tracking_identity_read_table(part, loading->session->described);
+    }
     return GPUT_OK;
 }
 
@@ -52,19 +60,23 @@ static int read_tables(struct report_session *session, struct tracking_reader *r
 int report_tracking_tables_load(
     struct report_session *session, struct tracking_reader *reader, struct gput_error *error)
 {
-    struct loading loading;
+    struct loading loading = {.session = session};
     report_gpus_init(&loading.gpus, session);
-    report_energy_init(&loading.energy, session);
+    report_rates_init(&loading.energy, &report_power_of_energy, session);
+    report_rates_init(&loading.io, &report_io, session);
     report_processes_init(&loading.processes, session);
     int code = read_tables(session, reader, &loading, error);
     if (code == GPUT_OK)
         code = report_gpus_end(&loading.gpus, error);
     if (code == GPUT_OK)
-        code = report_energy_end(&loading.energy, error);
+        code = report_rates_end(&loading.energy, error);
+    if (code == GPUT_OK)
+        code = report_rates_end(&loading.io, error);
     if (code == GPUT_OK)
         code = report_processes_end(&loading.processes, error);
     report_gpus_finish(&loading.gpus);
-    report_energy_finish(&loading.energy);
+    report_rates_finish(&loading.energy);
+    report_rates_finish(&loading.io);
     report_processes_finish(&loading.processes);
     return code;
 }

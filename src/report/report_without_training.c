@@ -16,7 +16,7 @@ int report_kineto_add(struct report_session *session, struct gput_error *error)
 static int probe(const char *path, bool is_folder, struct gput_error *error)
 {
     if (!is_folder || !trace_root_is(path))
-        return report_loader_refuse(path, error);
+        return report_session_refuse(path, error);
     return error_set(error, GPUT_ERROR_FORMAT,
         "%s is a training profile: this gpu-tracker was built without them (-Dtraining=false)",
         path);

@@ -1,21 +1,23 @@
 #include "serve/http_server.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "serve/host_name.h"
 #include "serve/listen_socket.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +25,9 @@
 /* Connections use at most one in this many of the permitted descriptors. */
 #define DESCRIPTOR_SHARE 8
 #define MAX_HEAD_BYTES 8192
-/* How long each stage may last in all. */
+/* At most this much of a file at once. */
+#define FILE_BYTES ((size_t)1 << 20)
+/* How long each stage may last in all; sending a file, between two parts of it. */
 #define READING_NS (5 * NS_PER_SECOND)
 #define WRITING_NS (10 * NS_PER_SECOND)
 #define ENDING_NS (1 * NS_PER_SECOND)
@@ -46,6 +50,9 @@ struct connection {
     size_t head_length;
     struct str answer;
     size_t sent;
+    int file_fd; /* what follows it; -1: nothing */
+    uint64_t file_left;
+    void (*was_sent)(void *user);
 };
 
 struct http_server {
@@ -83,6 +90,8 @@ static void set_stage(struct connection *connection, enum stage stage, int64_t l
 static void hang_up(struct connection *connection)
 {
     close(connection->fd);
+    if (connection->file_fd >= 0)
+        close(connection->file_fd);
     str_finish(&connection->answer);
     connection->stage = FREE;
 }
@@ -116,6 +125,8 @@ static void accept_one(struct http_server *server)
     connection->head_length = 0;
     connection->sent = 0;
     connection->answer = (struct str){0};
+    connection->file_fd = -1;
+    connection->was_sent = NULL;
     set_stage(connection, READING, READING_NS);
 }
 
@@ -157,24 +168,38 @@ static void append_date(struct str *answer)
             date.tm_sec);
 }
 
+static uint64_t length_of(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
 static void begin_answer(
     struct connection *connection, const struct http_response *response, bool is_head)
 {
     struct str *answer = &connection->answer;
+    uint64_t length = response->body.length;
+    if (response->file_fd >= 0)
+        length = length_of(response->file_fd);
     answer->failed = response->body.failed;
     str_printf(answer, "HTTP/1.1 %d %s\r\n", response->status, reason_of(response->status));
     append_date(answer);
-    str_printf(answer, "Content-Type: %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n",
-        response->content_type, response->body.length,
+    str_printf(answer,
+        "Content-Type: %s\r\nContent-Length: %" PRIu64 "\r\nConnection: close\r\n%s%s\r\n",
+        response->content_type, length, response->fields ? response->fields : "",
         response->status == HTTP_METHOD_NOT_ALLOWED ? "Allow: GET, HEAD\r\n" : "");
-    if (!is_head)
+    if (!is_head && response->file_fd < 0)
         str_append_bytes(answer, response->body.data, response->body.length);
+    connection->file_fd = response->file_fd;
+    connection->file_left = !is_head && response->file_fd >= 0 ? length : 0;
+    connection->was_sent = is_head ? NULL : response->sent;
     set_stage(connection, WRITING, WRITING_NS);
 }
 
 static void refuse(struct connection *connection, int status)
 {
-    struct http_response response = {.status = status, .content_type = "text/plain; charset=utf-8"};
+    struct http_response response = {
+        .status = status, .content_type = "text/plain; charset=utf-8", .file_fd = -1};
     str_printf(&response.body, "%s\n", reason_of(status));
     begin_answer(connection, &response, false);
     str_finish(&response.body);
@@ -183,7 +208,7 @@ static void refuse(struct connection *connection, int status)
 static void refuse_name(struct connection *connection)
 {
     struct http_response response = {
-        .status = HTTP_MISDIRECTED, .content_type = "text/plain; charset=utf-8"};
+        .status = HTTP_MISDIRECTED, .content_type = "text/plain; charset=utf-8", .file_fd = -1};
     str_append(&response.body,
         "This name is not served here, so that no web page can have its own name lead here. Ask "
         "for the address in numbers, or add the name where the address to listen at is given: "
@@ -195,7 +220,8 @@ static void refuse_name(struct connection *connection)
 static void answer(
     struct http_server *server, struct connection *connection, const struct http_request *request)
 {
-    struct http_response response = {.status = 503, .content_type = "text/plain; charset=utf-8"};
+    struct http_response response = {
+        .status = 503, .content_type = "text/plain; charset=utf-8", .file_fd = -1};
     server->handler(server->user, request, &response);
     begin_answer(connection, &response, request->is_head);
     str_finish(&response.body);
@@ -208,7 +234,32 @@ static bool would_block(ssize_t done)
     return done < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-static void write_answer(struct connection *connection)
+/* Some of the file. One that became shorter meanwhile ends too early, which the length shows. */
+static bool write_file(struct connection *connection)
+{
+    size_t most = connection->file_left < FILE_BYTES ? (size_t)connection->file_left : FILE_BYTES;
+    ssize_t done = sendfile(connection->fd, connection->file_fd, NULL, most);
+    if (would_block(done))
+        return false;
+    if (done <= 0) {
+        hang_up(connection);
+        return false;
+    }
+    connection->file_left -= (uint64_t)done;
+    set_stage(connection, WRITING, WRITING_NS);
+    return connection->file_left == 0;
+}
+
+static void end_answer(struct http_server *server, struct connection *connection)
+{
+    /* Closed with bytes unread, the kernel would reset the connection under the answer. */
+    shutdown(connection->fd, SHUT_WR);
+    set_stage(connection, ENDING, ENDING_NS);
+    if (connection->was_sent)
+        connection->was_sent(server->user);
+}
+
+static void write_answer(struct http_server *server, struct connection *connection)
 {
     const struct str *text = &connection->answer;
     if (text->failed) {
@@ -224,11 +275,8 @@ static void write_answer(struct connection *connection)
         return;
     }
     connection->sent += (size_t)done;
-    if (connection->sent < text->length)
-        return;
-    /* Closed with bytes unread, the kernel would reset the connection under the answer. */
-    shutdown(connection->fd, SHUT_WR);
-    set_stage(connection, ENDING, ENDING_NS);
+    if (connection->sent == text->length && (connection->file_left == 0 || write_file(connection)))
+        end_answer(server, connection);
 }
 
 static void read_head(struct http_server *server, struct connection *connection)
@@ -252,7 +300,7 @@ static void read_head(struct http_server *server, struct connection *connection)
         answer(server, connection, &request);
     else
         refuse(connection, status == HTTP_MORE ? 431 : status);
-    write_answer(connection);
+    write_answer(server, connection);
 }
 
 static void drop_rest(struct connection *connection)
@@ -267,7 +315,7 @@ static void advance(struct http_server *server, struct connection *connection)
     if (connection->stage == READING)
         read_head(server, connection);
     else if (connection->stage == WRITING)
-        write_answer(connection);
+        write_answer(server, connection);
     else if (connection->stage == ENDING)
         drop_rest(connection);
 }
@@ -365,8 +413,8 @@ static size_t max_connections(void)
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
         limit.rlim_cur >= MAX_CONNECTIONS * DESCRIPTOR_SHARE)
         return MAX_CONNECTIONS;
-    size_t most = (size_t)limit.rlim_cur / DESCRIPTOR_SHARE;
-    return most > 0 ? most : 1;
+    size_t max = (size_t)limit.rlim_cur / DESCRIPTOR_SHARE;
+    return max > 0 ? max : 1;
 }
 
 /* Those of "HOST:PORT,NAME,NAME": all that are given, and what this machine calls itself. NULL
@@ -421,12 +469,7 @@ int http_server_start(
 {
     server->handler = handler;
     server->user = user;
-    /* All signals stay with the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&server->thread, NULL, serve, server);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failure = thread_start(&server->thread, NULL, serve, server);
     if (failure)
         return error_set_errno(error, failure, "Cannot start the thread that serves metrics");
     server->has_thread = true;

@@ -19,7 +19,11 @@
 struct http_response {
     int status;               /* 200, 404, 503 */
     const char *content_type; /* static text */
+    const char *fields;       /* further lines of the head, each with its end; static; or NULL */
     struct str body;          /* the server frees it */
+    int file_fd;              /* -1, or the body is this file; the server closes it */
+    /* Called in the server's thread when all of the answer has been sent; NULL: nothing is. */
+    void (*sent)(void *user);
 };
 
 /* Makes the answer, in the server's thread; must be quick. */

@@ -13,6 +13,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* As of wait(2): neither exited nor killed. */
+#define STATUS_UNKNOWN (-1)
+
 struct collected {
     /* Of orphans; in the end also of main and all that it waited for, and of those that live on. */
     struct session_counts counts;
@@ -23,7 +26,7 @@ struct collected {
     /* After the end of a launched command. */
     bool has_main_usage; /* false: it was collected elsewhere */
     struct rusage main_usage;
-    int main_status;                  /* as of wait(2); neither exited nor killed: not known */
+    int main_status;                  /* as of wait(2), or STATUS_UNKNOWN */
     struct cgroup_usage cgroup_usage; /* NaN: not available */
 };
 

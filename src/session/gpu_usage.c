@@ -32,8 +32,8 @@ static void add_untracked(struct gpu_usage_device *usage, const struct gpu_devic
     usage->may_have_others |= device->may_have_others;
     if (isnan(device->untracked_ram_bytes))
         return;
-    if (!usage->has_untracked || device->untracked_ram_bytes < usage->least_untracked_bytes)
-        usage->least_untracked_bytes = device->untracked_ram_bytes;
+    if (!usage->has_untracked || device->untracked_ram_bytes < usage->min_untracked_bytes)
+        usage->min_untracked_bytes = device->untracked_ram_bytes;
     usage->has_untracked = true;
 }
 
@@ -52,6 +52,20 @@ static void add(struct gpu_usage_value *value, double figure, double seconds)
     if (seconds > 0) {
         value->sum += figure;
         value->count++;
+    }
+}
+
+/* A driver answers within this time, if it is not late. */
+#define LATE_SECONDS 0.25
+
+static void add_list_age(struct gpu_usage *usage, const struct gpu_sample *sample)
+{
+    for (uint32_t i = 0; i < sample->n_devices; i++) {
+        const struct gpu_device_sample *device = &sample->devices[i];
+        bool has_changed = device->bounds_ram && !device->is_ram_of_list;
+        double seconds = has_changed ? sample->process_age_seconds : 0;
+        if (seconds > LATE_SECONDS && seconds > usage->late_list_seconds)
+            usage->late_list_seconds = seconds;
     }
 }
 
@@ -74,6 +88,7 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
             add(&usage->devices[i].values[figure], figures[figure], seconds);
         add_untracked(&usage->devices[i], device);
     }
+    add_list_age(usage, sample);
 }
 
 double gpu_usage_max(const struct gpu_usage *usage, size_t device, enum gpu_usage_figure figure)
@@ -112,10 +127,10 @@ double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t devi
         return NAN;
     const struct gpu_usage_device *of = &usage->devices[device];
     /* Drivers can hide processes from a container. Each would use more than that. */
-    bool is_alone = of->has_untracked && of->least_untracked_bytes < GPU_MIN_CONTEXT_BYTES;
+    bool is_alone = of->has_untracked && of->min_untracked_bytes < GPU_MIN_CONTEXT_BYTES;
     if (of->may_have_others || !is_alone)
         return NAN;
-    double at_most = of->values[GPU_USAGE_RAM].max - of->least_untracked_bytes;
+    double at_most = of->values[GPU_USAGE_RAM].max - of->min_untracked_bytes;
     double listed = gpu_usage_max(usage, device, GPU_USAGE_COMBINED_RAM);
     return at_most < listed ? NAN : at_most;
 }

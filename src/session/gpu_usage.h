@@ -38,8 +38,10 @@ struct gpu_usage {
         struct gpu_usage_value values[GPU_USAGE_FIGURES];
         bool may_have_others; /* in some sample */
         bool has_untracked;   /* the figure below is known */
-        double least_untracked_bytes;
-    } * devices; /* owned */
+        double min_untracked_bytes;
+    } * devices;              /* owned */
+    double late_list_seconds; /* age of the oldest list of processes at a sample at which the memory
+                                 in use had changed since; 0: lists came in time */
 };
 
 /* An empty usage is all zeroes. */

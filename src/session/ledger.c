@@ -8,6 +8,7 @@
 void ledger_init(struct ledger *ledger)
 {
     *ledger = (struct ledger){0};
+    session_identity_init(&ledger->identity);
     usage_init(&ledger->usage);
     ram_between_init(&ledger->between);
     tracker_cost_init(&ledger->cost);
@@ -28,7 +29,7 @@ void ledger_add_scan(struct ledger *ledger, int64_t now_ns)
     process_log_adopt_orphans(&ledger->log);
 }
 
-void ledger_update_gpu_holdings(struct ledger *ledger)
+static void update_gpu_holdings(struct ledger *ledger)
 {
     size_t count;
     uint64_t version;
@@ -43,20 +44,26 @@ void ledger_update_gpu_holdings(struct ledger *ledger)
 
 void ledger_add_gpu_ram(struct ledger *ledger)
 {
-    ledger_update_gpu_holdings(ledger);
-    gpu_usage_add(&ledger->gpu_usage, &ledger->snapshot->gpu, 0);
-    struct gput_sample gpu_ram;
-    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
-        bool is_gpu_ram = i >= GPUT_MAIN_GPU_RAM && i <= GPUT_SYSTEM_GPU_RAM;
-        gpu_ram.values[i] = is_gpu_ram ? ledger->snapshot->sample.values[i] : NAN;
+    struct gpu_sample gpu = ledger->snapshot->gpu;
+    struct gput_sample ram;
+    update_gpu_holdings(ledger);
+    gpu_sample_reconcile_ram(&gpu);
+    gpu_usage_add(&ledger->gpu_usage, &gpu, 0);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        ram.values[i] = NAN;
+    ram.values[GPUT_SYSTEM_GPU_RAM] = gpu.system_ram_bytes;
+    if (ledger->settings->mode != SESSION_MACHINE) {
+        ram.values[GPUT_MAIN_GPU_RAM] = gpu.main_ram_bytes;
+        ram.values[GPUT_DESCENDANTS_GPU_RAM] = gpu.descendants_ram_bytes;
+        ram.values[GPUT_COMBINED_GPU_RAM] = gpu.combined_ram_bytes;
     }
-    usage_add(&ledger->usage, &gpu_ram, 0);
+    usage_add(&ledger->usage, &ram, 0);
 }
 
 void ledger_add_snapshot(struct ledger *ledger)
 {
     const struct snapshot *snapshot = ledger->snapshot;
-    ledger_update_gpu_holdings(ledger);
+    update_gpu_holdings(ledger);
     usage_add(&ledger->usage, &snapshot->sample, snapshot->seconds);
     gpu_usage_add(&ledger->gpu_usage, &snapshot->gpu, snapshot->seconds);
     if (ledger->settings->mode != SESSION_MACHINE)
@@ -70,6 +77,11 @@ static void update_totals_so_far(struct ledger *ledger)
     /* From clock ticks: no more decimals than they have. */
     double busy = number_round(system_meter_busy_seconds(ledger->snapshot->system), 3);
     ledger->system_cpu_seconds = fmax(ledger->system_cpu_seconds, busy);
+    ledger_update_bytes(ledger);
+}
+
+void ledger_update_bytes(struct ledger *ledger)
+{
     if (!ledger_has_bytes_so_far(ledger))
         return;
     struct task_counts now = process_log_counts(&ledger->log);

@@ -7,10 +7,11 @@
  *   ledger_totals.c     CPU time and counts of the kernel, compared with samples
  *   ledger_exactness.c  what of them is proven to be exact
  *   ledger_peaks.c      peaks and their bounds
- *   ledger_gpus.c       figures of each GPU
+ *   ledger_gpus.c       figures of each GPU and their sources
  *   ledger_energy.c     energy and its sources
  *   ledger_processes.c  the list of processes
- *   ledger_results.c    everything as results, with its sources
+ *   ledger_sources.c    where figures come from, or why they are missing
+ *   ledger_results.c    everything as results
  */
 #ifndef SESSION_LEDGER_H
 #define SESSION_LEDGER_H
@@ -24,6 +25,7 @@
 #include "session/ram_between.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
+#include "session/session_identity.h"
 #include "session/session_settings.h"
 #include "session/session_starts.h"
 #include "session/snapshot.h"
@@ -42,6 +44,7 @@ struct ledger {
     const struct session_events *events; /* what is announced, or why it is not */
     const struct own_cgroup *cgroup;
 
+    struct session_identity identity;
     struct process_log log;
     uint64_t gpu_holdings_version; /* that the log has */
     struct usage usage;
@@ -50,6 +53,7 @@ struct ledger {
     struct collected collected;
     struct tracker_cost cost;
     struct session_starts starts_before, starts_after; /* where the kernel does not announce them */
+    unsigned own_threads; /* that the session has started between these */
     struct system_counters system_counters;
     int64_t missing_in_exit_records_ns; /* see ledger_compare_exit_records() */
     uint64_t ends_compared;             /* processes that had ended by then */
@@ -69,7 +73,6 @@ void ledger_finish(struct ledger *ledger);
 
 /* After a scan: its processes, and what drivers list of their GPU RAM. */
 void ledger_add_scan(struct ledger *ledger, int64_t now_ns);
-void ledger_update_gpu_holdings(struct ledger *ledger);
 
 /* GPU RAM of the snapshot alone, which will be read again: for maxima. */
 void ledger_add_gpu_ram(struct ledger *ledger);
@@ -85,6 +88,9 @@ void ledger_compare_exit_records(
 /* At the end, after process_log_read_counts(): adds what the kernel gives for processes that were
  * not collected. */
 void ledger_close(struct ledger *ledger);
+
+/* Adds the bytes that the last scan has read. */
+void ledger_update_bytes(struct ledger *ledger);
 
 /* Before ledger_results(): reads what can have changed since the last tick. */
 void ledger_update(struct ledger *ledger);
@@ -131,7 +137,7 @@ uint64_t ledger_unknown_starts(const struct ledger *ledger);
 struct exactness ledger_fill_accounting(
     const struct ledger *ledger, struct gput_accounting *accounting);
 
-/* While tracking with options.listen: bytes read and written, as of a second ago. */
+/* While tracking, where somebody wants them: bytes read and written, as of half a second ago. */
 bool ledger_has_bytes_so_far(const struct ledger *ledger);
 
 void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak);
@@ -146,14 +152,14 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
 /* GPU RAM that drivers listed, and its bounds. */
 void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *results);
 
-/* After that: the source of the figures of GPU RAM, and their age at the end. */
-void ledger_add_gpu_list_source(const struct ledger *ledger, struct gput_results *results);
+/* After that: where the figures of GPUs come from, or why they are missing. */
+void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results);
 
 void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy);
 void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results *results);
 
-/* Adds the source of a kind of figure, or why it is missing. */
-void ledger_add_source(struct gput_results *results, const char *name, enum gput_source_state state,
-    const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The sources of all figures. */
+void ledger_add_sources(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results);
 
 #endif

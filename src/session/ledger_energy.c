@@ -97,21 +97,21 @@ static void add_cpu_energy(const struct ledger *ledger, struct gput_results *res
     explain_shares(ledger, shares, sizeof shares);
     energy_meter_explain_cpu(meter, faults, sizeof faults - sizeof meter->remedy - strlen(shares));
     if (energy_meter_lacks_cpu(meter))
-        ledger_add_source(
+        results_add_source(
             results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
     else if (faults[0])
-        ledger_add_source(results, "cpu_energy",
+        results_add_source(results, "cpu_energy",
             is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
             shares, hint, remedy);
     else if (is_known)
-        ledger_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
+        results_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s",
             meter->uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
             shares);
     else
-        ledger_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
+        results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "the session was too short for its counters");
     if (!isnan(meter->energy.machine.battery))
-        ledger_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
+        results_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
             "power drawn from batteries: the whole machine, integrated");
 }
 
@@ -121,7 +121,7 @@ static void add_missing_carbon(const struct ledger *ledger, struct gput_results 
     const struct gput_session_options *options = &ledger->settings->options;
     bool is_asked_for = !isnan(options->carbon_intensity) || options->carbon_country;
     if (is_asked_for && isnan(ledger->snapshot->energy->energy.combined))
-        ledger_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
+        results_add_source(results, "co2e", GPUT_SOURCE_UNAVAILABLE,
             "no joules of what is tracked are known to compute it from");
 }
 
@@ -129,7 +129,7 @@ static void add_missing_carbon(const struct ledger *ledger, struct gput_results 
 static void add_shares(const struct ledger *ledger, struct gput_results *results)
 {
     if (!isnan(results->energy.combined))
-        ledger_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
+        results_add_source(results, "energy_shares", GPUT_SOURCE_SAMPLED,
             "estimate: the joules of each interval between two samples, by the CPU time, RAM and "
             "use of GPUs in it; where power and use change together within an interval, the share "
             "is too low: less so with shorter ones%s",
@@ -197,13 +197,13 @@ void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results 
     energy_meter_explain_gpus(meter, faults, sizeof faults);
     explain_gpu_shares(ledger, shares, sizeof shares);
     if (!isnan(meter->energy.machine.gpu))
-        ledger_add_source(results, "gpu_energy",
+        results_add_source(results, "gpu_energy",
             is_integrated || faults[0] ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT, "%s%s%s; %s",
             is_integrated ? "power, integrated over time" : "energy counters of the GPUs",
             faults[0] ? ", but " : "", faults, shares);
     else if (faults[0])
-        ledger_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
+        results_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE,
             "energy counters of the GPUs, but %s", faults);
     else if (explain_no_gpu_energy(ledger, faults, sizeof faults))
-        ledger_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", faults);
+        results_add_source(results, "gpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", faults);
 }

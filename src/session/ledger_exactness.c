@@ -11,29 +11,23 @@
  *   nothing else was started.
  * - The kernel announced every process and sent an exit record of each of its threads, and the page
  * faults in these records add up to those that were collected. Both are counted in the same place:
- * they agree to the last one, and no process lives without any. One that was not waited for is in
- * the former alone, whyever that was.
+ * they agree to the last one. A process that was not waited for is in the former alone, whyever
+ * that was. Only of one without any fault (a vfork child) this shows nothing.
  *
  * Neither is a parent that still had its child when that ended: of several threads the first may
  * end before the others, and a parent may leave its child to one who ignores it.
  */
 #include "session/ledger.h"
 
-/* What we start ourselves after the first reading: main, and our own threads. */
-static uint64_t own_starts(const struct ledger *ledger)
-{
-    unsigned main = ledger->settings->mode == SESSION_LAUNCHED, sampler = 1;
-    return main + sampler + (ledger->settings->options.listen != NULL);
-}
-
 uint64_t ledger_unknown_starts(const struct ledger *ledger)
 {
-    uint64_t own = own_starts(ledger);
-    uint64_t most = session_starts_between(&ledger->starts_before, &ledger->starts_after, own);
+    /* What we start ourselves after the first reading: main, and our own threads. */
+    uint64_t own = (ledger->settings->mode == SESSION_LAUNCHED) + ledger->own_threads;
+    uint64_t max = session_starts_between(&ledger->starts_before, &ledger->starts_after, own);
     /* All processes of a launched command started since then. */
     uint64_t seen =
         ledger->settings->mode == SESSION_LAUNCHED ? ledger->snapshot->tree->seen - 1 : 0;
-    return most == UINT64_MAX ? most : most - own > seen ? most - own - seen : 0;
+    return max == UINT64_MAX ? max : max - own > seen ? max - own - seen : 0;
 }
 
 bool ledger_is_alone(const struct ledger *ledger)
@@ -76,6 +70,13 @@ static uint64_t faults_collected(const struct ledger *ledger)
                                                   : task_counts_faults(&counts->tasks);
 }
 
+/* Every process must have faults, or it could be missing without a difference. */
+static bool faults_are_those_collected(const struct ledger *ledger)
+{
+    return process_log_descendants(&ledger->log).without_faults == 0 &&
+           exit_record_faults(ledger) == faults_collected(ledger);
+}
+
 /* The kernel announced every process and sent its last exit record. */
 static bool has_all_ends(const struct ledger *ledger)
 {
@@ -90,7 +91,7 @@ static const char *why_not_all(const struct ledger *ledger, const char *signs)
     const struct session_events *events = ledger->events;
     if (ledger_is_alone(ledger))
         return NULL;
-    if (has_all_ends(ledger) && exit_record_faults(ledger) == faults_collected(ledger))
+    if (has_all_ends(ledger) && faults_are_those_collected(ledger))
         return NULL;
     if (signs)
         return signs;
@@ -100,8 +101,11 @@ static const char *why_not_all(const struct ledger *ledger, const char *signs)
         return "the kernel announced more processes than were read in time";
     if (!events->has_exit_records)
         return events->why_no_exit_records;
-    return process_log_descendants(log).has_living
-               ? "some live on"
+    struct process_peaks descendants = process_log_descendants(log);
+    if (descendants.has_living)
+        return "some live on";
+    return descendants.without_faults > 0
+               ? "some had no page fault: nothing shows whether they were waited for"
                : "what the kernel reported at their ends (taskstats) is not what was collected";
 }
 

@@ -25,9 +25,9 @@ static double higher(double a, double b)
 }
 
 /* The same where it may be unbounded. */
-static double no_less(double at_most, double least)
+static double no_less(double at_most, double min)
 {
-    return at_most < least ? least : at_most;
+    return at_most < min ? min : at_most;
 }
 
 /*
@@ -90,7 +90,7 @@ static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
 {
     double kept = peak_hwm(ledger);
     const struct process *main = ledger->log.main;
-    bool is_reported = main && main->has_last_record && !main->has_replaced_memory;
+    bool is_reported = main && process_has_last_record(main) && !main->history.has_replaced_memory;
     bool has_risen = main && main->peak_rss_bytes > process_baseline(main)->peak_bytes;
     if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
@@ -179,9 +179,9 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
     double sum = main->at_most_bytes + process_log_peak_upper_bound(&ledger->log, bound);
-    double least = higher(highest, main->bytes), at_most = no_less(sum, highest);
+    double min = higher(highest, main->bytes), at_most = no_less(sum, highest);
     if (ledger_is_alone(ledger))
-        set_peak(peak, least, no_less(main->at_most_bytes, least), "that of main, which was alone");
+        set_peak(peak, min, no_less(main->at_most_bytes, min), "that of main, which was alone");
     else if (ledger->settings->mode != SESSION_LAUNCHED || !ledger->collected.has_main_usage)
         set_peak(peak, at_least, NAN, "at least: highest sample or single process");
     else if (!peaks.has_all)
@@ -199,7 +199,9 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
 
 /*
  * A group is charged for page cache that it fills, and for a page of a file only if it was not in
- * RAM before: this bounds RSS neither from above nor from below.
+ * RAM before: this bounds RSS neither from above nor from below. Nor does what is left of it
+ * without page cache and the kernel's memory: how much of these there was at the moment of the peak
+ * is in no counter (ram_between.h).
  */
 static void fill_control_group(const struct ledger *ledger, struct gput_peak *peak)
 {
@@ -216,9 +218,9 @@ static void fill_control_group(const struct ledger *ledger, struct gput_peak *pe
 
 /* ---- all peaks ---- */
 
-static void raise_to(double *max, double least)
+static void raise_to(double *max, double min)
 {
-    *max = higher(*max, least);
+    *max = higher(*max, min);
 }
 
 static void take_between(const struct ledger *ledger, struct gput_results *results)
@@ -230,7 +232,7 @@ static void take_between(const struct ledger *ledger, struct gput_results *resul
 }
 
 /* A lower bound of what all had together; NaN: not known. */
-static double most_at_once(const struct ledger *ledger, const struct gput_results *results)
+static double max_at_once(const struct ledger *ledger, const struct gput_results *results)
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
     const struct process *main = ledger->log.main;
@@ -284,7 +286,7 @@ void ledger_fill_peaks(
     main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);
     double bound = bound_of_all(ledger, all_collected);
     fill_descendants(ledger, bound, main, &results->peaks.descendants);
-    double at_least = most_at_once(ledger, results);
+    double at_least = max_at_once(ledger, results);
     raise_maxima(ledger, at_least, results);
     fill_combined(
         ledger, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);

@@ -15,30 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *gput_process_peak_name(enum gput_process_peak peak)
-{
-    static const char *const names[] = {"unknown", "sampled", "kept", "final"};
-    return names[peak];
-}
-
-const char *gput_process_at_least(const struct gput_process *process)
-{
-    if (process->end_ns == 0)
-        return NULL;
-    return process->is_final ? "cpu_seconds" : "all";
-}
-
-const char *gput_process_end_name(const struct gput_process *process)
-{
-    if (process->end_ns == 0)
-        return NULL;
-    return process->end_is_exact ? "final" : "sampled";
-}
-
 /* It ended after the last scan: "at least 0" is no information. */
 static bool ended_unseen(const struct process *process)
 {
-    return process_has_ended(process) && !process->has_last_record;
+    return process_has_ended(process) && !process_has_last_record(process);
 }
 
 /* NaN where it is not known. */
@@ -53,8 +33,8 @@ static double bytes_of(
  * But a process that started before tracking may not have run since. */
 static double cpu_seconds_of(const struct process *process)
 {
-    bool is_known =
-        process->cpu_ns > 0 || (process->cpu_ns == 0 && process->is_old && !ended_unseen(process));
+    bool is_known = process->cpu_ns > 0 ||
+                    (process->cpu_ns == 0 && process_is_old(process) && !ended_unseen(process));
     return is_known ? (double)process->cpu_ns * 1e-9 : NAN;
 }
 
@@ -76,8 +56,8 @@ static void take(struct gput_process *listed, const struct process *process, int
         .parent = process->parent_pid,
         .parent_index = -1,
         .start_ns = process->start_ns + epoch_ns,
-        .end_ns = process_has_ended(process) ? process->end_ns + epoch_ns : 0,
-        .is_final = process->has_last_record && !process->has_lost_events,
+        .end_ns = process_has_ended(process) ? process->end.at_ns + epoch_ns : 0,
+        .is_final = process_has_last_record(process) && !process->has_lost_events,
         .cpu_seconds = cpu_seconds_of(process),
         .peak_ram_bytes =
             process->peak != PROCESS_PEAK_UNKNOWN ? (double)process->peak_rss_bytes : NAN,
@@ -87,9 +67,9 @@ static void take(struct gput_process *listed, const struct process *process, int
         .write_bytes = bytes_of(process, &counts, counts.write_call_bytes),
         .storage_read_bytes = bytes_of(process, &counts, counts.read_bytes),
         .storage_write_bytes = bytes_of(process, &counts, task_counts_stored_bytes(&counts)),
-        .has_status = process->has_status,
-        .status = process->status,
-        .end_is_exact = process_has_ended(process) && process->end_is_exact};
+        .has_status = process->end.has_status,
+        .status = process->end.status,
+        .end_is_exact = process_has_ended(process) && process->end.is_exact};
     /* What was read before execve() is another program's. */
     if (process->name_is_stale)
         return;
@@ -168,7 +148,8 @@ static int fill_list(struct ledger *ledger, struct gput_processes *list)
         free(processes);
         return GPUT_ERROR_MEMORY;
     }
-    int64_t epoch_ns = wall_clock_ns() - clock_monotonic_ns();
+    struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
+    int64_t epoch_ns = now.second_ns - now.first_ns;
     for (size_t i = 0; i < count; i++) {
         take(&list->processes[i], processes[i], epoch_ns, &commands);
         list->processes[i].parent_index = place_of(processes, count, processes[i]->parent);

@@ -164,28 +164,10 @@ static double sampled_or_exit_records(
     const struct ledger *ledger, int64_t not_theirs_ns, double sampled_seconds)
 {
     int64_t reported_ns;
-    double most = sampled_seconds;
+    double highest = sampled_seconds;
     if (process_log_cpu_ns(&ledger->log, &reported_ns))
-        most = fmax(most, clock_seconds_of_ns(reported_ns - not_theirs_ns));
-    return most - before_cut_seconds(ledger->snapshot->tree);
-}
-
-/*
- * Makes user and system time add up to the whole. That was corrected for time of which the parts
- * are not known (of children before tracking, truncated microseconds), which is divided in their
- * proportion. The kernel divides the time of each thread by clock ticks: where it is short, one
- * part may be less than that of our own threads.
- */
-static void fit_parts(struct gput_accounting *accounting)
-{
-    double user = fmax(accounting->kernel_user_cpu_seconds, 0);
-    double system = fmax(accounting->kernel_system_cpu_seconds, 0);
-    double whole = accounting->kernel_cpu_seconds;
-    if (isnan(accounting->kernel_user_cpu_seconds))
-        return;
-    accounting->kernel_user_cpu_seconds =
-        user + system > 0 ? whole * user / (user + system) : whole;
-    accounting->kernel_system_cpu_seconds = whole - accounting->kernel_user_cpu_seconds;
+        highest = fmax(highest, clock_seconds_of_ns(reported_ns - not_theirs_ns));
+    return highest - before_cut_seconds(ledger->snapshot->tree);
 }
 
 /*
@@ -214,18 +196,18 @@ static void fill_collected_cpu(
     }
     undo_cut(counts, accounting);
     double counted = accounting->kernel_cpu_seconds;
-    double most = sampled_or_exit_records(ledger, own_ns, accounting->sampled_cpu_seconds);
+    double highest = sampled_or_exit_records(ledger, own_ns, accounting->sampled_cpu_seconds);
     exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(ledger->snapshot->tree);
     double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
-    accounting->kernel_cpu_seconds = fmax(most, counted);
-    bool is_short = most - counted > apart;
+    accounting->kernel_cpu_seconds = fmax(highest, counted);
+    bool is_short = highest - counted > apart;
     /* Processes can leave the group, and may then not be waited for: it proves nothing. */
     bool group_has_most =
         has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
     exactness->cpu = exactness->all_collected && !is_short;
     if (is_short || (exactness->has_auto_reaped && !group_has_most))
         accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
-    fit_parts(accounting);
+    session_accounting_fit_parts(accounting);
 }
 
 /* Once it has ended, its parent may have collected it. */
@@ -353,7 +335,9 @@ static void fill_attached_counts(const struct ledger *ledger, struct gput_accoun
 
 /* ---- processes ---- */
 
-static void fill_processes(const struct ledger *ledger, struct gput_accounting *accounting)
+/* `has_auto_reaped`: some may not have been waited for. */
+static void fill_processes(
+    const struct ledger *ledger, bool has_auto_reaped, struct gput_accounting *accounting)
 {
     const struct process_log *log = &ledger->log;
     char *reason = accounting->processes_missed_reason;
@@ -363,7 +347,6 @@ static void fill_processes(const struct ledger *ledger, struct gput_accounting *
     accounting->processes_seen = log->seen > seen ? log->seen : seen;
     if (process_log_has_all(log)) {
         accounting->processes_missed = 0;
-        bool has_auto_reaped = process_log_has_auto_reaped(log);
         text_fit(reason, size, "the kernel announced each one (process connector)%s",
             has_auto_reaped ? "; some were not waited for: what is missing is in `sources`" : "");
         return;
@@ -409,9 +392,11 @@ struct exactness ledger_fill_accounting(
         return exactness;
     accounting->sampled_cpu_seconds = clock_seconds_of_ns(
         ledger->snapshot->totals.main_ns + ledger->snapshot->totals.descendants_ns);
-    fill_processes(ledger, accounting);
     if (ledger->has_ended)
         exactness = fill_end(ledger, accounting);
+    fill_processes(ledger,
+        ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
+        accounting);
     undo_before_cut(ledger->snapshot->tree, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =
@@ -422,5 +407,5 @@ struct exactness ledger_fill_accounting(
 bool ledger_has_bytes_so_far(const struct ledger *ledger)
 {
     const struct process *main = ledger->log.main;
-    return ledger->settings->options.listen && !ledger->has_ended && main && main->has_io;
+    return ledger->log.options.has_live_counts && !ledger->has_ended && main && main->has_io;
 }

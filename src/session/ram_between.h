@@ -5,6 +5,13 @@
  * memory grows after a start. A control group gives what its processes have mapped in one small
  * file, each page once and of one moment; a scan of all processes costs far more. Each is repeated
  * only after a pause of 200 times its cost: 0.5 % of one core at most.
+ *
+ * Memory that living processes take and give back between two samples is announced by nothing. The
+ * peak that a control group keeps shows it afterwards, but not how much of it was RAM of
+ * processes: it includes page cache and memory of the kernel, and no counter bounds how much of
+ * these there was at that moment (a file may have been written and removed since, without a trace
+ * in any counter). So it is no figure, but a reason to read the group often for some time: servers
+ * do again what they did.
  */
 #ifndef SESSION_RAM_BETWEEN_H
 #define SESSION_RAM_BETWEEN_H
@@ -19,15 +26,31 @@
 struct ram_between {
     double group_bytes; /* that the processes of the control group had mapped, at least */
     double main_bytes, descendants_bytes, combined_bytes;
-    double at_least_bytes; /* of all together, at samples too: a lower bound */
+    double at_least_bytes;      /* of all together, at samples too: a lower bound */
+    double files_bytes;         /* mapped files and shared memory at the last scan: a lower bound */
+    double charged_bytes;       /* the peak that the control group keeps, as of the last tick */
+    struct cgroup_memory group; /* as last read */
     int64_t group_not_before_ns, scan_not_before_ns;
-    int64_t scan_began_ns; /* CPU time of the thread */
+    int64_t scan_began_ns;  /* CPU time of the thread */
+    int64_t watch_until_ns; /* the group is read often until then */
 };
 
 void ram_between_init(struct ram_between *between);
 
-/* Reads what the processes of a control group have mapped, unless it was read a moment ago. */
+/*
+ * Reads what the processes of a control group have mapped, unless it was read a moment ago. Of its
+ * mapped files no more counts than processes of the last scan had mapped: others of the machine may
+ * map files that these have written.
+ */
 void ram_between_read_group(struct ram_between *between, const struct own_cgroup *cgroup);
+
+/* At a tick, after that: has the group read often for some time if it had a peak that is gone, and
+ * that no reading explains. */
+void ram_between_watch_group(
+    struct ram_between *between, const struct own_cgroup *cgroup, int64_t now_ns);
+
+/* When it is to be read again for that; INT64_MAX: not at all. */
+int64_t ram_between_due_ns(const struct ram_between *between);
 
 /* False when the last scan is so recent that another one would cost too much. Else the caller scans
  * the processes and calls ram_between_add_scan(). */

@@ -29,8 +29,8 @@ static bool is_above(double a, double b)
 /* None of these figures may be above the bound. */
 static const struct bound_rule {
     size_t peak;
-    size_t least;
-    const char *name; /* of `least` */
+    size_t min;
+    const char *name; /* of `min` */
 } bound_rules[] = {
     {AT(peaks.main), AT(peaks.main.bytes), "its own lower bound"},
     {AT(peaks.main), MAX_AT(GPUT_MAIN_RAM), "max_ram of main"},
@@ -52,7 +52,7 @@ static unsigned check_bounds(struct gput_results *results)
     for (size_t i = 0; i < sizeof bound_rules / sizeof bound_rules[0]; i++) {
         const struct bound_rule *rule = &bound_rules[i];
         struct gput_peak *peak = (struct gput_peak *)(void *)((char *)results + rule->peak);
-        if (!is_above(figure_at(results, rule->least), peak->at_most_bytes))
+        if (!is_above(figure_at(results, rule->min), peak->at_most_bytes))
             continue;
         peak->at_most_bytes = NAN;
         snprintf(peak->source, sizeof peak->source,

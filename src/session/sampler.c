@@ -24,6 +24,18 @@ static bool has_process(const struct sampler *sampler)
     return sampler->options.tree.main != 0;
 }
 
+static int begin_listing_all(struct sampler *sampler, struct gput_error *error)
+{
+    const struct process_tree_options *tracked = &sampler->options.tree;
+    sampler->all = (struct process_tree){.loadavg_fd = -1};
+    if (!sampler->options.lists_all)
+        return GPUT_OK;
+    struct process_tree_options options = {.procfs_root = tracked->procfs_root,
+        .main_is_old = true,
+        .kept_files = tracked->kept_files};
+    return process_tree_init(&sampler->all, &options, error);
+}
+
 int sampler_init(struct sampler *sampler, const struct sampler_options *options,
     struct system_meter *system, struct gput_error *error)
 {
@@ -32,14 +44,16 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
         TRY(process_tree_init(&sampler->tree, &options->tree, error));
     else
         sampler->tree = (struct process_tree){.loadavg_fd = -1};
+    TRY(begin_listing_all(sampler, error));
     system_meter_start(system, options->start_ns);
     other_cpu_begin(&sampler->others, options->start_ns);
     energy_meter_init(&sampler->energy, options->sysfs_root);
     sampler->energy.shares_out = has_process(sampler);
     sampler->energy.start_ns = options->start_ns;
-    ram_meter_init(&sampler->ram, options->exact_ram, options->start_ns);
+    ram_meter_init(&sampler->ram, options->ram_readings, options->start_ns);
     sampler->last.time_ns = sampler->before_last.time_ns = options->start_ns;
     sampler->snapshot = (struct snapshot){.tree = &sampler->tree,
+        .listed = options->lists_all ? &sampler->all : &sampler->tree,
         .ram = &sampler->ram,
         .system = system,
         .energy = &sampler->energy,
@@ -53,6 +67,7 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 void sampler_finish(struct sampler *sampler)
 {
     process_tree_finish(&sampler->tree);
+    process_tree_finish(&sampler->all);
     ram_meter_finish(&sampler->ram);
     energy_meter_finish(&sampler->energy);
     pid_vector_finish(&sampler->descendants);
@@ -94,7 +109,7 @@ static void put_threads(struct sampler *sampler, bool in_main)
             continue;
         *(process->is_main ? &main : &descendants) += process_thread_count(process);
     }
-    uint64_t ours = in_main ? 1 + sampler->helper_threads : 0;
+    uint64_t ours = sampler->own_threads + in_main;
     main -= ours < main ? ours : main;
     sampler->snapshot.sample.values[GPUT_MAIN_THREADS] = (double)main;
     sampler->snapshot.sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
@@ -199,16 +214,17 @@ static int by_number(const void *left, const void *right)
 
 static void list_descendants(struct sampler *sampler)
 {
-    if (sampler->descendants_generation == sampler->tree.generation)
+    const struct process_tree *tree = sampler->snapshot.listed;
+    if (sampler->descendants_generation == tree->generation)
         return;
     sampler->descendants.count = 0;
-    for (size_t i = 0; i < sampler->tree.count; i++) {
-        if (!sampler->tree.processes[i]->is_main)
-            pid_vector_append(&sampler->descendants, sampler->tree.processes[i]->pid);
+    for (size_t i = 0; i < tree->count; i++) {
+        if (!tree->processes[i]->is_main)
+            pid_vector_append(&sampler->descendants, tree->processes[i]->pid);
     }
     if (sampler->descendants.count > 1)
         qsort(sampler->descendants.pids, sampler->descendants.count, sizeof(pid_t), by_number);
-    sampler->descendants_generation = sampler->tree.generation;
+    sampler->descendants_generation = tree->generation;
 }
 
 /* Figures of devices, and with them joules, are of the sample's own moment where the drivers have
@@ -235,7 +251,7 @@ static struct gpu_tree gpu_tree_of(struct sampler *sampler)
     return (struct gpu_tree){.main = main ? main->pid : 0,
         .descendants = sampler->descendants.pids,
         .n_descendants = sampler->descendants.count,
-        .generation = sampler->tree.generation};
+        .generation = sampler->snapshot.listed->generation};
 }
 
 /* At both ends the lists of processes are read anew: a session can be shorter than the pause
@@ -390,7 +406,8 @@ static void add_processes(
         put_ram(sampler);
         put_threads(sampler, in_main);
     }
-    sampler->snapshot.own_cpu_ns = in_main ? clock_thread_cpu_ns() + sampler->helper_cpu_ns : 0;
+    sampler->snapshot.own_cpu_ns =
+        in_main ? clock_thread_cpu_ns() + sampler->own_threads_cpu_ns : 0;
     cpu_totals_update(
         &sampler->snapshot.totals, &sampler->tree, orphans_ns, sampler->snapshot.own_cpu_ns);
     read_descendants(sampler);
@@ -415,14 +432,18 @@ static void set_moment(struct sampler *sampler, int64_t now_ns, unsigned flags)
 
 void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags)
 {
-    int64_t now_ns = clock_monotonic_ns();
-    sampler->snapshot.sample.time_ns = wall_clock_ns();
+    /* Of one moment: the time stamp is that of the figures, however busy the machine is. */
+    struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
+    int64_t now_ns = now.first_ns;
+    sampler->snapshot.sample.time_ns = now.second_ns;
     /* The first one uses an earlier reading: joules count from it. */
     if (sampler->options.gpus && sampler->snapshot.taken_ns)
         gpu_set_refresh(sampler->options.gpus);
 
     if (has_process(sampler))
         add_processes(sampler, orphans_ns, flags, now_ns);
+    if (sampler->options.lists_all)
+        process_tree_scan(&sampler->all, flags & SAMPLER_NONE_STARTED, now_ns);
     if (flags & SAMPLER_LAST)
         system_meter_read_last(sampler->system, now_ns);
     else

@@ -19,9 +19,10 @@
 
 struct sampler_options {
     struct process_tree_options tree; /* main 0: no process, the machine alone */
+    bool lists_all;                   /* of the machine alone: snapshots list its processes */
     uint32_t system_core_count;
     uint32_t n_expected_cores;
-    bool exact_ram;
+    enum exact_readings_when ram_readings;
     int64_t start_ns;     /* when the interval of the first sample began (monotonic clock) */
     int64_t interval_ns;  /* between ticks */
     struct gpu_set *gpus; /* borrowed; NULL: none */
@@ -35,6 +36,7 @@ struct sampler_options {
 struct sampler {
     struct sampler_options options;
     struct process_tree tree;
+    struct process_tree all; /* with options.lists_all */
     struct ram_meter ram;
     struct system_meter *system; /* borrowed */
     struct other_cpu others;
@@ -46,9 +48,10 @@ struct sampler {
         int64_t time_ns, main_ns, descendants_ns;
     } last, before_last;
 
-    /* With SAMPLER_IN_MAIN: other threads that only track, and their CPU time. */
-    unsigned helper_threads;
-    int64_t helper_cpu_ns;
+    /* Threads of main that only track, besides the calling one; with SAMPLER_IN_MAIN their CPU
+     * time. */
+    unsigned own_threads;
+    int64_t own_threads_cpu_ns;
     struct pid_vector descendants; /* scratch, for the GPUs */
     uint64_t descendants_generation;
 };

@@ -1,9 +1,9 @@
 #include "session/schedule.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/prctl.h>
 
 /* The first tick is early, so that short commands have one: as soon as CPU percents are meaningful.
@@ -14,13 +14,8 @@
 
 int schedule_init(struct schedule *schedule)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&schedule->lock, NULL);
-    int failure = pthread_cond_init(&schedule->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return failure ? GPUT_ERROR_MEMORY : GPUT_OK;
+    return thread_condition_init(&schedule->wake) ? GPUT_ERROR_MEMORY : GPUT_OK;
 }
 
 void schedule_finish(struct schedule *schedule)
@@ -105,12 +100,7 @@ int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval
     schedule->job = *job;
     schedule->start_ns = start_ns;
     schedule->interval_ns = interval_ns;
-    /* All signals are left to the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failure = pthread_create(&schedule->thread, NULL, run, schedule);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int failure = thread_start(&schedule->thread, NULL, run, schedule);
     if (failure)
         return error_set_errno(error, failure, "Cannot start the sampling thread");
     schedule->has_thread = true;

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/wall_clock.h"
 #include "os/cpu_count.h"
+#include "session/session_allowed.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,14 +15,11 @@ static int read_static_data(struct gput_session *session, struct gput_error *err
     const struct gput_session_options *options = &session->settings.options;
     *data = (struct gput_static_data){.ram_unit = options->ram_unit,
         .gpu_ram_unit = options->gpu_ram_unit,
-        .time_unit = options->time_unit,
-        .allowed_ram_bytes = NAN,
-        .allowed_cores = NAN};
-    session_settings_fill_gpus(&session->settings, data);
+        .time_unit = options->time_unit};
+    session_allowed_forget(&session->settings);
     TRY(cpu_count_online(
         options->procfs_root, options->sysfs_root, &data->system_core_count, error));
-    data->n_expected_cores =
-        options->n_expected_cores ? options->n_expected_cores : data->system_core_count;
+    session_allowed_expect(&session->settings); /* until it is known what is tracked */
 
     system_meter_init(
         &session->system, options->procfs_root, data->system_core_count, clock_monotonic_ns());

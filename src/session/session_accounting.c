@@ -134,6 +134,19 @@ void session_accounting_set_bytes(
     accounting->storage_dirtied_bytes = (double)counts->write_bytes;
 }
 
+void session_accounting_fit_parts(struct gput_accounting *accounting)
+{
+    double user = fmax(accounting->kernel_user_cpu_seconds, 0);
+    double system = fmax(accounting->kernel_system_cpu_seconds, 0);
+    double whole = accounting->kernel_cpu_seconds;
+    if (isnan(accounting->kernel_user_cpu_seconds))
+        return;
+    /* The share first: rounding must not make a part more than the whole. */
+    double share = user + system > 0 ? user / (user + system) : 1;
+    accounting->kernel_user_cpu_seconds = whole * share;
+    accounting->kernel_system_cpu_seconds = whole - accounting->kernel_user_cpu_seconds;
+}
+
 /* ---- the system ---- */
 
 void system_counters_init(struct system_counters *system_counters)

@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "base/thread.h"
 #include "os/cpu_clock.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -149,6 +149,9 @@ static void read_sockets(struct session_events *events)
         while (events->has_exit_records && count < EXITS_BATCH &&
                taskstats_read(&events->exit_records, &events->exits[count]))
             count++;
+        int64_t read_ns = clock_monotonic_ns();
+        for (size_t i = 0; i < count; i++)
+            events->exits[i].read_ns = read_ns;
         read_events(events);
         for (size_t i = 0; i < count; i++)
             process_log_exit(events->log, &events->exits[i]);
@@ -293,15 +296,10 @@ void session_events_start(struct session_events *events, pthread_mutex_t *lock, 
     events->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (events->stop_fd < 0)
         return;
-    /* All signals are left to the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&events->thread, NULL, run, events) != 0) {
+    if (thread_start(&events->thread, NULL, run, events) != 0) {
         close(events->stop_fd);
         events->stop_fd = -1;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 bool session_events_has_thread(const struct session_events *events)

@@ -30,8 +30,8 @@ struct session_events {
     pthread_mutex_t *lock;        /* guards the log; borrowed */
     struct taskstats_exit *exits; /* scratch, owned */
     int64_t pause_ns;             /* how long events may stay unread */
-    int64_t
-        pause_at_exits_ns; /* the same after a reading in which processes of the log had ended */
+    /* The same after a reading in which processes of the log had ended. */
+    int64_t pause_at_exits_ns;
     void (*arrived)(void *user); /* called by the thread to have them read */
     void (*changed)(void *user); /* and then, while processes of the log start and end */
     void *user;

@@ -10,8 +10,8 @@
 void session_make_results(struct gput_session *session, struct gput_results *results)
 {
     ledger_update(&session->ledger);
-    tracker_cost_update(&session->ledger.cost, session_helpers_cpu_ns(session), &session->schedule,
-        sinks_rows_lost(&session->sinks));
+    tracker_cost_update(&session->ledger.cost, session_own_threads_cpu_ns(session),
+        &session->schedule, sinks_rows_lost(&session->sinks));
     ledger_results(&session->ledger, results);
     limits_fill(&session->limits, results);
 }

@@ -44,7 +44,8 @@ static int check_options(const struct gput_session_options *options, struct gput
                                   : GPUT_OK;
 }
 
-/* Copies the options, so that the caller's strings need not stay. */
+/* Copies the options, so that the caller's strings need not stay; those that sinks name are copied
+ * by these. */
 static int copy_options(
     struct session_settings *settings, const struct gput_session_options *options)
 {
@@ -56,9 +57,7 @@ static int copy_options(
         settings->options.sysfs_root = "/sys";
 
     const char **texts[] = {&settings->options.gpu_uuids, &settings->options.gpu_brand,
-        &settings->options.tracking_file, &settings->options.resource_usage_file,
         &settings->options.procfs_root, &settings->options.sysfs_root, &settings->options.nvml_path,
-        &settings->options.energy_folder, &settings->options.listen,
         &settings->options.carbon_country};
     static_assert(sizeof texts / sizeof texts[0] == sizeof settings->strings / sizeof(char *),
         "each has a place");

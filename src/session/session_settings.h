@@ -17,13 +17,14 @@
 enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MACHINE };
 
 struct session_settings {
-    struct gput_session_options options; /* its strings are copies, in `strings` */
+    struct gput_session_options options; /* its strings are copies, in `strings` and the sinks */
     struct gput_limits limits;
-    char *strings[10]; /* owned */
+    char *strings[6]; /* owned */
     int64_t interval_ns;
     bool procfs_is_named; /* by the caller: pids are those of that procfs */
     struct gput_static_data static_data;
-    struct gpu_set *gpus; /* owned */
+    struct gput_allowed allowed; /* known when tracking has begun */
+    struct gpu_set *gpus;        /* owned */
 
     /* Known when tracking begins. */
     enum session_mode mode;
@@ -31,9 +32,9 @@ struct session_settings {
     int64_t start_ns;    /* monotonic clock */
 };
 
-/* Copies the options, so that the caller's strings need not stay. On success and failure the caller
- * calls session_settings_finish(). Errors: GPUT_ERROR_INVALID (an option), GPUT_ERROR_UNSUPPORTED
- * (one of a later version), GPUT_ERROR_MEMORY. */
+/* Copies the options; texts that sinks name remain the caller's until sinks_open(). On success and
+ * failure the caller calls session_settings_finish(). Errors: GPUT_ERROR_INVALID (an option),
+ * GPUT_ERROR_UNSUPPORTED (one of a later version), GPUT_ERROR_MEMORY. */
 int session_settings_init(struct session_settings *settings,
     const struct gput_session_options *given, struct gput_error *error);
 

@@ -1,11 +1,12 @@
 #include "session/session_starts.h"
 
+#include "base/number.h"
 #include "os/loadavg.h"
 #include "os/procfs.h"
 #include "os/system_stat.h"
 
 #include <linux/magic.h>
-#include <stdlib.h>
+#include <string.h>
 #include <sys/vfs.h>
 
 /* The first pids are allocated only once, after boot. */
@@ -37,7 +38,7 @@ void session_starts_read(const char *procfs_root, struct session_starts *starts)
         return;
     starts->threads = loadavg.threads;
     starts->last_pid = (uint64_t)loadavg.last_pid;
-    starts->pid_max = strtoull(text, NULL, 10);
+    number_parse_uint64(text, text + strlen(text), &starts->pid_max);
 }
 
 /*
@@ -50,14 +51,13 @@ static bool may_have_wrapped(const struct session_starts *before, uint64_t start
 }
 
 uint64_t session_starts_between(
-    const struct session_starts *before, const struct session_starts *after, uint64_t least)
+    const struct session_starts *before, const struct session_starts *after, uint64_t min)
 {
     uint64_t started = after->started - before->started;
     uint64_t given_out = after->last_pid - before->last_pid;
-    if (!before->is_known || !after->is_known || after->started < before->started ||
-        started < least)
+    if (!before->is_known || !after->is_known || after->started < before->started || started < min)
         return UINT64_MAX;
-    bool is_whole = after->last_pid >= before->last_pid && given_out >= least &&
+    bool is_whole = after->last_pid >= before->last_pid && given_out >= min &&
                     after->pid_max == before->pid_max && !may_have_wrapped(before, started);
     return is_whole && given_out < started ? given_out : started;
 }

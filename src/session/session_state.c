@@ -1,12 +1,9 @@
 #include "session/session_state.h"
 
 #include "base/error.h"
-#include "base/text.h"
 #include "base/wall_clock.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* The system's time is said to be set from this on; code blocks are rarely shorter than samples
@@ -43,7 +40,12 @@ void session_leave_wall_clock(struct gput_session *session)
     session->has_wall_clock = false;
 }
 
-int64_t session_helpers_cpu_ns(const struct gput_session *session)
+unsigned session_own_threads(const struct gput_session *session)
+{
+    return session_events_has_thread(&session->events) + sinks_threads(&session->sinks);
+}
+
+int64_t session_own_threads_cpu_ns(const struct gput_session *session)
 {
     return session->events.cpu_ns + sinks_cpu_ns(&session->sinks);
 }

@@ -40,10 +40,12 @@ struct session_target {
     pid_t pid;           /* of main; 0: the machine alone */
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
+    char *const *argv;           /* of a command that is launched; while tracking starts */
     int pid_fd;                  /* becomes readable when main ends; -1: not available */
     int io_fd;                   /* of a launched command; -1: not available */
     uint64_t main_start_ticks;   /* identifies main together with the pid */
-    struct cgroup launch_cgroup; /* in which the command is started; until its limits are read */
+    struct cgroup launch_cgroup; /* in which the command is started; until its own is made */
+    bool has_cgroups;            /* the kernel has them */
     struct own_cgroup cgroup;    /* around a launched command, where one could be made */
     struct pid_vector foreign;   /* our children from before the launch */
 };
@@ -63,6 +65,7 @@ struct gput_session {
     struct sinks sinks;
     struct latest latest; /* has a lock of its own */
 
+    int64_t counts_ns;  /* when counts of processes were last read */
     int64_t results_ns; /* when results so far were last made; 0: of no tick yet */
     bool has_system, has_sampler;
     bool has_wall_clock; /* its end is due: wall_clock_end_session() */
@@ -99,8 +102,9 @@ void session_make_results(struct gput_session *session, struct gput_results *res
 
 /* session_state.c */
 
-/* CPU time of our threads other than the sampling one so far. */
-int64_t session_helpers_cpu_ns(const struct gput_session *session);
+/* Our threads other than the sampling one, and their CPU time so far. */
+unsigned session_own_threads(const struct gput_session *session);
+int64_t session_own_threads_cpu_ns(const struct gput_session *session);
 
 /*
  * GPUT_ERROR_STATE in a fork of the process that created the session: it has no sampling thread,

@@ -10,6 +10,14 @@
 /* Results so far are made at most this often: a fifth of the cost of a sample. */
 #define RESULTS_INTERVAL_NS (NS_PER_SECOND / 2)
 
+/* Bytes of processes are read at most this often; those of many less often, at most 100 files of
+ * /proc/PID/io a second. */
+#define COUNTS_INTERVAL_NS (NS_PER_SECOND * 45 / 100)
+#define COUNTS_INTERVAL_OF_ONE_NS (NS_PER_SECOND / 100)
+
+/* Ticks that are closer read the memory of a control group often enough. */
+#define WATCHED_INTERVAL_NS (NS_PER_SECOND / 20)
+
 enum moment { FIRST, TICK, LAST };
 
 /* ---- sources -> sampler ---- */
@@ -21,8 +29,8 @@ static void take_waiting_lists(struct gput_session *session)
         ledger_add_gpu_ram(&session->ledger);
 }
 
-/* A row must not have processes with more GPU RAM than the GPU has in use. What lists say counts in
- * maxima all the same. */
+/* A row must not have processes with more GPU RAM than the GPU has in use. What lists of other
+ * moments say counts in maxima all the same. */
 static void settle_gpu_ram(struct gput_session *session)
 {
     if (!sampler_gpu_ram_is_doubtful(&session->sampler))
@@ -61,9 +69,9 @@ static void take_snapshot(struct gput_session *session, enum moment moment)
     session_events_read(&session->events);
     if (is_launched)
         session_reap_orphans(session);
-    sampler->helper_threads =
-        session_events_has_thread(&session->events) + sinks_threads(&session->sinks);
-    sampler->helper_cpu_ns = session_helpers_cpu_ns(session);
+    bool is_inside = session->settings.mode == SESSION_SELF;
+    sampler->own_threads = is_inside ? session_own_threads(session) : 0;
+    sampler->own_threads_cpu_ns = session_own_threads_cpu_ns(session);
     unsigned flags = sampler_flags_of(session, moment);
     if (moment != FIRST)
         take_waiting_lists(session);
@@ -91,15 +99,49 @@ static void read_group(struct gput_session *session)
         ram_between_read_group(&session->ledger.between, &session->target.cgroup);
 }
 
-static void feed_ledger(struct gput_session *session)
+static void read_group_at_tick(struct gput_session *session)
+{
+    const struct session_settings *settings = &session->settings;
+    read_group(session);
+    if (settings->mode == SESSION_LAUNCHED && settings->interval_ns >= WATCHED_INTERVAL_NS)
+        ram_between_watch_group(
+            &session->ledger.between, &session->target.cgroup, clock_monotonic_ns());
+}
+
+/* With taskstats those of each thread, else of each process. */
+static double counted_files(const struct gput_session *session)
+{
+    const struct process_log *log = &session->ledger.log;
+    double threads = session->sampler.snapshot.sample.values[GPUT_COMBINED_THREADS];
+    double processes = (double)process_log_count(log);
+    return log->options.has_taskstats && threads > processes ? threads : processes;
+}
+
+static bool counts_are_due(struct gput_session *session, enum moment moment)
+{
+    const struct process_log *log = &session->ledger.log;
+    int64_t now_ns = session->sampler.snapshot.taken_ns;
+    int64_t interval_ns = (int64_t)(counted_files(session) * COUNTS_INTERVAL_OF_ONE_NS);
+    if (interval_ns < COUNTS_INTERVAL_NS)
+        interval_ns = COUNTS_INTERVAL_NS;
+    if (!log->options.has_live_counts || moment == FIRST ||
+        (moment == TICK && now_ns - session->counts_ns < interval_ns))
+        return false;
+    session->counts_ns = now_ns;
+    return true;
+}
+
+static void feed_ledger(struct gput_session *session, bool with_counts)
 {
     struct process_tree *tree = &session->sampler.tree;
+    session->ledger.log.reads_counts = with_counts;
     ledger_add_scan(&session->ledger, session->sampler.snapshot.taken_ns);
-    /* For one process the kernel's peak is enough. */
-    if (tree->count > 1)
-        read_group(session);
+    session->ledger.log.reads_counts = false;
     ledger_compare_exit_records(&session->ledger, tree, &session->events);
     ledger_add_snapshot(&session->ledger);
+    /* For one process the kernel's peak is enough. */
+    if (tree->count > 1)
+        read_group_at_tick(session);
 }
 
 /* ---- ledger -> sinks ---- */
@@ -112,6 +154,8 @@ static void publish_results(struct gput_session *session)
     int64_t since_ns = session->results_ns;
     if (since_ns ? snapshot->taken_ns - since_ns < RESULTS_INTERVAL_NS : snapshot->is_last)
         return;
+    session_identity_read_processes(&session->ledger.identity,
+        session->settings.options.procfs_root, &session->ledger.log, clock_monotonic_ns());
     struct gput_results results = {0};
     session_make_results(session, &results);
     latest_set_results(&session->latest, &results);
@@ -119,6 +163,13 @@ static void publish_results(struct gput_session *session)
     if (!snapshot->is_baseline)
         session->results_ns = snapshot->taken_ns;
     results_finish(&results);
+}
+
+static void publish_bytes(struct gput_session *session)
+{
+    ledger_update_bytes(&session->ledger);
+    if (ledger_has_bytes_so_far(&session->ledger))
+        sinks_bytes(&session->sinks, &session->sampler.snapshot, &session->ledger.bytes_so_far);
 }
 
 static void publish_snapshot(struct gput_session *session)
@@ -137,10 +188,13 @@ static void take_sample(struct gput_session *session, enum moment moment)
 {
     take_snapshot(session, moment);
     warn_of_files(session);
-    feed_ledger(session);
+    bool with_counts = counts_are_due(session, moment);
+    feed_ledger(session, with_counts);
     if (session->settings.options.snapshots)
         publish_snapshot(session);
     sinks_sample(&session->sinks, &session->sampler.snapshot);
+    if (with_counts)
+        publish_bytes(session);
     if (moment != FIRST)
         tracker_cost_note_thread(&session->ledger.cost);
     publish_results(session);
@@ -213,17 +267,24 @@ static int64_t limit_due_ns(void *user)
     return limits_due_ns(&session->limits);
 }
 
-/* Counters of energy that could wrap until the next tick. */
+/* Counters of energy that could wrap until the next tick, and a control group whose memory had
+ * peaks between ticks. */
 static int64_t counters_due_ns(void *user)
 {
     const struct gput_session *session = user;
-    return energy_meter_due_ns(&session->sampler.energy);
+    int64_t energy_ns = energy_meter_due_ns(&session->sampler.energy);
+    int64_t group_ns = ram_between_due_ns(&session->ledger.between);
+    return energy_ns < group_ns ? energy_ns : group_ns;
 }
 
 static void read_counters(void *user)
 {
     struct gput_session *session = user;
-    energy_meter_update_counters(&session->sampler.energy, clock_monotonic_ns());
+    int64_t now_ns = clock_monotonic_ns();
+    if (energy_meter_due_ns(&session->sampler.energy) <= now_ns)
+        energy_meter_update_counters(&session->sampler.energy, now_ns);
+    if (ram_between_due_ns(&session->ledger.between) <= now_ns)
+        read_group(session);
 }
 
 int session_start_ticks(struct gput_session *session, struct gput_error *error)

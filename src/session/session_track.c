@@ -5,12 +5,13 @@
 #include "base/text.h"
 #include "os/cgroup.h"
 #include "os/cpu_clock.h"
-#include "os/cpu_count.h"
+#include "os/environment.h"
 #include "os/proc_children.h"
 #include "os/proc_stat.h"
 #include "os/proc_statm.h"
 #include "os/procfs.h"
 #include "process/launch.h"
+#include "session/session_allowed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,38 +73,34 @@ static int check_files(struct gput_error *error)
         MIN_FILES, count);
 }
 
-static double lower(double a, double b)
+/* What the process may use, before files say it. A command that is launched has our limits; the
+ * groups are kept for it. */
+static void read_limits(struct gput_session *session, pid_t pid)
 {
-    return isnan(a) || b < a ? b : a;
-}
-
-/* What the process may use: control groups and affinity, where they are tighter than the machine.
- */
-static void read_limits(struct gput_session *session)
-{
-    struct gput_static_data *data = &session->settings.static_data;
-    const char *procfs = session->settings.options.procfs_root;
-    struct cgroup_limits limits;
-    /* A launched command's group, if it has one of its own, has no limits but those above it. */
-    if (session->settings.mode != SESSION_LAUNCHED)
-        cgroup_find(procfs, session->settings.options.sysfs_root, session->target.pid,
-            &session->target.launch_cgroup, NULL);
-    cgroup_limits_read(&session->target.launch_cgroup, &limits);
-    cgroup_finish(&session->target.launch_cgroup);
-    data->allowed_ram_bytes = limits.memory_max_bytes;
-    data->allowed_cores = lower(limits.cpu_cores, limits.cpuset_cores);
-    uint32_t allowed;
-    if (cpu_count_allowed(procfs, session->target.pid, &allowed, NULL) == GPUT_OK)
-        data->allowed_cores = lower(data->allowed_cores, allowed);
-    if (data->allowed_cores >= data->system_core_count)
-        data->allowed_cores = NAN;
-    if (data->allowed_ram_bytes >= data->ram_system_capacity_bytes)
-        data->allowed_ram_bytes = NAN;
+    struct session_target *target = &session->target;
+    struct session_settings *settings = &session->settings;
+    const char *procfs = settings->options.procfs_root;
+    struct environment environment = {0};
+    bool is_ours = settings->mode != SESSION_ATTACHED;
+    cgroup_finish(&target->launch_cgroup);
+    target->has_cgroups = cgroup_find(procfs, settings->options.sysfs_root, pid,
+                              &target->launch_cgroup, NULL) == GPUT_OK;
+    if (!is_ours)
+        environment_read(procfs, pid, &environment, NULL);
+    session_allowed_read(settings, pid, &target->launch_cgroup,
+        is_ours ? environment_own_variable : environment_variable, &environment);
+    environment_finish(&environment);
+    if (settings->mode != SESSION_LAUNCHED)
+        cgroup_finish(&target->launch_cgroup);
 }
 
 static void start_log(struct gput_session *session)
 {
     bool detailed = session->settings.options.processes;
+    /* What a process that tracks itself writes would be ours, too. */
+    bool has_live_counts =
+        session->settings.options.listen ||
+        (session->settings.mode != SESSION_SELF && sinks_want_bytes(&session->sinks));
     struct process_log_options options = {
         .tree = &session->sampler.tree,
         .procfs_root = session->settings.options.procfs_root,
@@ -111,9 +108,8 @@ static void start_log(struct gput_session *session)
         .has_events = session->events.has_events,
         .has_taskstats = session->events.has_exit_records,
         .keeps_ended = detailed,
-        .keeps_counts =
-            session->settings.mode == SESSION_ATTACHED || session->settings.options.listen,
-        .has_live_counts = session->settings.options.listen != NULL,
+        .keeps_counts = session->settings.mode == SESSION_ATTACHED || has_live_counts,
+        .has_live_counts = has_live_counts,
         .reads_commands = detailed && session->settings.options.command_lines,
         .max_ended = MAX_ENDED,
     };
@@ -126,6 +122,19 @@ static void start_log(struct gput_session *session)
     else if (!session->events.has_exit_records && detailed)
         use = SESSION_EVENTS_NAMES;
     session_events_begin(&session->events, &session->ledger.log, use);
+}
+
+static enum exact_readings_when when_to_read(enum gput_ram_mode mode)
+{
+    switch (mode) {
+    case GPUT_RAM_EXACT:
+        return EXACT_READINGS_ALWAYS;
+    case GPUT_RAM_TOTALS:
+        return EXACT_READINGS_OF_SEVERAL;
+    case GPUT_RAM_ADAPTIVE:
+        break;
+    }
+    return EXACT_READINGS_ADAPTIVE;
 }
 
 static int start_sampler(struct gput_session *session, struct gput_error *error)
@@ -142,9 +151,11 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .kept_files = kept_files(),
             .removed = process_log_remove,
             .user = &session->ledger.log},
+        .lists_all =
+            session->settings.mode == SESSION_MACHINE && session->settings.options.snapshots,
         .system_core_count = session->settings.static_data.system_core_count,
         .n_expected_cores = session->settings.static_data.n_expected_cores,
-        .exact_ram = session->settings.options.ram_mode == GPUT_RAM_EXACT,
+        .ram_readings = when_to_read(session->settings.options.ram_mode),
         .start_ns = session->settings.start_ns,
         .interval_ns = session->settings.interval_ns,
         .gpus = session->settings.gpus,
@@ -193,14 +204,21 @@ static int check_procfs(
     return GPUT_OK;
 }
 
-/* The session's time starts here. */
-static int begin(struct gput_session *session, enum session_mode mode, struct gput_error *error)
+/* The session's time starts here. `pid`: of what is tracked; ours for a command that is launched.
+ */
+static int begin(
+    struct gput_session *session, enum session_mode mode, pid_t pid, struct gput_error *error)
 {
     if (session->phase != SESSION_CREATED)
         return error_set(error, GPUT_ERROR_STATE,
             "This session was used before. A session tracks once; create another one.");
     TRY(check_procfs(session, mode, error));
     session->settings.mode = mode;
+    if (mode == SESSION_MACHINE)
+        session_allowed_forget(&session->settings);
+    else
+        read_limits(session, pid);
+    session_allowed_expect(&session->settings);
     TRY(sinks_begin(&session->sinks, error));
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
@@ -236,12 +254,9 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session_settings_warn_of_gpus(&session->settings,
         energy_meter_lacks_cpu(
             &session->sampler.energy)); /* not earlier: after a failure only that is reported */
+    session_identity_begin(
+        &session->ledger.identity, &session->settings, pid, session->target.argv);
     TRY(session_start_ticks(session, error));
-    /* The sampling thread is running and reads what is set here. */
-    pthread_mutex_lock(&session->schedule.lock);
-    if (session->settings.mode != SESSION_MACHINE)
-        read_limits(session);
-    pthread_mutex_unlock(&session->schedule.lock);
     session->phase = SESSION_TRACKING;
     return GPUT_OK;
 }
@@ -252,7 +267,7 @@ int gput_session_track_self(struct gput_session *session, struct gput_error *err
         return error_set(error, GPUT_ERROR_INVALID,
             "A program that tracks itself cannot be ended for a limit. Let another process track "
             "it.");
-    TRY(begin(session, SESSION_SELF, error));
+    TRY(begin(session, SESSION_SELF, getpid(), error));
     collected_begin_self(&session->ledger.collected);
     return track(session, getpid(), error);
 }
@@ -263,7 +278,7 @@ int gput_session_track_pid(struct gput_session *session, pid_t pid, struct gput_
         return gput_session_track_self(session, error);
     if (pid <= 0)
         return error_set(error, GPUT_ERROR_INVALID, "%d is not the number of a process.", (int)pid);
-    TRY(begin(session, SESSION_ATTACHED, error));
+    TRY(begin(session, SESSION_ATTACHED, pid, error));
     return track(session, pid, error);
 }
 
@@ -320,21 +335,19 @@ int gput_session_track_pids(
 
 int gput_session_track_machine(struct gput_session *session, struct gput_error *error)
 {
-    TRY(begin(session, SESSION_MACHINE, error));
+    TRY(begin(session, SESSION_MACHINE, 0, error));
     return track(session, 0, error);
 }
 
 static void make_cgroup(struct gput_session *session)
 {
-    const char *procfs = session->settings.options.procfs_root,
-               *sysfs = session->settings.options.sysfs_root;
-    cgroup_finish(&session->target.launch_cgroup);
-    if (cgroup_find(procfs, sysfs, getpid(), &session->target.launch_cgroup, NULL) != GPUT_OK) {
-        text_fit(session->target.cgroup.why_not, sizeof session->target.cgroup.why_not,
+    struct session_target *target = &session->target;
+    if (target->has_cgroups)
+        own_cgroup_create(&target->cgroup, &target->launch_cgroup, getpid());
+    else
+        text_fit(target->cgroup.why_not, sizeof target->cgroup.why_not,
             "this kernel has no control groups");
-        return;
-    }
-    own_cgroup_create(&session->target.cgroup, &session->target.launch_cgroup, getpid());
+    cgroup_finish(&target->launch_cgroup);
 }
 
 static int launch_and_track(
@@ -347,7 +360,9 @@ static int launch_and_track(
         close(session->target.io_fd);
     session->target.io_fd = -1;
     procfs_open(session->settings.options.procfs_root, pid, "io", &session->target.io_fd, NULL);
+    session->target.argv = argv;
     int code = track(session, pid, error);
+    session->target.argv = NULL;
     if (code != GPUT_OK) {
         /* It must not run untracked. */
         kill(pid, SIGKILL);
@@ -360,7 +375,7 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
 {
     if (!argv[0] || !*argv[0])
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
-    TRY(begin(session, SESSION_LAUNCHED, error));
+    TRY(begin(session, SESSION_LAUNCHED, getpid(), error));
     proc_children_read(
         session->settings.options.procfs_root, getpid(), 0, &session->target.foreign, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);

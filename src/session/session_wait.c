@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -95,6 +96,19 @@ static void add_own_counts(struct gput_session *session)
     sinks_subtract_thread_counts(&session->sinks, counts);
 }
 
+/* Of a process that was not launched the kernel may have announced how it ended. */
+static void end_identity(struct gput_session *session)
+{
+    const struct collected *collected = &session->ledger.collected;
+    const struct process *main = session->ledger.log.main;
+    int status = STATUS_UNKNOWN;
+    if (session->settings.mode == SESSION_LAUNCHED && collected->has_main_usage)
+        status = collected->main_status;
+    else if (session->settings.mode == SESSION_ATTACHED && main && main->end.has_status)
+        status = main->end.status;
+    session_identity_end(&session->ledger.identity, status);
+}
+
 /* Reads the last events and exit records, and the system's figures. Twice, because the last exit
  * record of a process is only final when no more have arrived. */
 static void end_counting(struct gput_session *session)
@@ -111,7 +125,9 @@ static void end_counting(struct gput_session *session)
     process_log_read_counts(&session->ledger.log);
     add_own_counts(session);
     ledger_close(&session->ledger);
+    end_identity(session);
     system_counters_update(&session->ledger.system_counters);
+    session->ledger.own_threads = 1 + session_own_threads(session);
     if (session->ledger.starts_before.is_known)
         session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_after);
     session->ledger.has_ended = true;
@@ -173,16 +189,19 @@ void session_end(struct gput_session *session, bool is_abandoned)
     if (!session->ledger.has_ended)
         end_counting(session);
     session->phase = SESSION_STOPPED;
-    if (is_abandoned) {
-        struct gput_results results = {0};
-        session_make_results(session, &results);
-        sinks_results(&session->sinks, &results);
-        results_finish(&results);
-    }
+    struct gput_results *results = calloc(1, sizeof *results);
+    if (results)
+        session_make_results(session, results);
+    if (results && is_abandoned)
+        sinks_results(&session->sinks, results);
     struct gput_processes *processes = processes_for_sinks(session);
-    struct sink_end end = {.is_abandoned = is_abandoned, .processes = processes};
-    sinks_close(&session->sinks, &end);
-    gput_processes_destroy(processes);
+    struct sink_end end = {
+        .is_abandoned = is_abandoned, .processes = processes, .results = results};
+    /* A thread that a disk holds up may use them at any later time. */
+    if (sinks_close(&session->sinks, &end)) {
+        gput_processes_destroy(processes);
+        gput_results_destroy(results);
+    }
     session_warn_of_set_clock(session);
     session_leave_wall_clock(session);
 }

@@ -4,9 +4,10 @@
  * other nor the session.
  *
  * All but the functions of a sink's own thread are called with the session's lock held, or while no
- * thread runs. They must be quick: what waits for others (a network, a reader) belongs into a
- * thread of the sink's own. A sink that fails says so once (session_warn()), and goes on with what
- * it can. SIGXFSZ is blocked: writing past RLIMIT_FSIZE is an error like others.
+ * thread runs. They must be quick. What writes to a disk does that in `job`, in a thread of the
+ * sink's own (sink_writer.h): functions of the class make items of what they are given, and
+ * sink_put() hands them on. What waits for a network or a reader has a thread, too. A sink that
+ * fails says so once, and goes on with what it can.
  */
 #ifndef SESSION_SINK_H
 #define SESSION_SINK_H
@@ -15,6 +16,7 @@
 #include "session/latest.h"
 #include "session/session_accounting.h"
 #include "session/session_settings.h"
+#include "session/sink_writer.h"
 #include "session/snapshot.h"
 
 #include "model/processes.h"
@@ -30,10 +32,15 @@ struct sink {
     const struct sink_class *class;
     const struct session_settings *settings; /* borrowed */
     struct latest *latest;                   /* for the sink's own thread; borrowed */
-    uint64_t rows_lost;                      /* that could not be written so far */
-    bool has_thread;                         /* of its own */
-    bool wants_processes;                    /* at its end */
-    struct session_counts thread_counts;     /* of that thread, when it has ended */
+    char *option; /* the text of the option that the class names; owned; may be NULL */
+    struct sink_writer *writer; /* NULL: the class has no job */
+    uint64_t items_lost;        /* that the writer had no space for */
+    bool wants_processes;       /* at its end */
+    bool wants_bytes;           /* while processes run: then `bytes` of its class is called */
+
+    /* Of a thread that is not the writer's: */
+    bool has_thread;
+    struct session_counts thread_counts; /* when it has ended */
 };
 
 /* How tracking ended. */
@@ -41,14 +48,23 @@ struct sink_end {
     bool is_unused;    /* it never began: the sink leaves nothing */
     bool is_abandoned; /* the caller did not stop the session, as when an error ends the program */
     const struct gput_processes *processes; /* NULL: no sink wants them */
+    const struct gput_results *results;     /* final; NULL: there are none */
 };
 
-/* Only `size`, `is_wanted` and `close` are there in every class; the others may be NULL. */
+/* All but `name` and `size` may be 0 or NULL. */
 struct sink_class {
-    size_t size; /* of the sink: memory for it is all zeroes */
+    const char *name; /* of what it writes to, for messages: "tracking file" */
+    size_t size;      /* of the sink: memory for it is all zeroes */
+
+    /* Its option: the offset of a text in struct gput_session_options. The sink has a copy of it.
+     * It is wanted where that is given, or where `is_wanted` says so. */
+    size_t option;
     bool (*is_wanted)(const struct gput_session_options *options);
 
-    /* Creates what it writes to, before anything is tracked. After an error it is closed, too. */
+    const struct sink_writer_job *job;
+
+    /* Creates what it writes to, before anything is tracked; for a job it calls
+     * sink_writer_set_output(). After an error it is closed, too. */
     int (*open)(struct sink *sink, struct gput_error *error);
 
     /* Tracking is about to begin: the mode is known, and a command not started yet. Again when the
@@ -58,18 +74,35 @@ struct sink_class {
     /* After each tick. The snapshot is valid during the call alone. */
     void (*sample)(struct sink *sink, const struct snapshot *snapshot);
 
+    /* After ticks at which they were counted, twice a second at most: bytes read and written since
+     * tracking began. */
+    void (*bytes)(
+        struct sink *sink, const struct snapshot *snapshot, const struct task_counts *bytes);
+
     /* At the first tick, and then after ticks, twice a second at most. */
     void (*results)(struct sink *sink, const struct gput_results *results);
 
     /* After the last tick: ends the sink's thread, so that what it used is known. */
     void (*stop)(struct sink *sink);
 
-    /* CPU time of the sink's thread so far. From any thread. */
+    /* CPU time of that thread so far. From any thread. */
     int64_t (*cpu_ns)(const struct sink *sink);
 
-    /* Completes what it wrote and releases what it holds. */
-    void (*close)(struct sink *sink, const struct sink_end *end);
+    /* Releases what it holds, besides the output of its job. */
+    void (*close)(struct sink *sink);
 };
+
+/* Hands an item to the sink's writer. False: it is lost, and remains the caller's. */
+bool sink_put(struct sink *sink, const void *item);
+
+/* Calls the open() of its class, which its memory is of, and makes its writer. */
+int sink_open(struct sink *sink, struct gput_error *error);
+
+/* Gives the caller the warnings of its writer. */
+void sink_pass_warnings(struct sink *sink);
+
+/* After sink_writer_end(): false when its disk does not answer, and a thread still uses it. */
+bool sink_await_end(struct sink *sink);
 
 extern const struct sink_class sink_metrics, sink_power, sink_tracking, sink_callback, sink_results;
 

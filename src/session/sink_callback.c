@@ -14,15 +14,9 @@ static void sample(struct sink *sink, const struct snapshot *snapshot)
     options->sample(options->user, &snapshot->sample);
 }
 
-static void close_callback(struct sink *sink, const struct sink_end *end)
-{
-    (void)sink;
-    (void)end;
-}
-
 const struct sink_class sink_callback = {
+    .name = "caller's function",
     .size = sizeof(struct sink),
     .is_wanted = is_wanted,
     .sample = sample,
-    .close = close_callback,
 };

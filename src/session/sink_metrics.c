@@ -30,11 +30,6 @@ struct metrics_sink {
     struct gput_results results;
 };
 
-static bool is_wanted(const struct gput_session_options *options)
-{
-    return options->listen != NULL;
-}
-
 /* ---- the server's thread ---- */
 
 static void forget_pages(struct metrics_sink *metrics)
@@ -94,7 +89,7 @@ static void handle(void *user, const struct http_request *request, struct http_r
 static int open_server(struct sink *sink, struct gput_error *error)
 {
     struct metrics_sink *metrics = (struct metrics_sink *)sink;
-    return http_server_open(sink->settings->options.listen, &metrics->server, error);
+    return http_server_open(sink->option, &metrics->server, error);
 }
 
 /* The first results are what it can begin to answer with. */
@@ -131,12 +126,6 @@ static int64_t cpu_ns(const struct sink *sink)
     return metrics->server ? http_server_cpu_ns(metrics->server) : metrics->cpu_ns;
 }
 
-static void close_server(struct sink *sink, const struct sink_end *end)
-{
-    (void)end;
-    stop_server(sink);
-}
-
 const char *sink_metrics_address(const struct sink *sink)
 {
     const struct metrics_sink *metrics = (const struct metrics_sink *)sink;
@@ -144,11 +133,12 @@ const char *sink_metrics_address(const struct sink *sink)
 }
 
 const struct sink_class sink_metrics = {
+    .name = "page of metrics",
     .size = sizeof(struct metrics_sink),
-    .is_wanted = is_wanted,
+    .option = offsetof(struct gput_session_options, listen),
     .open = open_server,
     .results = start_server,
     .stop = stop_server,
     .cpu_ns = cpu_ns,
-    .close = close_server,
+    .close = stop_server,
 };

@@ -2,6 +2,7 @@
  * The sink that records power: lines for each measurement period, in the format of AIPowerMeter
  * (formats/power/energy_recording.h).
  */
+#include "base/array.h"
 #include "base/error.h"
 #include "base/wall_clock.h"
 #include "formats/power/energy_recording_writer.h"
@@ -35,12 +36,25 @@ struct recorded_joules {
     double gpus[GPU_MAX_DEVICES];
 };
 
+/* What the writer's thread writes to. */
+struct power_output {
+    struct energy_recording_writer *recording;
+    bool warned;
+};
+
+/* An item for the writer: the two lines of a period. */
+struct power_item {
+    int64_t start_ns, end_ns;
+    struct doc *start; /* owned */
+    struct doc *end;   /* owned; NULL: as at the start */
+    bool ends_segment;
+};
+
 struct power_sink {
     struct sink sink;
-    struct energy_recording_writer *writer;
     const struct snapshot *snapshot; /* of the tick that is being recorded */
     struct gpu_usage gpu_usage;
-    bool has_lines, warned;
+    bool has_lines;
     int64_t due_ns; /* when the period ends */
     /* The period, and what was known at its start. */
     int64_t since_ns;      /* 0: none yet */
@@ -50,22 +64,25 @@ struct power_sink {
     int64_t tree_cpu_ns;
     struct recorded_joules joules;
     double package_share, dram_share; /* joules of the tree, from the energy meter */
-    struct recorded_states most;      /* of the sample with the most RAM in the period */
+    struct recorded_states max;       /* of the sample with the most RAM in the period */
     uint64_t most_ram_bytes;
     struct recorded_process *processes; /* owned */
     size_t n_processes;
 };
 
-static bool is_wanted(const struct gput_session_options *options)
-{
-    return options->energy_folder != NULL;
-}
-
 static int open_recording(struct sink *sink, struct gput_error *error)
 {
     const struct gput_session_options *options = &sink->settings->options;
-    return energy_recording_writer_create(options->energy_folder, options->energy_driver,
-        options->energy_continue, wall_clock_ns(), &((struct power_sink *)sink)->writer, error);
+    struct power_output *output = calloc(1, sizeof *output);
+    if (!output)
+        return error_memory(error);
+    int code = energy_recording_writer_create(sink->option, options->energy_driver,
+        options->energy_continue, wall_clock_ns(), &output->recording, error);
+    if (code == GPUT_OK)
+        sink_writer_set_output(sink->writer, output);
+    else
+        free(output);
+    return code;
 }
 
 static void warn_of_missing(struct power_sink *recording)
@@ -167,14 +184,11 @@ static void remember(struct power_sink *recording)
     recording->package_share = recording->snapshot->energy->package_share;
     recording->dram_share = recording->snapshot->energy->dram_share;
     recording->n_processes = 0;
-    struct recorded_process *processes =
-        realloc(recording->processes, (tree->count + 1) * sizeof *processes);
-    if (!processes)
+    if (!ARRAY_RESIZE(recording->processes, tree->count + 1))
         return;
-    recording->processes = processes;
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        processes[i] = (struct recorded_process){
+        recording->processes[i] = (struct recorded_process){
             process->pid, process->polled->start_time_ticks, cpu_ns_of(recording, process)};
     }
     recording->n_processes = tree->count;
@@ -395,17 +409,9 @@ static void add_gpu_powers(
 
 /* ---- its lines ---- */
 
-static int add_line(struct power_sink *recording, int64_t time_ns, const struct doc *metrics,
-    struct gput_error *error)
-{
-    if (!metrics || doc_failed(metrics))
-        return error_memory(error);
-    return energy_recording_writer_add(recording->writer, time_ns, metrics, error);
-}
-
-/* A line of the states, with the powers of the period. Without memory it fails. */
-static int write_line(struct power_sink *recording, const struct period *period,
-    struct recorded_states *states, struct gput_error *error)
+/* The states with the powers of the period, as a document of the caller's. NULL without memory. */
+static struct doc *line_of(
+    const struct power_sink *recording, const struct period *period, struct recorded_states *states)
 {
     if (states->metrics && recording->snapshot->gpu.n_devices > 0 && !states->gpu)
         recorded_states_add_gpus(states);
@@ -413,55 +419,51 @@ static int write_line(struct power_sink *recording, const struct period *period,
         add_cpu_powers(recording, period, states->cpu);
     if (states->gpu)
         add_gpu_powers(recording, period, states->gpu);
-    return add_line(recording, states->date_ns, states->metrics, error);
+    struct doc *metrics = states->metrics;
+    *states = (struct recorded_states){0};
+    return metrics;
 }
 
 /* In case all have ended at the end of the period: those with the most RAM of it. */
 static void keep_states(struct power_sink *recording)
 {
     uint64_t ram_bytes = recording->snapshot->ram->figures.combined.total;
-    if (ram_bytes == 0 || (recording->most.metrics && ram_bytes <= recording->most_ram_bytes))
+    if (ram_bytes == 0 || (recording->max.metrics && ram_bytes <= recording->most_ram_bytes))
         return;
     recording->most_ram_bytes = ram_bytes;
     recorded_states_take(
-        recording->snapshot, &recording->gpu_usage, sample_date_ns(recording), &recording->most);
+        recording->snapshot, &recording->gpu_usage, sample_date_ns(recording), &recording->max);
 }
 
 /* When all have ended by the end of the period, it has the states of the sample with the most RAM
  * or, where none was taken, those of its start: their memory is not 0 then, but not known. */
-static int write_end(
-    struct power_sink *recording, const struct period *period, struct gput_error *error)
+static struct doc *end_line(struct power_sink *recording, const struct period *period)
 {
-    int64_t date_ns = sample_date_ns(recording);
     if (process_tree_has_memory(recording->snapshot->tree))
-        recorded_states_take(recording->snapshot, &recording->gpu_usage, date_ns, &recording->most);
-    else if (!recording->most.metrics)
-        return add_line(recording, date_ns, recording->start.metrics, error);
-    recording->most.date_ns = date_ns;
-    return write_line(recording, period, &recording->most, error);
+        recorded_states_take(recording->snapshot, &recording->gpu_usage, 0, &recording->max);
+    return recording->max.metrics ? line_of(recording, period, &recording->max) : NULL;
 }
 
 /*
  * Two lines, so that an integral by trapezoids is what was counted: powers, which are means over
  * the period, at its beginning and at its end, each with the states of that moment. No two lines
- * are of the same moment.
+ * are of the same moment. No line may be drawn across a time without figures, nor across a change
+ * of the clock: the segment ends.
  */
-static int write_lines(struct power_sink *recording, struct gput_error *error)
+static void put_period(struct power_sink *recording)
 {
     struct period period = measure(recording);
-    recording->start.date_ns += recording->has_lines ? NEXT_MOMENT_NS : 0;
-    TRY(write_line(recording, &period, &recording->start, error));
-    return write_end(recording, &period, error);
-}
-
-/* No line may be drawn across a time without figures, nor across a change of the clock: the segment
- * ends. */
-static int write_period(struct power_sink *recording, struct gput_error *error)
-{
-    TRY(write_lines(recording, error));
-    if (goes_on(recording) && !was_suspended(recording))
-        return GPUT_OK;
-    return energy_recording_writer_end_segment(recording->writer, error);
+    struct power_item item = {
+        .start_ns = recording->start.date_ns + (recording->has_lines ? NEXT_MOMENT_NS : 0),
+        .end_ns = sample_date_ns(recording),
+        .ends_segment = !goes_on(recording) || was_suspended(recording)};
+    item.start = line_of(recording, &period, &recording->start);
+    item.end = end_line(recording, &period);
+    recording->has_lines = true;
+    if (sink_put(&recording->sink, &item))
+        return;
+    doc_destroy(item.start);
+    doc_destroy(item.end);
 }
 
 static bool is_due(const struct power_sink *recording)
@@ -486,7 +488,6 @@ static void set_next_due(struct power_sink *recording)
 static void record(struct sink *sink, const struct snapshot *snapshot)
 {
     struct power_sink *recording = (struct power_sink *)sink;
-    struct gput_error error;
     recording->snapshot = snapshot;
     gpu_usage_add(&recording->gpu_usage, &snapshot->gpu, 0);
     if (recording->since_ns == 0) {
@@ -495,37 +496,80 @@ static void record(struct sink *sink, const struct snapshot *snapshot)
         /* The first period is short: of a program that soon ends, too, memory is seen. */
         recording->due_ns = recording->snapshot->taken_ns;
     } else if (is_due(recording)) {
-        if (write_period(recording, &error) == GPUT_OK) {
-            recording->has_lines = true;
-        } else if (!recording->warned) {
-            recording->warned = true;
-            session_warn(recording->sink.settings,
-                "%s. Lines of the recording are being lost; tracking goes on.", error.message);
-        }
+        put_period(recording);
         remember(recording);
-        recorded_states_finish(&recording->most);
+        recorded_states_finish(&recording->max);
         set_next_due(recording);
     } else {
         keep_states(recording);
     }
 }
 
-static void close_recording(struct sink *sink, const struct sink_end *end)
+static void close_recording(struct sink *sink)
 {
     struct power_sink *recording = (struct power_sink *)sink;
-    struct gput_error error;
-    (void)end;
-    if (energy_recording_writer_finish(recording->writer, &error) != GPUT_OK)
-        session_warn(sink->settings, "%s", error.message);
     recorded_states_finish(&recording->start);
-    recorded_states_finish(&recording->most);
+    recorded_states_finish(&recording->max);
     gpu_usage_finish(&recording->gpu_usage);
     free(recording->processes);
 }
 
+/* ---- the writer's thread ---- */
+
+static int write_line(struct power_output *output, int64_t date_ns, const struct doc *metrics,
+    struct gput_error *error)
+{
+    if (!metrics || doc_failed(metrics))
+        return error_memory(error);
+    return energy_recording_writer_add(output->recording, date_ns, metrics, error);
+}
+
+static int write_period(
+    struct power_output *output, const struct power_item *item, struct gput_error *error)
+{
+    TRY(write_line(output, item->start_ns, item->start, error));
+    TRY(write_line(output, item->end_ns, item->end ? item->end : item->start, error));
+    return item->ends_segment ? energy_recording_writer_end_segment(output->recording, error)
+                              : GPUT_OK;
+}
+
+static void write_item(struct sink_writer *writer, void *user, void *bytes)
+{
+    struct power_output *output = user;
+    struct power_item *item = bytes;
+    struct gput_error error;
+    bool has_failed = write_period(output, item, &error) != GPUT_OK;
+    if (has_failed && !output->warned)
+        sink_writer_warn(
+            writer, "%s. Lines of the recording are being lost; tracking goes on.", error.message);
+    output->warned |= has_failed;
+    doc_destroy(item->start);
+    doc_destroy(item->end);
+}
+
+static void end_recording(struct sink_writer *writer, void *user, const struct sink_end *end)
+{
+    struct power_output *output = user;
+    struct gput_error error;
+    (void)end;
+    if (energy_recording_writer_finish(output->recording, &error) != GPUT_OK)
+        sink_writer_warn(writer, "%s", error.message);
+    free(output);
+}
+
+static const struct sink_writer_job job = {
+    .item_size = sizeof(struct power_item),
+    .max_items = 256,
+    .patience_seconds = SINK_PATIENCE_SECONDS,
+    .write = write_item,
+    .end = end_recording,
+};
+
 const struct sink_class sink_power = {
+    .name = "recording of power",
     .size = sizeof(struct power_sink),
-    .is_wanted = is_wanted,
+    .option = offsetof(struct gput_session_options, energy_folder),
+    .job = &job,
     .open = open_recording,
     .sample = record,
     .close = close_recording,

@@ -1,7 +1,5 @@
 #include "session/snapshot.h"
 
-#include "gpu/set.h"
-
 #include <math.h>
 
 bool snapshot_lacks_gpu_figure(

@@ -8,7 +8,7 @@
 #include "energy/energy_meter.h"
 #include "energy/energy_power.h"
 #include "gpu/gpu.h"
-#include "process/process_totals.h"
+#include "process/cpu_totals.h"
 #include "process/process_tree.h"
 #include "process/ram_meter.h"
 #include "session/system_meter.h"
@@ -26,7 +26,8 @@ struct snapshot {
     bool is_last;     /* none will follow */
 
     /* Owned by the sampler, and as of this tick until the next one. */
-    const struct process_tree *tree; /* empty where the machine alone is sampled */
+    const struct process_tree *tree;   /* empty where the machine alone is sampled */
+    const struct process_tree *listed; /* those to be shown: the tracked ones, or all */
     const struct ram_meter *ram;
     const struct system_meter *system;
     const struct energy_meter *energy;

@@ -1,8 +1,8 @@
 #include "session/snapshot_copy.h"
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "base/wall_clock.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -29,6 +29,11 @@ struct gput_snapshot {
     size_t n_processes;
     struct gput_snapshot_gpu *gpus; /* owned */
     size_t n_gpus;
+    struct copied_use {
+        uint32_t gpu;
+        struct gput_snapshot_gpu_user user;
+    } * uses; /* owned; ascending by GPU */
+    size_t n_uses;
     char *command_lines; /* owned; those of the processes */
 };
 
@@ -66,12 +71,15 @@ static double gpu_ram_of(const struct snapshot *snapshot, pid_t pid)
     return NAN;
 }
 
-static void copy_name(const char *name, struct gput_snapshot_process *process)
+/* False without memory: a process without a name would be a wrong one. */
+static bool copy_name(const char *name, struct gput_snapshot_process *process)
 {
     struct str text = {0};
     utf8_append(name, strlen(name), &text);
     snprintf(process->name, sizeof process->name, "%s", str_text(&text));
+    bool whole = !text.failed;
     str_finish(&text);
+    return whole;
 }
 
 static void copy_memory(const struct process *process, struct gput_snapshot_process *copy)
@@ -108,13 +116,14 @@ static void copy_process(const struct snapshot *snapshot, const struct process *
     copy->start_time_ticks = process->polled->start_time_ticks;
     copy->process = (struct gput_snapshot_process){.pid = process->pid,
         .parent = process->polled->parent,
-        .start_ns =
-            boot_ns + (int64_t)process->polled->start_time_ticks * snapshot->tree->view.ns_per_tick,
+        .start_ns = boot_ns +
+                    (int64_t)process->polled->start_time_ticks * snapshot->listed->view.ns_per_tick,
         .is_main = process->is_main,
         .state = process->polled->state,
         .threads = process_is_zombie(process) ? 0 : process_thread_count(process),
-        .gpu_ram_bytes = gpu_ram_of(snapshot, process->pid)};
-    copy_name(process->polled->name, &copy->process);
+        .gpu_ram_bytes = gpu_ram_of(snapshot, process->pid),
+        .start_ticks = process->polled->start_time_ticks};
+    command_lines->failed |= !copy_name(process->polled->name, &copy->process);
     copy_memory(process, &copy->process);
     copy_cpu(snapshot, process, before, was, copy);
     const char *command = process->command;
@@ -128,7 +137,7 @@ static void copy_process(const struct snapshot *snapshot, const struct process *
 static bool copy_processes(
     const struct snapshot *snapshot, const struct gput_snapshot *before, struct gput_snapshot *copy)
 {
-    const struct process_tree *tree = snapshot->tree;
+    const struct process_tree *tree = snapshot->listed;
     struct str command_lines = {0};
     copy->processes = calloc(tree->count + 1, sizeof *copy->processes);
     if (!copy->processes)
@@ -176,6 +185,21 @@ static bool copy_gpus(const struct snapshot *snapshot, struct gput_snapshot *cop
     return true;
 }
 
+static bool copy_uses(const struct snapshot *snapshot, struct gput_snapshot *copy)
+{
+    size_t count;
+    const struct gpu_use *uses = gpu_set_uses(snapshot->gpus, &count);
+    copy->uses = calloc(count + 1, sizeof *copy->uses);
+    if (!copy->uses)
+        return false;
+    for (; copy->n_uses < count; copy->n_uses++) {
+        const struct gpu_use *use = &uses[copy->n_uses];
+        copy->uses[copy->n_uses] =
+            (struct copied_use){use->device, {.pid = use->pid, .ram_bytes = use->ram_bytes}};
+    }
+    return true;
+}
+
 /* ---- the copy ---- */
 
 struct gput_snapshot *snapshot_copy(const struct snapshot *snapshot, uint64_t number,
@@ -187,12 +211,13 @@ struct gput_snapshot *snapshot_copy(const struct snapshot *snapshot, uint64_t nu
     atomic_init(&copy->owners, 1);
     copy->number = number;
     copy->taken_ns = snapshot->taken_ns;
-    copy->boot_ns = before ? before->boot_ns
-                           : clock_monotonic_of_boot_ns(0) + wall_clock_ns() - clock_monotonic_ns();
+    int64_t epoch_ns = snapshot->sample.time_ns - snapshot->taken_ns;
+    copy->boot_ns = before ? before->boot_ns : clock_monotonic_of_boot_ns(0) + epoch_ns;
     copy->elapsed_seconds = elapsed_seconds;
     copy->sample = snapshot->sample;
     memcpy(copy->watts, snapshot->power.watts, sizeof copy->watts);
-    if (copy_processes(snapshot, before, copy) && copy_gpus(snapshot, copy))
+    if (copy_processes(snapshot, before, copy) && copy_gpus(snapshot, copy) &&
+        copy_uses(snapshot, copy))
         return copy;
     gput_snapshot_release(copy);
     return NULL;
@@ -210,6 +235,7 @@ void gput_snapshot_release(struct gput_snapshot *snapshot)
         return;
     free(snapshot->processes);
     free(snapshot->gpus);
+    free(snapshot->uses);
     free(snapshot->command_lines);
     free(snapshot);
 }
@@ -254,4 +280,29 @@ const struct gput_snapshot_gpu *gput_snapshot_gpu(
     const struct gput_snapshot *snapshot, size_t index)
 {
     return index < snapshot->n_gpus ? &snapshot->gpus[index] : NULL;
+}
+
+/* The first of that GPU. */
+static size_t first_use(const struct gput_snapshot *snapshot, size_t gpu)
+{
+    size_t first = 0;
+    while (first < snapshot->n_uses && snapshot->uses[first].gpu < gpu)
+        first++;
+    return first;
+}
+
+size_t gput_snapshot_gpu_user_count(const struct gput_snapshot *snapshot, size_t gpu)
+{
+    size_t count = 0, first = first_use(snapshot, gpu);
+    while (first + count < snapshot->n_uses && snapshot->uses[first + count].gpu == gpu)
+        count++;
+    return count;
+}
+
+const struct gput_snapshot_gpu_user *gput_snapshot_gpu_user(
+    const struct gput_snapshot *snapshot, size_t gpu, size_t index)
+{
+    if (index >= gput_snapshot_gpu_user_count(snapshot, gpu))
+        return NULL;
+    return &snapshot->uses[first_use(snapshot, gpu) + index].user;
 }

@@ -43,10 +43,10 @@ static double own_rss_bytes(const struct tracker_cost *cost)
     return (double)(statm.resident_pages * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
-void tracker_cost_update(struct tracker_cost *cost, int64_t helpers_ns,
+void tracker_cost_update(struct tracker_cost *cost, int64_t own_threads_ns,
     const struct schedule *schedule, uint64_t rows_lost)
 {
-    cost->helpers_ns = helpers_ns;
+    cost->own_threads_ns = own_threads_ns;
     cost->late_ticks = schedule->late_ticks;
     cost->missed_ticks = schedule->missed_ticks;
     cost->rows_lost = rows_lost;
@@ -57,7 +57,7 @@ void tracker_cost_update(struct tracker_cost *cost, int64_t helpers_ns,
 
 int64_t tracker_cost_threads_ns(const struct tracker_cost *cost)
 {
-    return cost->sampling_ns + cost->helpers_ns;
+    return cost->sampling_ns + cost->own_threads_ns;
 }
 
 void tracker_cost_fill(const struct tracker_cost *cost, struct gput_results *results)

@@ -17,7 +17,7 @@ struct tracker_cost {
     int statm_fd;            /* of it; -1: not available, or inside */
     int64_t cpu_ns;          /* of the process since then, or of our threads inside it */
     int64_t sampling_ns;     /* CPU time of the sampling thread, as of the last tick */
-    int64_t helpers_ns;      /* of our other threads */
+    int64_t own_threads_ns;  /* of our other threads */
     struct session_counts sampling_counts; /* of the sampling thread, when it has ended */
     double rss_bytes;                      /* NaN: not available */
     uint64_t ticks, late_ticks, missed_ticks, rows_lost;
@@ -34,7 +34,7 @@ void tracker_cost_begin(struct tracker_cost *cost, bool is_inside);
 void tracker_cost_note_thread(struct tracker_cost *cost);
 
 /* Reads what can have changed since the last tick. */
-void tracker_cost_update(struct tracker_cost *cost, int64_t helpers_ns,
+void tracker_cost_update(struct tracker_cost *cost, int64_t own_threads_ns,
     const struct schedule *schedule, uint64_t rows_lost);
 
 /* CPU time of the threads that only track. */

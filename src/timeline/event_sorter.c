@@ -1,7 +1,5 @@
 #include "timeline/event_sorter.h"
 
-#include "base/array.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -77,11 +75,11 @@ int event_sorter_create(
 
 /* One stable pass over RADIX_BITS bits of the start. False when all share them: nothing to do. */
 static bool radix_pass(
-    const struct entry *from, struct entry *to, size_t count, int64_t least, unsigned shift)
+    const struct entry *from, struct entry *to, size_t count, int64_t min, unsigned shift)
 {
     size_t counts[RADIX_SIZE] = {0}, sum = 0;
     for (size_t i = 0; i < count; i++)
-        counts[((uint64_t)from[i].start_ns - (uint64_t)least) >> shift & (RADIX_SIZE - 1)]++;
+        counts[((uint64_t)from[i].start_ns - (uint64_t)min) >> shift & (RADIX_SIZE - 1)]++;
     for (unsigned digit = 0; digit < RADIX_SIZE; digit++) {
         size_t here = counts[digit];
         if (here == count)
@@ -90,7 +88,7 @@ static bool radix_pass(
         sum += here;
     }
     for (size_t i = 0; i < count; i++) {
-        uint64_t digit = ((uint64_t)from[i].start_ns - (uint64_t)least) >> shift & (RADIX_SIZE - 1);
+        uint64_t digit = ((uint64_t)from[i].start_ns - (uint64_t)min) >> shift & (RADIX_SIZE - 1);
         to[counts[digit]++] = from[i];
     }
     return true;
@@ -123,7 +121,7 @@ static bool entry_before(const struct entry *a, const struct entry *b)
  * turns out to be too much work; the entries then are in another order than before. */
 static bool sort_nearly_sorted(struct entry *entries, size_t count)
 {
-    size_t moves = 0, most = count * 16;
+    size_t moves = 0, max = count * 16;
     for (size_t i = 1; i < count; i++) {
         size_t at = i;
         struct entry entry = entries[i];
@@ -131,7 +129,7 @@ static bool sort_nearly_sorted(struct entry *entries, size_t count)
             entries[at] = entries[at - 1];
         entries[at] = entry;
         moves += i - at;
-        if (moves > most)
+        if (moves > max)
             return false;
     }
     return true;
@@ -141,16 +139,16 @@ static void sort_entries(struct event_sorter *sorter)
 {
     struct entry *entries = sorter->entries;
     size_t count = sorter->count;
-    int64_t least = INT64_MAX, most = INT64_MIN;
+    int64_t min = INT64_MAX, max = INT64_MIN;
     if (sort_nearly_sorted(entries, count))
         return;
     for (size_t i = 0; i < count; i++) {
-        least = entries[i].start_ns < least ? entries[i].start_ns : least;
-        most = entries[i].start_ns > most ? entries[i].start_ns : most;
+        min = entries[i].start_ns < min ? entries[i].start_ns : min;
+        max = entries[i].start_ns > max ? entries[i].start_ns : max;
     }
-    uint64_t span = (uint64_t)most - (uint64_t)least;
+    uint64_t span = (uint64_t)max - (uint64_t)min;
     for (unsigned shift = 0; shift < 64 && span >> shift != 0; shift += RADIX_BITS)
-        if (radix_pass(sorter->entries, sorter->scratch, count, least, shift))
+        if (radix_pass(sorter->entries, sorter->scratch, count, min, shift))
             swap_entries(sorter);
     entries = sorter->entries;
     for (size_t first = 0, end; first < count; first = end) {

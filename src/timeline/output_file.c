@@ -102,12 +102,12 @@ static void *write_on(void *user)
  * writes to it: that ends the program as ever. */
 static int start_thread(struct output_file *file, struct gput_error *error)
 {
-    sigset_t most, before;
+    sigset_t all_but_sigpipe, before;
     if (file->has_thread)
         return GPUT_OK;
-    sigfillset(&most);
-    sigdelset(&most, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &most, &before);
+    sigfillset(&all_but_sigpipe);
+    sigdelset(&all_but_sigpipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &all_but_sigpipe, &before);
     int failure = pthread_create(&file->thread, NULL, write_on, file);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     file->has_thread = failure == 0;

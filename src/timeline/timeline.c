@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* How an event lies in the sorter, with its texts after it or where they stand in a file. Behind
- * the record, before the texts: the id of an event that has one. */
+/* An event in the sorter. After this record come the id of an event that has one, and then its
+ * texts, or where they are in a file. */
 struct record_head {
     uint32_t thread;
     char type;
@@ -69,8 +69,8 @@ static size_t id_size(const struct record_head *head)
     return head->has_id ? sizeof(uint64_t) : 0;
 }
 
-static void *room_for(struct timeline *timeline, const struct timeline_event *event, size_t length,
-    struct gput_error *error)
+static void *reserve_record(struct timeline *timeline, const struct timeline_event *event,
+    size_t length, struct gput_error *error)
 {
     return event_sorter_add(timeline->sorter, event->start_ns, event->duration_ns, length, error);
 }
@@ -84,7 +84,7 @@ static bool add_copied(
         record.lengths[i] = (uint32_t)event->texts[i].length;
         length += event->texts[i].length;
     }
-    char *place = room_for(timeline, event, length, error);
+    char *place = reserve_record(timeline, event, length, error);
     if (!place)
         return false;
     memcpy(place, &record, sizeof record);
@@ -101,7 +101,7 @@ static bool add_placed(struct timeline *timeline, const struct timeline_event *e
 {
     struct record_head head = head_of(event, true);
     struct placed_record *record =
-        room_for(timeline, event, sizeof *record + id_size(&head), error);
+        reserve_record(timeline, event, sizeof *record + id_size(&head), error);
     if (!record)
         return false;
     memcpy(record + 1, &event->id, id_size(&head));

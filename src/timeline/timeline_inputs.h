@@ -6,20 +6,10 @@
 
 #include "base/error.h"
 #include "base/names.h"
+#include "timeline/step_search.h"
 #include "timeline/timeline.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"
-
-/* The moments when two steps first began; INT64_MAX while not seen. */
-struct step_search {
-    const char *suffix; /* of the files of framework events to search; NULL: search all files */
-    int64_t first_step;
-    int64_t last_step;
-    int64_t first_begin_ns;
-    int64_t last_begin_ns;
-    int64_t min_step; /* of all that were seen, for messages */
-    int64_t max_step;
-};
 
 /* The dimension that is marked by default. */
 #define DEFAULT_LOW_METRIC "GPUUtilization"
@@ -41,9 +31,6 @@ struct timeline_inputs {
     uint32_t trace_files;       /* how many trace files there are in all */
     uint32_t trace_file;        /* how many were added */
 };
-
-/* Notes that a step begins. */
-void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns);
 
 /* A trace root: the events of its framework, and its system's readings as counters. */
 int timeline_add_root(struct timeline_inputs *inputs, const char *path, struct gput_error *error);

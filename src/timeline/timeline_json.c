@@ -322,8 +322,10 @@ static int write_event(
     introduce_lane(thread, lane, pid, out, &writing->first);
     if ((event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII)
         clean_texts(event, &writing->clean);
+    if (writing->clean.failed)
+        return error_memory(error);
     append_event(out, event, lane, &writing->last);
-    return writing->clean.failed ? error_memory(error) : GPUT_OK;
+    return GPUT_OK;
 }
 
 static void report_progress(const struct timeline *timeline, uint64_t written)

@@ -56,20 +56,6 @@ void gput_timeline_result_init(struct gput_timeline_result *result, size_t size)
     sized_init(result, size, &nothing, sizeof nothing);
 }
 
-void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns)
-{
-    if (step < 0)
-        return;
-    if (step == search->first_step && begin_ns < search->first_begin_ns)
-        search->first_begin_ns = begin_ns;
-    if (step == search->last_step && begin_ns < search->last_begin_ns)
-        search->last_begin_ns = begin_ns;
-    if (step < search->min_step)
-        search->min_step = step;
-    if (step > search->max_step)
-        search->max_step = step;
-}
-
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -215,21 +201,17 @@ static int add_inputs(struct merge *merge, struct gput_error *error)
     return GPUT_OK;
 }
 
+static bool is_by_step(const struct gput_timeline_options *options)
+{
+    return options->unit != GPUT_TIMELINE_TIME;
+}
+
 static int refuse_order(const struct gput_timeline_options *options, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
         "The start (%s%" PRId64 ") is after the end (%s%" PRId64 ")",
-        options->unit == GPUT_TIMELINE_STEP ? "step " : "", options->start,
-        options->unit == GPUT_TIMELINE_STEP ? "step " : "", options->end);
-}
-
-static int no_such_step(const struct step_search *search, int64_t step, struct gput_error *error)
-{
-    if (search->max_step < 0)
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no steps in what is to be merged");
-    return error_set(error, GPUT_ERROR_NOT_FOUND,
-        "There is no step %" PRId64 "; the steps there are go from %" PRId64 " to %" PRId64, step,
-        search->min_step, search->max_step);
+        is_by_step(options) ? "step " : "", options->start, is_by_step(options) ? "step " : "",
+        options->end);
 }
 
 /* Reports progress of the reading that follows, and of the writing after it. */
@@ -257,7 +239,8 @@ static int search_steps(struct merge *merge, struct step_search *search, struct 
     return code;
 }
 
-/* From the begin of the one step to a microsecond before the other's. The files of the Python
+/* From the begin of the one step to a microsecond before the other's, or before the one after that
+ * where it is included. The files of the Python
  * timeline say when steps begin; in others, a number of a step may count something else. */
 static int find_steps(struct merge *merge, struct gput_error *error)
 {
@@ -265,6 +248,7 @@ static int find_steps(struct merge *merge, struct gput_error *error)
     struct step_search search = {.suffix = PYTHON_TIMELINE,
         .first_step = options->has_start ? options->start : -1,
         .last_step = options->has_end ? options->end : -1,
+        .is_after_last = options->has_end && options->unit == GPUT_TIMELINE_WHOLE_STEPS,
         .first_begin_ns = INT64_MAX,
         .last_begin_ns = INT64_MAX,
         .min_step = INT64_MAX,
@@ -276,15 +260,17 @@ static int find_steps(struct merge *merge, struct gput_error *error)
     merge->adding.report = (struct read_report){0};
     listen(merge, 1.0 / 3, 1.0 / 3);
     if (options->has_start && search.first_begin_ns == INT64_MAX)
-        return no_such_step(&search, options->start, error);
-    if (options->has_end && search.last_begin_ns == INT64_MAX)
-        return no_such_step(&search, options->end, error);
+        return step_search_refuse(&search, options->start, error);
+    /* The last step of all ends with what was recorded. */
+    bool is_to_end = !options->has_end || (search.is_after_last && options->end == search.max_step);
+    if (!is_to_end && search.last_begin_ns == INT64_MAX)
+        return step_search_refuse(&search, options->end, error);
     /* Of their begins, not their numbers: steps of several phases are numbered apart. */
-    if (options->has_start && options->has_end && search.first_begin_ns > search.last_begin_ns)
+    if (options->has_start && !is_to_end && search.first_begin_ns > search.last_begin_ns)
         return refuse_order(options, error);
     if (options->has_start)
         merge->timeline.start_ns = search.first_begin_ns;
-    if (options->has_end)
+    if (!is_to_end)
         merge->timeline.end_ns = search.last_begin_ns - 1000;
     return GPUT_OK;
 }
@@ -306,7 +292,7 @@ static int set_selection(struct merge *merge, struct gput_error *error)
         .suffixes = options->suffixes,
         .suffix_count = options->suffix_count};
     listen(merge, 0, 0.5);
-    if (options->unit == GPUT_TIMELINE_STEP && (options->has_start || options->has_end))
+    if (is_by_step(options) && (options->has_start || options->has_end))
         TRY(find_steps(merge, error));
     if (options->unit == GPUT_TIMELINE_TIME && options->has_start)
         timeline->start_ns = ns_of_us(options->start);

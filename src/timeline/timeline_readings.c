@@ -19,7 +19,8 @@ int timeline_readings_collect(struct timeline_readings *readings,
         return GPUT_OK;
     str_printf(&label, "%s_%s_%s", reading->name[0] ? reading->name : reading->type,
         reading->dimension, reading->node);
-    uint32_t number = names_add(&readings->labels, str_text(&label), label.length);
+    uint32_t number =
+        label.failed ? NAMES_NONE : names_add(&readings->labels, label.data, label.length);
     str_finish(&label);
     if (number == NAMES_NONE || !ARRAY_EXTEND(readings->readings, readings->count))
         return error_memory(error);

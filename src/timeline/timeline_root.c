@@ -147,9 +147,9 @@ static void warn_of_no_metric(struct adding *adding)
     if (!metric || strcmp(metric, DEFAULT_LOW_METRIC) == 0 || adding->readings.has_metric ||
         adding->readings.count == 0)
         return;
-    str_clear(&adding->text);
-    str_printf(&adding->text, "No reading is of %s, so no moment is marked as low", metric);
-    read_report_warn(&adding->inputs->report, str_text(&adding->text));
+    struct str text = {0};
+    str_printf(&text, "No reading is of %s, so no moment is marked as low", metric);
+    read_report_warn_text(&adding->inputs->report, &text);
 }
 
 static int add_chosen(struct adding *adding, const struct trace_root *root, const bool *chosen,

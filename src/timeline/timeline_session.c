@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/json_string.h"
 #include "base/number.h"
 #include "formats/marks/open_starts.h"
@@ -111,7 +112,7 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
         .has_gpus = tracking_reader_static_data(reader)->system_gpu_count > 0};
     struct str name = {0};
     str_printf(&name, "Session %s", base_name(path));
-    uint32_t process = timeline_process(tracks, path, str_text(&name));
+    uint32_t process = name.failed ? TRACK_NONE : timeline_process(tracks, path, name.data);
     str_finish(&name);
     sampling.thread = process == TRACK_NONE ? TRACK_NONE : timeline_thread(tracks, process, 0, 0);
     bool ready = sampling.thread != TRACK_NONE &&
@@ -151,7 +152,8 @@ static int find_thread(struct calling *calling, const struct sub_tracking_mark *
     struct str key = {0}, name = {0};
     str_printf(&key, "%s\n%" PRId64, calling->path, row->process_id);
     str_printf(&name, "Code blocks of process %" PRId64, row->process_id);
-    uint32_t process = timeline_process(tracks, str_text(&key), str_text(&name));
+    uint32_t process =
+        key.failed || name.failed ? TRACK_NONE : timeline_process(tracks, key.data, name.data);
     str_finish(&key);
     str_finish(&name);
     int64_t number = row->thread_id == SUB_TRACKING_UNKNOWN ? row->process_id : row->thread_id;
@@ -162,14 +164,8 @@ static int find_thread(struct calling *calling, const struct sub_tracking_mark *
 
 static bool add_lane(struct calling *calling, uint32_t name)
 {
-    uint32_t count = calling->lane_count;
-    if ((count & (count - 1)) == 0) { /* full at 0 and each power of two */
-        size_t capacity = count ? (size_t)count * 2 : 1;
-        struct block_lane *lanes = realloc(calling->lanes, capacity * sizeof *lanes);
-        if (!lanes)
-            return false;
-        calling->lanes = lanes;
-    }
+    if (!ARRAY_EXTEND(calling->lanes, calling->lane_count))
+        return false;
     const char *text = sub_tracking_names_text(calling->names, name);
     struct block_lane *lane = &calling->lanes[calling->lane_count++];
     *lane = (struct block_lane){.thread = TRACK_NONE};
@@ -297,8 +293,7 @@ static int leave_out(struct timeline_inputs *inputs, const struct gput_error *no
     str_append(&text, "This file is left out");
     inputs->report.files++;
     inputs->report.damaged++;
-    read_report_warn(&inputs->report, str_text(&text));
-    str_finish(&text);
+    read_report_warn_text(&inputs->report, &text);
     return GPUT_OK;
 }
 

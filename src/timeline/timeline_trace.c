@@ -280,11 +280,13 @@ static void note_step(struct adding *adding, const struct trace_event *event, in
         step_search_note(adding->inputs->search, step, start_ns);
 }
 
-/* The text with JSON_PADDING zeroes after it; NULL for an empty one, or without memory. */
-static char *padded_copy(struct json_text text)
+/* The text with JSON_PADDING zeroes after it, NULL for an empty one; false without memory. */
+static bool copy_padded(struct json_text text, char **copy)
 {
-    char *copy = text.length > 0 ? calloc(1, text.length + JSON_PADDING) : NULL;
-    return copy ? memcpy(copy, text.text, text.length) : NULL;
+    *copy = text.length > 0 ? calloc(1, text.length + JSON_PADDING) : NULL;
+    if (*copy)
+        memcpy(*copy, text.text, text.length);
+    return *copy || text.length == 0;
 }
 
 static int add_begin(struct adding *adding, const struct trace_event *event, int64_t start_ns,
@@ -294,9 +296,12 @@ static int add_begin(struct adding *adding, const struct trace_event *event, int
     struct begun_event begun = {.pid = number_or_hash(&event->pid),
         .tid = number_or_hash(&event->tid),
         .start_ns = start_ns,
-        .name = strndup(name.text, name.length),
-        .category = padded_copy(string_text(&event->category)),
-        .args = padded_copy(args_text(&event->args, &adding->args))};
+        .name = strndup(name.text, name.length)};
+    bool whole = copy_padded(string_text(&event->category), &begun.category) &&
+                 copy_padded(args_text(&event->args, &adding->args), &begun.args) &&
+                 !adding->args.failed;
+    if (!whole)
+        begun_event_finish(&begun); /* one without a name is not taken */
     return begun_events_push(&adding->begun, &begun) ? GPUT_OK : error_memory(error);
 }
 
@@ -359,6 +364,8 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
         slice.category =
             (struct json_text){begun->category, strlen(begun->category), JSON_NOT_ASCII};
     slice.args = args_of_both(begun->args, &event->args, &adding->args);
+    if (adding->args.failed)
+        return error_memory(error);
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
 }
 

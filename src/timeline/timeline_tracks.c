@@ -156,7 +156,7 @@ int64_t timeline_process_number(struct timeline_tracks *tracks, uint32_t process
     return known->pid;
 }
 
-static bool has_room_for_tid(struct timeline_tracks *tracks)
+static bool has_space_for_tid(struct timeline_tracks *tracks)
 {
     if (tracks->taken_count * 2 < tracks->taken_capacity)
         return true;
@@ -209,7 +209,7 @@ static int64_t find_tid(
 static struct timeline_lane *add_lane(
     struct timeline_tracks *tracks, struct timeline_thread *thread)
 {
-    if (!ARRAY_EXTEND(thread->lanes, thread->lane_count) || !has_room_for_tid(tracks))
+    if (!ARRAY_EXTEND(thread->lanes, thread->lane_count) || !has_space_for_tid(tracks))
         return NULL;
     struct timeline_lane *lane = thread->lanes + thread->lane_count;
     *lane = (struct timeline_lane){.tid = find_tid(tracks, thread, thread->lane_count)};

@@ -269,11 +269,14 @@ static int start(struct event_stream *stream, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* Reads to the end after a whole trace, so that the checksum of compressed data is verified. */
+/*
+ * Reads to the end after a whole trace, so that the checksum of compressed data is verified. What is
+ * no trace may have no end.
+ */
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
-    bool more = !stream->counts.truncated;
+    bool more = !stream->counts.truncated && !stream->not_a_trace;
     while (more) {
         window->at = window->end;
         TRY(text_window_fill(window, &more, error));
@@ -364,6 +367,8 @@ const char *event_stream_warning(struct event_stream *stream)
             str_append(text, stream->name);
         str_append(text, ": its base time stands after the events and is not used");
     }
+    if (text->failed)
+        return "What is wrong with a trace cannot be said: no memory is left";
     return text->length > 0 ? str_text(text) : NULL;
 }
 

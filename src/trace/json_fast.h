@@ -35,8 +35,8 @@ static inline const char *json_fast_string(const char *at)
     return stops != 0 && *after == '"' ? after : NULL;
 }
 
-/* Behind the digits and decimals at `at`; NULL: take the slow path. The caller checks what follows:
- * it may be an exponent. */
+/* The end of the digits and decimals at `at`; NULL: take the slow path. The caller checks what
+ * follows: it may be an exponent. */
 static inline const char *json_fast_digits(const char *at)
 {
     __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
@@ -56,7 +56,7 @@ static inline const char *json_fast_digits(const char *at)
     return at + length;
 }
 
-/* Behind the number at `at`; NULL: take the slow path. */
+/* The end of the number at `at`; NULL: take the slow path. */
 static inline const char *json_fast_number(const char *at)
 {
     const char *after = json_fast_digits(at);

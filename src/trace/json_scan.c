@@ -43,7 +43,7 @@ static bool is_hex(char byte)
     return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
-/* Behind the escape that starts at `at`, NULL when it is none. */
+/* The end of the escape that starts at `at`; NULL when it is none. */
 static const char *skip_escape(const char *at)
 {
     if (at[1] == 'u') {

@@ -5,6 +5,8 @@
 #ifndef TRACE_READ_REPORT_H
 #define TRACE_READ_REPORT_H
 
+#include "base/str.h"
+
 #include <stdint.h>
 
 struct read_report {
@@ -40,6 +42,9 @@ static inline void read_report_warn(const struct read_report *report, const char
     if (report->warn && message)
         report->warn(report->user, message);
 }
+
+/* Warns of the text and frees it; where memory ran out while it was made, of that. */
+void read_report_warn_text(const struct read_report *report, struct str *text);
 
 /* Says how many events of a file were of no use; nothing where all were. */
 void read_report_warn_unusable(const struct read_report *report, const char *path, uint64_t count);

@@ -120,9 +120,8 @@ static void add_counts(struct reading *reading, const char *name, const struct b
             text.length > strlen(name) ? ";" : ":", reading->damaged,
             reading->damaged == 1 ? " was" : "s were");
     }
-    if (text.length > 0)
-        read_report_warn(report, str_text(&text));
-    str_finish(&text);
+    if (text.length > 0 || text.failed)
+        read_report_warn_text(report, &text);
 }
 
 int system_metrics_read_source(struct byte_source *source, const char *name, system_visitor *visit,

@@ -45,9 +45,7 @@ static void warn_of_merged(const char *path, const struct read_report *report)
     struct str text = {0};
     str_printf(
         &text, "%s is a merged timeline and left out of its folder; name it to have it read", path);
-    if (!text.failed)
-        read_report_warn(report, str_text(&text));
-    str_finish(&text);
+    read_report_warn_text(report, &text);
 }
 
 /* Adds a file of a folder; takes `path` over. */

@@ -46,8 +46,7 @@ bool trace_file_is_readable(const struct trace_file *file, const struct read_rep
         return true;
     str_printf(
         &text, "%s is left out: %s", file->path, errno ? strerror(errno) : "it is no plain file");
-    read_report_warn(report, str_text(&text));
-    str_finish(&text);
+    read_report_warn_text(report, &text);
     return false;
 }
 
@@ -147,28 +146,50 @@ bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end
            *start_us <= INT64_MAX / 1000 && *start_us >= INT64_MIN / 1000;
 }
 
-/* Four folders above a trace of TensorFlow's. */
-static void read_metadata(struct trace_file *file)
+static int is_metadata(const struct dirent *entry)
+{
+    int64_t start_us, end_us;
+    return trace_root_metadata_times(entry->d_name, &start_us, &end_us);
+}
+
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* The chosen names of a folder, sorted; none if there is no such folder. */
+static int list(const char *folder, int (*is_chosen)(const struct dirent *),
+    struct dirent ***entries, int *count, struct gput_error *error)
+{
+    *count = scandir(folder, entries, is_chosen, alphasort);
+    if (*count >= 0)
+        return GPUT_OK;
+    *entries = NULL;
+    *count = 0;
+    return errno == ENOENT ? GPUT_OK
+                           : error_set_errno(error, errno, "Cannot read the folder %s", folder);
+}
+
+/* Four folders above a trace of TensorFlow's. Without it the times would be wrong. */
+static int read_metadata(struct trace_file *file, struct gput_error *error)
 {
     char folder[4096];
     snprintf(folder, sizeof folder, "%s", file->path);
     for (int up = 0; up < 4; up++) {
         char *slash = strrchr(folder, '/');
         if (!slash)
-            return;
+            return GPUT_OK;
         *slash = '\0';
     }
-    DIR *open_folder = opendir(folder);
-    struct dirent *entry;
-    int64_t start_us, end_us;
-    while (open_folder && (entry = readdir(open_folder)) != NULL) {
-        if (!trace_root_metadata_times(entry->d_name, &start_us, &end_us))
-            continue;
-        file->base_us = start_us;
-        file->time_us = end_us;
+    struct dirent **entries;
+    int count;
+    TRY(list(folder, is_metadata, &entries, &count, error));
+    for (int i = 0; i < count; i++) {
+        trace_root_metadata_times(entries[i]->d_name, &file->base_us, &file->time_us);
+        free(entries[i]);
     }
-    if (open_folder)
-        closedir(open_folder);
+    free(entries);
+    return GPUT_OK;
 }
 
 static int add_tensorflow_file(
@@ -176,8 +197,7 @@ static int add_tensorflow_file(
 {
     TRY(add_file(root, TRACE_FILE_TENSORFLOW, path, node_name(name, strcspn(name, ".")), error));
     root->files[root->count - 1].suffix = trace_suffixes[trace_suffix_count - 1];
-    read_metadata(root->files + root->count - 1);
-    return GPUT_OK;
+    return read_metadata(root->files + root->count - 1, error);
 }
 
 /* ".../<node>/<stats dir>/python_stats": the node is two folders up. */
@@ -218,17 +238,17 @@ int trace_root_add(struct trace_root *root, const char *path, bool system, struc
 static int walk(
     struct trace_root *root, const char *folder, bool system, int depth, struct gput_error *error)
 {
-    DIR *open_folder = opendir(folder);
-    struct dirent *entry;
-    int code = GPUT_OK;
-    if (!open_folder && errno != ENOENT)
-        return error_set_errno(error, errno, "Cannot read the folder %s", folder);
-    while (open_folder && code == GPUT_OK && (entry = readdir(open_folder)) != NULL) {
+    struct dirent **entries;
+    int code, count;
+    TRY(list(folder, is_shown, &entries, &count, error));
+    code = GPUT_OK;
+    for (int i = 0; i < count; i++) {
         struct str path = {0};
-        if (entry->d_name[0] == '.')
-            continue;
-        str_printf(&path, "%s/%s", folder, entry->d_name);
-        if (path.failed)
+        str_printf(&path, "%s/%s", folder, entries[i]->d_name);
+        free(entries[i]);
+        if (code != GPUT_OK)
+            ;
+        else if (path.failed)
             code = error_memory(error);
         else if (is_folder(path.data) && depth < MAX_FOLDER_DEPTH)
             code = walk(root, path.data, system, depth + 1, error);
@@ -236,8 +256,7 @@ static int walk(
             code = trace_root_add(root, path.data, system, error);
         str_finish(&path);
     }
-    if (open_folder)
-        closedir(open_folder);
+    free(entries);
     return code;
 }
 

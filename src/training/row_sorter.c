@@ -68,14 +68,14 @@ static int spill(struct row_sorter *sorter, struct gput_error *error)
 /* Space for one row more. */
 static int make_space(struct row_sorter *sorter, struct gput_error *error)
 {
-    size_t most = sorter->memory.bytes / sorter->order.row_size;
+    size_t max_rows = sorter->memory.bytes / sorter->order.row_size;
     if (sorter->count < sorter->capacity)
         return GPUT_OK;
-    most = most < 2 ? 2 : most;
-    if (sorter->count == most)
+    max_rows = max_rows < 2 ? 2 : max_rows;
+    if (sorter->count == max_rows)
         return spill(sorter, error);
     size_t capacity = sorter->capacity ? sorter->capacity * 2 : 256;
-    capacity = capacity < most ? capacity : most;
+    capacity = capacity < max_rows ? capacity : max_rows;
     char *rows = realloc(sorter->rows, capacity * sorter->order.row_size);
     if (!rows)
         return error_memory(error);

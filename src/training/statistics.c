@@ -37,7 +37,7 @@ void sorted_figures_next(struct sorted_figures *figures, double value)
         summary->mean = figures->sum / (double)figures->count;
 }
 
-bool figures_add(struct figures *figures, double value)
+bool figure_set_add(struct figure_set *figures, double value)
 {
     if (!ARRAY_EXTEND(figures->values, figures->count))
         return false;
@@ -45,10 +45,10 @@ bool figures_add(struct figures *figures, double value)
     return true;
 }
 
-void figures_finish(struct figures *figures)
+void figure_set_finish(struct figure_set *figures)
 {
     free(figures->values);
-    *figures = (struct figures){0};
+    *figures = (struct figure_set){0};
 }
 
 static int compare(const void *left, const void *right)
@@ -57,7 +57,7 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-struct figure_summary figures_summarize(struct figures *figures)
+struct figure_summary figure_set_summarize(struct figure_set *figures)
 {
     struct sorted_figures sorted = sorted_figures_of(figures->count);
     if (figures->count > 1)

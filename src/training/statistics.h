@@ -26,17 +26,17 @@ struct sorted_figures sorted_figures_of(size_t count);
 void sorted_figures_next(struct sorted_figures *figures, double value);
 
 /* Figures in any order, kept. */
-struct figures {
+struct figure_set {
     double *values;
     size_t count;
 };
 
 /* An empty set is all zeroes. */
-bool figures_add(struct figures *figures, double value); /* false without memory */
-void figures_finish(struct figures *figures);
+bool figure_set_add(struct figure_set *figures, double value); /* false without memory */
+void figure_set_finish(struct figure_set *figures);
 
 /* Sorts the figures. */
-struct figure_summary figures_summarize(struct figures *figures);
+struct figure_summary figure_set_summarize(struct figure_set *figures);
 
 /* The columns PREFIX_mean…, _min…, _max…, _p50…, _p95…, _p99… with `suffix` at their ends. */
 void figure_summary_add_columns(struct gput_table *table, const char *prefix, const char *suffix);

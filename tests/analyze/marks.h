@@ -16,8 +16,9 @@ struct marked_calls {
     struct gput_error error;
 };
 
-/* Adds the marks and pairs them up; returns the code of that. */
-static inline int pair_marks(struct marked_calls *marked, const char *text, bool threads)
+/* Adds the marks, of which some are missing or not, and pairs them up; returns the code of that. */
+static inline int pair_marks_of(
+    struct marked_calls *marked, const char *text, bool threads, bool has_lost)
 {
     memset(marked, 0, sizeof *marked);
     marked->names = sub_tracking_names_create();
@@ -46,7 +47,14 @@ static inline int pair_marks(struct marked_calls *marked, const char *text, bool
         row.name = sub_tracking_names_add(marked->names, name, strlen(name));
         assert_int_equal(call_table_add(&marked->table, &row, 1, &marked->error), GPUT_OK);
     }
+    marked->table.keep_open = true;
+    marked->table.has_lost = has_lost;
     return call_table_pair(&marked->table, &marked->error);
+}
+
+static inline int pair_marks(struct marked_calls *marked, const char *text, bool threads)
+{
+    return pair_marks_of(marked, text, threads, false);
 }
 
 static inline void forget_calls(struct marked_calls *marked)

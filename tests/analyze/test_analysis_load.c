@@ -362,5 +362,5 @@ int main(void)
         cmocka_unit_test(many_measurements_or_blocks_are_read),
         cmocka_unit_test(too_many_measurements_are_refused),
     };
-    return cmocka_run_group_tests_name("output/analysis_load", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/analysis_load", tests, NULL, NULL);
 }

@@ -78,6 +78,54 @@ static void a_call_that_is_still_open_is_skipped(void **state)
     assert_pairs("a 7 0 1;a 7 1 2;a 7 0 3;a 8 0 1;b 9 0 1;b 9 1 5", false, "b 9: 1-5, a 7: 1-2");
 }
 
+/* `expected` is block, process and start of each: "b 7: 3". */
+static void assert_open(const char *text, bool by_thread, const char *expected)
+{
+    struct marked_calls marked;
+    char found[256] = "";
+    assert_int_equal(pair_marks(&marked, text, by_thread), GPUT_OK);
+    for (size_t i = 0; i < marked.table.n_open; i++) {
+        const struct call *call = &marked.table.open[i];
+        const struct call_lane *lane = &marked.table.lanes[call->lane];
+        size_t length = strlen(found);
+        assert_true(isinf(call->stop));
+        snprintf(found + length, sizeof found - length, "%s%s %d: %g", length ? ", " : "",
+            sub_tracking_names_text(marked.names, lane->name), (int)lane->process_id, call->start);
+    }
+    assert_string_equal(found, expected);
+    forget_calls(&marked);
+}
+
+static void calls_that_are_still_open_can_be_kept(void **state)
+{
+    (void)state;
+    assert_open("a 7 0 1;a 7 1 2;a 7 0 3;a 8 0 1;b 9 0 1;b 9 1 5", false, "a 8: 1, a 7: 3");
+    assert_open("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;b 7 0 4 1", true, "a 7: 1, b 7: 4");
+    assert_open("a 7 0 1 1;a 7 1 2 1;a 7 0 5 1", true, "a 7: 5");
+    assert_open("a 7 0 1;a 7 1 2", false, "");
+}
+
+/* Of a file that another program truncated while it was written. */
+static void where_marks_are_missing_a_stop_without_a_start_is_left_out(void **state)
+{
+    (void)state;
+    static const char *const marks[] = {"a 7 0 1;a 7 1 2;a 7 1 4;a 7 0 5;a 7 1 6;a 7 0 7;b 8 1 3",
+        "a 7 0 1 9;a 7 1 2 9;a 7 1 4 9;a 7 0 5 9;a 7 1 6 9;a 7 0 7 9;b 8 1 3 9"};
+    for (int threads = 0; threads < 2; threads++) {
+        struct marked_calls marked;
+        char warning[CALL_TABLE_WARNING_SIZE];
+        assert_int_equal(pair_marks(&marked, marks[threads], threads), GPUT_ERROR_FORMAT);
+        forget_calls(&marked);
+        assert_int_equal(pair_marks_of(&marked, marks[threads], threads, true), GPUT_OK);
+        assert_calls(&marked, "a 7: 1-2, a 7: 5-6");
+        assert_int_equal(marked.table.n_open, 1);
+        assert_true(call_table_warning(&marked.table, "x.csv", warning));
+        assert_string_equal(warning, "Sub-tracking file x.csv: 2 stops are left out, because the "
+                                     "marks of their starts are not in it.");
+        forget_calls(&marked);
+    }
+}
+
 static void processes_run_a_block_at_the_same_time(void **state)
 {
     (void)state;
@@ -256,6 +304,8 @@ int main(void)
         cmocka_unit_test(calls_that_stop_before_they_start_are_left_out),
         cmocka_unit_test(a_start_comes_before_a_stop_of_the_same_time),
         cmocka_unit_test(a_call_that_is_still_open_is_skipped),
+        cmocka_unit_test(calls_that_are_still_open_can_be_kept),
+        cmocka_unit_test(where_marks_are_missing_a_stop_without_a_start_is_left_out),
         cmocka_unit_test(processes_run_a_block_at_the_same_time),
         cmocka_unit_test(marks_of_one_process_pair_two_by_two),
         cmocka_unit_test(threads_pair_like_brackets),

@@ -218,6 +218,20 @@ static void what_there_is_not_is_an_error(void **state)
     assert_non_null(strstr(error.message, "The end \"later\" is no moment of a recording."));
 }
 
+/* Found by fuzzing: the reason was read where the caller wants none. */
+static void a_broken_optional_file_is_a_warning(void **state)
+{
+    (void)state;
+    struct gput_energy_recording *loaded;
+    char path[96];
+    snprintf(path, sizeof path, "%s/results_exp.json", folder);
+    assert_int_equal(file_write_atomic(path, "{", 1, NULL), GPUT_OK);
+    assert_int_equal(gput_energy_recording_load(folder, &loaded, NULL), GPUT_OK);
+    assert_non_null(strstr(gput_energy_recording_warning(loaded), "results_exp.json"));
+    gput_energy_recording_destroy(loaded);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +243,7 @@ int main(void)
         cmocka_unit_test(bounds_can_be_seconds_since_1970),
         cmocka_unit_test(a_curve_is_a_table),
         cmocka_unit_test(a_window_cuts_its_rows),
+        cmocka_unit_test(a_broken_optional_file_is_a_warning),
         cmocka_unit_test(what_there_is_not_is_an_error),
     };
     return cmocka_run_group_tests_name(

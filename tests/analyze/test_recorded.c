@@ -205,6 +205,57 @@ static void refuses_other_files(void **state)
     assert_null(tables);
 }
 
+static void open_calls_are_those_without_a_stop(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    write_path("process_id,code_block_name,position,timestamp,thread_id,started_ns\n"
+               "7,outer,0,1.5,70,\n"
+               "7,inner,0,2.5,70,\n"
+               "7,inner,0,3.5,71,\n"
+               "7,inner,1,4.5,70,\n"
+               "8,inner,1,4.5,80,\n" /* its start is not in the file */
+               "7,moved,0,5.5,70,\n"
+               "7,moved,0,6.5,70,\n"
+               "7,moved,1,7.5,72,5500000000\n" /* another thread stops it */
+               "7,damaged\n"
+               "7,half,0,8");
+    assert_int_equal(gput_recorded_open_calls(path, &tables, NULL), GPUT_OK);
+    const struct gput_table *calls = gput_tables_find(tables, "open_calls");
+    assert_int_equal(gput_table_row_count(calls), 3);
+    size_t name = column(calls, "code_block_name"), start = column(calls, "start");
+    assert_string_equal(gput_table_text(calls, 0, name), "outer");
+    assert_true(gput_table_double(calls, 0, start) == 1.5);
+    assert_string_equal(gput_table_text(calls, 1, name), "inner");
+    assert_int_equal(gput_table_int(calls, 1, column(calls, "thread_id")), 71);
+    assert_string_equal(gput_table_text(calls, 2, name), "moved");
+    assert_true(gput_table_double(calls, 2, start) == 6.5);
+    gput_tables_destroy(tables);
+    assert_int_equal(
+        gput_recorded_open_calls("/not/there.csv", &tables, NULL), GPUT_ERROR_NOT_FOUND);
+    assert_null(tables);
+}
+
+static void many_open_calls_are_found(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    char *text = malloc(1 << 20);
+    size_t length = (size_t)sprintf(text, "process_id,code_block_name,position,timestamp\n");
+    for (int i = 0; i < 9000; i++)
+        length += (size_t)sprintf(text + length, "%d,block %d,0,%d.5\n", i % 50, i % 3000, i);
+    for (int i = 0; i < 9000; i += 2)
+        length += (size_t)sprintf(text + length, "%d,block %d,1,9999.5\n", i % 50, i % 3000);
+    write_path(text);
+    free(text);
+    assert_int_equal(gput_recorded_open_calls(path, &tables, NULL), GPUT_OK);
+    const struct gput_table *calls = gput_tables_find(tables, "open_calls");
+    assert_int_equal(gput_table_row_count(calls), 4500);
+    for (size_t row = 0; row < 4500; row++)
+        assert_int_equal((int)gput_table_double(calls, row, column(calls, "start")) % 2, 1);
+    gput_tables_destroy(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +266,8 @@ int main(void)
         cmocka_unit_test(calls_are_paired_and_sorted_by_start),
         cmocka_unit_test(calls_have_what_the_kernel_counted_in_each),
         cmocka_unit_test(calls_of_one_block_are_independent_of_others),
+        cmocka_unit_test(open_calls_are_those_without_a_stop),
+        cmocka_unit_test(many_open_calls_are_found),
         cmocka_unit_test(refuses_other_files),
     };
     return cmocka_run_group_tests(tests, create_path, remove_path);

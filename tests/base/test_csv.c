@@ -184,5 +184,5 @@ int main(void)
         temporary_test(cells_are_quoted_when_they_must_be),
         temporary_test(a_missing_file_is_named),
     };
-    return cmocka_run_group_tests_name("store/csv", tests, temporary_create, temporary_remove);
+    return cmocka_run_group_tests_name("base/csv", tests, temporary_create, temporary_remove);
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void an_error_has_its_code_and_its_sentence(void **state)
 {
@@ -60,6 +61,23 @@ static void an_error_carries_errno(void **state)
     assert_string_equal(error.message, "File a.csv already exists.");
 }
 
+static void a_limit_of_file_sizes_is_named(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    struct rlimit before, limited;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    limited = before;
+    limited.rlim_cur = 12345;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limited), 0);
+    error_set_errno(&error, EFBIG, "Cannot write a");
+    assert_string_equal(
+        error.message, "Cannot write a: File too large (ulimit -f allows 12345 bytes)");
+    error_set_errno(&error, ENOSPC, "Cannot write a");
+    assert_string_equal(error.message, "Cannot write a: No space left on device");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+}
+
 static int fails_third(int *calls)
 {
     for (int i = 0; i < 5; i++) {
@@ -84,6 +102,7 @@ int main(void)
         cmocka_unit_test(a_long_message_is_cut_and_stays_terminated),
         cmocka_unit_test(errno_values_become_codes_and_messages),
         cmocka_unit_test(an_error_carries_errno),
+        cmocka_unit_test(a_limit_of_file_sizes_is_named),
         cmocka_unit_test(try_returns_the_first_failure),
     };
     return cmocka_run_group_tests_name("base/error", tests, NULL, NULL);

@@ -65,17 +65,17 @@ static void without_a_size_options_are_refused(void **state)
     assert_string_equal(read.path, "usual");
 }
 
-static void a_result_is_written_as_far_as_there_is_room(void **state)
+static void a_result_is_written_as_far_as_there_is_space(void **state)
 {
     (void)state;
     struct {
         struct older result;
-        int behind;
-    } older = {.result = {.size = sizeof older.result}, .behind = 7};
+        int after;
+    } older = {.result = {.size = sizeof older.result}, .after = 7};
     sized_write(&older.result, &usual, sizeof usual);
     assert_true(older.result.interval == 1);
     assert_int_equal(older.result.size, sizeof older.result);
-    assert_int_equal(older.behind, 7);
+    assert_int_equal(older.after, 7);
 
     struct newer newer = {.size = sizeof newer, .more = 7};
     sized_write(&newer, &usual, sizeof usual);
@@ -90,7 +90,7 @@ int main(void)
         cmocka_unit_test(an_older_program_gets_defaults_for_what_it_does_not_know),
         cmocka_unit_test(a_newer_program_is_understood_or_refused),
         cmocka_unit_test(without_a_size_options_are_refused),
-        cmocka_unit_test(a_result_is_written_as_far_as_there_is_room),
+        cmocka_unit_test(a_result_is_written_as_far_as_there_is_space),
     };
     return cmocka_run_group_tests_name("base/sized", tests, NULL, NULL);
 }

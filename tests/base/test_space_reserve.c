@@ -17,12 +17,31 @@ static void takes_space_and_gives_it_back(void **state)
     struct space_reserve reserve;
     space_reserve_open(&reserve, temporary("x.csv"), 64 * 1024);
     if (reserve.fd < 0)
-        skip(); /* no unnamed files here */
+        SKIP("the file system has no unnamed files");
     assert_true(blocks_of(&reserve) >= 128);
     space_reserve_release(&reserve, 16 * 1024);
     assert_in_range(blocks_of(&reserve), 32, 127);
+    space_reserve_fill(&reserve, 64 * 1024);
+    assert_true(blocks_of(&reserve) >= 128);
+    space_reserve_fill(&reserve, (size_t)1 << 60); /* more than any disk has */
+    assert_int_equal(reserve.bytes, 64 * 1024);
+    space_reserve_release(&reserve, 128 * 1024); /* has less: stays */
+    assert_int_equal(reserve.bytes, 64 * 1024);
     space_reserve_close(&reserve);
     assert_int_equal(reserve.fd, -1);
+    space_reserve_close(&reserve);
+}
+
+static void is_filled_later_where_there_was_no_space(void **state)
+{
+    (void)state;
+    struct space_reserve reserve;
+    space_reserve_open(&reserve, temporary("x.csv"), (size_t)1 << 60);
+    if (reserve.fd < 0)
+        SKIP("no unnamed files here");
+    assert_int_equal(reserve.bytes, 0);
+    space_reserve_fill(&reserve, 4096);
+    assert_int_equal(reserve.bytes, 4096);
     space_reserve_close(&reserve);
 }
 
@@ -41,7 +60,9 @@ static void without_a_folder_there_is_none(void **state)
     struct space_reserve reserve;
     space_reserve_open(&reserve, temporary("none/x.csv"), 4096);
     assert_int_equal(reserve.fd, -1);
+    space_reserve_fill(&reserve, 4096);
     space_reserve_release(&reserve, 0);
+    assert_int_equal(reserve.bytes, 0);
     space_reserve_close(&reserve);
 }
 
@@ -49,6 +70,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(takes_space_and_gives_it_back),
+        temporary_test(is_filled_later_where_there_was_no_space),
         temporary_test(leaves_no_file),
         temporary_test(without_a_folder_there_is_none),
     };

@@ -42,7 +42,12 @@ static void stays_failed_without_memory(void **state)
     assert_false(str_reserve(&text, SIZE_MAX / 2));
     str_append(&text, "lost");
     assert_true(text.failed);
+    str_clear(&text);
+    assert_true(text.failed);
+    str_append(&text, "lost too");
+    assert_string_equal(str_text(&text), "");
     assert_null(str_steal(&text));
+    assert_false(text.failed);
 }
 
 int main(void)

@@ -28,6 +28,30 @@ static bool is_near(int64_t a_ns, int64_t b_ns)
     return llabs(a_ns - b_ns) < MOMENT_NS;
 }
 
+/* Two clocks that differ by a second; the thread is interrupted when it has read one of them. */
+static int64_t now_ns, interruptions;
+
+static int64_t read_fake_ns(void)
+{
+    now_ns += 30 + (interruptions-- > 0 ? NS_PER_SECOND / 10 : 0);
+    return now_ns;
+}
+
+static int64_t read_later_fake_ns(void)
+{
+    return read_fake_ns() + NS_PER_SECOND;
+}
+
+static void two_clocks_are_read_at_one_moment_whatever_interrupts(void **state)
+{
+    (void)state;
+    for (int64_t n = 0; n <= 6; n++) {
+        interruptions = n;
+        struct clock_pair now = clock_read_pair(read_fake_ns, read_later_fake_ns);
+        assert_true(llabs(now.second_ns - now.first_ns - NS_PER_SECOND) <= 30);
+    }
+}
+
 static void begins_with_the_system_s_time(void **state)
 {
     (void)state;
@@ -85,6 +109,7 @@ static void a_forked_child_goes_on_with_the_clock_of_its_parent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_clocks_are_read_at_one_moment_whatever_interrupts),
         cmocka_unit_test(begins_with_the_system_s_time),
         cmocka_unit_test(goes_on_when_the_system_s_time_is_set),
         cmocka_unit_test(a_session_takes_the_new_time_unless_another_one_runs),

@@ -60,9 +60,9 @@ static inline void assert_row(
 /* Each thread's starts and stops of a name take turns, and no start is left open. */
 static inline void assert_paired(const struct content *content, size_t pairs)
 {
-    enum { MOST = 64 };
-    int64_t threads[MOST];
-    int open[MOST] = {0};
+    enum { MAX_THREADS = 64 };
+    int64_t threads[MAX_THREADS];
+    int open[MAX_THREADS] = {0};
     size_t n_threads = 0;
     size_t stops = 0;
     for (size_t i = 0; i < content->count; i++) {

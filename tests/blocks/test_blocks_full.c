@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* What a child reports of its marks. */
@@ -54,7 +55,7 @@ static void make_calls_until(struct gput_blocks *blocks, struct outcome *outcome
 }
 
 /* Marks while there is space, in a full file, and when there is space again. */
-static struct outcome mark_through(const char *path, bool thread_ids, rlim_t room)
+static struct outcome mark_through(const char *path, bool thread_ids, rlim_t space)
 {
     struct outcome outcome = {0};
     struct gput_blocks *blocks;
@@ -69,7 +70,7 @@ static struct outcome mark_through(const char *path, bool thread_ids, rlim_t roo
     for (int times = 0; times < 2; times++) {
         if (stat(path, &info) != 0)
             _exit(3);
-        limit_files_to((rlim_t)info.st_size + room);
+        limit_files_to((rlim_t)info.st_size + space);
         make_calls_until(blocks, &outcome, false);
         for (int i = 0; i < 20; i++)
             make_calls(blocks, &outcome);
@@ -86,7 +87,7 @@ static struct outcome mark_through(const char *path, bool thread_ids, rlim_t roo
 }
 
 /* In a process of its own, which SIGXFSZ would end. */
-static struct outcome mark_in_child(const char *path, bool thread_ids, rlim_t room)
+static struct outcome mark_in_child(const char *path, bool thread_ids, rlim_t space)
 {
     struct outcome *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -94,14 +95,14 @@ static struct outcome mark_in_child(const char *path, bool thread_ids, rlim_t ro
     pid_t child = fork();
     if (child == 0) {
         signal(SIGXFSZ, SIG_DFL);
-        *shared = mark_through(path, thread_ids, room);
+        *shared = mark_through(path, thread_ids, space);
         _exit(0);
     }
     int status;
     waitpid(child, &status, 0);
     if (status != 0)
         fail_msg("%s, %lu bytes: the marking process ended with wait status %d", path,
-            (unsigned long)room, status);
+            (unsigned long)space, status);
     struct outcome outcome = *shared;
     munmap(shared, sizeof *shared);
     return outcome;
@@ -131,16 +132,16 @@ static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(voi
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        for (rlim_t room = 0; room < 400; room += 57) {
+        for (rlim_t space = 0; space < 400; space += 57) {
             const char *path = temporary(files[i]);
-            struct outcome outcome = mark_in_child(path, room % 2, room);
+            struct outcome outcome = mark_in_child(path, space % 2, space);
             assert_true(outcome.failed > 0);
             assert_true(outcome.lost > 0);
             assert_true(outcome.lost <= outcome.failed);
             struct content content = read_file(path);
             if (content.count + outcome.lost != outcome.made)
                 fail_msg("%s, %lu bytes: %zu rows and %lu lost of %lu marks", path,
-                    (unsigned long)room, content.count, (unsigned long)outcome.lost,
+                    (unsigned long)space, content.count, (unsigned long)outcome.lost,
                     (unsigned long)outcome.made);
             assert_int_equal(content.lost.calls, (outcome.made - content.count) / 2);
             assert_true(content.lost.until_ns >= content.lost.since_ns);
@@ -154,24 +155,40 @@ static void what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole(voi
     }
 }
 
-/* Somebody cuts a log that is written: the program goes on, and gets an error. */
-static void mark_while_it_is_cut(const char *path)
+/* How many of so many calls of two blocks, one of a new name, are reported as kept. */
+static int count_kept(struct gput_blocks *blocks, int calls)
+{
+    int kept = 0;
+    for (int i = 0; i < calls; i++) {
+        bool starts = gput_blocks_begin(blocks, i % 2 ? "before" : "a new name") == GPUT_OK;
+        kept += gput_blocks_end(blocks) == GPUT_OK && starts;
+    }
+    return kept;
+}
+
+/* Another program cuts a log that is written: the program goes on, and each mark returns an error
+ * as soon as a page of the log is gone, also when the file is made longer again. */
+static void mark_while_it_is_cut(const char *path, off_t size)
 {
     struct gput_blocks *blocks;
     struct gput_error error;
+    int in_a_page = size % sysconf(_SC_PAGESIZE) ? (int)sysconf(_SC_PAGESIZE) / 16 : 0;
     if (gput_blocks_open(path, NULL, &blocks, NULL) != GPUT_OK)
         _exit(2);
     for (int i = 0; i < 100; i++)
         gput_blocks_begin(blocks, "before"), gput_blocks_end(blocks);
-    if (truncate(path, 0) != 0)
+    if (truncate(path, size) != 0)
         _exit(3);
-    bool failed = false;
-    for (int i = 0; i < 100000; i++) {
-        failed |= gput_blocks_begin(blocks, i % 2 ? "after" : "a new name") != GPUT_OK;
-        gput_blocks_end(blocks);
-    }
-    if (!failed)
+    int kept = count_kept(blocks, 2000);
+    if (kept > in_a_page)
         _exit(4);
+    if (truncate(path, 1 << 20) != 0 || count_kept(blocks, 20000) > 0)
+        _exit(6);
+    struct gput_blocks_status now;
+    gput_blocks_status_init(&now, sizeof now);
+    gput_blocks_read_status(blocks, &now);
+    if (now.marks_lost < (uint64_t)(22000 - kept)) /* at least the start of each call */
+        _exit(7);
     if (gput_blocks_close(blocks, &error) != GPUT_ERROR_IO || !strstr(error.message, "cut"))
         _exit(5);
     _exit(0);
@@ -180,14 +197,61 @@ static void mark_while_it_is_cut(const char *path)
 static void a_truncated_log_loses_marks_and_the_program_goes_on(void **state)
 {
     (void)state;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGBUS, SIG_DFL);
-        mark_while_it_is_cut(temporary("x.gputblocks"));
+    /* nothing is left; all but the marks; the file ends in the page of the latest mark */
+    const off_t sizes[] = {0, 2 * 65536, 2 * 65536 + 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        unlink(temporary("x.gputblocks"));
+        pid_t child = fork();
+        if (child == 0) {
+            signal(SIGBUS, SIG_DFL);
+            mark_while_it_is_cut(temporary("x.gputblocks"), sizes[i]);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        assert_int_equal(status, 0);
     }
-    int status;
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
+}
+
+/* The file that another program truncates just before the next write, and to which size. */
+static const char *cut_before_write;
+static off_t cut_size;
+
+ssize_t write(int fd, const void *bytes, size_t length)
+{
+    if (cut_before_write && truncate(cut_before_write, cut_size) != 0)
+        return -1;
+    cut_before_write = NULL;
+    return syscall(SYS_write, fd, bytes, length);
+}
+
+/* A line that was appended to what was left of another is in no file. */
+static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state)
+{
+    (void)state;
+    const char *path = temporary("x.csv");
+    /* nothing; in the header; in a process id; in a time. The last mark is that before the write,
+     * or that after it. */
+    const off_t sizes[] = {0, 1, 50, 60, 777};
+    for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++) {
+        struct gput_blocks *blocks;
+        assert_int_equal(gput_blocks_open(path, NULL, &blocks, NULL), GPUT_OK);
+        for (int call = 0; call < 100; call++)
+            gput_blocks_begin(blocks, "before"), gput_blocks_end(blocks);
+        cut_size = sizes[i / 2];
+        cut_before_write = path;
+        gput_blocks_begin(blocks, "cut");
+        assert_null(cut_before_write);
+        if (i % 2)
+            gput_blocks_end(blocks);
+        assert_int_equal(gput_blocks_close(blocks, NULL), GPUT_OK);
+        struct content content = read_file(path);
+        for (size_t row = 0; row < content.count; row++)
+            assert_int_equal(content.rows[row].process_id, getpid());
+        assert_int_equal(content.lost.calls, 1);
+        assert_non_null(strstr(content.warning, "at least 1 call is not in it"));
+        free_content(&content);
+        unlink(path);
+    }
 }
 
 /* What is no fault of ours ends the program as it would without us. */
@@ -216,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(what_a_full_disk_could_not_take_is_counted_and_the_rest_is_whole),
         temporary_test(a_truncated_log_loses_marks_and_the_program_goes_on),
+        temporary_test(a_csv_file_that_is_truncated_before_a_write_stays_whole),
         temporary_test(other_faults_end_the_program),
     };
     return cmocka_run_group_tests_name(

@@ -10,8 +10,12 @@ RANGE_UJ = 262143328850
 # Runs as the tracked command. Moves counters by that many joules a second, a line for each:
 #     python -c MOVE SECONDS FILE WATTS [FILE WATTS]...
 # The files are written in place, as wide as the kernel's ever get, so that readers never see half a number.
+# Where they move by themselves (Machine.moving), they stop before, and stay where this leaves them.
 MOVE = """
 import os, sys, time
+while os.path.exists("moving") and not os.path.exists("held"):
+    open("hold", "w").close()
+    time.sleep(0.004)
 seconds = float(sys.argv[1])
 counters = [(os.open(path, os.O_RDWR), float(watts)) for path, watts in zip(sys.argv[2::2], sys.argv[3::2])]
 starts = [int(os.pread(fd, 64, 0)) for fd, watts in counters]
@@ -33,6 +37,7 @@ class Machine:
         self.root = pathlib.Path(folder)
         self.powercap = self.root / "class" / "powercap"
         self.powercap.mkdir(parents=True)
+        self.moved = []  # zones that commands were given to move
 
     def counter(self, zone):
         return self.powercap / zone / "energy_uj"
@@ -53,8 +58,12 @@ class Machine:
 
     @contextlib.contextmanager
     def moving(self, folder, *zones):
-        """Moves counters by a microjoule every few milliseconds; not while there is a file `hold` in the folder, as `held` says."""
-        hold, held, is_over = folder / "hold", folder / "held", threading.Event()
+        """
+        Moves counters by a microjoule every few milliseconds; not while there is a file `hold` in the folder, as `held` says.
+
+        A counter that has not moved yet, or stands still for 2 s, is no figure, and the command may need as long to begin.
+        """
+        moving, hold, held, is_over = folder / "moving", folder / "hold", folder / "held", threading.Event()
 
         def move():
             while not is_over.wait(0.004):
@@ -63,17 +72,20 @@ class Machine:
                     continue
                 held.unlink(missing_ok=True)
                 for counter in map(self.counter, zones):
-                    moved = b"%020d\n" % (int(counter.read_text()) + 1)
                     with open(counter, "r+b", buffering=0) as file:
-                        file.write(moved)
+                        if text := file.read().strip():
+                            os.pwrite(file.fileno(), b"%020d\n" % (int(text) + 1), 0)
 
         thread = threading.Thread(target=move)
+        moving.touch()
         thread.start()
         try:
             yield
         finally:
             is_over.set()
             thread.join()
+            for file in moving, hold, held:
+                file.unlink(missing_ok=True)
 
     def environment(self):
         return os.environ | {"GPUT_SYSFS": str(self.root), "GPUT_NVML": "/nonexistent"}
@@ -81,6 +93,8 @@ class Machine:
     def move(self, seconds, **watts):
         """The arguments of MOVE: zones are given as package_0 (intel-rapl:0), package_0_1 (intel-rapl:0:1)."""
         arguments = [str(seconds)]
-        for zone, value in watts.items():
-            arguments += [self.counter(zone.replace("package_", "intel-rapl:").replace("_", ":")), value]
+        for name, value in watts.items():
+            zone = name.replace("package_", "intel-rapl:").replace("_", ":")
+            self.moved.append(zone)
+            arguments += [self.counter(zone), value]
         return arguments

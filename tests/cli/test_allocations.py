@@ -25,7 +25,7 @@ MARKS = """process_id,code_block_name,position,timestamp
 
 
 class FailingAllocations(CommandTest):
-    MOST = 4000
+    MAX_FAILURES = 4000
 
     def setUp(self):
         super().setUp()
@@ -41,7 +41,7 @@ class FailingAllocations(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         whole = path.read_bytes()
         failures = 0
-        for number in range(1, self.MOST):
+        for number in range(1, self.MAX_FAILURES):
             path.unlink(missing_ok=True)
             done = self.run_command(*arguments, env=os.environ | {"LD_PRELOAD": str(PRELOADED), "FAILING_MALLOC": str(number)})
             with self.subTest(number=number):

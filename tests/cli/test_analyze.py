@@ -109,6 +109,7 @@ class Figures(AnalyzeTest):
         a, b = self.results()["code_block_results"]
         self.assertEqual((a["num_calls"], a["num_non_empty_calls"], a["num_outside_calls"]), (8, 3, 5))
         self.assertNotIn("num_outside_calls", b)
+        self.assertEqual(self.analyze("-f", "summary").stdout.splitlines()[-1], "5 of 9 calls are outside of the tracked time")
 
     def test_missing_cells_are_said_and_zeros_next_to_them_are_no_figures(self):
         rows = [row(second) for second in range(10)]
@@ -190,7 +191,33 @@ class Figures(AnalyzeTest):
             path.write_text(path.read_text() + "7,")
         done = self.analyze("-f", "json")
         self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
-        self.assert_same(json.loads(done.stdout), expected(ROWS, CALLS))
+        self.assert_same(json.loads(done.stdout), expected(ROWS, CALLS) | {"num_lost_calls": 0, "lost_calls_at_least": True})
+        self.assertTrue(self.analyze("-f", "text").stdout.endswith("\n\nLost Calls: not known\n"))
+
+    def test_lost_calls_are_counted_in_every_format(self):
+        for at_least, number, words in (False, "0000000012", "12"), (True, "at least 0000000012", "at least 12"):
+            self.write(extra_marks=call(7, f"[gpu-tracker] lost calls: {number}", 4, 6))
+            done = self.analyze("-f", "json")
+            self.assertIn(f"{self.marks}: {words} calls are not in it, because", done.stderr)
+            counts = {"num_lost_calls": 12} | ({"lost_calls_at_least": True} if at_least else {})
+            self.assert_same(json.loads(done.stdout), expected(ROWS, CALLS) | counts)
+            self.assertIn(f"\nLost Calls: {words}\n", self.analyze("-f", "text").stdout)
+            self.assertIn(f"\nCalls that are not in the sub-tracking file: {words}\n", self.analyze("-f", "summary").stdout)
+            rows = [row for row in csv.DictReader(io.StringIO(self.analyze("-fcsv").stdout)) if row["measurement"].startswith("lost_calls")]
+            self.assertEqual([(row["code_block"], row["measurement"], row["total"]) for row in rows],
+                             [("", "lost_calls_at_least" if at_least else "lost_calls", "12.0")])
+
+    def test_a_split_of_no_marks_is_empty(self):
+        for kind, content in ("csv", "process_id,code_block_name,position,timestamp\n"), ("csv", ""), ("gputblocks", ""):
+            self.write(calls=[])
+            self.marks = self.folder / f"empty.{kind}"
+            self.marks.write_text(content)
+            for split in (), ("--by", "process"), ("--by", "thread"):
+                done = self.analyze("-f", "json", *split)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assert_same(json.loads(done.stdout), expected(ROWS, []))
+        self.write(calls=[], kind="sqlite")
+        self.assertEqual(self.analyze("--by", "thread").returncode, 0)
 
 
 class Details(AnalyzeTest):

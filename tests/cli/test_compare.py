@@ -1,26 +1,33 @@
 """gpu-tracker sub-track compare: sessions side by side, and rules for CI."""
 
+import csv
+import io
 import json
 import os
 import pathlib
+import pickletools
 import struct
+import subprocess
 import unittest
+import xml.etree.ElementTree
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
-from command import CommandTest, main
+from command import COMMAND, CommandTest, main
 
 PICKLES = pathlib.Path(os.environ["GPUT_SOURCE"]) / "tests" / "fixtures" / "pickles"
 
 
 class CompareTest(CommandTest):
-    def results(self, name, scale=1.0, blocks=("load", "train")):
+    def results(self, name, scale=1.0, blocks=("load", "train"), lost=None):
         """Analyzes a session whose figures are `scale` times those of the first."""
         write_tracking(self.folder / "t.csv", [row(second, scale) for second in range(10)])
         marks = [mark for i, block in enumerate(blocks) for mark in call(7, block, i, i + 2 * scale)]
+        if lost:
+            marks += call(7, f"[gpu-tracker] lost calls: {lost}", 4, 6)
         write_marks(self.folder / "s.csv", marks)
         kind = name.rpartition(".")[2].replace("pkl", "pickle")
         done = self.run_command("sub-track", "analyze", "--tf=t.csv", "--stf=s.csv", "-f", kind, "-o", name)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1 if lost else 0))
 
     def compare(self, *arguments):
         return self.run_command("sub-track", "compare", *arguments)
@@ -92,6 +99,30 @@ class Forms(CompareTest):
         self.compare(*old, "--stat=min", "-fpickle", "-oc.pkl")
         self.assertNotIn(zero, (self.folder / "c.pkl").read_bytes())
 
+    def test_lost_calls_are_said_in_every_format(self):
+        self.results("a.json", lost="0000000012")
+        self.results("b.json", lost="at least 0000000003")
+        self.results("c.json")
+        unknown = json.loads((self.folder / "c.json").read_text()) | {"num_lost_calls": 0, "lost_calls_at_least": True}
+        (self.folder / "d.json").write_text(json.dumps(unknown))
+        maps = ["-m", "A=a.json", "-m", "A=a.json", "-m", "B=b.json", "-m", "C=c.json", "-m", "D=d.json"]
+        self.assertTrue(self.compare(*maps, "-f", "text").stdout.endswith("\nLost Calls:\n\tA: 24\n\tB: at least 3\n\tD: not known\n"))
+        summary = self.compare(*maps, "-f", "summary").stdout
+        self.assertTrue(summary.endswith("\nCalls of A that are not in its sub-tracking files: 24\nCalls of B that are not in its sub-tracking file: "
+                                         "at least 3\nCalls of D may be missing in its sub-tracking file.\n"), summary)
+        lost = {name: {"num_lost_calls": count, "lost_calls_at_least": at_least}
+                for name, count, at_least in (("A", 24, False), ("B", 3, True), ("D", 0, True))}
+        self.assertEqual(json.loads(self.compare(*maps, "-f", "json").stdout)["lost_calls"], lost)
+        rows = [row for row in csv.DictReader(io.StringIO(self.compare(*maps, "-f", "csv").stdout)) if row["measurement"].startswith("lost")]
+        self.assertEqual([(row["session"], row["measurement"], row["statistic"], row["value"]) for row in rows],
+                         [("A", "lost_calls", "total", "24.0"), ("B", "lost_calls_at_least", "total", "3.0"), ("D", "lost_calls_at_least", "total", "0.0")])
+        self.compare(*maps, "-f", "pickle", "-o", "c.pkl")
+        values = [value for _, value, _ in pickletools.genops((self.folder / "c.pkl").read_bytes()) if value is not None]
+        at = values.index("lost_calls")
+        self.assertEqual([value for value in values[at:] if value in ("A", 24, "B", 3)], ["A", 24, "B", 3])
+        for form in "text", "json", "csv":
+            self.assertNotRegex(self.compare("-m", "A=c.json", "-m", "B=c.json", "-f", form).stdout, "(?i)lost")
+
     def test_relative_and_runs_come_on_request(self):
         self.results("a.json")
         self.results("b.json", 1.5)
@@ -104,6 +135,43 @@ class Forms(CompareTest):
         runs = results["confidence"]["overall_resource_usage"]["main_ram"]
         self.assertEqual((runs["A"]["runs"], runs["A"]["low"], runs["B"]["runs"]), (1, None, 2))
         self.assertLess(runs["B"]["low"], 6.7725)
+
+
+class Pictures(CompareTest):
+    def bars(self, *arguments):
+        """Lengths of the bars of each panel, with their texts."""
+        done = self.compare(*arguments, "-o", "x.svg")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        svg = "{http://www.w3.org/2000/svg}"
+        root = xml.etree.ElementTree.parse(self.folder / "x.svg").getroot()
+        return root.find(f"{svg}title").text, [(float(box.get("width")), box[0].text) for box in root.iter(f"{svg}rect") if len(box)]
+
+    def test_bars_are_as_long_as_the_figures_are_high(self):
+        self.results("a.json")
+        self.results("b.json", 2.0)
+        title, bars = self.bars("-m", "a & b=a.json", "-m", "<i>=b.json", "--stat=max")
+        self.assertTrue(title.startswith("RAM, max: a & b 27 GB, <i> 54 GB (+100.0 %); GPU RAM, max: a & b"), title)
+        self.assertEqual([text for _, text in bars][:2], ["a & b: 27 GB", "<i>: 54 GB (+100.0 %)"])
+        self.assertEqual([text for _, text in bars][-2:], ["a & b: 2 s", "<i>: 4 s (+100.0 %)"])
+        for (first, _), (second, _) in zip(bars[::2], bars[1::2]):
+            self.assertAlmostEqual(second, 2 * first, delta=0.02)
+
+    def test_several_runs_have_intervals(self):
+        for i, scale in enumerate((1.0, 1.1, 2.0, 2.2)):
+            self.results(f"{i}.json", scale)
+        title, bars = self.bars("-m", "a=0.json", "-m", "a=1.json", "-m", "b=2.json", "-m", "b=3.json")
+        self.assertIn("RAM, mean, with the 95 % interval of several runs: a 1", title)
+        self.assertRegex(bars[1][1], r"b: .* GB \(\+100\.0 %(, within noise)?\)")
+
+    def test_no_terminal_gets_one(self):
+        self.results("a.json")
+        done = self.compare("-m", "a=a.json", "-f", "svg")
+        self.assertTrue(done.stdout.startswith("<svg"), done.stdout[:80])
+        leader, follower = os.openpty()
+        with open(leader, "rb"), open(follower, "wb") as terminal:
+            done = subprocess.run([COMMAND, "sub-track", "compare", "-m", "a=a.json", "-f", "png"], stdout=terminal, stderr=subprocess.PIPE, text=True, cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("A picture is not for the screen: give the file that it should go to with -o.", done.stderr)
 
 
 class Config(CompareTest):

@@ -38,7 +38,7 @@ class Config(CommandTest):
             "processes": True, "command_lines": False, "own_process": True})
         report = self.report()
         self.assertEqual(report["cpu_utilization"]["n_expected_cores"], 5)
-        self.assert_folder_is("config.json", "rec", "rows.csv")
+        self.assert_folder_is("config.json", "rec", "rows.csv", "rows.csv.session.json")
         shutil.rmtree(self.folder / "rec")
         self.report()  # "overwrite" holds
 
@@ -73,7 +73,7 @@ class Config(CommandTest):
         report = self.report("--tu=minutes", "--tf", "line.csv")
         self.assertEqual(report["max_ram"]["unit"], "bytes")
         self.assertEqual(report["compute_time"]["unit"], "minutes")
-        self.assert_folder_is("config.json", "line.csv")
+        self.assert_folder_is("config.json", "line.csv", "line.csv.session.json")
 
     def test_null_is_the_default(self):
         self.write({"ram_unit": None, "sleep_time": None, "tracking_file": None})
@@ -122,7 +122,7 @@ class Config(CommandTest):
             ({"carbon_intensity": -3}, '"carbon_intensity" must be grams of CO2 for a kWh, 0 or more, or the code of a country.'),
             ({"carbon_intensity": True}, '"carbon_intensity" must be grams of CO2 for a kWh, 0 or more, or the code of a country.'),
             ({"energy_folder": 1}, '"energy_folder" must be a string.'),
-            ({"ram_mode": "much"}, '"ram_mode" must be "adaptive" or "exact".'),
+            ({"ram_mode": "much"}, '"ram_mode" must be "adaptive", "exact" or "totals".'),
         ]
         for content, message in cases:
             with self.subTest(content=content):

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import mmap
 import os
 import pathlib
 import resource
@@ -162,8 +163,32 @@ class CountedOnce(ConsumerTest):
     def test_copies_after_a_fork_count_for_each(self):
         report = self.consume("alloc 80 child [ touch sleep 0.8 ] child [ touch sleep 0.8 ] wait")
         self.assert_within(0.02, report["max_ram"]["main"]["total_rss"], 80, more=1)
-        self.assert_within(0.02, report["max_ram"]["descendants"]["total_rss"], 160, more=1)
+        # Of all three 1 % may be copied unseen: what a child has copied counts for it, and until main is read again as main's too.
+        self.assert_within(0.02, report["max_ram"]["descendants"]["total_rss"], 160, more=1 + 0.01 * 240)
         self.assert_within(0.02, report["max_ram"]["combined"]["total_rss"], 240, more=1)
+
+
+    def test_bursts_of_a_server_never_count_for_more_than_they_are(self):
+        """Shared memory of all, and backends that take memory for moments between two samples, with and without forks."""
+        backend = "child [ touch " + "sleep 0.1 burst 40 0.05 " * 12 + "] "
+        fork = "sleep 0.1 " + "child [ touch burst 40 0.05 ] " * 3 + "wait "
+        for words in 3 * backend + "wait", 6 * fork:
+            report = self.consume("shared 60 " + words, options=("--st", "1"))
+            self.assertLessEqual(report["peaks"]["combined"], 60 + 3 * 40 + 8)
+            self.assertGreater(report["peaks"]["combined"], 60 + 39)
+
+    def test_files_of_the_command_that_others_map_are_not_its_ram(self):
+        command = self.start_command(
+            "run", "-f", "json", "-o", "report.json", "--ru", "megabytes", "--st", "0.2", "--",
+            "sh", "-c", "head -c 100000000 /dev/zero > file; > written; until [ -e mapped ]; do sleep 0.05; done; sleep 1 & wait")
+        wait_until((self.folder / "written").exists, "the file")
+        with open(self.folder / "file", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+            self.assertEqual(sum(pages[at] for at in range(0, len(pages), mmap.PAGESIZE)), 0)
+            (self.folder / "mapped").touch()
+            self.finish(command)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertLess(report["peaks"]["combined"], 30)
+        self.assertLess(report["max_ram"]["combined"]["total_rss"], 30)
 
 
 class JsonAndText(ConsumerTest):

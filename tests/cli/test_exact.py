@@ -313,13 +313,14 @@ class Exact(CommandTest):
         self.assertLess(report["accounting"]["bytes"]["written"], 5_010_000)
         self.assertEqual(report["sources"]["counts"]["state"], "exact" if self.knows_ends(report) else "sampled")
 
-    def test_bytes_of_a_daemon_that_no_sample_met_are_no_exact_figure(self):
+    def test_bytes_of_a_daemon_that_no_sample_saw_are_no_exact_figure(self):
         report = self.track_without_rights("daemon", "[", "write", 5, "]", "sleep", 0.3)
         counts = report["sources"]["counts"]
-        if counts["state"] == "exact":
+        # It was seen after all where the kernel was slow to end it.
+        if "whose bytes could not be read: 1" not in counts["reason"]:
             self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
         else:
-            self.assertIn("whose bytes could not be read: 1", counts["reason"])
+            self.assertNotEqual(counts["state"], "exact")
 
     def test_every_byte_of_a_tiny_command_is_known(self):
         report = self.track("sleep", 0)
@@ -363,7 +364,7 @@ class Exact(CommandTest):
             largest = max(processes, key=lambda process: process["peak_ram"])
             self.assertGreaterEqual(largest["peak_ram"], 60e6)
             self.assertEqual(largest["peak_ram_source"], "final")
-            self.assertEqual(largest["at_least"], "cpu_seconds")
+            self.assertEqual(largest["at_least"], "cpu_seconds, bytes")
             self.assertGreaterEqual(largest["cpu_seconds"], 0.05)
 
     def children_whose_first_thread_ends(self, *words):
@@ -401,7 +402,7 @@ class Exact(CommandTest):
     def test_what_ended_unseen_is_a_lower_bound(self):
         report = self.track("child", "[", "write", 3, "spin", 0.2, "]", "wait", options=["--processes", "--st", 60])
         for process in report["processes"]:
-            self.assertEqual(process["at_least"], "cpu_seconds" if self.knows_ends(report) else "all")
+            self.assertEqual(process["at_least"], "cpu_seconds, bytes" if self.knows_ends(report) else "all")
             for figure in ("cpu_seconds", "read_bytes", "write_bytes"):
                 self.assertTrue(process["at_least"] != "all" or process[figure] != 0, (figure, process))
 
@@ -419,7 +420,7 @@ class Exact(CommandTest):
             self.assertEqual(len(report["processes"]) + report["other_processes"]["count"], 6001)
             self.assertLess(len(report["processes"]), 4200)
 
-    def test_the_tree_stands_behind_the_text(self):
+    def test_the_tree_follows_the_text(self):
         done = self.run_command("run", "--disable-logs", "--processes", "--command-lines", "-f", "full", "-o", "-", "--",
                                 CONSUMER, "child", "[", "sleep", "0.2", "]", "wait")
         lines = done.stdout[done.stdout.index("Processes (RAM in gigabytes):"):].splitlines()

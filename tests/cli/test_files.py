@@ -129,7 +129,7 @@ class TrackingFile(CommandTest):
                 self.assertGreater(rows, 0)
                 done = self.run_command("run", "--overwrite", "--tf", name, "true")
                 self.assertEqual(done.returncode, 0, done.stderr)
-        self.assert_folder_is("rows.csv", "rows.sqlite")
+        self.assert_folder_is("rows.csv", "rows.csv.session.json", "rows.sqlite")
 
     def test_a_killed_tracker_leaves_no_database_without_tables(self):
         """Whenever it dies: none, or one that can be read."""
@@ -146,7 +146,7 @@ class TrackingFile(CommandTest):
         self.assertEqual(self.run_command("run", "--tf", "rows.sqlite", "true").returncode, 0)
         self.assertEqual(list(self.folder.glob("*.part")), [])
 
-    def test_rows_that_find_no_room_are_counted_and_nothing_else_is_lost(self):
+    def test_rows_without_space_are_counted_and_nothing_else_is_lost(self):
         done = self.run_command(
             "run", "--st=0.005", "--tf", "rows.csv", "-f", "json", "-o", "-", "sh", "-c", "sleep 0.5; exit 4",
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
@@ -184,7 +184,7 @@ class OutputFile(CommandTest):
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
         self.assertEqual(done.returncode, 125)
         self.assert_is_report(done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^gpu-tracker: Cannot write report: File too large$")
+        self.assertRegex(done.stderr, r"(?m)^gpu-tracker: Cannot write report: File too large \(ulimit -f allows 100 bytes\)$")
         self.assertEqual((self.folder / "report").read_text(), "old")
         self.assert_folder_is("report")
 

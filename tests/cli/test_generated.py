@@ -121,6 +121,17 @@ class Bash(CommandTest):
         self.assertEqual(self.complete("run", "--tconfig", "a-"), ["a-config.json"])
         self.assertEqual(self.complete("show", "a-"), ["a-config.json"])
 
+    def test_help_has_topics_and_commands(self):
+        words = self.complete("help", "")
+        self.assertLessEqual({"track", "training", "run", "sub-track"}, set(words))
+        self.assertEqual(len(set(words)), len(words))
+        self.assertEqual(self.complete("help", "trai"), ["training"])
+        self.assertEqual(self.complete("help", "sub-track", "an"), ["analyze"])
+        self.assertEqual(self.complete("help", "run", ""), [])
+        self.assertIn("--help", self.complete("help", "--"))
+        for word in words:
+            self.assertEqual(self.run_command("help", word).returncode, 0, word)
+
     def test_a_tracked_command_is_completed_as_a_command(self):
         self.assertIn("printf", self.complete("run", "print"))
         self.assertIn("printf", self.complete("run", "--", "print"))

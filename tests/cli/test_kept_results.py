@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import signal
-import time
 
 from command import CommandTest, main, parse_text, wait_until
 
@@ -32,9 +31,16 @@ class KeptResults(CommandTest):
         children = f"/proc/{process.pid}/task/{process.pid}/children"
         command = int(wait_until(lambda: open(children).read().split(), "the command")[0])
         self.addCleanup(os.kill, command, signal.SIGKILL)
-        time.sleep(1.5)
+        wait_until(self.kept_seconds, "results of half a second")
         process.kill()
         process.wait()
+
+    def kept_seconds(self):
+        """Whether the file has results of half a second."""
+        for path in [*self.folder.glob("kept*"), *self.folder.glob(".gpu-tracker_*")]:
+            done = self.run_command("show", path.name, "-f", "json", "-o", "-", "--tu=seconds")
+            return done.returncode == 0 and json.loads(done.stdout)["compute_time"]["time"] > 0.5
+        return False
 
     def test_a_hidden_file_in_the_working_directory(self):
         self.kill_half_way()

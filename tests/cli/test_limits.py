@@ -140,7 +140,7 @@ class Limits(CommandTest):
     def test_enforcing_nothing_is_refused(self):
         done = self.run_command("run", "--enforce", "--", "true")
         self.assertEqual(done.returncode, 125)
-        self.assertIn("There is no limit to enforce. Give one, for example ram=8GB.", done.stderr)
+        self.assertIn("There is no limit to enforce. Give one, for example --limit ram=8GB.", done.stderr)
 
 
 if __name__ == "__main__":

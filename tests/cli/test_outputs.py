@@ -1,4 +1,4 @@
-"""Reports that find no room, and outputs that would replace what else is written or read."""
+"""Reports that find no space, and outputs that would replace what else is written or read."""
 
 import json
 import os
@@ -11,7 +11,7 @@ REPLACES = r"^gpu-tracker: -o \S+ is (the same file as|a part of) .*, which it w
 
 
 class FullScreen(CommandTest):
-    def test_a_report_that_found_no_room_is_a_failure(self):
+    def test_a_report_without_space_is_a_failure(self):
         for arguments, stream, status in (
             (["-e", "true"], "stdout", 125),
             (["run", "true"], "stderr", 125),

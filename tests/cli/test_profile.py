@@ -168,7 +168,7 @@ class Training(CommandTest):
             os.close(theirs)
             shown = read_terminal(ours).decode()
             os.close(ours)
-            percents = [int(word) for word in re.findall(r"Reading: +(\d+) %", shown)]
+            percents = [int(word) for word in re.findall(r"gpu-tracker: reading, (\d+) %", shown)]
             self.assertEqual(percents, sorted(set(percents)), arguments)
             self.assertGreater(percents[-1], 80, arguments)
             self.assertTrue(shown.endswith("\r\033[K"), arguments)
@@ -202,7 +202,7 @@ class Kineto(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return [row["rank"] for row in json.loads(done.stdout)], done.stderr.splitlines()
 
-    def test_a_rank_behind_the_events_is_read(self):
+    def test_a_rank_after_the_events_is_read(self):
         ranks, warnings = self.breakdown(self.trace("r1.json", 1, self.KERNEL))
         self.assertEqual(ranks, [1])
         self.assertEqual(len(warnings), 1)
@@ -419,16 +419,19 @@ class Python(CommandTest):
             done = self.run_command("profile", "python", "list", "root", "-f", "json", *choice)
             self.assertEqual(len(json.loads(done.stdout)), count, choice)
         self.dump(f"{base}train-9-stepend-7000_posthookclose-*-end-8000/python_stats", lambda: factorial(5))
+        self.dump(f"{base}prestepzero-*-start-500_train-0-stepstart-900/python_stats", lambda: factorial(5))
         self.dump("older/100.5_200.5_7-host_3/python_stats", lambda: factorial(5))
         rows = json.loads(self.run_command("profile", "python", "list", "root", "older", "-f", "json").stdout, parse_constant=self.fail)
-        self.assertEqual([row["end_step"] for row in rows], [2, 6, None, 3])
-        self.assertTrue(all(type(row["start_step"]) is int for row in rows))
+        steps = [(None, 0), (1, 2), (5, 6), (9, None), (3, 3)]
+        self.assertEqual([(row["start_step"], row["end_step"]) for row in rows], steps)
+        self.assertTrue(all(type(row["start_step"]) is int for row in rows[1:]))
         shown = self.run_command("profile", "python", "list", "root", "older", "-f", "csv").stdout
         listed = list(csv.DictReader(io.StringIO(shown)))
-        self.assertEqual([(row["start_step"], row["end_step"]) for row in listed], [("1", "2"), ("5", "6"), ("9", ""), ("3", "3")])
+        self.assertEqual([(row["start_step"], row["end_step"]) for row in listed], [("", "0"), ("1", "2"), ("5", "6"), ("9", ""), ("3", "3")])
         shown = self.run_command("profile", "python", "list", "root", "older").stdout.splitlines()
-        self.assertEqual([line.split()[8] for line in shown[1:]], ["2", "6", "n/a", "3"])
-        self.assertEqual([rows[3][name] for name in ("start_mode", "end_phase", "framework")], [None] * 3)
+        self.assertEqual([line.split()[4] for line in shown[1:]], ["n/a", "1", "5", "9", "3"])
+        self.assertEqual([line.split()[8] for line in shown[1:]], ["0", "2", "6", "n/a", "3"])
+        self.assertEqual([rows[4][name] for name in ("start_mode", "end_phase", "framework")], [None] * 3)
         done = self.run_command("profile", "python", "top", "root", "--node", "other")
         self.assertEqual(done.stderr, "gpu-tracker: No Python profile fits what was asked for\n")
 

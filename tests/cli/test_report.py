@@ -1,14 +1,15 @@
 """gpu-tracker report: the data in the HTML file is that of the files it was made from."""
 
 import json
-import os
 import random
 import sqlite3
+import time
 
 import analysis_files
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
-from command import SOURCE, CommandTest, main, python
-from report_data import PAGE, Report
+from command import SOURCE, main, python
+from report_data import Report
+from report_test import ReportTest
 
 GIGABYTE = 1e9
 NO_PAGE = (
@@ -23,30 +24,6 @@ def scale_of(name):
 
 def tolerance_of(name):
     return 0.5 if name.endswith("_ram") or name.endswith("_threads") else 0.0005001
-
-
-class ReportTest(CommandTest):
-    def setUp(self):
-        super().setUp()
-        self.page = self.folder / "page"
-        self.page.mkdir()
-        (self.page / "page.html").write_text(PAGE)
-        self.environment = os.environ | {"GPUT_REPORT_PAGE": str(self.page / "page.html")}
-
-    def run_report(self, *arguments, **options):
-        return self.run_command("report", *arguments, env=self.environment, **options)
-
-    def report(self, *arguments):
-        done = self.run_report(*arguments, "-o", "report.html")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        return Report(self.folder / "report.html")
-
-    def assert_series(self, found, expected, tolerance):
-        self.assertEqual(len(found), len(expected))
-        for value, wanted in zip(found, expected):
-            self.assertEqual(value is None, wanted is None)
-            if wanted is not None:
-                self.assertAlmostEqual(value, wanted, delta=tolerance)
 
 
 class Curves(ReportTest):
@@ -164,6 +141,16 @@ class Tables(ReportTest):
         self.assertEqual(found["power_package"], ([0, 1, 3], [None, 20, 5]))
         self.assertNotIn("power_total", found)
 
+    def test_bytes_become_rates(self):
+        self.write([("io_data", "timestamp REAL, read_bytes REAL, write_bytes REAL, storage_read_bytes REAL",
+                     [(START, 0, 0, None), (START + 1, 4e6, 0, None), (START + 3, 4e6, 5e6, None)])])
+        report = self.report("t.sqlite")
+        found = report.series()
+        self.assertEqual(found["io_read"], ([0, 1, 3], [None, 4e6, 0]))
+        self.assertEqual(found["io_write"][1], [None, 0, 2.5e6])
+        self.assertNotIn("io_storage_read", found)
+        self.assertEqual({series["unit"] for series in report.sessions[0]["series"] if series["group"] == "io"}, {"bytes_per_second"})
+
     def test_processes_have_their_lives_and_figures(self):
         columns = ("pid INTEGER, parent INTEGER, name TEXT, start_timestamp REAL, end_timestamp REAL, cpu_seconds REAL, "
                    "peak_ram REAL, exit_code INTEGER")
@@ -173,9 +160,9 @@ class Tables(ReportTest):
         found = report.sessions[0]["process_list"]
         self.assertEqual(found["names"], ["sh", "</script>\u202e"])
         self.assertNotIn("</script>\u202e", report.html)
-        self.assertEqual(report.columns(found, "pid", "parent", "name", "start", "end", "peak_bytes", "exit_code"), [
+        self.assertEqual(report.columns(found, "pid", "parent", "name", "start", "end", "peak_ram_bytes", "exit_code"), [
             (7, None, 0, -1, None, 0.25e9, None), (8, 7, 1, 0, 2, 1.5e9, 3)])
-        self.assertEqual(report.column(found["peak_gpu_bytes"]), [None, None])
+        self.assertEqual(report.column(found["peak_gpu_ram_bytes"]), [None, None])
 
     def test_a_damaged_table_costs_only_itself(self):
         self.write([("gpu_data", "timestamp REAL, uuid TEXT, ram_used REAL", [(START, "a", "no number")])])
@@ -188,7 +175,7 @@ class Tables(ReportTest):
 class Blocks(ReportTest):
     def calls_of(self, report):
         calls = report.sessions[0]["calls"]
-        return [(calls["processes"][process]["pid"], calls["names"][name], start, stop, depth) for
+        return [(calls["processes"][int(process)]["pid"], calls["names"][int(name)], start, stop, depth) for
                 process, name, start, stop, depth in report.columns(calls, "process", "name", "start", "stop", "depth")]
 
     def test_calls_are_nested_by_process(self):
@@ -199,6 +186,19 @@ class Blocks(ReportTest):
         self.assertEqual(self.calls_of(report), [
             (1, "outer", 0, 10, 0), (1, "inner", 1, 2, 1), (2, "outer", 2, 6, 0), (1, "inner", 3, 9, 1),
             (1, "leaf", 4, 5, 2)])
+
+    def test_calls_that_never_ended_are_open(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        write_marks(self.folder / "m.csv", [(1, "outer", 0, START + 1), *call(1, "inner", 2, 3), *call(1, "left", 4, 5),
+                                            (1, "left", 0, START + 6)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        self.assertEqual(self.calls_of(report), [
+            (1, "outer", 1, None, 0), (1, "inner", 2, 3, 1), (1, "left", 4, 5, 1), (1, "left", 6, None, 1)])
+        blocks, names = report.sessions[0]["blocks"], report.sessions[0]["calls"]["names"]
+        finished = {names[int(name)]: count for name, count in report.columns(blocks, "name", "calls")}
+        self.assertEqual((finished["inner"], finished["left"]), (1, 1))
+        write_marks(self.folder / "only.csv", [(1, "outer", 0, START + 1)])
+        self.assertEqual(self.calls_of(self.report("only.csv")), [(1, "outer", 0, None, 0)])
 
     def test_blocks_have_the_figures_of_the_analysis(self):
         rows = [row(second) for second in range(11)]
@@ -257,7 +257,8 @@ class Results(ReportTest):
         process = self.start_command("run", "--st", "0.02", "--resource-usage-file", "kept.results", *arguments, "--",
                                      *python(script))
         process.stdout.readline()
-        while not (self.folder / "kept.results").exists():
+        samples = self.folder / "t.csv"
+        while not (self.folder / "kept.results").exists() or (samples.exists() and samples.read_text().count("\n") < 5):
             pass
         process.kill()
         process.wait()
@@ -410,72 +411,6 @@ class Traces(ReportTest):
         self.assertIn("x.json is no session", done.stderr)
 
 
-class AtTheEnd(ReportTest):
-    """run --report and attach --report."""
-
-    def run_tracked(self, *arguments, **options):
-        folder = self.folder / "tmp"
-        folder.mkdir(exist_ok=True)
-        done = self.run_command(*arguments, env=self.environment | {"TMPDIR": str(folder)}, **options)
-        self.assertEqual(list(folder.iterdir()), [])
-        return done
-
-    def test_run_writes_it_when_the_command_has_ended(self):
-        done = self.run_tracked("run", "--st", "0.02", "--report", "x.html", "-o", "r.json", "--",
-                                *python("import time; time.sleep(0.3); raise SystemExit(4)"))
-        self.assertEqual(done.returncode, 4)
-        report = Report(self.folder / "x.html")
-        (session,) = report.sessions
-        self.assertEqual(session["identity"]["exit"], 4)
-        self.assertIn("time.sleep", session["identity"]["command"])
-        self.assertGreater(len(report.series()["main_ram"][1]), 5)
-        self.assertIn("pid", session["process_list"])
-        results = json.loads((self.folder / "r.json").read_text())
-        self.assertNotIn("processes", results)
-        cards = report.cards()
-        self.assertAlmostEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
-        self.assertGreaterEqual(cards["ram"]["at_most"], cards["ram"]["at_least"])
-        self.assertIn("exit status 4", session["summary"])
-
-    def test_a_tracking_file_is_kept_and_used(self):
-        self.run_tracked("run", "--tf", "t.csv", "--report", "x.html", "-q", "--", "true", check=True)
-        self.assertEqual(Report(self.folder / "x.html").sessions[0]["file"], "t.csv")
-        self.assertTrue((self.folder / "t.csv").exists())
-
-    def test_attach_writes_it_too(self):
-        self.run_tracked("attach", "--for", "0.2", "--st", "0.02", "--report", "x.html", "-q", os.getpid(), check=True)
-        self.assertGreater(len(Report(self.folder / "x.html").series()["main_ram"][1]), 2)
-
-    def test_what_cannot_be_written_is_refused_before_the_command_runs(self):
-        for file, message in ("no/x.html", "no/x.html"), ("t.csv", "which it would replace"):
-            done = self.run_tracked("run", "--tf", "t.csv", "--report", file, "--", "touch", "started")
-            self.assertIn(done.returncode, (2, 125))
-            self.assertIn(message, done.stderr)
-            self.assertFalse((self.folder / "started").exists())
-
-
-    def test_a_report_in_json_has_the_figures_of_its_session(self):
-        self.run_command("run", "--tf", "t.csv", "--ru", "megabytes", "-o", "t.json", "--", "true", check=True)
-        results = json.loads((self.folder / "t.json").read_text())
-        report = self.report("t.json", "t.csv")
-        (session,) = report.sessions
-        cards = report.cards()
-        self.assertEqual(session["kind"], "tracking")
-        self.assertEqual(cards["ram"]["at_most"], round(results["peaks"]["combined_at_most"] * 1e6))
-        self.assertEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
-        self.assertEqual({source["name"]: source["reason"] for source in session["sources"]},
-                         {name: source["reason"] for name, source in results["sources"].items()})
-
-    def test_a_report_of_the_older_tool_is_one(self):
-        self.run_command("-e", "true", "-f", "json", "-o", "old.json", check=True)
-        older = {key: value for key, value in json.loads((self.folder / "old.json").read_text()).items() if key in (
-            "max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")}
-        (self.folder / "old.json").write_text(json.dumps(older))
-        cards = self.report("old.json").cards()
-        self.assertEqual(cards["ram"]["value"], round(older["max_ram"]["combined"]["total_rss"] * 1e9))
-        self.assertAlmostEqual(cards["wall"]["value"], older["compute_time"]["time"] * 3600)
-
-
 class Folders(ReportTest):
     def test_a_folder_stands_for_the_sessions_in_it(self):
         for rank in 0, 1, 10:
@@ -496,12 +431,65 @@ class Folders(ReportTest):
         report = self.report("rank0.csv", "rank1.csv", "rank1-blocks.csv", "rank0-blocks.csv")
         self.assertEqual([session["calls"]["names"] for session in report.sessions], [["step0"], ["step1"]])
 
+    def test_a_damaged_file_in_a_folder_costs_that_file_alone(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        write_marks(folder / "m.csv", [(1, "a", 1, START + 1), (2, "a", 1, START + 2)])
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        (session,) = Report(self.folder / "report.html").sessions
+        self.assertEqual(len(session["series"]), len(MEASUREMENTS))
+        self.assertIn("Sub-tracking file is invalid", session["warnings"][0])
+        self.assertIn("Sub-tracking file is invalid", done.stderr)
+        # One that was named is not left out.
+        self.assertEqual(self.run_report("job/t.csv", "--stf", "job/m.csv").returncode, 1)
+
     def test_a_folder_without_sessions_is_none(self):
         (self.folder / "empty").mkdir()
         (self.folder / "empty" / "notes.txt").write_text("nothing")
         done = self.run_report("empty")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("empty is no session", done.stderr)
+
+
+class Ranks(ReportTest):
+    def ranks_of(self, *sessions):
+        return [(session["name"], session["identity"].get("rank")) for session in self.report(*sessions).sessions]
+
+    def write(self, *paths):
+        for path in paths:
+            (self.folder / path).parent.mkdir(exist_ok=True)
+            write_tracking(self.folder / path, [row(1), row(2)])
+
+    def test_sessions_are_ranks_by_their_files(self):
+        self.write("job/run.r0.csv", "job/run.r1.csv", "job/run.r10.csv")
+        self.assertEqual(self.ranks_of("job"), [("run.r0.csv", 0), ("run.r1.csv", 1), ("run.r10.csv", 10)])
+        self.write("rank0/t.csv", "rank1/t.csv")
+        self.assertEqual(self.ranks_of("rank0/t.csv", "rank1/t.csv"), [("rank0/t.csv", 0), ("rank1/t.csv", 1)])
+
+    def test_sessions_are_ranks_by_names_that_are_given(self):
+        self.write("a.csv", "b.csv", "x=y.csv")
+        self.assertEqual(self.ranks_of("rank 1=a.csv", "rank 0=b.csv"), [("rank 1", 1), ("rank 0", 0)])
+        self.assertEqual(self.ranks_of("before=a.csv", "x=y.csv"), [("before", None), ("x=y.csv", None)])
+
+    def test_a_title_has_the_first_of_many(self):
+        self.write(*(f"{number}.csv" for number in range(6)))
+        self.assertEqual(self.report(*(f"{number}.csv" for number in range(6))).document["title"],
+                         "0.csv, 1.csv, 2.csv and 3 others - gpu-tracker")
+
+    def test_sessions_with_one_rank_are_no_ranks(self):
+        self.write("before.r1.csv", "after.r1.csv")
+        self.assertEqual(self.ranks_of("before.r1.csv", "after.r1.csv"), [("before.r1.csv", None), ("after.r1.csv", None)])
+
+    def test_a_folder_with_a_name_has_sessions_with_theirs(self):
+        self.write("job/a.csv", "job/b.csv", "one/a.csv")
+        self.assertEqual([name for name, _ in self.ranks_of("x=job")], ["a.csv", "b.csv"])
+        self.assertEqual([name for name, _ in self.ranks_of("x=one")], ["x"])
+
+    def test_the_output_is_no_session_with_a_name(self):
+        self.write("a.csv")
+        self.assertIn("which it would replace", self.run_report("one=a.csv", "-o", "a.csv").stderr)
 
 
 class File(ReportTest):
@@ -544,7 +532,7 @@ class File(ReportTest):
         self.assertEqual(done.returncode, 2)
         self.assertIn("would replace", done.stderr)
 
-    def test_no_room_leaves_no_file(self):
+    def test_without_space_no_file_is_left(self):
         write_tracking(self.folder / "t.csv", [row(1)])
         done = self.run_report("t.csv", "-o", "no/such/report.html")
         self.assertEqual((done.returncode, done.stdout), (1, ""))

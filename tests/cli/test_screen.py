@@ -24,7 +24,7 @@ class Screen(CommandTest):
         os.close(slave)
         shown = read_terminal(master).decode()  # fails where it is no UTF-8
         process.wait()
-        return re.sub("\r(Reading: +[0-9]+ %|\033\\[K)", "", shown.replace("\r\n", "\n"))  # but for our own progress
+        return re.sub("\r(gpu-tracker: reading, [0-9]+ %|\033\\[K)", "", shown.replace("\r\n", "\n"))  # but for our own progress
 
     def assert_harmless(self, shown, expected=SHOWN):
         self.assertIn(expected, shown)

@@ -154,7 +154,7 @@ class Serving(ServeTest):
         samples = self.wait_for_sample(address, "gputracker_system_cpu_seconds_total", 0)
         samples = self.wait_for_sample(address, "gputracker_tracker_samples_total", 5)
         for name in samples:
-            self.assertRegex(name, "^(gputracker_(build|source|elapsed|system|tracker)_|mem_used_cpu$)", "no process is tracked")
+            self.assertRegex(name, "^(gputracker_(build|session|source|elapsed|system|tracker)_|mem_used_cpu$)", "no process is tracked")
         self.assertLessEqual(samples["gputracker_system_memory_used_bytes"], samples["gputracker_system_memory_capacity_bytes"])
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(process)[0], "")

@@ -291,6 +291,16 @@ class NobodyReads(CommandTest):
             self.assertRegex(report, "(?m)^gpu-tracker: Cannot write pipe: it has no reader.$")
             self.assertEqual(process.returncode, 125 if words[0] == "run" else 1)
 
+    def test_an_html_report_for_a_pipe_that_is_not_opened(self):
+        os.mkfifo(self.folder / "pipe")
+        page = self.folder / "page.html"
+        page.write_text("<!--gput-data-->")
+        environment = os.environ | {"GPUT_REPORT_PAGE": str(page)}
+        process = self.start_command("run", "-q", "--report", "pipe", "--", *self.BEGIN, env=environment)
+        self.end(process)
+        self.assertEqual(process.stderr.read(), "gpu-tracker: Cannot write pipe: it has no reader.\n")
+        self.assertEqual(process.returncode, 125)
+
     def start_sleeper(self):
         sleeper = subprocess.Popen(["sleep", "1000"])
         self.processes.append(sleeper)

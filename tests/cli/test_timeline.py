@@ -167,6 +167,18 @@ class Merge(CommandTest):
         counts = collections.Counter(event["id"] for event in both if "id" in event)
         self.assertEqual(sorted(counts.values()), [1] * 8 + [2] * 2)  # 7 and "0x7" of a file are one
 
+    def test_steps_are_both_included(self):
+        def last_step(*selection):
+            done = self.merge(ROOT, "--suffix", "pythontimeline.json", *selection, "-o", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return max(int(event["args"]["step_num"]) for event in json.loads(done.stdout)
+                       if event["ph"] == "X" and "step_num" in event.get("args", {}))
+
+        self.assertEqual(last_step("--steps", "1-2"), 2)
+        self.assertEqual(last_step("--steps=1"), 1)
+        self.assertEqual(last_step("--unit", "step", "--start", "1", "--end", "2"), 2)
+        self.assertEqual(last_step("--steps", "2-4"), 4)  # the last one there is
+
     def test_progress_is_shown_on_a_terminal(self):
         events = [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20000)]
         (self.folder / "long.json").write_text(json.dumps(events))
@@ -177,7 +189,7 @@ class Merge(CommandTest):
             os.close(theirs)
             shown = read_terminal(ours).decode()
             os.close(ours)
-            percents = [int(word) for word in re.findall(r"Merging: +(\d+) %", shown)]
+            percents = [int(word) for word in re.findall(r"gpu-tracker: merging, (\d+) %", shown)]
             self.assertEqual(percents, sorted(set(percents)))
             self.assertGreater(percents[-1], 80)
             self.assertTrue(shown.endswith("\r\033[K"))
@@ -345,6 +357,8 @@ class Merge(CommandTest):
             ([ROOT, "--start", "x"], 2, "whole number"),
             ([ROOT, "--start", "9", "--end", "8"], 1, "after the end"),
             ([ROOT, "--unit", "step", "--start", "77"], 1, "no step 77"),
+            ([ROOT, "--steps", "1-99"], 1, "no step 99"),
+            ([ROOT, "--steps", "1", "--start", "1"], 2, "--steps selects alone"),
             ([ROOT, "--low", "GPU"], 2, "threshold"),
             ([ROOT, "--suffix", "x.json"], 1, "not a valid suffix"),
             ([ROOT, "--start", "1", "--end", "2"], 1, "nothing to merge"),

@@ -74,6 +74,8 @@ class Help(CommandTest):
             self.run_command("help", "rnu").stderr,
             r'\Agpu-tracker: There is no help on "rnu": did you mean run\? Topics and commands: track .*\brun\b.*\n\Z')
         self.assertEqual(self.run_command("help", "rnu").returncode, 2)
+        self.assertIn('"anaylze": did you mean sub-track analyze?', self.run_command("help", "anaylze").stderr)
+        self.assertRegex(self.run_command("help", "sub-track").stdout, r"\nExamples:\n(    gpu-tracker sub-track [^\n]*\n){3}\n")
 
     def test_each_command_has_examples_that_it_understands(self):
         for command in self.commands():
@@ -118,7 +120,7 @@ class Help(CommandTest):
         for option in ("-v", "--version"):
             self.assertRegex(self.run_command(option).stdout, r"\A[0-9]+\.[0-9]+\.[0-9]+\n\Z")
 
-    def test_a_full_disk_behind_the_help_is_an_error(self):
+    def test_help_to_a_full_disk_is_an_error(self):
         with open("/dev/full", "w") as full:
             done = self.run_command("-h", capture_output=False, stdout=full, stderr=-1)
         self.assertEqual((done.returncode, done.stderr), (1, "gpu-tracker: Cannot write to the standard output.\n"))
@@ -144,6 +146,7 @@ class WrongUse(CommandTest):
             (["show"], "Something is missing: gpu-tracker show [OPTIONS] FILE"),
             (["mark"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
             (["mark", "--nonsense"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
+            (["mark", "strat"], '"mark" must be followed by one of: start, stop. Did you mean start? See gpu-tracker mark -h'),
             (["mark", "end", "-h"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
         ]
         for arguments, message in cases:
@@ -151,7 +154,8 @@ class WrongUse(CommandTest):
                 self.assert_fails(self.run_command(*arguments), 2, message)
 
     def test_an_unknown_command_is_refused_with_the_nearest_and_all_of_them(self):
-        for word, nearest in ("make", "."), ("rnu", ": did you mean run?"), ("sub-trak", ": did you mean sub-track?"):
+        for word, nearest in ("make", "."), ("rnu", ": did you mean run?"), ("sub-trak", ": did you mean sub-track?"), (
+                "compare", ": did you mean sub-track compare?"):
             with self.subTest(word=word):
                 done = self.run_command(word)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -182,7 +186,7 @@ class WrongUse(CommandTest):
             (["--st="], "--st= is not a valid sleep time. It is a number of seconds, 0.001 or more."),
             (["--nec=0"], "--nec=0 is not a valid number of cores. It is a whole number above 0."),
             (["--nec=2.5"], "--nec=2.5 is not a valid number of cores. It is a whole number above 0."),
-            (["--ram=much"], '"much" is not a valid RAM mode. Valid values are "adaptive" or "exact".'),
+            (["--ram=much"], '"much" is not a valid RAM mode. Valid values are "adaptive", "exact" or "totals".'),
             (["-o", "no/such/file"], "Cannot write no/such/file: the folder no/such: No such file or directory"),
             (["-o", "."], "Cannot write .: it is a folder."),
         ]

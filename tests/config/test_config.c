@@ -186,5 +186,5 @@ int main(void)
         cmocka_unit_test(visits_members_in_order_and_items_one_by_one),
         cmocka_unit_test(a_visit_ends_with_what_the_visitor_returns),
     };
-    return cmocka_run_group_tests_name("session/config", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("config/config", tests, NULL, NULL);
 }

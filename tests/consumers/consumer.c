@@ -11,6 +11,7 @@
  * touch        writes every page of the private memory again (breaks copy-on-write)
  * again MB     writes the first pages of it again, that much
  * free         gives all memory back
+ * burst MB S   has so much private memory for S seconds
  * write MB     writes to a temporary file, with fsync
  * spin S       uses S seconds of CPU time (of the calling thread)
  * sleep S      sleeps
@@ -102,6 +103,14 @@ static void take(double megabytes, int flags, int advice)
     keep(bytes, size);
     madvise(bytes, size, advice);
     write_pages(bytes, size);
+}
+
+static void burst(double megabytes, double seconds)
+{
+    take(megabytes, MAP_PRIVATE, MADV_NOHUGEPAGE);
+    nap(seconds);
+    block_count--;
+    munmap(blocks[block_count].bytes, blocks[block_count].size);
 }
 
 static char *map_file(const char *path, int protection, int flags, size_t *size)
@@ -381,6 +390,8 @@ static void run_plain(char ***at)
         nap(number);
     else if (strcmp(*word, "await") == 0)
         await_byte((int)number);
+    else if (strcmp(*word, "burst") == 0 && word[1] && word[2])
+        burst(number, atof(*(*at)++));
     else if (strcmp(*word, "threads") == 0 && word[1] && word[2])
         threads((int)number, atof(*(*at)++));
     else if (strcmp(*word, "swarm") == 0 && word[1] && word[2])

@@ -80,5 +80,5 @@ int main(void)
         ON_MACHINE(batteries_of_attached_devices_are_left_out),
         cmocka_unit_test(no_battery_is_unsupported),
     };
-    return cmocka_run_group_tests_name("os/battery", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/battery", tests, NULL, NULL);
 }

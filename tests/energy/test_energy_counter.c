@@ -132,5 +132,5 @@ int main(void)
         cmocka_unit_test(gives_how_long_it_failed_before_its_first_reading),
         cmocka_unit_test(notices_a_stuck_counter),
     };
-    return cmocka_run_group_tests_name("track/energy_counter", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/energy_counter", tests, NULL, NULL);
 }

@@ -87,5 +87,5 @@ int main(void)
         cmocka_unit_test_setup(intervals_may_be_long_or_too_short, begin),
         cmocka_unit_test_setup(no_stretch_goes_across_a_break, begin),
     };
-    return cmocka_run_group_tests_name("track/energy_peak", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/energy_peak", tests, NULL, NULL);
 }

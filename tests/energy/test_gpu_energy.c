@@ -37,9 +37,9 @@ static struct gpu_energy_reading constant(double seconds, enum witness witness)
         seconds, witness == COUNTER ? NAN : WATTS, witness == POWER ? NAN : 5000 + WATTS * seconds);
 }
 
-static double random_up_to(double most)
+static double random_up_to(double max)
 {
-    return most * rand() / RAND_MAX;
+    return max * rand() / RAND_MAX;
 }
 
 /* Ticks come late, drivers answer late, and their answers are those of this tick or of the one
@@ -94,6 +94,19 @@ static void what_was_used_before_the_start_does_not_count(void **state)
     assert_true(isnan(gpu_energy_advance(&gpu, &reading, ns_of(0))));
     reading = say(1, NAN, 1200);
     assert_near(gpu_energy_advance(&gpu, &reading, ns_of(1)), 100);
+}
+
+static void power_shortly_before_the_first_reading_counts(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    gpu_energy_init(&gpu, start_ns);
+    struct gpu_energy_reading reading = say(0.1, 100, NAN);
+    assert_near(gpu_energy_advance(&gpu, &reading, ns_of(0.05)), 5);
+    assert_near(gpu_energy_advance(&gpu, &reading, ns_of(0.1)), 5);
+    reading = say(1.1, 200, NAN);
+    assert_near(gpu_energy_advance(&gpu, &reading, ns_of(1.1)), 150);
+    assert_near(gpu_energy_unknown_seconds(&gpu), 0);
 }
 
 static void power_is_extrapolated_until_the_next_reading(void **state)
@@ -304,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(constant_power_gives_power_times_time),
         cmocka_unit_test(what_was_used_before_the_start_does_not_count),
+        cmocka_unit_test(power_shortly_before_the_first_reading_counts),
         cmocka_unit_test(power_is_extrapolated_until_the_next_reading),
         cmocka_unit_test(joules_that_stopped_are_missing_from_then_on),
         cmocka_unit_test(missing_power_is_reported),
@@ -315,5 +329,5 @@ int main(void)
         cmocka_unit_test(a_gpu_that_gives_joules_late_is_reported),
         cmocka_unit_test(a_counter_that_changes_late_misses_nothing),
     };
-    return cmocka_run_group_tests_name("track/gpu_energy", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/gpu_energy", tests, NULL, NULL);
 }

@@ -2,8 +2,8 @@
  * How the meter shares out the joules of a GPU.
  */
 #include "base/clock.h"
+#include "energy/metered.h"
 #include "fake_sysfs.h"
-#include "process/metered.h"
 
 /* Meters a GPU with constant readings. */
 static void run_for_two_seconds(
@@ -258,5 +258,5 @@ int main(void)
         cmocka_unit_test(joules_of_a_card_are_shared_out_among_its_mig_instances),
         cmocka_unit_test(joules_of_a_card_are_unattributed_when_an_instance_is_unknown),
     };
-    return cmocka_run_group_tests_name("track/gpu_users", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/gpu_users", tests, NULL, NULL);
 }

@@ -211,5 +211,5 @@ int main(void)
         cmocka_unit_test(enough_ticks_are_used_unchanged),
         cmocka_unit_test(any_number_of_readings_works),
     };
-    return cmocka_run_group_tests_name("track/other_cpu", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/other_cpu", tests, NULL, NULL);
 }

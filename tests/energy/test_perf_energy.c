@@ -63,5 +63,5 @@ int main(void)
         cmocka_unit_test(says_that_there_are_none),
         cmocka_unit_test(says_that_they_are_refused),
     };
-    return cmocka_run_group_tests_name("os/perf_energy", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/perf_energy", tests, NULL, NULL);
 }

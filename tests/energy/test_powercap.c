@@ -198,5 +198,5 @@ int main(void)
         cmocka_unit_test(no_counters_are_no_error),
         cmocka_unit_test(knows_domains_by_their_names),
     };
-    return cmocka_run_group_tests_name("os/powercap", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("energy/powercap", tests, NULL, NULL);
 }

@@ -6,257 +6,22 @@
  * Layouts are written out here once more, on purpose: the code under test has its own, and the two
  * have to agree.
  *
+ * scenario.c reads that file; here are the functions of the library.
+ *
  * FAKE_ONLY_V1, FAKE_ONLY_V2, FAKE_R535 and FAKE_MINIMAL leave out functions, as drivers do.
  */
+#include "scenario.h"
+#include "simulated_gpu.h"
+
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
 typedef int nvmlReturn_t;
-typedef void *nvmlDevice_t;
-
-enum {
-    SUCCESS = 0,
-    UNINITIALIZED = 1,
-    INVALID_ARGUMENT = 2,
-    NOT_SUPPORTED = 3,
-    NOT_FOUND = 6,
-    INSUFFICIENT_SIZE = 7,
-    ARGUMENT_VERSION_MISMATCH = 25,
-    UNKNOWN = 999,
-};
-
-#define MAX_GPUS 16
-#define MAX_MIG 8
-#define MAX_ENTRIES 256
-#define MAX_RULES 64
-#define PIECE_MS 5
-
-/* ---- the scenario ---- */
-
-struct entry {
-    char kind; /* c compute, g graphics, m MPS, s utilization sample */
-    unsigned pid;
-    unsigned long long value; /* bytes, or the time stamp of a sample */
-    unsigned percent;
-};
-
-struct rule {
-    char call[48];
-    int number;
-};
-
-struct device {
-    char uuid[96], name[96];
-    unsigned domain, bus, slot;
-    unsigned long long total, reserved, used, energy_mj, module_energy_mj;
-    unsigned utilization, power_mw;
-    int n_rules;
-    struct rule rules[MAX_RULES]; /* codes of calls on this GPU */
-    int n_entries;
-    struct entry *entries; /* MAX_ENTRIES */
-};
-
-struct gpu {
-    struct device self;
-    unsigned mig_current;
-    int n_mig;
-    struct device mig[MAX_MIG];
-};
-
-static struct scenario {
-    char driver[80];
-    unsigned generation; /* of handles: older ones are stale */
-    int grow;            /* entries that are added between two calls of a list */
-    int n_codes, n_delays, n_gpus;
-    struct rule codes[MAX_RULES], delays[MAX_RULES];
-    struct gpu gpus[MAX_GPUS];
-} scenario;
-
-static struct entry entry_store[MAX_GPUS * (MAX_MIG + 1)][MAX_ENTRIES];
-static pid_t initialized_by;
-static int inits;
-static bool loaded;
-
-static void add_rule(struct rule *rules, int *count, const char *call, int number)
-{
-    if (*count < MAX_RULES) {
-        snprintf(rules[*count].call, sizeof rules[*count].call, "%s", call);
-        rules[(*count)++].number = number;
-    }
-}
-
-static void read_device_line(struct device *device, const char *key, const char *rest)
-{
-    char call[48];
-    int code;
-    unsigned pid, percent;
-    unsigned long long value;
-    char word[32];
-    if (strcmp(key, "name") == 0)
-        snprintf(device->name, sizeof device->name, "%s", rest);
-    else if (strcmp(key, "pci") == 0)
-        sscanf(rest, "%x:%x:%x", &device->domain, &device->bus, &device->slot);
-    else if (strcmp(key, "memory") == 0)
-        sscanf(rest, "%llu %llu %llu", &device->total, &device->reserved, &device->used);
-    else if (strcmp(key, "utilization") == 0)
-        device->utilization = (unsigned)atoi(rest);
-    else if (strcmp(key, "power_mw") == 0)
-        device->power_mw = (unsigned)atoi(rest);
-    else if (strcmp(key, "energy_mj") == 0)
-        device->energy_mj = strtoull(rest, NULL, 10);
-    else if (strcmp(key, "module_energy_mj") == 0)
-        device->module_energy_mj = strtoull(rest, NULL, 10);
-    else if (strcmp(key, "code") == 0 && sscanf(rest, "%47s %d", call, &code) == 2)
-        add_rule(device->rules, &device->n_rules, call, code);
-    else if (device->n_entries < MAX_ENTRIES &&
-             sscanf(rest, "%u %31s %u", &pid, word, &percent) >= 2 && strchr("cgms", key[0])) {
-        value = strcmp(word, "na") == 0 ? ~0ull : strtoull(word, NULL, 10);
-        device->entries[device->n_entries++] =
-            (struct entry){.kind = key[0], .pid = pid, .value = value, .percent = percent};
-    }
-}
-
-static void read_scenario(void)
-{
-    static struct scenario fresh;
-    struct device *device = NULL;
-    const char *path = getenv("FAKE_NVML_SCENARIO");
-    if (loaded && getenv("FAKE_NVML_READ_ONCE"))
-        return;
-    memset(&fresh, 0, sizeof fresh);
-    snprintf(fresh.driver, sizeof fresh.driver, "550.54.14");
-    FILE *file = path ? fopen(path, "re") : NULL;
-    char line[512], key[32], call[48];
-    int number;
-    while (file && fgets(line, sizeof line, file)) {
-        int offset = 0;
-        line[strcspn(line, "\n#")] = '\0';
-        if (sscanf(line, " %31s %n", key, &offset) != 1)
-            continue;
-        const char *rest = line + offset;
-        if (strcmp(key, "gpu") == 0 && fresh.n_gpus < MAX_GPUS) {
-            int index = fresh.n_gpus++;
-            device = &fresh.gpus[index].self;
-            device->entries = entry_store[index * (MAX_MIG + 1)];
-            device->bus = (unsigned)index + 1;
-            snprintf(device->uuid, sizeof device->uuid, "%s", rest);
-            snprintf(device->name, sizeof device->name, "Fake GPU");
-        } else if (strcmp(key, "mig") == 0 && fresh.n_gpus &&
-                   fresh.gpus[fresh.n_gpus - 1].n_mig < MAX_MIG) {
-            struct gpu *gpu = &fresh.gpus[fresh.n_gpus - 1];
-            gpu->mig_current = 1;
-            device = &gpu->mig[gpu->n_mig++];
-            device->entries = entry_store[(fresh.n_gpus - 1) * (MAX_MIG + 1) + gpu->n_mig];
-            snprintf(device->uuid, sizeof device->uuid, "%s", rest);
-            snprintf(device->name, sizeof device->name, "Fake GPU MIG 1g.5gb");
-        } else if (device) {
-            read_device_line(device, key, rest);
-        } else if (strcmp(key, "driver") == 0) {
-            snprintf(fresh.driver, sizeof fresh.driver, "%s", rest);
-        } else if (strcmp(key, "generation") == 0) {
-            fresh.generation = (unsigned)atoi(rest);
-        } else if (strcmp(key, "grow") == 0) {
-            fresh.grow = atoi(rest);
-        } else if (strcmp(key, "code") == 0 && sscanf(rest, "%47s %d", call, &number) == 2) {
-            add_rule(fresh.codes, &fresh.n_codes, call, number);
-        } else if (strcmp(key, "delay_ms") == 0 && sscanf(rest, "%47s %d", call, &number) == 2) {
-            add_rule(fresh.delays, &fresh.n_delays, call, number);
-        }
-    }
-    if (file)
-        fclose(file);
-    scenario = fresh;
-    loaded = true;
-}
-
-/* ---- what all calls do first ---- */
-
-static int rule_for(const struct rule *rules, int count, const char *call)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(rules[i].call, call) == 0 || strcmp(rules[i].call, "*") == 0)
-            return rules[i].number;
-    return 0;
-}
-
-static void write_log(const char *call)
-{
-    const char *path = getenv("FAKE_NVML_LOG");
-    FILE *file = path ? fopen(path, "ae") : NULL;
-    if (!file)
-        return;
-    fprintf(file, "%d %s\n", (int)getpid(), call);
-    fclose(file);
-}
-
-/* The code under test calls from two threads. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static int begin(const char *call)
-{
-    pthread_mutex_lock(&lock);
-    write_log(call);
-    read_scenario();
-    int code = rule_for(scenario.codes, scenario.n_codes, call);
-    /* In small pieces, so that a scenario without the delay ends it. */
-    for (int waited_ms = 0; waited_ms < rule_for(scenario.delays, scenario.n_delays, call);
-         waited_ms += PIECE_MS) {
-        struct timespec piece = {0, PIECE_MS * 1000000};
-        pthread_mutex_unlock(&lock);
-        nanosleep(&piece, NULL);
-        pthread_mutex_lock(&lock);
-        read_scenario();
-    }
-    return code;
-}
-
-static int end(int code)
-{
-    pthread_mutex_unlock(&lock);
-    return code;
-}
-
-/* Handles say generation, GPU and MIG instance (0: the GPU itself). */
-static nvmlDevice_t make_handle(unsigned gpu, unsigned mig)
-{
-    return (nvmlDevice_t)(uintptr_t)(0x10000 + scenario.generation * 0x1000 + gpu * 0x10 + mig);
-}
-
-static struct device *find_device(nvmlDevice_t handle)
-{
-    uintptr_t number = (uintptr_t)handle - 0x10000;
-    unsigned gpu = number / 0x10 % 0x100, mig = number % 0x10;
-    if (number / 0x1000 != scenario.generation || gpu >= (unsigned)scenario.n_gpus)
-        return NULL;
-    if (mig == 0)
-        return &scenario.gpus[gpu].self;
-    return mig <= (unsigned)scenario.gpus[gpu].n_mig ? &scenario.gpus[gpu].mig[mig - 1] : NULL;
-}
-
-/* The start of a call on a device: its code, and the device when that is SUCCESS. */
-static int begin_on(const char *call, nvmlDevice_t handle, struct device **device)
-{
-    int code = begin(call);
-    if (!initialized_by || !inits)
-        return UNINITIALIZED;
-    if (initialized_by != getpid())
-        return UNKNOWN;
-    *device = find_device(handle);
-    if (code == SUCCESS && !*device)
-        return INVALID_ARGUMENT;
-    if (code == SUCCESS)
-        code = rule_for((*device)->rules, (*device)->n_rules, call);
-    return code;
-}
 
 /* As drivers do; it stays open, as theirs does for as long as the library is in use. */
 static void open_control_file(void)
@@ -267,15 +32,12 @@ static void open_control_file(void)
         descriptor = open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* ---- the library ---- */
-
 EXPORT nvmlReturn_t nvmlInit_v2(void);
 nvmlReturn_t nvmlInit_v2(void)
 {
     int code = begin("nvmlInit");
     if (code == SUCCESS) {
-        initialized_by = getpid();
-        inits++;
+        set_initialized(true);
         open_control_file();
     }
     return end(code);
@@ -285,7 +47,7 @@ EXPORT nvmlReturn_t nvmlShutdown(void);
 nvmlReturn_t nvmlShutdown(void)
 {
     int code = begin("nvmlShutdown");
-    inits--;
+    set_initialized(false);
     return end(code);
 }
 
@@ -577,6 +339,45 @@ nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t handle, struct process
     }
     *count = written;
     return end(written ? SUCCESS : NOT_FOUND);
+}
+
+struct sample {
+    unsigned long long time_us, value;
+};
+
+/* Of the simulated GPU: times of the samples that it has kept, each with the value 0. */
+EXPORT nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t handle, int type,
+    unsigned long long last_seen_us, int *value_type, unsigned *count, struct sample *samples);
+nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t handle, int type, unsigned long long last_seen_us,
+    int *value_type, unsigned *count, struct sample *samples)
+{
+    enum { POWER = 0, UTILIZATION = 1, KEPT = 100 };
+    struct device *device;
+    int code = begin_on("nvmlDeviceGetSamples", handle, &device);
+    if (code != SUCCESS)
+        return end(code);
+    if (!device->is_simulated || (type != POWER && type != UTILIZATION))
+        return end(NOT_SUPPORTED);
+    uint64_t interval_ns = type == POWER ? SIMULATED_POWER_NS : SIMULATED_UTILIZATION_NS;
+    unsigned long long newest_us = simulated_gpu_wall_us(interval_ns), written = 0;
+    *value_type = 1;
+    for (unsigned i = KEPT; i-- > 0 && written < *count;) {
+        unsigned long long time_us = newest_us - i * interval_ns / 1000;
+        if (time_us > last_seen_us)
+            samples[written++] = (struct sample){time_us, 0};
+    }
+    *count = (unsigned)written;
+    return end(written ? SUCCESS : NOT_FOUND);
+}
+
+EXPORT nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t handle, unsigned *mode);
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t handle, unsigned *mode)
+{
+    struct device *device;
+    int code = begin_on("nvmlDeviceGetComputeMode", handle, &device);
+    if (code == SUCCESS)
+        *mode = device->compute_mode;
+    return end(code);
 }
 
 EXPORT nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t handle, unsigned *current, unsigned *pending);

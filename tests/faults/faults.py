@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,10 @@ sys.path[:0] = [str(TESTS), str(TESTS / "cli")]
 import tap
 from command import BUILD, COMMAND, PATIENCE, SANITIZED, SOURCE, wait_until
 
+FORKER = BUILD / "tests" / "faults" / "forker"
 MARKER = BUILD / "tests" / "faults" / "marker"
 STEPPING_CLOCK = BUILD / "tests" / "faults" / "stepping-clock.so"
+RERUN = BUILD / "tests" / "faults" / "rerun.so"
 FAILING_MALLOC = BUILD / "tests" / "failing-malloc.so"
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
@@ -33,19 +36,22 @@ HANGS = -1000
 TRIALS = []
 
 
-def trial(fault, victim, small, large):
-    """Marks a function of a Rounds. `small` and `large` say how often it is tried; 0: not at all, for what is known to be lost."""
+def trial(fault, victim, small, large, patience=1):
+    """Marks a function of a Rounds. `small` and `large` say how often it is tried; 0: not at all, for what is known to be lost.
+
+    In large it may take `patience` times as long as others."""
 
     def add(function):
-        TRIALS.append(Trial(function, fault, victim, small, large))
+        TRIALS.append(Trial(function, fault, victim, small, large, patience))
         return function
 
     return add
 
 
 class Trial:
-    def __init__(self, function, fault, victim, small, large):
-        self.function, self.fault, self.victim, self.small, self.large = function, fault, victim, small, large
+    def __init__(self, function, fault, victim, small, large, patience):
+        self.function, self.fault, self.victim = function, fault, victim
+        self.small, self.large, self.patience = small, large, patience
 
     def run(self, count, seconds):
         """Returns the Rounds, with what was tried and lost."""
@@ -136,6 +142,39 @@ def run(*arguments, folder, wrapper=(), **options):
     return done
 
 
+class Rerun:
+    """gpu-tracker with the same arguments many times, each a fork of one process, which takes a tenth of the time."""
+
+    def __init__(self, rounds, *arguments, folder):
+        self.arguments, self.folder, self.errors = arguments, folder, None
+        if SANITIZED or not RERUN.exists():
+            return  # the sanitizer's own library has to come first
+        ends = *os.pipe(), *os.pipe()
+        self.errors = open(rounds.folder / "errors", "w+b")
+        environment = os.environ | {"LD_PRELOAD": str(RERUN), "RERUN_REQUESTS": str(ends[0]), "RERUN_ANSWERS": str(ends[3])}
+        with open(rounds.folder / "errors", "ab") as appended:
+            rounds.start([COMMAND, *arguments], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=appended, pass_fds=(ends[0], ends[3]))
+        for end in ends[0], ends[3]:
+            os.close(end)
+        self.requests, self.answers = ends[1:3]
+
+    def run(self):
+        """Once, as run() does."""
+        if not self.errors:
+            return run(*self.arguments, folder=self.folder)
+        self.errors.truncate(0)
+        os.write(self.requests, b"x")
+        status = os.waitstatus_to_exitcode(int.from_bytes(os.read(self.answers, 4), sys.byteorder, signed=True))
+        text = os.pread(self.errors.fileno(), 1 << 20, 0).decode(errors="replace")
+        return subprocess.CompletedProcess(self.arguments, HANGS if status == -signal.SIGALRM else status, "", text)
+
+    def close(self):
+        if self.errors:
+            self.errors.close()
+            os.close(self.requests)
+            os.close(self.answers)
+
+
 def problem_of(done):
     """Why this end is none that a command may have: by a signal, a sanitizer, or a failure that says nothing."""
     if done.returncode == HANGS:
@@ -150,8 +189,8 @@ def problem_of(done):
 
 
 def leftovers(folder, *expected):
-    """Names in a folder beyond those that belong there."""
-    return sorted(entry.name for entry in folder.iterdir() if entry.name not in expected)
+    """Names in a folder beyond those that belong there; what says whose a tracking file is belongs to it."""
+    return sorted(entry.name for entry in folder.iterdir() if not {entry.name, entry.name.removesuffix(".session.json")} & set(expected))
 
 
 class Small(unittest.TestCase):

@@ -3,8 +3,8 @@
 
     tests/faults/torture.py BUILD [-o docs/faults.md] [--scale 1.0] [--seconds N] [WORD...]
 
---scale multiplies how often everything is tried; --seconds is the longest that one trial may take, after
-which it counts what it tried by then. With words, only trials in whose names one of them stands.
+--scale multiplies how often everything is tried; --seconds is the longest that one trial may take (failing
+allocations: five times that, truncations: ten times), after which it counts what it tried by then. With words, only trials in whose names one of them stands.
 """
 
 import argparse
@@ -23,19 +23,25 @@ ABOUT = """# Faults
 Made by `make torture` on Linux {release}, {cores} cores, in {minutes:.0f} minutes. Each trial does harm to a command of ours many times, and
 examines what is left. A small part of all of them runs with `make test` (`tests/faults/`).
 
-Survived means: no command died of a signal, hung, or failed without a message; what was tracked came to its own end, with its own
-output and exit status; rows, marks and lines that were committed are in the file, and the file opens (or is refused, with a message,
-where nothing was in it yet); an output by `-o` is the old one or the new one, whole; no temporary files stay beyond the next
-run; and the exit status is not 0 where anything was lost (but for rows and lines that a tracker could not write: it warns, counts
-them in its report, and keeps the command's own exit status).
+Survived means all of this:
+
+- No command died of a signal, hung, or failed without a message.
+- What was tracked came to its own end, with its own output and exit status.
+- Rows, marks and lines that were committed are in the file, and the file opens. Where nothing was in it yet it may be refused, with a message.
+- An output by `-o` is the old one or the new one, whole. No temporary files stay beyond the next run.
+- The exit status is not 0 where anything was lost. Rows and lines that a tracker could not write are an exception: it warns, counts them in
+  its report, and keeps the command's own exit status.
+
+The trials:
 
 - *kill*: SIGKILL at any moment, counted from the start or from when the file is there.
 - *failing allocation*: one allocation (malloc, calloc, realloc) fails, each time another of all that the command makes (the last
   column has their number).
-- *truncation*, *bit flip*: the input ends after any byte, each of them in small files; one bit of it is another one.
-- *few descriptors*: `ulimit -n` of 15 to 64. *full disk*: a file system with room for a few pages.
+- *truncation*, *bit flip*: the input ends after each of its bytes; one bit of it is another one.
+- *few descriptors*: `ulimit -n` of 15 to 64. *full disk*: a file system with space for a few pages.
 - *stopped*: SIGSTOP for a while, in which the command may end. *stepped clock*: the system's time jumps, or a day passes in jumps.
-- *swarm*: processes in numbers: as many forks a second as one process can make here, and many that live at once.
+- *swarm*: processes in numbers: as many forks a second as one process can make here (a copy of its memory each), as many as all processors
+  can (vfork, memory shared), and many that live at once. The rates are the limit of this machine.
 
 """
 
@@ -75,7 +81,7 @@ def main():
     lost = []
     print("\n".join(lines))
     for one in chosen(faults.TRIALS, arguments.words):
-        rounds = one.run(max(1, round(one.large * arguments.scale)), arguments.seconds)
+        rounds = one.run(max(1, round(one.large * arguments.scale)), arguments.seconds * one.patience)
         lines.append(row(one, rounds))
         if one.small:  # what is known to be lost stands in the table alone
             lost += [f"{one.fault}, {one.victim}: {problem}" for problem in rounds.lost]

@@ -12,17 +12,24 @@ import subprocess
 import threading
 import unittest
 import urllib.request
+import xml.etree.ElementTree
 import zlib
 
 from faults import COMMAND, FAILING_MALLOC, PATIENCE, SANITIZED, leftovers, main, problem_of, run, trial
 from formats import FIXTURES, analysis, marks, marks_csv, rapl, recording, results_so_far, trace, tracked
 
 import report_data
+from marking import Marker
+from terminal_screen import ENTER, LEAVE, ViewTerminal
 
 # There are at most some thousand allocations a command: in large, all of them.
-SMALL, LARGE = 12, 5000
+SMALL, LARGE = 12, 20000
 NEVER = 1_000_000_000
 PROGRAM = ["sh", "-c", "echo output"]
+
+
+def failing(victim, small=SMALL):
+    return trial("failing allocation", victim, small, LARGE, patience=5)
 
 
 def both(folder):
@@ -30,8 +37,10 @@ def both(folder):
     shutil.copy(folder / "m.csv", folder / "n.csv")
 
 
-def fail_each(rounds, make, output, *arguments, check=None, also=(), execute=run):
-    """Lets allocations of a command fail, one a round. Without `check` the output has to be that of a run without."""
+def fail_each(rounds, make, output, *arguments, check=None, also=(), execute=run, grows=False):
+    """Lets allocations of a command fail, one a round. Without `check` the output has to be that of a run without.
+
+    `grows`: the output is written line by line, and what is in it stays where the command fails later."""
     if SANITIZED or not FAILING_MALLOC.exists():
         raise unittest.SkipTest("the allocator cannot be replaced here")
     folder = rounds.fresh()
@@ -60,8 +69,8 @@ def fail_each(rounds, make, output, *arguments, check=None, also=(), execute=run
                 problem = check(done, content)
             elif content != whole:
                 problem = "exit status 0, and another result"
-        elif not problem and output and content:
-            problem = "it failed, and left a result"
+        elif not problem and output and content and not grows:
+            problem = f"it failed, and left a result: {done.stderr[-300:].strip()}"
         left = leftovers(folder, *inputs, output, *also)
         if not problem and left and not all(name.startswith(".gpu-tracker_") for name in left):
             problem = f"it left {left}"
@@ -83,49 +92,73 @@ def is_json(done, content):
     return ""
 
 
-@trial("failing allocation", "run", SMALL, LARGE)
+@failing("run")
 def run_json(rounds):
     fail_each(rounds, lambda folder: None, "r.json", "run", "--disable-logs", "-o", "r.json", "--", *PROGRAM, check=session_lost)
 
 
-@trial("failing allocation", "run --tf x.csv --processes", 60, LARGE)
+@failing("run --tf x.csv --processes", 60)
 def run_csv(rounds):
     fail_each(rounds, lambda folder: None, "r.json", "run", "--processes", "--tf", "t.csv", "-o", "r.json", "--",
               *PROGRAM, check=session_lost, also=["t.csv"])
 
 
-@trial("failing allocation", "analyze", SMALL, LARGE)
+@failing("analyze")
 def analyze(rounds):
     fail_each(rounds, lambda folder: (tracked(folder, "t.csv"), marks_csv(folder)), "a.json",
               "sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "--details", "-f", "json", "-o", "a.json")
 
 
-@trial("failing allocation", "analyze, SQLite", SMALL, LARGE)
+@failing("analyze, SQLite")
 def analyze_sqlite(rounds):
     fail_each(rounds, lambda folder: (tracked(folder, "t.sqlite"), marks(folder, "m.sqlite")), "",
               "sub-track", "analyze", "--tf", "t.sqlite", "--stf", "m.sqlite", "-f", "json")
 
 
-@trial("failing allocation", "compare", SMALL, LARGE)
+@failing("compare")
 def compare(rounds):
     fail_each(rounds, lambda folder: (analysis(folder, "a.json"), analysis(folder, "b.pickle")), "",
               "sub-track", "compare", "-m", "A=a.json", "-m", "B=b.pickle")
 
 
-@trial("failing allocation", "combine, CSV", SMALL, LARGE)
+@failing("combine, CSV")
 def combine(rounds):
     fail_each(rounds, both, "all.csv", "sub-track", "combine", "--stf", "all.csv", "-p", "m.csv", "n.csv")
 
 
-@trial("failing allocation", "combine, SQLite", SMALL, LARGE)
+@failing("combine, SQLite")
 def combine_sqlite(rounds):
     fail_each(rounds, both, "all.sqlite", "sub-track", "combine", "--mix", "--stf", "all.sqlite", "-p", "m.csv", "n.csv")
 
 
-@trial("failing allocation", "timeline merge", SMALL, LARGE)
+@failing("timeline merge")
 def merge(rounds):
     fail_each(rounds, lambda folder: (trace(folder, "a.json"), trace(folder, "b.json")), "m.json",
               "timeline", "merge", "-o", "m.json", "a.json", "b.json")
+
+
+@failing("timeline merge, sessions")
+def merge_sessions(rounds):
+    fail_each(rounds, lambda folder: (tracked(folder, "t.csv"), marks(folder, "m.sqlite")), "m.json",
+              "timeline", "merge", "-o", "m.json", "t.csv", "m.sqlite")
+
+
+@failing("timeline merge, training profile")
+def merge_root(rounds):
+    fail_each(rounds, lambda folder: None, "m.json", "timeline", "merge", "-o", "m.json", FIXTURES / "trace-root")
+
+
+def begins_and_ends(folder):
+    """A trace whose slices have a begin and an end, with arguments that have to be made clean."""
+    args = '{"loss": NaN, "step": %d}'
+    rows = ['{"ph": "%s", "cat": "work", "pid": 1, "tid": 2, "ts": %d, "name": "step", "args": %s}' % (kind, 1000 + 10 * at, args % at)
+            for at in range(8) for kind in ("BE"[at % 2],)]
+    (folder / "b.json").write_text('{"traceEvents": [%s]}' % ",\n".join(rows))
+
+
+@failing("timeline merge, begins and ends")
+def merge_begins(rounds):
+    fail_each(rounds, begins_and_ends, "m.json", "timeline", "merge", "-o", "m.json", "b.json")
 
 
 def is_whole_report(done, content):
@@ -138,7 +171,7 @@ def is_whole_report(done, content):
     return "" if done.stderr.count("warning") or {"series", "calls", "blocks"} <= found.keys() else f"exit status 0, and only {list(found)}"
 
 
-@trial("failing allocation", "report", SMALL, LARGE)
+@failing("report")
 def report(rounds):
     page = rounds.folder / "page.html"
     page.write_text(report_data.PAGE)
@@ -147,27 +180,102 @@ def report(rounds):
               "report", "t.sqlite", "--stf", "m.csv", "-o", "x.html", check=is_whole_report)
 
 
-@trial("failing allocation", "profile kernels", SMALL, LARGE)
+@failing("report -f speedscope")
+def stacks(rounds):
+    fail_each(rounds, lambda folder: (tracked(folder, "t.sqlite"), marks_csv(folder)), "x.json",
+              "report", "t.sqlite", "--stf", "m.csv", "-f", "speedscope", "-o", "x.json")
+
+
+def is_whole_picture(done, content):
+    """What a picture that ended with 0 lacks."""
+    try:
+        names = {node.text for node in xml.etree.ElementTree.fromstring(content).iter() if node.tag.endswith("}title")}
+    except xml.etree.ElementTree.ParseError as error:
+        return f"exit status 0, and no whole picture: {error}"
+    return "" if done.stderr.count("warning") or "RAM" in names else f"exit status 0, and only {names}"
+
+
+@failing("plot")
+def plot(rounds):
+    fail_each(rounds, lambda folder: (tracked(folder, "t.sqlite"), marks_csv(folder)), "x.svg",
+              "plot", "t.sqlite", "--stf", "m.csv", "--blocks", "-o", "x.svg", check=is_whole_picture)
+
+
+@failing("profile kernels")
 def kernels(rounds):
     fail_each(rounds, trace, "", "profile", "kernels", "-f", "json", "k.json")
 
 
-@trial("failing allocation", "profile steps", SMALL, LARGE)
+@failing("profile steps")
 def steps(rounds):
     fail_each(rounds, lambda folder: None, "", "profile", "steps", "-f", "json", FIXTURES / "trace-root")
 
 
-@trial("failing allocation", "show", SMALL, LARGE)
+def profile(rounds, view):
+    fail_each(rounds, lambda folder: None, "", "profile", view, "-f", "json", FIXTURES / "trace-root")
+
+
+@failing("profile job")
+def job(rounds):
+    profile(rounds, "job")
+
+
+@failing("profile phases")
+def phases(rounds):
+    profile(rounds, "phases")
+
+
+@failing("profile utilization")
+def utilization(rounds):
+    profile(rounds, "utilization")
+
+
+@failing("profile devices")
+def devices(rounds):
+    profile(rounds, "devices")
+
+
+@failing("profile dataloader")
+def dataloader(rounds):
+    profile(rounds, "dataloader")
+
+
+@failing("profile metrics")
+def metrics(rounds):
+    profile(rounds, "metrics")
+
+
+def pytorch(rounds, view):
+    traces = [FIXTURES / "trace-kineto" / f"rank{rank}.json" for rank in (0, 1)]
+    fail_each(rounds, lambda folder: None, "", "pytorch", view, "-f", "json", *traces)
+
+
+@failing("pytorch breakdown")
+def pytorch_breakdown(rounds):
+    pytorch(rounds, "breakdown")
+
+
+@failing("pytorch idle")
+def pytorch_idle(rounds):
+    pytorch(rounds, "idle")
+
+
+@failing("pytorch diff")
+def pytorch_diff(rounds):
+    pytorch(rounds, "diff")
+
+
+@failing("show")
 def show(rounds):
     fail_each(rounds, results_so_far, "", "show", "-f", "json", "kept")
 
 
-@trial("failing allocation", "energy summary, JSON", 200, LARGE)
+@failing("energy summary, JSON", 200)
 def energy_summary(rounds):
     fail_each(rounds, lambda folder: recording(folder, "json"), "", "energy", "summary", "-f", "json", "rec")
 
 
-@trial("failing allocation", "energy summary, SQLite", SMALL, LARGE)
+@failing("energy summary, SQLite")
 def energy_summary_sqlite(rounds):
     fail_each(rounds, lambda folder: recording(folder, "sqlite"), "", "energy", "summary", "-f", "json", "rec")
 
@@ -178,18 +286,45 @@ def recorded(done, content):
     return "" if done.stdout == "output\n" else "the command's output is missing"
 
 
-@trial("failing allocation", "energy record", 5, 100)
+@failing("energy record", 5)
 def energy_record(rounds):
     fail_each(rounds, lambda folder: None, "rec/power_metrics.json", "energy", "record", "--output-folder", "rec", "--measurement-period", "0.1", "--",
-              "sh", "-c", "echo output; sleep 0.1", check=recorded, also=["rec"])
+              "sh", "-c", "echo output; sleep 0.1", check=recorded, also=["rec"], grows=True)
 
 
-@trial("failing allocation", "mark start", SMALL, LARGE)
+@failing("marks of code blocks, CSV, SQLite and .gputblocks")
+def marks_of_program(rounds):
+    if SANITIZED or not FAILING_MALLOC.exists():
+        raise unittest.SkipTest("the allocator cannot be replaced here")
+    folder = rounds.fresh()
+    names = ("m.csv", "m.sqlite", "m.gputblocks")
+
+    def attempt(name, number):
+        for left in leftovers(folder):
+            (folder / left).unlink()
+        environment = os.environ | {"LD_PRELOAD": str(FAILING_MALLOC), "FAILING_MALLOC": str(number)}
+        marker = Marker(rounds, folder / name, env=environment)
+        for _ in range(2):
+            marker.mark(20)
+        said, problem = marker.end()
+        if not problem and marker.asked:
+            problem = marker.problem_of_file(folder / name, folder / "all.csv")
+        return said, problem
+
+    made = [int(re.search("no allocation failed of ([0-9]+)", attempt(name, NEVER)[0])[1]) for name in names]
+    rounds.note = f"of {sum(made):,} allocations"
+    for number in rounds.spread(sum(made)):
+        at = next(i for i in range(3) if number < sum(made[:i + 1]))
+        problem = attempt(names[at], number - sum(made[:at]) + 1)[1]
+        rounds.count_round(problem, f"{names[at]}, allocation {number - sum(made[:at]) + 1}")
+
+
+@failing("mark start")
 def mark_start(rounds):
     fail_each(rounds, lambda folder: None, "m.csv", "mark", "start", "--stf", "m.csv", "a block", check=lambda done, content: "" if content else "no mark")
 
 
-@trial("failing allocation", "mark stop", SMALL, LARGE)
+@failing("mark stop")
 def mark_stop(rounds):
     marked = []
     fail_each(rounds, lambda folder: marks(folder, "m.sqlite"), "", "mark", "stop", "--stf", "m.sqlite", "a new block",
@@ -200,7 +335,7 @@ def mark_stop(rounds):
         rounds.count_round(f"{len(marked)} marks were made, {count} are there")
 
 
-@trial("failing allocation", "attach", 6, 300)
+@failing("attach", 6)
 def attach(rounds):
     sleeper = rounds.start(["sleep", "1000"])
     fail_each(rounds, lambda folder: None, "r.json", "attach", "--for", "0.1", "--st", "0.05", "--tf", "t.csv", "-o", "r.json", sleeper.pid,
@@ -227,13 +362,57 @@ def serve_once(*arguments, folder, env):
     return subprocess.CompletedProcess(arguments, process.returncode, page, "".join(said))
 
 
-@trial("failing allocation", "serve", 6, 300)
+@failing("serve", 6)
 def serve(rounds):
     fail_each(rounds, lambda folder: None, "", "serve", "--listen", "127.0.0.1:0", execute=serve_once,
               check=lambda done, page: "" if page.endswith(b"\n") or re.search("HTTP Error 503|closed connection without", done.stderr) else f"{page!r}: {done.stderr}")
 
 
-@trial("failing allocation", "profile python", SMALL, LARGE)
+def view_once(*arguments, folder, env):
+    """Waits until the view shows figures, then closes it; its standard error is what was written before and after views."""
+    terminal = ViewTerminal(arguments, folder, **env)
+    try:
+        terminal.wait_for(lambda: terminal.process.poll() is not None or terminal.shows(r"^CPU +\d"), "figures")
+        shown = terminal.shows(r"^CPU +\d")
+        if arguments[0] == "live" and terminal.process.poll() is None:
+            terminal.send("q")
+        status = terminal.end()
+        if terminal.settings() != terminal.before or terminal.written.count(ENTER) != terminal.written.count(LEAVE):
+            raise AssertionError(f"the terminal is not as before; it ended with {status}: {terminal.first_screen()}")
+        written = terminal.first_screen().decode().replace("\r", "")
+        return subprocess.CompletedProcess(arguments, status, "shown" if shown else "", written)
+    finally:
+        terminal.close()
+
+
+def has_shown(done, content):
+    return "" if content else f"exit status 0, and no figures were shown: {done.stderr}"
+
+
+@failing("live", 4)
+def live(rounds):
+    fail_each(rounds, lambda folder: None, "", "live", "--st", "0.1", check=has_shown, execute=view_once)
+
+
+@failing("live PID", 4)
+def live_process(rounds):
+    sleeper = rounds.start(["sleep", "1000"])
+    fail_each(rounds, lambda folder: None, "", "live", "--st", "0.1", sleeper.pid, check=has_shown, execute=view_once)
+
+
+def whole_run(done, content):
+    if "output\n" not in done.stderr:
+        return f"the command's output is missing: {done.stderr}"
+    return "exit status 0, and no report" if content is None else is_json(done, content)
+
+
+@failing("run --live", 4)
+def run_live(rounds):
+    fail_each(rounds, lambda folder: None, "r.json", "run", "--live", "--st", "0.1", "-f", "json", "-o", "r.json", "--",
+              "sh", "-c", "echo output; sleep 0.6", check=whole_run, execute=view_once)
+
+
+@failing("profile python")
 def profile_python(rounds):
     def make(folder):
         profiler = cProfile.Profile()
@@ -243,12 +422,12 @@ def profile_python(rounds):
     fail_each(rounds, make, "", "profile", "python", "top", "-f", "json", "a.prof")
 
 
-@trial("failing allocation", "energy curve", SMALL, LARGE)
+@failing("energy curve")
 def energy_curve(rounds):
     fail_each(rounds, lambda folder: recording(folder, "json"), "c.svg", "energy", "curve", "-o", "c.svg", "rec", "intel_power")
 
 
-@trial("failing allocation", "doctor", SMALL, LARGE)
+@failing("doctor")
 def doctor(rounds):
     fail_each(rounds, lambda folder: None, "", "doctor", "-f", "json", check=is_json)
 

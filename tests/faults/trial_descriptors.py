@@ -52,7 +52,7 @@ def read_with_few(rounds):
     recording(folder, "json")
     commands = [["sub-track", "analyze", "--tf", "t.sqlite", "--stf", "m.csv", "-f", "json"], ["sub-track", "combine", "--stf", "all.csv", "-p", "m.csv", "m.csv"],
                 ["timeline", "merge", "-o", "m.json", "k.json", "t.csv"], ["energy", "summary", "rec"], ["profile", "kernels", "k.json"],
-                ["report", "-o", "x.html", "t.sqlite", "t.csv", "rec", "k.json"]]
+                ["report", "-o", "x.html", "t.sqlite", "t.csv", "rec", "k.json"], ["plot", "-o", "x.svg", "t.sqlite", "t.csv", "rec"]]
     for number in rounds:
         (folder / "all.csv").unlink(missing_ok=True)
         command, limit = commands[number % len(commands)], 3 + 5 * number % 30

@@ -1,15 +1,25 @@
-"""Full disks: what was lost is said, with an exit status, and what is there is whole."""
+"""Full disks and limits of file sizes: what was lost is said, with an exit status, and what is there is whole. With space
+again it goes on."""
 
+import contextlib
+import datetime
+import json
 import os
-import re
+import resource
+import sqlite3
 import subprocess
+import time
 import unittest
 
-from faults import MARKER, leftovers, main, problem_of, run, trial
+from faults import leftovers, main, problem_of, run, trial
 from formats import marks_csv, rapl, trace, tracked
+from marking import Marker
 
 # The exit status of a tracker that could not start the command, or not write its report.
 TRACKER_FAILED = 125
+
+# Writers that found a full disk try again after 50 ms.
+RETRY_SECONDS = 0.06
 
 
 class FullDisk:
@@ -31,15 +41,15 @@ class FullDisk:
 
 
 def fill_some(disk, rounds):
-    """Leaves room for any number of bytes, down to none, and returns it."""
-    room = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
-    keep = rounds.random.randrange(0, room // 2)
-    (disk / "filler").write_bytes(bytes(room - keep))
+    """Leaves space for any number of bytes, down to none, and returns it."""
+    space = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+    keep = rounds.random.randrange(0, space // 2)
+    (disk / "filler").write_bytes(bytes(space - keep))
     return keep
 
 
 def rows_problem(disk, name, said):
-    """With room again the file opens, SQLite's log next to it included; where rows are missing, that was said."""
+    """With space again the file opens, SQLite's log next to it included; where rows are missing, that was said."""
     (disk / "filler").unlink()
     if not (disk / name).exists():
         return "" if said else "there is no tracking file, and not a word of it"
@@ -82,9 +92,9 @@ def outputs_on_full_disk(rounds):
                 ("m.json", ["timeline", "merge", "-o", "m.json", "../round/k.json"])]
     whole = {}
     for output, command in commands:
-        (rounds.folder / "room").mkdir(exist_ok=True)
-        run(*command, folder=rounds.folder / "room")
-        whole[output] = (rounds.folder / "room" / output).stat().st_size
+        (rounds.folder / "space").mkdir(exist_ok=True)
+        run(*command, folder=rounds.folder / "space")
+        whole[output] = (rounds.folder / "space" / output).stat().st_size
     with FullDisk(rounds.folder, "256k") as disk:
         for number in rounds:
             for name in leftovers(disk):
@@ -100,35 +110,101 @@ def outputs_on_full_disk(rounds):
             rounds.count_round(problem or (f"it left {left}" if left else ""), f"{output}, round {number}")
 
 
-@trial("full disk", "marks of code blocks", 6, 150)
+@trial("full disk", "marks of code blocks, until there is space again", 6, 150)
 def marks_on_full_disk(rounds):
-    with FullDisk(rounds.folder, "256k") as disk:
+    with FullDisk(rounds.folder, "512k") as disk:
         for number in rounds:
             for name in leftovers(disk):
                 (disk / name).unlink()
-            room = fill_some(disk, rounds)
-            name = ("m.csv", "m.sqlite", "m.gputblocks")[number % 3]
-            process = rounds.start([MARKER, disk / name, "3000"])
-            said, complaints = (text.decode() for text in process.communicate())
-            rounds.processes.remove(process)
-            problem = ""
-            if process.returncode not in (0, 1):
-                problem = f"the marking program ended with {process.returncode}"
-            elif (process.returncode == 1) != bool(complaints) or process.returncode == 0 and len(said) < 3000:
-                problem = f"exit status {process.returncode}, {len(said)} of 3000 calls, and it said {complaints!r}"
-            elif said:
-                (disk / "filler").unlink()
-                done = run("sub-track", "combine", "--mix", "--stf", rounds.folder / f"all{number}.csv", "-p", name, folder=disk)
-                rows = (rounds.folder / f"all{number}.csv").read_text().splitlines() if done.returncode == 0 else []
-                kept = sum(",1," in row and "lost calls" not in row for row in rows)
-                lost = re.search(r": (\d+) calls? (is|are) not in it", done.stderr)
-                lost = int(lost[1]) if lost else 0
-                problem = problem_of(done) or ("" if kept >= len(said) else f"{len(said)} calls were marked, {kept} are there; {done.stderr}")
-                # Where only a few pages were free at the start (SQLite takes 40 KiB), none could be reserved to say that calls were lost.
-                knows = name == "m.gputblocks" or room >= (96 << 10 if name == "m.sqlite" else 8 << 10)
-                if not problem and knows and kept + lost != 3000:
-                    problem = f"{kept} of 3000 calls are there, and {lost} said to be lost; {done.stderr}"
-            rounds.count_round(problem, f"{name}, round {number}")
+            fill_some(disk, rounds)
+            path = disk / ("m.csv", "m.sqlite", "m.gputblocks")[number % 3]
+            marker = Marker(rounds, path)
+            while marker.mark(1000):
+                pass
+            (disk / "filler").unlink()
+            time.sleep(RETRY_SECONDS)
+            after = marker.mark(300)
+            _, problem = marker.end()
+            if not problem and marker.asked:
+                problem = "" if after == 300 else f"with space again {after} of 300 calls are kept"
+                problem = problem or marker.problem_of_file(path, rounds.folder / f"all{number}.csv")
+            rounds.count_round(problem, f"{path.name}, round {number}")
+
+
+@trial("file size limit", "marks of code blocks", 6, 150)
+def marks_below_limit(rounds):
+    for number in rounds:
+        folder = rounds.fresh()
+        limit = rounds.random.randrange(1000, 400_000)
+        path = folder / ("m.csv", "m.sqlite", "m.gputblocks")[number % 3]
+        marker = Marker(rounds, path, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        for _ in range(20):
+            marker.mark(500)
+        complaints, problem = marker.end()
+        if complaints and f"ulimit -f allows {limit} bytes" not in complaints:
+            problem = problem or f"it said {complaints!r}"
+        if not problem and marker.asked:
+            problem = marker.problem_of_file(path, rounds.folder / f"all{number}.csv")
+        rounds.count_round(problem, f"{path.name}, {limit} bytes")
+
+
+def last_time_of(path):
+    """Of the last row, in seconds since the epoch."""
+    if path.suffix == ".sqlite":
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            return database.execute("SELECT max(timestamp) FROM data").fetchone()[0] or 0
+    return float(path.read_text().splitlines()[-1].rsplit(",", 1)[1])
+
+
+def last_moment_of(folder):
+    """Of the last line of a recording."""
+    if (folder / "power_metrics.sqlite").exists():
+        with contextlib.closing(sqlite3.connect(folder / "power_metrics.sqlite")) as database:
+            date = database.execute("SELECT max(date) FROM power_metrics").fetchone()[0]
+    else:
+        lines = (folder / "power_metrics.json").read_text().splitlines()
+        date = json.loads([line for line in lines if line.startswith("{")][-1])["date"]
+    return datetime.datetime.fromisoformat(date).timestamp()
+
+
+@trial("full disk", "run and its recording of power, until there is space again", 2, 40)
+def run_until_space(rounds):
+    environment = os.environ | rapl(rounds.folder)
+    with FullDisk(rounds.folder, "384k") as disk:
+        for number in rounds:
+            subprocess.run(["rm", "-rf", *(disk / name for name in leftovers(disk))], check=True)
+            driver, name = (("json", "t.csv"), ("sqlite", "t.sqlite"))[number % 2]
+            # The disk is full at once, and has space before it ends.
+            script = "cat /dev/zero >filler 2>/dev/null; sleep 0.5; rm filler; date +%s.%N >freed; sleep 1.7"
+            done = run("run", "--st", "0.01", "--tf", name, "--energy-folder", "rec", "--energy-driver", driver, "--measurement-period", "0.1", "-f", "json", "-o",
+                       rounds.folder / "report.json", "--", "sh", "-c", script, folder=disk, env=environment)
+            problem = problem_of(done) or ("" if done.returncode == 0 else f"exit status {done.returncode}: {done.stderr}")
+            if not problem:
+                freed = float((disk / "freed").read_text())
+                lags = {"rows": last_time_of(disk / name) - freed, "lines": last_moment_of(disk / "rec") - freed}
+                lost = json.loads((rounds.folder / "report.json").read_text())["tracker"]["rows_lost"]
+                problem = "; ".join(f"{what} end {lag:.2f} s after there was space" for what, lag in lags.items() if lag < 1)
+                problem = problem or ("" if lost or driver == "sqlite" else "no row was lost: the disk was not full")
+                problem = problem or ("" if "are being lost" in done.stderr or not lost else f"{lost} rows are lost, and not a word of it")
+            rounds.count_round(problem, f"{driver}, round {number}")
+
+
+@trial("file size limit", "run and its recording of power", 2, 40)
+def run_below_limit(rounds):
+    environment = os.environ | rapl(rounds.folder)
+    for number in rounds:
+        folder = rounds.fresh()
+        limit = rounds.random.randrange(1000, 30_000)
+        driver, name = (("json", "t.csv"), ("sqlite", "t.sqlite"))[number % 2]
+        done = run("run", "--st", "0.002", "--tf", name, "--energy-folder", "rec", "--energy-driver", driver, "--measurement-period", "0.1", "--",
+                   "sh", "-c", "echo output; sleep 0.5", folder=folder, env=environment,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        problem = problem_of(done)
+        if not problem and done.returncode not in (0, TRACKER_FAILED):
+            problem = f"exit status {done.returncode}: {done.stderr}"
+        if not problem and "Cannot write" in done.stderr and f"ulimit -f allows {limit} bytes" not in done.stderr:
+            problem = f"it said {done.stderr!r}"
+        rounds.count_round(problem, f"{driver}, {limit} bytes")
 
 
 @trial("full disk", "recordings of power", 4, 60)

@@ -3,7 +3,7 @@
 import json
 import time
 
-from faults import CONSUMER, main, problem_of, run, trial
+from faults import CONSUMER, FORKER, main, problem_of, run, trial
 
 
 def track(rounds, least, *command, status=0):
@@ -31,6 +31,28 @@ def track(rounds, least, *command, status=0):
 def forks(rounds):
     forks = 1000 * rounds.count
     rounds.count_round(track(rounds, 1 + forks, CONSUMER, "swarm", forks, "0"))
+
+
+@trial("swarm", "run, vforks on all processors", 1, 60)
+def vforks(rounds):
+    """For so many seconds, as fast as the machine goes; compared with what the program counted itself."""
+    folder = rounds.fresh()
+    done = run("run", "--st", "0.1", "-f", "json", "-o", "r.json", "--", FORKER, rounds.count, "truth", folder=folder, timeout=300)
+    if done.returncode != 0:
+        rounds.count_round(problem_of(done) or done.stderr)
+        return
+    accounting = json.loads((folder / "r.json").read_text())["accounting"]
+    source = json.loads((folder / "r.json").read_text())["sources"]["kernel_cpu_time"]
+    children, seconds = (folder / "truth").read_text().split()
+    processes, kernel, truth = accounting["processes"], accounting["cpu_seconds"]["kernel"], float(seconds)
+    rounds.note = f"{int(children):,} processes, {int(children) / rounds.count:,.0f} a second; CPU {source['state']}, off by {abs(kernel / truth - 1):.1%}"
+    problem = ""
+    if processes["missed"] == 0 and processes["seen"] != int(children) + 1 or processes["seen"] > int(children) + 1:
+        problem = f"{processes['seen']} of {int(children) + 1} processes seen"
+    # The program itself, before its main() and after it has counted.
+    if kernel > truth * 1.01 + 0.02 or (source["state"] == "exact" and kernel < truth * 0.999 - 0.001):
+        problem = f"{kernel} CPU seconds, {source['state']}; the program counted {truth}"
+    rounds.count_round(problem)
 
 
 @trial("swarm", "run, many processes at once", 200, 5000)

@@ -1,8 +1,8 @@
 /*
  * A folder of its own for each group of tests that writes files.
  */
-#ifndef TESTS_STORE_TEMPORARY_H
-#define TESTS_STORE_TEMPORARY_H
+#ifndef TESTS_FORMATS_TEMPORARY_H
+#define TESTS_FORMATS_TEMPORARY_H
 
 #include "base/file.h"
 #include "testing.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char temporary_folder[] = "/tmp/test-store-XXXXXX";
+static char temporary_folder[] = "/tmp/gput-test-XXXXXX";
 
 static inline int temporary_create(void **state)
 {

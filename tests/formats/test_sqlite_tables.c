@@ -94,5 +94,5 @@ int main(void)
         temporary_test(a_value_of_another_type_is_refused),
     };
     return cmocka_run_group_tests_name(
-        "store/sqlite_tables", tests, temporary_create, temporary_remove);
+        "formats/sqlite_tables", tests, temporary_create, temporary_remove);
 }

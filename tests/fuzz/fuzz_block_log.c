@@ -1,8 +1,9 @@
 /*
  * Block logs: whatever the bytes, rows that keep their promises or an error. Half of the inputs are
- * put after a sound header, so that their chunks are looked at.
+ * put after a sound header, so that their chunks are read.
  */
 #include "formats/marks/block_log.h"
+#include "fuzz_folder.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    snprintf(path, sizeof path, "/tmp/fuzz-%d.gputblocks", (int)getpid());
+    snprintf(path, sizeof path, "%s/fuzz-%d.gputblocks", fuzz_folder(), (int)getpid());
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         abort();

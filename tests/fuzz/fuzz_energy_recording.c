@@ -1,5 +1,7 @@
 /* Folders of power recordings: the first byte says which file the rest is. What is accepted can be
  * summed up, printed and drawn. */
+#include "fuzz_folder.h"
+
 #include <gputracker/energy_recording.h>
 
 #include <stdio.h>
@@ -48,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char line[] = "{\"date\": \"2023-06-30 16:32:14\", \"metrics\": {}}\n";
     static char folder[64];
     if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/fuzz-energy-XXXXXX");
+        snprintf(folder, sizeof folder, "%s/fuzz-energy-XXXXXX", fuzz_folder());
         if (!mkdtemp(folder))
             abort();
     }

@@ -1,4 +1,4 @@
-/* Any bytes as the trace of a rank, looked at in every way. */
+/* Any bytes as the trace of a rank, read in every way. */
 #include <gputracker/profile.h>
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
-/* Any bytes as the events of a training profile, looked at in every way. */
+/* Any bytes as the events of a training profile, read in every way. */
+#include "fuzz_folder.h"
+
 #include <gputracker/profile.h>
 
 #include <stdio.h>
@@ -27,7 +29,7 @@ static void make_root(void)
     char path[256];
     static const char *const below[] = {
         "/framework", "/framework/pevents", "/framework/pevents/2020091312"};
-    snprintf(root, sizeof root, "/tmp/gput-fuzz-XXXXXX");
+    snprintf(root, sizeof root, "%s/fuzz-profile-XXXXXX", fuzz_folder());
     if (!mkdtemp(root))
         abort();
     for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
@@ -49,16 +51,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     fwrite(data, 1, size, file);
     fclose(file);
-    for (int view = GPUT_PROFILE_JOB; view <= GPUT_PROFILE_EVENTS; view++) {
-        const struct gput_profile_options options = {.size = sizeof options,
-            .path = root,
-            .by = (enum gput_profile_by)(size % 3),
-            .by_phase = size % 2,
-            .each_step = size % 5 == 0,
-            .memory_bytes = 1 << 20};
-        struct gput_tables *tables = NULL;
-        if (gput_profile_tables((enum gput_profile_view)view, &options, &tables, NULL) == GPUT_OK)
-            gput_tables_destroy(tables);
-    }
+    /* One view a time, so that many inputs are tried. */
+    uint32_t chosen = 0;
+    for (size_t i = 0; i < size; i++)
+        chosen = chosen * 31 + data[i];
+    const struct gput_profile_options options = {.size = sizeof options,
+        .path = root,
+        .by = (enum gput_profile_by)(chosen / 256 % 3),
+        .by_phase = chosen / 1024 % 2,
+        .each_step = chosen / 2048 % 2,
+        .memory_bytes = 1 << 20};
+    struct gput_tables *tables = NULL;
+    int view = GPUT_PROFILE_JOB + (int)(chosen % (GPUT_PROFILE_EVENTS - GPUT_PROFILE_JOB + 1));
+    if (gput_profile_tables((enum gput_profile_view)view, &options, &tables, NULL) == GPUT_OK)
+        gput_tables_destroy(tables);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* Columns of a report: whatever is added is read again, to half a step. */
 #include "../report/column_decoder.h"
+#include "fuzz_folder.h"
 
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     double *values = calloc(count + 1, sizeof *values), *read = calloc(count + 1, sizeof *read);
     struct report_spool spool;
     struct report_column column;
-    report_spool_init(&spool, "/tmp");
+    report_spool_init(&spool, fuzz_folder());
     report_column_init(&column, &spool, size ? steps[data[0] % 4] : 1);
     if (count)
         memcpy(values, data + 1, count * sizeof *values);

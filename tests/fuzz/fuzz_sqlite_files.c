@@ -8,6 +8,7 @@
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
+#include "fuzz_folder.h"
 
 #include <gputracker/energy_recording.h>
 #include <gputracker/recorded.h>
@@ -31,7 +32,7 @@ static void remove_files(void)
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
     for (int kind = 0; kind < KINDS; kind++) {
         for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-            char name[160];
+            char name[512];
             snprintf(name, sizeof name, "%s%s", paths[kind], endings[i]);
             unlink(name);
         }
@@ -73,7 +74,7 @@ static void make_tracking(void)
 
 static void make_sound_files(void)
 {
-    snprintf(folder, sizeof folder, "/dev/shm/fuzz-sqlite-XXXXXX");
+    snprintf(folder, sizeof folder, "%s/fuzz-sqlite-XXXXXX", fuzz_folder());
     if (!mkdtemp(folder))
         abort();
     snprintf(paths[TRACKING], sizeof paths[0], "%s/t.sqlite", folder);

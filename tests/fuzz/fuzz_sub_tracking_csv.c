@@ -1,5 +1,6 @@
 /* Sub-tracking files as CSV: whatever the bytes, rows that keep their promises or an error. */
 #include "formats/marks/sub_tracking_file.h"
+#include "fuzz_folder.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void read_all(
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    snprintf(path, sizeof path, "/tmp/fuzz-%d.csv", (int)getpid());
+    snprintf(path, sizeof path, "%s/fuzz-%d.csv", fuzz_folder(), (int)getpid());
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();

@@ -1,5 +1,6 @@
 /* Tracking files as CSV: read to the end or refused, never past it. */
 #include "formats/tracking/tracking_reader.h"
+#include "fuzz_folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +30,8 @@ static void read_all(const char *path, size_t size,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[] = "/dev/shm/fuzz-XXXXXX.csv";
+    char path[128];
+    snprintf(path, sizeof path, "%s/fuzz-XXXXXX.csv", fuzz_folder());
     int fd = mkstemps(path, 4);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();

@@ -197,7 +197,7 @@ static void a_process_that_may_not_be_read_is_missing_not_zero(void **state)
     drm_client_reader_finish(&reader);
 }
 
-/* Leaves room for so many more descriptors. */
+/* Leaves this many more descriptors. */
 static void limit_files(rlim_t more)
 {
     int fd = dup(0);

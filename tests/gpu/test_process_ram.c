@@ -15,6 +15,7 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
 {
     struct gpu_process_list list = {0};
     const struct gpu_missing missing[2] = {{.ram = missing_on_first}};
+    static const uint32_t positions[] = {3, 1};
     struct pid_owner_cache pid_owners = {0};
     pid_t descendants[] = {CHILD, CHILD + 1};
     struct gpu_tree tree = {.main = MAIN, .descendants = descendants, .n_descendants = 2};
@@ -25,8 +26,8 @@ static void add(const struct gpu_process *entries, size_t count, const pid_t *as
         assert_true(gpu_process_list_add(&list, entries[i]));
     gpu_process_list_sort(&list);
     assert_true(gpu_process_list_set_tracked(&list, asked, n_tracked_pids));
-    gpu_process_ram_list_add(
-        &ram_list, &list, missing, 2, 7, &tree, &pid_owners, fixture("gpu-namespaces/proc"));
+    gpu_process_ram_list_add(&ram_list, &list, missing, positions, 2, 7, &tree, &pid_owners,
+        fixture("gpu-namespaces/proc"));
     gpu_process_list_finish(&list);
     pid_owner_cache_finish(&pid_owners);
 }
@@ -64,6 +65,27 @@ static void adds_up_devices_and_clients(void **state)
     assert_holds(0, MAIN, 3100);
     assert_holds(1, CHILD, 1000);
     assert_int_equal(ram_list.entries[0].read_ns, 7);
+}
+
+static void keeps_what_each_holds_on_each_device(void **state)
+{
+    (void)state;
+    const struct gpu_process entries[] = {
+        {.device = 0, .pid = MAIN, .ram_bytes = 100}, /* the set's device 3 */
+        {.device = 1, .pid = MAIN, .client = 7, .ram_bytes = 1000},
+        {.device = 1, .pid = MAIN, .client = 8, .ram_bytes = 2000},
+        {.device = 1, .pid = CHILD, .client = 7, .ram_bytes = 1000},
+        {.device = 1, .pid = OTHER, .ram_bytes = 9},
+    };
+    static const struct gpu_use expected[] = {{MAIN, 1, 3000}, {CHILD, 1, 1000}, {MAIN, 3, 100}};
+    add(entries, 5, both, NULL);
+    gpu_process_ram_list_merge(&ram_list);
+    assert_int_equal(ram_list.held_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ram_list.held[i].pid, expected[i].pid);
+        assert_int_equal(ram_list.held[i].device, expected[i].device);
+        assert_number(ram_list.held[i].ram_bytes, expected[i].ram_bytes);
+    }
 }
 
 static void only_processes_tracked_at_the_list_have_0(void **state)
@@ -121,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(adds_up_devices_and_clients, empty),
+        cmocka_unit_test_teardown(keeps_what_each_holds_on_each_device, empty),
         cmocka_unit_test_teardown(only_processes_tracked_at_the_list_have_0, empty),
         cmocka_unit_test_teardown(what_no_device_reports_is_unknown, empty),
         cmocka_unit_test_teardown(a_process_that_ended_since_the_list_counts, empty),

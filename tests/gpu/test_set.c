@@ -148,6 +148,17 @@ static void processes_are_of_the_moment_of_the_memory_in_use(void **state)
     gpu_set_close(set);
 }
 
+/* Of figures that contradict each other. */
+static void assert_maxima(const struct gpu_sample *sample, double main_bytes, double system_bytes)
+{
+    struct gpu_sample maxima = *sample;
+    gpu_sample_reconcile_ram(&maxima);
+    assert_false(gpu_sample_contradicts_itself(&maxima));
+    assert_number(maxima.main_ram_bytes, main_bytes);
+    assert_number(maxima.system_ram_bytes, system_bytes);
+    assert_number(maxima.devices[0].ram_used_bytes, system_bytes);
+}
+
 static void waits_once_for_a_list_after_a_change_and_again_at_the_end(void **state)
 {
     (void)state;
@@ -167,6 +178,7 @@ static void waits_once_for_a_list_after_a_change_and_again_at_the_end(void **sta
     gpu_set_sample(set, &tree, &sample);
     assert_number(sample.main_ram_bytes, 4e9);
     assert_true(gpu_sample_contradicts_itself(&sample));
+    assert_maxima(&sample, 4e9, 4e9);
     gpu_sample_limit_ram(&sample);
     assert_false(gpu_sample_contradicts_itself(&sample));
     assert_number(sample.main_ram_bytes, NAN);
@@ -195,6 +207,7 @@ static void processes_never_hold_more_than_is_in_use_at_that_moment(void **state
     struct gpu_sample sample = sample_around_a_list(set, getpid());
     assert_number(sample.main_ram_bytes, 15e8);
     assert_true(gpu_sample_contradicts_itself(&sample));
+    assert_maxima(&sample, 1e9, 1e9);
     gpu_sample_limit_ram(&sample);
     assert_number(sample.main_ram_bytes, 1e9);
     assert_number(sample.combined_ram_bytes, 1e9);

@@ -139,7 +139,7 @@ static void refuses_what_is_no_dump(void **state)
     (void)state;
     static const char self[] = "\xfb\x01r\0\0\0\0"; /* a dict in itself */
     static const char tuple[] = ")\x01N";           /* no dict */
-    static const char code[] = "c\0\0\0\0";         /* code, which is never looked at */
+    static const char code[] = "c\0\0\0\0";         /* code, which is never read */
     static const char keys[] = "{i\x01\0\0\0i\x01\0\0\0"
                                "0"; /* {1: 1} */
     static const char *const dumps[] = {self, tuple, code, keys};
@@ -168,5 +168,5 @@ int main(void)
         cmocka_unit_test(refuses_every_cut),
         cmocka_unit_test(refuses_what_is_no_dump),
     };
-    return cmocka_run_group_tests_name("profile/cprofile", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("import/cprofile", tests, NULL, NULL);
 }

@@ -270,5 +270,5 @@ int main(void)
         cmocka_unit_test(many_values_in_few_bytes_are_refused),
         cmocka_unit_test(depth_and_circles_are_only_data),
     };
-    return cmocka_run_group_tests_name("output/pickle_reader", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("import/pickle_reader", tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void what_is_not_there_is_not_known(void **state)
     struct gput_results results = {0};
     assert_true(isnan(gput_results_number(&results, "max.main")));
     assert_true(isnan(gput_results_number(&results, "max.main_ram_")));
-    assert_true(isnan(gput_results_number(&results, "peaks.main.source"))); /* a text */
+    assert_true(isnan(gput_results_number(&results, "peaks.main_source"))); /* a text */
     assert_string_equal(gput_results_text(&results, "elapsed_seconds"), "");
     assert_string_equal(gput_results_text(&results, "nothing"), "");
     assert_true(isnan(gput_results_gpu_number(&results, 0, "max_ram_bytes")));
@@ -82,8 +82,8 @@ static void figures_and_words_are_read_by_name(void **state)
         .gpus = &gpu};
     assert_true(gput_results_number(&results, "elapsed_seconds") == 1.5);
     assert_true(gput_results_number(&results, "tracker.ticks") == 7);
-    assert_true(gput_results_number(&results, "peaks.main.at_most_bytes") == 9);
-    assert_string_equal(gput_results_text(&results, "peaks.main.source"), "VmHWM");
+    assert_true(gput_results_number(&results, "peaks.main_at_most_bytes") == 9);
+    assert_string_equal(gput_results_text(&results, "peaks.main_source"), "VmHWM");
     assert_string_equal(gput_results_text(&results, "static_data.ram_unit"), "megabytes");
     assert_string_equal(gput_results_gpu_text(&results, 0, "uuid"), "GPU-1");
     assert_true(gput_results_gpu_number(&results, 0, "selected") == 1);

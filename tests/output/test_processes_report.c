@@ -82,7 +82,7 @@ static void marks_what_is_a_lower_bound(void **state)
     family[2].end_ns = 0;
     struct gput_processes list = {.processes = family, .count = 3, .ram_unit = GPUT_MEGABYTES};
     char *text = tree_of(&list);
-    assert_non_null(strstr(text, "      ≥1.500       5.000          10         n/a"));
+    assert_non_null(strstr(text, "      ≥1.500       5.000         ≥10         n/a"));
     assert_non_null(strstr(text, "      ≥2.000      ≥1.500      ≥5.000         ≥10         n/a"));
     assert_non_null(strstr(text, "         n/a       1.500       5.000          10         n/a"));
     assert_non_null(strstr(text, "\n≥: at least this"));
@@ -110,8 +110,8 @@ static void gpu_ram_has_a_column_where_it_is_known(void **state)
     text = tree_of(&list);
     assert_non_null(strstr(text, "Processes (RAM in megabytes, GPU RAM in megabytes):\n"));
     assert_non_null(strstr(text, "    Peak RAM     GPU RAM  Read bytes"));
-    assert_non_null(strstr(text, "       5.000         n/a          10"));
-    assert_non_null(strstr(text, "       5.000    7000.000          10"));
+    assert_non_null(strstr(text, "       5.000         n/a         ≥10"));
+    assert_non_null(strstr(text, "       5.000    7000.000         ≥10"));
     assert_non_null(strstr(text, "       0.000       1.000           0"));
     free(text);
 }
@@ -156,7 +156,7 @@ static void programs_get_all_of_it(void **state)
     assert_int_equal(doc_get(first, "parent")->kind, DOC_NULL);
     assert_string_equal(doc_get(first, "command_line")->string, "main --all");
     assert_string_equal(doc_get(first, "end_timestamp_source")->string, "final");
-    assert_string_equal(doc_get(first, "at_least")->string, "cpu_seconds");
+    assert_string_equal(doc_get(first, "at_least")->string, "cpu_seconds, bytes");
     assert_string_equal(doc_get(first, "peak_ram_source")->string, "final");
     assert_int_equal(doc_get(first, "exit_code")->integer, 0);
     assert_int_equal(doc_get(first, "exit_signal")->kind, DOC_NULL);

@@ -27,6 +27,9 @@ static struct gput_results no_results(void)
     results.accounting.system_network_received_bytes = NAN;
     results.accounting.system_network_sent_bytes = NAN;
     results.static_data.ram_system_capacity_bytes = NAN;
+    results.static_data.allowed_ram_bytes = results.static_data.allowed_cores = NAN;
+    results.allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    identity_forget(&results.identity);
     results.tracker.rss_bytes = NAN;
     return results;
 }
@@ -38,7 +41,16 @@ static struct gput_results make_results(void)
     results.static_data = (struct gput_static_data){.ram_system_capacity_bytes = 33567825920.0,
         .gpu_ram_system_capacity_bytes = 150754820096.0,
         .system_core_count = 16,
-        .system_gpu_count = 2};
+        .system_gpu_count = 2,
+        .allowed_ram_bytes = 8e9,
+        .allowed_cores = 1.5};
+    strcpy(results.identity.host, "node1");
+    strcpy(results.identity.launcher, "Open MPI");
+    strcpy(results.identity.job_id, "a \"job\"");
+    strcpy(results.identity.command, "no label");
+    results.identity.pid = 4711; /* neither */
+    results.identity.rank = 3;
+    results.identity.world_size = 4;
     results.elapsed_seconds = 100.25;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         bool percent =

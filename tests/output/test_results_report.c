@@ -25,6 +25,13 @@ static struct gput_results make_results(void)
         .allowed_ram_bytes = 8e9,
         .allowed_cores = 3.5,
     };
+    identity_forget(&results.identity);
+    strcpy(results.identity.host, "node1");
+    strcpy(results.identity.launcher, "Open MPI");
+    results.identity.pid = 4711;
+    results.identity.rank = 3;
+    results.identity.world_size = 4;
+    results.allowed = (struct gput_allowed){4, 3.5, 4, 8e9, NAN, 100, NAN, NAN, NAN};
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
         bool bytes = quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;
@@ -117,9 +124,12 @@ static void text_has_only_what_the_older_tool_reported(void **state)
     struct gput_results results = make_results();
     char *full = render(&results, GPUT_FULL);
     char *text = render(&results, GPUT_TEXT);
-    char *end = strstr(full, "\nAllowed:\n");
+    char *end = strstr(full, "\nIdentity:\n");
+    char *allowed = strstr(text, "\nAllowed:\n"); /* which that tool did not know */
     assert_non_null(end);
-    end[1] = '\0';
+    assert_non_null(allowed);
+    assert_string_equal(allowed, "\nAllowed:\n   RAM: 8000.0\n   Cores: 3.5\n");
+    end[1] = allowed[1] = '\0';
     assert_string_equal(text, full);
     free(text);
     free(full);
@@ -203,8 +213,11 @@ static void sections_that_do_not_apply_are_left_out(void **state)
     doc_destroy(doc);
 
     results.static_data.allowed_cores = NAN;
+    results.identity = (struct gput_identity){.host = ""}; /* a file of an earlier version */
     doc = report_doc(&results);
     assert_null(doc_get(doc, "allowed"));
+    assert_null(doc_get(doc, "identity"));
+    assert_null(doc_get(doc, "job"));
     assert_null(doc_get(doc, "ram")); /* nor did its members land elsewhere */
     assert_non_null(doc_get(doc, "peaks"));
     doc_destroy(doc);

@@ -13,6 +13,7 @@ static struct gput_results training(void)
     results.static_data.ram_system_capacity_bytes = 64e9;
     results.static_data.allowed_ram_bytes = 8e9;
     results.static_data.allowed_cores = 4;
+    results.static_data.system_core_count = 64;
     results.elapsed_seconds = 192;
     results.max[GPUT_COMBINED_RAM] = 6e9;
     results.max[GPUT_MAIN_RAM] = 5e9;
@@ -75,8 +76,10 @@ static void all_lines_of_a_training_run(void **state)
     assert_string_equal(text,
         "gpu-tracker: python train.py --name 'two words'\n"
         "  Time         3 min 12 s  exit status 0\n"
-        "  CPU         11 min 40 s  3.6 of 4 cores allowed; user 11 min 20 s, system 20 s\n"
-        "  RAM                6 GB  peak, 75 % of the allowed 8 GB; main 5 GB, children 1.2 GB\n"
+        "  CPU         11 min 40 s  3.6 of 4 cores allowed (machine: 64); user 11 min 20 s, system "
+        "20 s\n"
+        "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB); main 5 GB, "
+        "children 1.2 GB\n"
         "  GPU 0           11.2 GB  peak of 150 GB; busy 85 %, at most 98 %; 310 W  NVIDIA H200\n"
         "  Energy            60 kJ  of the machine's 65 kJ, which took 338 W\n"
         "  I/O              1.7 GB  read, 12 MB written; 0 B from storage, n/a to storage\n"
@@ -94,9 +97,15 @@ static void lower_bounds_say_so(void **state)
     results.accounting.processes_missed = 2;
     results.peaks.combined.at_most_bytes = 7e9;
     char *text = summarize(&results, NULL);
-    assert_non_null(strstr(text, "11 min 40 s  at least; 3.6 of 4 cores allowed\n"));
+    assert_non_null(strstr(text, "11 min 40 s  at least; 3.6 of 4 cores allowed (machine: 64)\n"));
     assert_non_null(strstr(text, "6 GB  peak (at most 7 GB), 75 %"));
     assert_non_null(strstr(text, "  9  at least; at most 24 threads"));
+    assert_null(strstr(text, "each at least"));
+    free(text);
+    results.sources[2] = (struct gput_source){"counts", GPUT_SOURCE_SAMPLED, "at least: …"};
+    text = summarize(&results, NULL);
+    assert_non_null(
+        strstr(text, "12 MB written; 0 B from storage, n/a to storage; each at least this\n"));
     free(text);
 }
 

@@ -41,11 +41,11 @@ static inline const char *consumer_path(void)
 }
 
 /* Splits "alloc 1 wait" into an argument vector, whose words stay in `text`. */
-static inline void consumer_words(char *text, char **argv, size_t most)
+static inline void consumer_words(char *text, char **argv, size_t capacity)
 {
     size_t count = 0;
     argv[count++] = (char *)consumer_path();
-    for (char *word = strtok(text, " "); word && count < most - 1; word = strtok(NULL, " "))
+    for (char *word = strtok(text, " "); word && count < capacity - 1; word = strtok(NULL, " "))
         argv[count++] = word;
     argv[count] = NULL;
 }

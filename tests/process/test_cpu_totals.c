@@ -1,6 +1,6 @@
+#include "process/cpu_totals.h"
 #include "process/fake_procfs.h"
 #include "process/live.h"
-#include "process/process_totals.h"
 #include "process/process_tree.h"
 
 #define MS INT64_C(1000000)
@@ -267,5 +267,5 @@ int main(void)
         cmocka_unit_test(what_was_used_before_tracking_never_counts),
         cmocka_unit_test(a_swarm_of_short_children_is_counted),
     };
-    return cmocka_run_group_tests_name("track/cpu_totals", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/cpu_totals", tests, NULL, NULL);
 }

@@ -206,5 +206,5 @@ int main(void)
         cmocka_unit_test(works_with_closed_standard_streams),
         cmocka_unit_test(signals_that_are_ignored_or_blocked_stay_so),
     };
-    return cmocka_run_group_tests_name("track/launch", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/launch", tests, NULL, NULL);
 }

@@ -9,6 +9,27 @@
 #define KB UINT64_C(1024)
 #define LAG (256 * KB)
 
+static struct fake_procfs fake;
+static struct memory memory;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memory = (struct memory){0};
+    fake_procfs_init(&fake);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    memory_finish(&memory);
+    fake_procfs_finish(&fake);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
 /* A mapping as smaps shows it; sizes in kB. */
 struct mapping {
     unsigned start_kb, length_kb, offset_kb;
@@ -22,7 +43,7 @@ static int print_field(char *text, const char *name, unsigned kb)
     return sprintf(text, "%-16s%8u kB\n", name, kb);
 }
 
-static void put_smaps(const struct fake_procfs *fake, const struct mapping *mappings, size_t count)
+static void put_smaps(const struct mapping *mappings, size_t count)
 {
     char text[8192], *end = text;
     for (const struct mapping *m = mappings; m < mappings + count; m++) {
@@ -36,11 +57,11 @@ static void put_smaps(const struct fake_procfs *fake, const struct mapping *mapp
         end += print_field(end, "Anonymous:", m->anonymous);
         end += sprintf(end, "VmFlags: rd wr mr mw me ac sd\n");
     }
-    fake_write(fake, text, "10/smaps");
+    fake_write(&fake, text, "10/smaps");
 }
 
-static void put_rollup(const struct fake_procfs *fake, unsigned pss_anonymous, unsigned shared,
-    unsigned private, unsigned anonymous)
+static void put_rollup(
+    unsigned pss_anonymous, unsigned shared, unsigned private, unsigned anonymous)
 {
     char text[1024], *end = text;
     end += sprintf(end, "00400000-7fff00000000 ---p 00000000 00:00 0 [rollup]\n");
@@ -52,31 +73,27 @@ static void put_rollup(const struct fake_procfs *fake, unsigned pss_anonymous, u
     end += print_field(end, "Shared_Clean:", shared);
     end += print_field(end, "Private_Dirty:", private);
     print_field(end, "Anonymous:", anonymous);
-    fake_write(fake, text, "10/smaps_rollup");
+    fake_write(&fake, text, "10/smaps_rollup");
 }
 
 static void before_an_exact_reading_statm_gives_private_and_shared(void **state)
 {
     (void)state;
-    struct memory memory = {0};
     memory_set_fast(&memory, 100 * KB, 30 * KB);
     struct rss rss = memory_rss(&memory);
     assert_int_equal(rss.total, 100 * KB);
     assert_int_equal(rss.private, 70 * KB);
     assert_int_equal(rss.shared, 30 * KB);
     assert_true(memory_has_changed(&memory));
-    memory_finish(&memory);
 }
 
 static void file_pages_are_never_more_than_resident_pages(void **state)
 {
     (void)state;
-    struct memory memory = {0};
     /* The kernel's counters are per CPU and need not be consistent. */
     memory_set_fast(&memory, 100 * KB, 130 * KB);
     assert_int_equal(memory_anonymous_bytes(&memory), 0);
     assert_int_equal(memory_rss(&memory).private, 0);
-    memory_finish(&memory);
 }
 
 static const struct mapping a_program[] = {
@@ -90,10 +107,7 @@ static const struct mapping a_program[] = {
 static void smaps_gives_private_and_shared(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     struct rss rss = memory_rss(&memory);
@@ -105,17 +119,12 @@ static void smaps_gives_private_and_shared(void **state)
     assert_int_equal(memory_anonymous_share_bytes(&memory), 54 * KB);
     assert_int_equal(memory_anonymous_shared_bytes(&memory), 0);
     assert_false(memory_has_changed(&memory));
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void adjacent_mappings_of_one_object_are_one_range(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory.range_count, 2);
@@ -129,8 +138,6 @@ static void adjacent_mappings_of_one_object_are_one_range(void **state)
     assert_int_equal(file->pss_bytes, 5 * KB);
     assert_int_equal(segment->inode, 99);
     assert_int_equal(segment->shared_bytes, 20 * KB);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 /* 40 kB of a file with three mappers. 16 kB are copies shared since a fork, 4 kB were copied after
@@ -138,12 +145,9 @@ static void adjacent_mappings_of_one_object_are_one_range(void **state)
 static void shared_copies_are_not_in_the_pss_of_their_file(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
     const struct mapping mapping = {
         1000, 40, 0, "rw-p", "08:01 77                         /bin/x", 16, 36, 4, 20};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, &mapping, 1);
+    put_smaps(&mapping, 1);
     memory_set_fast(&memory, 40 * KB, 20 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory.range_count, 1);
@@ -153,37 +157,27 @@ static void shared_copies_are_not_in_the_pss_of_their_file(void **state)
     uint64_t copies = memory_anonymous_share_bytes(&memory);
     assert_in_range(copies, 9 * KB, 10 * KB);
     assert_int_equal(memory.ranges[0].pss_bytes, 16 * KB - copies);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void copies_shared_since_a_fork_count_by_their_pss(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
     /* 60 kB of heap, 40 of them shared by two; file data with 8 kB of copies shared by two. */
     const struct mapping mappings[] = {
         {5000, 60, 0, "rw-p", "00:00 0                          [heap]", 40, 40, 20, 60},
         {1000, 10, 0, "rw-p", "08:01 77                         /bin/x", 4, 8, 0, 8},
     };
-    fake_procfs_init(&fake);
-    put_smaps(&fake, mappings, 2);
+    put_smaps(mappings, 2);
     memory_set_fast(&memory, 68 * KB, 0);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 44 * KB);
     assert_int_equal(memory_anonymous_shared_bytes(&memory), 48 * KB);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void a_rollup_gives_the_same_sums(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_rollup(&fake, 54, 30, 54, 54);
+    put_rollup(54, 30, 54, 54);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     struct rss rss = memory_rss(&memory);
@@ -191,20 +185,15 @@ static void a_rollup_gives_the_same_sums(void **state)
     assert_int_equal(rss.private, 54 * KB);
     assert_int_equal(rss.shared, 30 * KB);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 54 * KB);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 /* They are in no other line of smaps, nor in statm. */
 static void pages_of_hugetlbfs_are_counted_separately(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
     const char *text = "00400000-00800000 rw-s 00000000 00:0f 77   /anon_hugepage (deleted)\n"
                        "Rss:                   0 kB\nPss:                   0 kB\n"
                        "Shared_Hugetlb:     2048 kB\nPrivate_Hugetlb:    4096 kB\n";
-    fake_procfs_init(&fake);
     fake_write(&fake, text, "10/smaps");
     fake_write(&fake, text, "10/smaps_rollup");
     memory_set_fast(&memory, 0, 0);
@@ -214,31 +203,21 @@ static void pages_of_hugetlbfs_are_counted_separately(void **state)
         assert_int_equal(memory.hugetlb_bytes, 6144 * KB);
         assert_int_equal(memory_rss(&memory).total, 0);
     }
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void a_kernel_without_rollup_reads_smaps(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void between_exact_readings_statm_gives_the_change(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
 
@@ -264,35 +243,25 @@ static void between_exact_readings_statm_gives_the_change(void **state)
     rss = memory_rss(&memory);
     assert_int_equal(rss.total, 4 * KB);
     assert_true(rss.private <= rss.total);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void a_change_of_one_percent_is_ignored(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_rollup(&fake, 10000, 0, 10000, 10000);
+    put_rollup(10000, 0, 10000, 10000);
     memory_set_fast(&memory, 10000 * KB, 0);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     memory_set_fast(&memory, 10090 * KB, 0);
     assert_false(memory_has_changed(&memory));
     memory_set_fast(&memory, 10110 * KB, 0);
     assert_true(memory_has_changed(&memory));
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 /* It grew by 900 kB while its 84 kB were being counted. */
 static void growth_during_an_exact_reading_is_not_added_twice(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 14 * KB, 10 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 984 * KB, 30 * KB, LAG);
@@ -301,36 +270,26 @@ static void growth_during_an_exact_reading_is_not_added_twice(void **state)
     assert_int_equal(rss.private, 954 * KB);
     assert_int_equal(memory_anonymous_share_bytes(&memory), 954 * KB);
     assert_true(memory_has_changed(&memory));
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 /* The kernel's RSS counters lag by some pages for each CPU. */
 static void the_lag_of_the_kernels_counters_stays_corrected(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 70 * KB, 25 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 70 * KB, 25 * KB, LAG);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
     assert_false(memory_has_changed(&memory));
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 /* munmap() removes a mapping from smaps first, and its pages from the counters step by step. */
 static void memory_unmapped_during_an_exact_reading_is_not_subtracted_twice(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 40000 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     memory_reconcile(&memory, 37000 * KB, 30 * KB, LAG);
@@ -339,34 +298,24 @@ static void memory_unmapped_during_an_exact_reading_is_not_subtracted_twice(void
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_rss(&memory).total, 84 * KB);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void an_execve_resets_it(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_smaps(&fake, a_program, 4);
+    put_smaps(a_program, 4);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, false), GPUT_OK);
     memory_reset(&memory);
     assert_false(memory.has_exact);
     assert_false(memory.has_ranges);
     assert_int_equal(memory.range_count, 0);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 static void a_failed_reading_leaves_the_old_figures(void **state)
 {
     (void)state;
-    struct fake_procfs fake;
-    struct memory memory = {0};
-    fake_procfs_init(&fake);
-    put_rollup(&fake, 54, 30, 54, 54);
+    put_rollup(54, 30, 54, 54);
     memory_set_fast(&memory, 84 * KB, 30 * KB);
     assert_int_equal(memory_read_exact(&memory, fake.root, 10, true), GPUT_OK);
     fake_end(&fake, 10);
@@ -374,8 +323,6 @@ static void a_failed_reading_leaves_the_old_figures(void **state)
     assert_true(memory.has_exact);
     assert_int_equal(memory_rss(&memory).private, 54 * KB);
     assert_false(memory.refused);
-    memory_finish(&memory);
-    fake_procfs_finish(&fake);
 }
 
 /* ---- live ---- */
@@ -410,7 +357,6 @@ static void a_process_that_may_not_be_read_is_marked(void **state)
     prctl(PR_SET_DUMPABLE, 0);
     pid_t child = fork();
     if (child == 0) {
-        struct memory memory = {0};
         if (geteuid() == 0 && setuid(65534) != 0)
             _exit(1);
         memory_set_fast(&memory, 100 * KB, 40 * KB);
@@ -428,24 +374,24 @@ static void a_process_that_may_not_be_read_is_marked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(before_an_exact_reading_statm_gives_private_and_shared),
-        cmocka_unit_test(file_pages_are_never_more_than_resident_pages),
-        cmocka_unit_test(smaps_gives_private_and_shared),
-        cmocka_unit_test(adjacent_mappings_of_one_object_are_one_range),
-        cmocka_unit_test(shared_copies_are_not_in_the_pss_of_their_file),
-        cmocka_unit_test(copies_shared_since_a_fork_count_by_their_pss),
-        cmocka_unit_test(a_rollup_gives_the_same_sums),
-        cmocka_unit_test(pages_of_hugetlbfs_are_counted_separately),
-        cmocka_unit_test(a_kernel_without_rollup_reads_smaps),
-        cmocka_unit_test(between_exact_readings_statm_gives_the_change),
-        cmocka_unit_test(a_change_of_one_percent_is_ignored),
-        cmocka_unit_test(growth_during_an_exact_reading_is_not_added_twice),
-        cmocka_unit_test(the_lag_of_the_kernels_counters_stays_corrected),
-        cmocka_unit_test(memory_unmapped_during_an_exact_reading_is_not_subtracted_twice),
-        cmocka_unit_test(an_execve_resets_it),
-        cmocka_unit_test(a_failed_reading_leaves_the_old_figures),
+        TEST(before_an_exact_reading_statm_gives_private_and_shared),
+        TEST(file_pages_are_never_more_than_resident_pages),
+        TEST(smaps_gives_private_and_shared),
+        TEST(adjacent_mappings_of_one_object_are_one_range),
+        TEST(shared_copies_are_not_in_the_pss_of_their_file),
+        TEST(copies_shared_since_a_fork_count_by_their_pss),
+        TEST(a_rollup_gives_the_same_sums),
+        TEST(pages_of_hugetlbfs_are_counted_separately),
+        TEST(a_kernel_without_rollup_reads_smaps),
+        TEST(between_exact_readings_statm_gives_the_change),
+        TEST(a_change_of_one_percent_is_ignored),
+        TEST(growth_during_an_exact_reading_is_not_added_twice),
+        TEST(the_lag_of_the_kernels_counters_stays_corrected),
+        TEST(memory_unmapped_during_an_exact_reading_is_not_subtracted_twice),
+        TEST(an_execve_resets_it),
+        TEST(a_failed_reading_leaves_the_old_figures),
         cmocka_unit_test(smaps_and_rollup_of_a_real_process_agree),
-        cmocka_unit_test(a_process_that_may_not_be_read_is_marked),
+        TEST(a_process_that_may_not_be_read_is_marked),
     };
-    return cmocka_run_group_tests_name("track/memory", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/memory", tests, NULL, NULL);
 }

@@ -79,5 +79,5 @@ int main(void)
         cmocka_unit_test(it_stays_an_upper_bound_while_steps_grow),
         cmocka_unit_test(processes_without_known_peak_count_by_the_given_bound),
     };
-    return cmocka_run_group_tests_name("track/peak_sums", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/peak_sums", tests, NULL, NULL);
 }

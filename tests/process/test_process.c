@@ -403,5 +403,5 @@ int main(void)
         cmocka_unit_test(signals_go_to_the_very_process_only),
         cmocka_unit_test(a_fork_is_of_its_parents_exec_generation_until_execve),
     };
-    return cmocka_run_group_tests_name("track/process", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/process", tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void announced_families_are_known_without_a_scan(void **state)
     assert_int_equal(child->cpu_ns, 2000);
     assert_int_equal(child->peak_rss_bytes, 8192);
     assert_int_equal(child->peak, PROCESS_PEAK_FINAL);
-    assert_int_equal(child->status, 0x300);
+    assert_int_equal(child->end.status, 0x300);
     assert_string_equal(child->name, "from-record");
     assert_null(find(list, count, 40));
     free(list);
@@ -81,7 +81,7 @@ static void a_command_that_ended_before_the_first_scan_is_known(void **state)
     scan(&stage);
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 2);
-    assert_int_equal(stage.log.main->status, 0x300);
+    assert_int_equal(stage.log.main->end.status, 0x300);
     assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
     assert_true(stage.log.main->name[0] != '\0');
     tear_down(&stage);
@@ -383,5 +383,5 @@ int main(void)
         cmocka_unit_test(peaks_are_read_once_more_at_the_end),
         cmocka_unit_test(a_peak_that_cannot_be_read_any_more_stays_as_it_was),
     };
-    return cmocka_run_group_tests_name("track/process_log", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/process_log", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void the_exit_of_a_leader_is_not_the_end(void **state)
     scan(&stage);
     process_log_end_batch(&stage.log, false);
     assert_false(process_has_ended(stage.log.main));
-    assert_false(stage.log.main->has_status);
+    assert_false(stage.log.main->end.has_status);
     forked(&stage, 10, 20);
     assert_int_equal(process_log_count(&stage.log), 2);
 
@@ -34,7 +34,7 @@ static void the_exit_of_a_leader_is_not_the_end(void **state)
     scan(&stage);
     process_log_end_batch(&stage.log, false);
     assert_true(process_has_ended(stage.log.main));
-    assert_int_equal(stage.log.main->end_ns, stage.log.main->start_ns + 90 * SECOND);
+    assert_int_equal(stage.log.main->end.at_ns, stage.log.main->start_ns + 90 * SECOND);
     assert_int_equal(stage.log.main->cpu_ns, 500);
     assert_int_equal(process_log_count(&stage.log), 1);
     tear_down(&stage);
@@ -66,7 +66,7 @@ static void the_exit_of_the_last_thread_is_the_end(void **state)
     assert_true(process_log_needs_thread_exits(&stage.log));
     scan(&stage);
     assert_false(process_has_ended(only_child(&stage, 20)));
-    assert_false(only_child(&stage, 20)->has_status);
+    assert_false(only_child(&stage, 20)->end.has_status);
 
     thread_exited(&stage, 20, 0x100);
     process_log_end_batch(&stage.log, false);
@@ -78,9 +78,9 @@ static void the_exit_of_the_last_thread_is_the_end(void **state)
     scan(&stage);
     process_log_end_batch(&stage.log, false);
     const struct process *child = only_child(&stage, 20);
-    assert_true(process_has_ended(child) && child->end_is_exact && child->has_status);
-    assert_int_equal(child->end_ns, end_ns);
-    assert_int_equal(child->status, 0x300);
+    assert_true(process_has_ended(child) && child->end.is_exact && child->end.has_status);
+    assert_int_equal(child->end.at_ns, end_ns);
+    assert_int_equal(child->end.status, 0x300);
     assert_false(process_log_needs_thread_exits(&stage.log));
     assert_false(process_log_end_unannounced(&stage.log));
     assert_false(process_log_has_auto_reaped(&stage.log));
@@ -101,14 +101,14 @@ static void an_end_may_be_announced_after_a_scan_saw_it(void **state)
     fake_end(&stage.fake, 20);
     process_log_end_batch(&stage.log, false);
     assert_true(process_has_ended(only_child(&stage, 20)));
-    assert_int_equal(only_child(&stage, 20)->end_ns, SECOND + 2); /* it was alive then */
-    assert_false(only_child(&stage, 20)->end_is_exact || only_child(&stage, 20)->has_status);
+    assert_int_equal(only_child(&stage, 20)->end.at_ns, SECOND + 2); /* it was alive then */
+    assert_false(only_child(&stage, 20)->end.is_exact || only_child(&stage, 20)->end.has_status);
     assert_true(process_log_end_unannounced(&stage.log));
     assert_true(process_log_needs_thread_exits(&stage.log));
     scan(&stage);
     process_log_end_batch(&stage.log, false);
     thread_exited(&stage, 20, 0x300);
-    assert_int_equal(only_child(&stage, 20)->status, 0x300);
+    assert_int_equal(only_child(&stage, 20)->end.status, 0x300);
     assert_false(process_log_end_unannounced(&stage.log));
     tear_down(&stage);
 }
@@ -122,7 +122,7 @@ static void an_end_that_is_not_announced_is_found_when_tracking_stops(void **sta
     process_log_end_batch(&stage.log, false);
     assert_true(process_log_end_unannounced(&stage.log));
     assert_true(process_has_ended(only_child(&stage, 20)));
-    assert_false(only_child(&stage, 20)->end_is_exact);
+    assert_false(only_child(&stage, 20)->end.is_exact);
     tear_down(&stage);
 }
 
@@ -144,7 +144,7 @@ static void a_process_that_reuses_a_pid_is_another(void **state)
     fake_put(&stage.fake, child);
     process_log_end_batch(&stage.log, false);
     assert_true(process_has_ended(only_child(&stage, 20)));
-    assert_int_equal(only_child(&stage, 20)->status, 0x100);
+    assert_int_equal(only_child(&stage, 20)->end.status, 0x100);
     tear_down(&stage);
 }
 
@@ -190,7 +190,7 @@ static void the_exit_of_a_leader_by_execve_is_not_the_end(void **state)
             process_log_end_batch(&stage.log, false);
             scan(&stage);
             process_log_end_batch(&stage.log, false);
-            assert_int_equal(only_child(&stage, 20)->status, 0x200);
+            assert_int_equal(only_child(&stage, 20)->end.status, 0x200);
             assert_int_equal(stage.log.ended_total, 1);
             tear_down(&stage);
         }
@@ -219,9 +219,9 @@ static void a_process_whose_leader_exited_is_added_once(void **state)
                                      .process_elapsed_ns = (uint64_t)SECOND});
     process_log_end_batch(&stage.log, false);
     const struct process *child = only_child(&stage, 20);
-    assert_true(process_has_ended(child) && child->end_is_exact);
-    assert_int_equal(child->end_ns, child->start_ns + SECOND);
-    assert_int_equal(child->status, 0x300);
+    assert_true(process_has_ended(child) && child->end.is_exact);
+    assert_int_equal(child->end.at_ns, child->start_ns + SECOND);
+    assert_int_equal(child->end.status, 0x300);
     tear_down(&stage);
 }
 
@@ -285,7 +285,7 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     process_log_end_batch(&stage.log, true);
     /* It may have called execve(), and other threads may have exited before. */
     const struct process *child = only_child(&stage, 20);
-    assert_true(child->has_last_record && child->has_lost_events);
+    assert_true(process_has_last_record(child) && child->has_lost_events);
     assert_int_equal(child->peak, PROCESS_PEAK_HWM);
 
     forked(&stage, 10, 30);
@@ -300,9 +300,42 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     tear_down(&stage);
 }
 
+/* It was read before the fork event: the pid was free then, and is of one of ours now. */
+static void an_exit_record_is_not_of_a_process_that_started_since(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    stage.now_ns = 100 * SECOND;
+    int64_t read_ns = stage.now_ns - SECOND / 100;
+    forked(&stage, 10, 20);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
+                                     .process = 20,
+                                     .is_leader = true,
+                                     .is_last = true,
+                                     .process_elapsed_ns = (uint64_t)(2 * SECOND),
+                                     .read_ns = read_ns,
+                                     .cpu_ns = 500,
+                                     .peak_rss_bytes = 5000000});
+    exited(&stage, 20, 0);
+    process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 20,
+                                     .process = 20,
+                                     .is_leader = true,
+                                     .is_last = true,
+                                     .process_elapsed_ns = 1000,
+                                     .read_ns = stage.now_ns,
+                                     .cpu_ns = 300,
+                                     .peak_rss_bytes = 4000});
+    process_log_end_batch(&stage.log, false);
+    assert_int_equal(only_child(&stage, 20)->cpu_ns, 300);
+    assert_int_equal(only_child(&stage, 20)->peak_rss_bytes, 4000);
+    tear_down(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_exit_record_is_not_of_a_process_that_started_since),
         cmocka_unit_test(the_exit_of_a_leader_is_not_the_end),
         cmocka_unit_test(the_exit_of_the_last_thread_is_the_end),
         cmocka_unit_test(an_end_may_be_announced_after_a_scan_saw_it),
@@ -315,5 +348,5 @@ int main(void)
         cmocka_unit_test(a_lost_end_is_found_by_reading),
         cmocka_unit_test(exit_records_are_incomplete_where_events_were_lost),
     };
-    return cmocka_run_group_tests_name("track/process_log_ends", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/process_log_ends", tests, NULL, NULL);
 }

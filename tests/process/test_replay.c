@@ -7,6 +7,7 @@
  * GPUT_REPLAY_UPDATE=1 writes the .expected files anew: read their difference before it is kept.
  */
 #include "fake_procfs.h"
+#include "process/cpu_totals.h"
 #include "process/process_figures.h"
 #include "process/process_log.h"
 
@@ -187,9 +188,9 @@ static void write_record(struct str *text, const struct process *process)
         "process %d parent %d %s\n  cpu_ns %" PRId64 " peak_bytes %" PRIu64 " %s%s%s%s",
         process->pid, process->parent_pid, process->name[0] ? process->name : "-", process->cpu_ns,
         process->peak_rss_bytes, peaks[process->peak], process_has_ended(process) ? " ended" : "",
-        process->has_last_record ? " final" : "", process->is_old ? " old" : "");
-    if (process->has_status)
-        str_printf(text, " status %d", process->status);
+        process_has_last_record(process) ? " final" : "", process_is_old(process) ? " old" : "");
+    if (process->end.has_status)
+        str_printf(text, " status %d", process->end.status);
     str_append_char(text, '\n');
     str_append(text, " ");
     write_counts(text, &counts);

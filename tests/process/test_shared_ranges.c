@@ -228,5 +228,5 @@ int main(void)
         cmocka_unit_test(shares_of_different_moments_do_not_add_up_in_the_lower_bound),
         cmocka_unit_test(readings_of_one_moment_are_a_lower_bound),
     };
-    return cmocka_run_group_tests_name("track/shared_ranges", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("process/shared_ranges", tests, NULL, NULL);
 }

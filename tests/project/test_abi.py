@@ -1,7 +1,8 @@
 """Programs go on working with later libraries: layouts and values of the public headers.
 
 tests/project/abi.txt records the size of each public struct, the place of each member and the value of each
-enumerator. What is recorded never changes; GPUT_ABI_UPDATE=1 adds what is new, after a look at what it is:
+enumerator. What is recorded never changes. GPUT_ABI_UPDATE=1 adds what is new; read the difference. What may change in a struct
+follows from its kind:
 
   final    exactly as recorded
   sized    as recorded, and more members at the end

@@ -25,12 +25,13 @@ void work(void);
 void load(void);
 void train(void);
 void use(double);
-void example(struct gput_session *, struct gput_results *, struct gput_analysis *, struct gput_tables *);
+void example(struct gput_session *, struct gput_results *, struct gput_analysis *, struct gput_tables *,
+    struct gput_doctor *);
 void example(struct gput_session *session, struct gput_results *results, struct gput_analysis *analysis,
-    struct gput_tables *tables)
+    struct gput_tables *tables, struct gput_doctor *doctor)
 {
     struct gput_error error;
-    (void)error, (void)session, (void)results, (void)analysis, (void)tables;
+    (void)error, (void)session, (void)results, (void)analysis, (void)tables, (void)doctor;
     {
 EXAMPLE
     }

@@ -55,6 +55,13 @@ class Symbols(unittest.TestCase):
         self.assertEqual(sorted(set(names) - declared()), [], "in src/libgputracker.map alone")
         self.assertEqual(sorted(declared() - set(names)), [], "not in src/libgputracker.map")
 
+    def test_command_and_library_share_no_name(self):
+        # Builds with sanitizers link the command with all of the library.
+        command = exported("-g", *map(str, (BUILD / "gpu-tracker.p").glob("*.o")))
+        library = exported("-g", str(BUILD / "libgput-internal.a"))
+        self.assertIn("main", command)
+        self.assertEqual(sorted(command & library), [])
+
     def test_version_script_is_sorted(self):
         self.assertEqual(mapped(), sorted(mapped()))
 

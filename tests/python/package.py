@@ -38,6 +38,16 @@ def picture_of(html, place=0):
     return base64.b64decode(data).decode()
 
 
+def chart_of(html, place=0):
+    """The same, read: see tests/cli/svg_chart.py."""
+    sys.path.append(str(SOURCE / "tests" / "cli"))
+    try:
+        from svg_chart import Chart
+    finally:
+        sys.path.pop()
+    return Chart(picture_of(html, place))
+
+
 @contextlib.contextmanager
 def fake_gpu(folder, lines):
     """Programs that are started meanwhile have one NVIDIA GPU, of which tests/fake-nvml says these lines."""

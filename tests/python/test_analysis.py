@@ -75,6 +75,36 @@ class Analysis(package.PackageTest):
             self.assertEqual(b.num_outside_calls, 0)
             self.assertNotIn("num_outside_calls", read.to_json()["code_block_results"][1])
 
+    def test_lost_calls_are_counted(self):
+        for lost, count, at_least in ("0000000012", 12, False), ("at least 0000000012", 12, True):
+            with open("lost.csv", "w") as file:
+                file.write("process_id,code_block_name,position,timestamp\n7,a,0,1\n7,a,1,2\n")
+                file.write("".join(f"7,[gpu-tracker] lost calls: {lost},{position},{position + 3}\n" for position in (0, 1)))
+            with self.assertLogs("gpu_tracker", "WARNING"):
+                analyzer = gput.SubTrackingAnalyzer("tracking.csv", "lost.csv")
+                results, tables = analyzer.sub_tracking_results(), analyzer.tables()
+            self.assertEqual(tables["lost_calls"].to_dict(), {"num_lost_calls": [count], "at_least": [at_least]})
+            with open("results.pkl", "wb") as file:
+                pickle.dump(results, file)
+            with open("results.json", "w") as file:
+                json.dump(results.to_json(), file)
+            command = [os.environ["GPUT_COMMAND"], "sub-track", "analyze", "--tf=tracking.csv", "--stf=lost.csv", "-f"]
+            subprocess.run([*command, "pickle", "-o", "command.pkl"], check=True, stderr=subprocess.DEVNULL)
+            text = subprocess.run([*command, "text"], check=True, capture_output=True, text=True).stdout
+            self.assertEqual(str(results), text)
+            for read in results, *(gput.SubTrackingResults.load(name) for name in ("results.pkl", "results.json", "command.pkl")):
+                self.assertEqual((read.num_lost_calls, read.lost_calls_at_least), (count, at_least))
+            compared = gput.TrackingComparison({"A": "results.pkl", "B": "command.pkl"}).compare()
+            lost_of_each = {"num_lost_calls": count, "lost_calls_at_least": at_least}
+            self.assertEqual(compared.lost_calls, {"A": lost_of_each, "B": lost_of_each})
+            command = [os.environ["GPUT_COMMAND"], "sub-track", "compare", "-m", "A=results.json", "-m", "B=command.pkl", "-f"]
+            text = subprocess.run([*command, "text"], check=True, capture_output=True, text=True).stdout
+            self.assertEqual(str(compared), text)
+            self.assertEqual(pickle.loads(pickle.dumps(compared)).lost_calls, compared.lost_calls)
+        results = self.analyzer.sub_tracking_results()
+        self.assertEqual((results.num_lost_calls, results.lost_calls_at_least), (0, False))
+        self.assertNotIn("num_lost_calls", results.to_json())
+
     def test_missing_values_are_missing_in_every_form(self):
         with open("tracking.csv") as file:
             lines = [line.split(",") for line in file.read().splitlines()]
@@ -122,7 +152,7 @@ class Analysis(package.PackageTest):
         tables = self.analyzer.tables()
         self.assertEqual(tables["code_blocks"].meanings["num_calls"], "calls that were started and stopped")
         self.assertIsNone(tables["code_blocks"].meanings["process_id"])
-        self.assertEqual(list(tables), ["static_data", "overall", "code_blocks", "code_block_usage"])
+        self.assertEqual(list(tables), ["static_data", "overall", "code_blocks", "code_block_usage", "lost_calls"])
         overall = self.analyzer.overall_timepoint_results()
         self.assertEqual(tables["overall"]["measurement"].tolist(), list(overall.index))
         self.assertEqual(tables["overall"]["std"].tolist(), list(overall["std"]))

@@ -1,12 +1,22 @@
 """What notebooks show of a tracker, an analysis and a comparison."""
 
+import base64
+import gzip
 import json
+import os
 import pickle
+import random
+import re
+import sys
 import time
+import unittest.mock
 import xml.etree.ElementTree
 
 import package
 import gpu_tracker
+
+sys.path.append(str(package.SOURCE / "tests" / "cli"))
+from report_data import PAGE, Report
 
 HEADER = (
     "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus\n"
@@ -21,7 +31,21 @@ COLUMNS = (
 )
 
 
+def page_in(html):
+    """The page in the frame of what notebooks show."""
+    frame = next(xml.etree.ElementTree.fromstring(html).iter("iframe"))
+    assert frame.get("sandbox") == "allow-scripts", frame.attrib
+    return gzip.decompress(base64.b64decode(re.search('id="page">([^<]*)<', frame.get("srcdoc"))[1])).decode()
+
+
 class Display(package.PackageTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "page.html").write_text(PAGE)
+        patch = unittest.mock.patch.dict(os.environ, {"GPUT_REPORT_PAGE": str(self.folder / "page.html")})
+        patch.start()
+        self.addCleanup(patch.stop)
+
     def tracking_file(self, name, rams):
         """A session of one process, a sample a second."""
         path = self.folder / name
@@ -49,7 +73,7 @@ class Display(package.PackageTest):
         xml.etree.ElementTree.fromstring(html)
         peak = tracker.details["max_ram"]["combined"]["total_rss"] * 1000
         self.assertRegex(html, rf">RAM, peak</th><td [^>]*>{peak:.0f}" if peak >= 99.95 else r">RAM, peak</th><td [^>]*>\d\d\.?\d? MB")
-        self.assertIn('alt="RAM over', html)
+        self.assertRegex(html, 'alt="RAM(, [^"]*)? over [0-9.]+ m?s, at most [0-9.]+ MB')
         xml.etree.ElementTree.fromstring(package.picture_of(html))
         for absent in "n/a", "GPU RAM", "<svg", "<script":
             self.assertNotIn(absent, html)
@@ -73,11 +97,37 @@ class Display(package.PackageTest):
         self.assertIn("&lt;b&gt;train&lt;/b&gt;", html)
         self.assertRegex(html, r">RAM</th><td [^>]*>2\.5 GB</td><td [^>]*>6\.5 GB</td>")
         self.assertRegex(html, r"train.*?>1</td><td [^>]*>2 s</td><td [^>]*>2 s</td><td [^>]*>2 s</td><td [^>]*>6\.5 GB</td><td [^>]*>100 %</td>")
-        self.assertIn('alt="RAM over 4 s, at most 6.5 GB"', html)
-        self.assertIn(",1.0 ", package.picture_of(html))  # the peak is at the top
+        self.assertIn('alt="RAM, CPU over 4 s, at most 6.5 GB, 100 %"', html)
+        line = package.chart_of(html).line()
+        self.assertAlmostEqual(max(line.values()), 6.5e9, delta=line.resolution[0])
         results = gpu_tracker.SubTrackingAnalyzer(*files).sub_tracking_results()
         self.assertIn("6.5 GB", results._repr_html_())
         self.assertIsNone(gpu_tracker.SubTrackingAnalyzer(None, files[1])._repr_html_())
+
+    def test_charts_to_zoom_into_have_the_samples_and_blocks(self):
+        files = self.tracking_file("t.csv", [1.0, 2.0, 6.5]), self.marks("b.csv", "train")
+        html = gpu_tracker.SubTrackingAnalyzer(*files)._repr_html_()
+        (self.folder / "x.html").write_text(page_in(html))
+        shown = Report(self.folder / "x.html")
+        self.assertEqual(shown.series()["combined_ram"][1], [1e9, 2e9, 6.5e9])
+        self.assertEqual(shown.sessions[0]["calls"]["names"], ["train"])
+        report = gpu_tracker.report(files[0])
+        self.assertEqual(page_in(report._repr_html_()), report.html)
+        report.save(self.folder / "y.html")
+        self.assertEqual((self.folder / "y.html").read_text(), report.html)
+
+    def test_a_large_session_makes_no_large_notebook(self):
+        path = self.tracking_file("t.csv", [random.random() for _ in range(5_000)])
+        with unittest.mock.patch("gpu_tracker._frame._MAX_OF_DISPLAY", 20_000):
+            html = gpu_tracker.SubTrackingAnalyzer(path, None)._repr_html_()
+        self.assertTrue("<img" in html and "<iframe" not in html)
+        self.assertTrue("<iframe" in gpu_tracker.report(path)._repr_html_())
+
+    def test_a_build_without_reports_shows_the_picture_alone(self):
+        path = self.tracking_file("t.csv", [1.0, 2.0])
+        os.environ["GPUT_REPORT_PAGE"] = str(self.folder / "none.html")
+        html = gpu_tracker.SubTrackingAnalyzer(path, None)._repr_html_()
+        self.assertTrue("<img" in html and "<details" not in html)
 
     def test_a_comparison_shows_changes_against_the_first_session(self):
         comparison = gpu_tracker.TrackingComparison({"old": self.results("old", [4.0, 4.0]), "new": self.results("new", [3.0, 3.0])})
@@ -85,6 +135,13 @@ class Display(package.PackageTest):
         xml.etree.ElementTree.fromstring(html)
         self.assertRegex(html, r">RAM</th><td [^>]*>4 GB</td><td [^>]*>3 GB \(-25\.0 %\)</td>")
         self.assertIn("against old", html)
+        self.assertIn('alt="RAM, mean: old 4 GB, new 3 GB (-25.0 %)', html)
+        xml.etree.ElementTree.fromstring(package.picture_of(html))
+        picture = comparison.plot(statistic="max")
+        self.assertIn("<title>RAM, max: old 4 GB, new 3 GB", picture._repr_svg_())
+        self.assertIsNone(comparison.plot(self.folder / "x.svg", statistic="max"))
+        self.assertEqual((self.folder / "x.svg").read_text(), picture.svg)
+        self.assert_raises(ValueError, "A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not x.jpg", comparison.plot, "x.jpg")
 
     def test_figures_have_units_that_fit(self):
         from gpu_tracker._display import duration, size

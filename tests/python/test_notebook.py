@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -38,6 +39,18 @@ class HiddenGpu(ShellTest):
             output = self.run_cells("%load_ext gpu_tracker", "1", "%%gput --compact --text\n1")
         self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MB\nAll: +0 +0 +9000 MB  use of the GPUs by anybody; of this process: the driver")
         self.assertIn("| GPU: n/a (all use: 0/0/9000 MB) | Time ", output)
+
+
+class CodeBlocks(ShellTest):
+    def test_a_block_without_a_name_is_named_after_its_cell_and_line(self):
+        cells = (
+            "import gpu_tracker as gput",
+            "number = 1\nwith gput.SubTracker(sub_tracking_file='marks.csv'): pass",
+            "@gput.sub_track(sub_tracking_file='marks.csv')\ndef step(): pass\nstep(); step()",
+            "print(open('marks.csv').read())",
+        )
+        blocks = re.findall(r"(?m)^\d+,([^,]+),[01],", self.run_cells(*cells))
+        self.assertEqual(blocks, ["In[2]:2"] * 2 + ["In[3]:step"] * 4)
 
 
 class Loggers(ShellTest):
@@ -484,104 +497,6 @@ class GpuRam(package.PackageTest):
         self.assertEqual((memory.consumed, memory.peaked, memory.used, memory.peak), (None, 2.0, 7.0, 9.0))
         memory = Memory([1.0, 5.0, None], 9.0)
         self.assertEqual((memory.consumed, memory.peaked, memory.used, memory.peak), (None, None, None, None))
-
-
-class Chart(package.PackageTest):
-    def report(self, samples, kernel_peak=0.0, gpu_peak=0.0):
-        from gpu_tracker._meter import Usage
-        from gpu_tracker.notebook import CellReport
-
-        machine = {
-            "max_ram": {"combined": {"total_rss": kernel_peak}},
-            "max_gpu_ram": {"combined": gpu_peak},
-            "sources": {"process_gpu_ram": {"reason": "not <known>; of the GPUs, by anybody, 9 MB"}} if gpu_peak is None else {},
-            "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
-            "accounting": {"cpu_seconds": {"sampled": 1.5}},
-            "energy": {"combined": 12.0},
-        }
-        return CellReport(Usage(2.0, machine, [(*sample, 9e8) for sample in samples]), 3)
-
-    def html(self, *parameters, **options):
-        """The report's HTML, and the picture in it."""
-        html = self.report(*parameters, **options)._repr_mimebundle_()["text/html"]
-        return html, package.picture_of(html)
-
-    def test_what_other_reports_take_is_not_the_cells(self):
-        from gpu_tracker.notebook import Options, _CellMeter
-
-        begin = time.perf_counter()
-        meter = _CellMeter(Options("--no-preload")).start()
-        with _CellMeter.own_time:
-            time.sleep(0.2)
-            with _CellMeter.own_time:  # counts once
-                time.sleep(0.1)
-        report = meter.stop()
-        self.assertLessEqual(report.usage.seconds, time.perf_counter() - begin - 0.3)
-        self.assertGreaterEqual(meter.own_time.spent[0], 0.3)
-        self.assertGreaterEqual(report.usage.samples[-1][0] - report.usage.samples[0][0], 0.0)
-
-    def test_figures(self):
-        mb = 2**20
-        report = self.report([(10, 100 * mb, 1 * mb), (11, 300 * mb, 5 * mb), (12, 150 * mb, 2 * mb)])
-        self.assertEqual(report.data, (50, 150, 150, 1, 3, 2, 2.0))
-        html = report._repr_mimebundle_()["text/html"]
-        self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J", html)
-        self.assertNotIn("<svg", html)  # viewers of notebooks from others strip it
-        self.assertEqual(package.picture_of(html).count("<polyline"), 2)
-
-    def test_gpu_ram_that_is_not_reported_of_this_process_is_that_of_the_gpus(self):
-        nan = float("nan")
-        report = self.report([(10, 1e8, 0.0), (11, 1e8, nan), (12, 1e8, 0.0)], gpu_peak=None)
-        self.assertEqual(report.data[3:6], (None, None, None))
-        self.assertEqual(str(report).splitlines()[2:], [
-            "GPU:      n/a    n/a    n/a MB", "All:        0      0    858 MB  use of the GPUs by anybody; of this process: not <known>"])
-        html = report._repr_mimebundle_()["text/html"]
-        self.assertIn("GPU RAM of all 858 MB", html)
-        self.assertIn("GPU RAM of this process is not known: not &lt;known&gt;", html)
-        report.compact = True
-        self.assertIn("GPU: n/a (all use: 0/0/858 MB) | Time", str(report))
-        report = self.report([(10, 1e8, nan), (11, 1e8, 5e8), (12, 1e8, 2e8)])  # before the first list
-        self.assertEqual(report.data[3:6], (None, 286, 191))
-        report = self.report([(10, 1e8, 0.0), (11, 1e8, 5e8), (12, 1e8, nan)])
-        self.assertEqual(report.data[3:6], (None, None, None))
-
-    def test_a_peak_that_only_the_kernel_saw_counts(self):
-        mb = 2**20
-        report = self.report([(10, 100 * mb, 0), (11, 120 * mb, 0), (12, 150 * mb, 0)], kernel_peak=400 * mb)
-        self.assertEqual(report.data[:3], (50, 250, 150))
-        self.assertIn('over 2.000 seconds, at most 400 MB"', report._repr_mimebundle_()["text/html"])
-
-    def test_ends_with_what_is_used_when_all_is_settled(self):
-        mb = 2**20
-        report = self.report([(10, 100 * mb, 0), (11, 120 * mb, 0), (12.1, 300 * mb, 0), (12.2, 165 * mb, 0)])
-        self.assertEqual(report.data[:3], (65, 0, 165))
-        html = report._repr_mimebundle_()["text/html"]
-        self.assertIn('over 2.000 seconds, at most 165 MB"', html)
-        self.assertIn('360.0,1.0"', package.picture_of(html))  # the line's end: to the right, at the top
-
-    def test_is_well_formed_and_bounded(self):
-        import xml.etree.ElementTree
-
-        samples = [(i / 1000, 1e8 + (i == 777) * 1e8 - (i == 1222) * 1e8, float("nan")) for i in range(2000)]
-        html, picture = self.html(samples)
-        xml.etree.ElementTree.fromstring(html)
-        self.assertLess(len(html), 12000)
-        xml.etree.ElementTree.fromstring(picture)
-        self.assertIn(",1.0 ", picture)  # the one high sample touches the top
-        self.assertIn(",63.0 ", picture)  # and the one low sample the bottom
-        self.assertEqual(picture.count("<polyline"), 1)
-
-    def test_a_cell_that_used_next_to_nothing_has_one_line(self):
-        mb = 2**20
-        html = self.report([(10, 100 * mb, 0), (11, 100.4 * mb, 0), (12, 100.2 * mb, 0)])._repr_mimebundle_()["text/html"]
-        self.assertIn("In [3] · 2.000 s · CPU 1.500 s (75 %) · GPU 40 % · 12 J · RAM 100 MB<", html)
-        self.assertNotIn("<table", html)
-        self.assertNotIn("<img", html)
-
-    def test_nothing_sampled(self):
-        html = self.report([])._repr_mimebundle_()["text/html"]
-        self.assertIn("In [3] · 2.000 s", html)
-        self.assertNotIn("n/a", html)
 
 
 if __name__ == "__main__":

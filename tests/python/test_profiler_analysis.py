@@ -137,7 +137,7 @@ class Plain(WithoutPandas, Analysis):
 
 @unittest.skipUnless(pandas, "pandas is not installed")
 class Pandas(package.PackageTest):
-    def test_frames_of_the_user_are_looked_at(self):
+    def test_frames_of_the_user_are_read(self):
         frame = PandasFrame(training.write_training())
         system, framework = frame.get_all_system_metrics(), frame.get_all_framework_metrics()
         shuffled = framework.sample(frac=1, random_state=3)

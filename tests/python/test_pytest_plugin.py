@@ -2,10 +2,12 @@
 
 import importlib.metadata
 import importlib.util
+import itertools
 import re
 import subprocess
 import sys
 import unittest
+import unittest.mock
 
 import package
 
@@ -58,6 +60,12 @@ class Plugin(package.PackageTest):
         from gpu_tracker.pytest_plugin import _own_cpu_seconds
         self.assertGreater(_own_cpu_seconds(0.001), 0)
         self.assertLess(min(seconds), _own_cpu_seconds(0.001))
+
+    def test_cpu_time_of_the_sampling_thread_at_the_end_is_not_taken_out(self):
+        from gpu_tracker import _meter
+
+        with unittest.mock.patch.object(_meter.time, "process_time", itertools.count().__next__):
+            self.assertGreater(_meter.Meter(0.001).start().stop().cpu_seconds, 0)
 
     def test_an_interval_or_a_limit_that_is_none(self):
         for interval in "0", "-1", "nan", "inf":

@@ -27,6 +27,12 @@ usage = results.code_block_results[0].resource_usage.loc["main_ram", "max"]
 loaded: gput.SubTrackingResults = gput.SubTrackingResults.load("results.pkl")
 kept: float = gput.load_resource_usage("kept").compute_time.time
 changes: float = gput.TrackingComparison({"A": "a.pkl"}).compare().overall_resource_usage["main_ram"]["A"]
+tracker.report("report.html")
+picture: gput.Picture | None = tracker.plot(blocks=True, size=(88, 50))
+gput.plot(["a.csv", "b.csv"], "ab.pdf", figures=["ram"], start=1.5)
+gput.report("t.csv", "t.html", sub_tracking_files="m.csv", title="Run 7")
+shown: gput.Report | None = gput.report(["a.csv", "b.csv"])
+gput.report("t.csv", "tables", format="parquet")
 logger: notebook.IPyGPULogger = ipygpulogger.IPyGPULogger(compact=True, interval=0.01).start()
 used: int = logger.data.gen_mem_used
 gpu_used: int | None = logger.data.gpu_mem_used

@@ -29,14 +29,14 @@ static inline int64_t decoder_varint(const unsigned char **at)
     return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
 }
 
-/* The values of an ended column; `values` has room for column->count. False when its bytes are not
+/* The values of an ended column; `values` has space for column->count. False when its bytes are not
  * exactly those of its rows. */
 static inline bool decoder_read(const struct report_column *column, double *values)
 {
     struct str bytes = {0}, missing = {0};
     report_bytes_pass(&column->bytes, decoder_take, &bytes, NULL);
     report_bytes_pass(&column->missing, decoder_take, &missing, NULL);
-    const unsigned char *at = (const unsigned char *)bytes.data, *bits = NULL;
+    const unsigned char *at = (const unsigned char *)str_text(&bytes), *bits = NULL;
     if (column->encoding == REPORT_DELTA && column->missing_count > 0)
         bits = (const unsigned char *)missing.data;
     int64_t sum = 0;
@@ -51,7 +51,7 @@ static inline bool decoder_read(const struct report_column *column, double *valu
             values[i] = bits && bits[i / 8] >> i % 8 & 1 ? NAN : (double)sum * column->step;
         }
     }
-    bool is_exact = at == (const unsigned char *)bytes.data + bytes.length &&
+    bool is_exact = at == (const unsigned char *)str_text(&bytes) + bytes.length &&
                     (!bits || missing.length == (column->count + 7) / 8);
     str_finish(&bytes);
     str_finish(&missing);

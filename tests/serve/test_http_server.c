@@ -161,7 +161,7 @@ static void a_large_answer_arrives_whole(void **state)
     http_server_close(server);
 }
 
-static void the_silent_make_room(void **state)
+static void silent_connections_are_closed_for_others(void **state)
 {
     (void)state;
     enum { SILENT = 100 };
@@ -178,7 +178,7 @@ static void the_silent_make_room(void **state)
     http_server_close(server);
 }
 
-static void set_most_files(rlim_t count)
+static void set_max_files(rlim_t count)
 {
     struct rlimit limit;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -192,11 +192,11 @@ static void serves_with_few_descriptors(void **state)
     (void)state;
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set_most_files(32);
+    set_max_files(32);
     struct http_server *server = start("127.0.0.1:0");
     assert_answers(server);
     http_server_close(server);
-    set_most_files(before.rlim_cur);
+    set_max_files(before.rlim_cur);
 }
 
 static void serves_on_when_the_limit_of_descriptors_falls(void **state)
@@ -209,14 +209,14 @@ static void serves_on_when_the_limit_of_descriptors_falls(void **state)
     char text[1024];
     say(asking, "GET / ");
     assert_answers(server); /* so it was accepted, too */
-    set_most_files(1);
+    set_max_files(1);
     say(asking, "HTTP/1.0\r\n\r\n");
     assert_true(receive(asking, text, sizeof text) > 0);
-    set_most_files(before.rlim_cur);
+    set_max_files(before.rlim_cur);
     assert_answers(server);
-    set_most_files(1);
+    set_max_files(1);
     http_server_close(server);
-    set_most_files(before.rlim_cur);
+    set_max_files(before.rlim_cur);
 }
 
 static void connections_leave_descriptors_to_others(void **state)
@@ -226,7 +226,7 @@ static void connections_leave_descriptors_to_others(void **state)
     int silent[SILENT];
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set_most_files(FILES);
+    set_max_files(FILES);
     struct http_server *server = start("127.0.0.1:0");
     for (int i = 0; i < SILENT; i++) {
         silent[i] = connect_to(server);
@@ -239,7 +239,7 @@ static void connections_leave_descriptors_to_others(void **state)
     for (int i = 0; i < SILENT; i++)
         close(silent[i]);
     http_server_close(server);
-    set_most_files(before.rlim_cur);
+    set_max_files(before.rlim_cur);
 }
 
 static void who_hangs_up_in_the_middle_costs_nothing(void **state)
@@ -337,7 +337,7 @@ static void listens_over_ipv6(void **state)
     if (probe >= 0)
         close(probe);
     if (!has_ipv6)
-        skip();
+        SKIP("this machine has no IPv6");
     if (listen_socket_open("[::1]:0", &fd, bound, &error) != GPUT_OK)
         fail_msg("%s", error.message);
     assert_memory_equal(bound, "[::1]:", 6);
@@ -352,7 +352,7 @@ int main(void)
         cmocka_unit_test(refuses_in_words),
         cmocka_unit_test(a_request_may_come_in_pieces),
         cmocka_unit_test(a_large_answer_arrives_whole),
-        cmocka_unit_test(the_silent_make_room),
+        cmocka_unit_test(silent_connections_are_closed_for_others),
         cmocka_unit_test(serves_with_few_descriptors),
         cmocka_unit_test(serves_on_when_the_limit_of_descriptors_falls),
         cmocka_unit_test(connections_leave_descriptors_to_others),

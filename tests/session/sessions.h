@@ -16,7 +16,7 @@
 
 /* Each test has its own folder, so that it sees which files a session leaves. */
 static char folder[64];
-static char kept_path[128], csv_path[128];
+static char kept_path[128], csv_path[128], csv_session_path[160];
 
 static inline int enter_folder(void **state)
 {
@@ -26,6 +26,7 @@ static inline int enter_folder(void **state)
         return -1;
     snprintf(kept_path, sizeof kept_path, "%s/kept", folder);
     snprintf(csv_path, sizeof csv_path, "%s/samples.csv", folder);
+    snprintf(csv_session_path, sizeof csv_session_path, "%s.session.json", csv_path);
     return 0;
 }
 
@@ -45,6 +46,7 @@ static inline int leave_folder(void **state)
     (void)state;
     unlink(kept_path);
     unlink(csv_path);
+    unlink(csv_session_path);
     return rmdir(folder);
 }
 

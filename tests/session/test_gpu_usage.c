@@ -165,5 +165,5 @@ int main(void)
         cmocka_unit_test(a_rise_below_a_list_leaves_ram_unbounded),
         cmocka_unit_test(a_gpu_that_appears_later_is_added),
     };
-    return cmocka_run_group_tests_name("track/gpu_usage", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/gpu_usage", tests, NULL, NULL);
 }

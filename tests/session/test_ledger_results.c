@@ -36,6 +36,21 @@ static void results_are_kept_on_disk_until_a_good_end(void **state)
     gput_session_destroy(session);
 }
 
+static void an_empty_name_keeps_no_results_on_disk(void **state)
+{
+    (void)state;
+    struct gput_session_options options = options_every(0.01);
+    options.resource_usage_file = "";
+    assert_int_equal(chdir(folder), 0);
+    struct gput_session *session = create(&options);
+    assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
+    EVENTUALLY(results_of(session).tracker.ticks > 3) {}
+    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    assert_int_equal(chdir("/"), 0);
+    gput_session_destroy(session);
+}
+
 static void results_of_a_session_that_is_not_stopped_stay_on_disk(void **state)
 {
     (void)state;
@@ -69,6 +84,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(results_so_far_grow),
         IN_FOLDER(results_are_kept_on_disk_until_a_good_end),
+        IN_FOLDER(an_empty_name_keeps_no_results_on_disk),
         IN_FOLDER(results_of_a_session_that_is_not_stopped_stay_on_disk),
         IN_FOLDER(a_session_of_no_time_has_figures),
     };

@@ -25,11 +25,27 @@ static void fault_and_write(void)
     munmap(bytes, WORK_BYTES);
 }
 
-static void *spin_a_little(void *unused)
+/* Until the end of the pipe that is closed then. */
+static void *spin_and_stay(void *end)
 {
-    (void)unused;
+    char byte;
     spin(0.1);
+    ssize_t none = read(*(int *)end, &byte, 1);
+    (void)none;
     return NULL;
+}
+
+/* Until a sample has seen as many threads, and processes. A busy machine may not run all at once.
+ */
+static void await_sample_of(struct gput_session *session, double threads, uint64_t processes)
+{
+    for (;;) {
+        struct gput_results so_far = results_of(session);
+        if (so_far.max[GPUT_MAIN_THREADS] >= threads &&
+            so_far.accounting.processes_seen >= processes)
+            return;
+        nap(0.02);
+    }
 }
 
 static void our_threads_and_children_are_counted(void **state)
@@ -38,21 +54,25 @@ static void our_threads_and_children_are_counted(void **state)
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     pthread_t threads[3];
+    int hold[2];
+    assert_int_equal(pipe(hold), 0);
     for (int i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, spin_a_little, NULL);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
+        pthread_create(&threads[i], NULL, spin_and_stay, &hold[0]);
     pid_t child = fork();
     if (child == 0) {
-        spin(0.1);
+        close(hold[1]);
+        spin_and_stay(&hold[0]);
         _exit(0);
     }
+    await_sample_of(session, 4, 2);
+    close(hold[1]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
     waitpid(child, NULL, 0);
+    close(hold[0]);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
-    /* Valgrind runs one thread at a time, and rarely this one. */
-    assert_true(results.max[GPUT_MAIN_THREADS] == 4 ||
-                (under_valgrind() && results.max[GPUT_MAIN_THREADS] > 1));
+    assert_true(results.max[GPUT_MAIN_THREADS] == 4);
     assert_int_equal(results.accounting.processes_seen, 2);
     /* Starting threads and processes costs CPU time, too, much under valgrind. */
     assert_true(results.accounting.kernel_cpu_seconds >= 0.39);
@@ -175,8 +195,10 @@ static void our_own_threads_are_in_no_count(void **state)
     const struct gput_accounting *accounting = &results.accounting;
     double user = accounting->kernel_user_cpu_seconds;
     double system = accounting->kernel_system_cpu_seconds;
-    assert_true(user >= 0 && system >= 0);
-    assert_true(fabs(user + system - accounting->kernel_cpu_seconds) < 1e-9);
+    /* Unknown where this thread did not run between two readings of the clocks. */
+    assert_true(isnan(user) == isnan(system));
+    assert_true(isnan(user) || (user >= 0 && system >= 0 &&
+                                   fabs(user + system - accounting->kernel_cpu_seconds) < 1e-9));
     /* Each tick reads some hundred bytes, and waits for the next one. */
     assert_true(accounting->read_bytes < (double)results.tracker.ticks * 20 + 50000);
     assert_true(accounting->voluntary_context_switches < (double)results.tracker.ticks / 2 + 40);

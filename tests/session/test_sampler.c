@@ -227,5 +227,5 @@ int main(void)
         cmocka_unit_test(cpu_time_before_the_first_sample_has_its_share),
         cmocka_unit_test(auto_reaped_children_have_their_share_of_joules),
     };
-    return cmocka_run_group_tests_name("track/sampler", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/sampler", tests, NULL, NULL);
 }

@@ -108,6 +108,20 @@ static void io_of_a_process_that_ended_stays_readable(void **state)
     assert_int_equal(counts.without_io, 0);
 }
 
+static void no_part_is_less_than_nothing(void **state)
+{
+    (void)state;
+    for (int i = 1; i < 1000; i++) {
+        double whole = 0.05 + i * 1e-6;
+        struct gput_accounting accounting = {.kernel_cpu_seconds = whole,
+            .kernel_user_cpu_seconds = i * 1e-3,
+            .kernel_system_cpu_seconds = -1e-6};
+        session_accounting_fit_parts(&accounting);
+        assert_true(accounting.kernel_user_cpu_seconds == whole);
+        assert_true(accounting.kernel_system_cpu_seconds == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -116,6 +130,7 @@ int main(void)
         cmocka_unit_test(what_was_not_counted_is_missing_and_not_zero),
         cmocka_unit_test(what_a_living_process_counted_before_is_subtracted),
         cmocka_unit_test(io_of_a_process_that_ended_stays_readable),
+        cmocka_unit_test(no_part_is_less_than_nothing),
     };
     return cmocka_run_group_tests_name("session/session_accounting", tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static size_t children_of_ours(void)
 }
 
 /* A child of ours ends before the orphan, and is left to us. */
-static void orphans_are_collected_behind_children_of_ours(void **state)
+static void orphans_are_collected_after_children_of_ours(void **state)
 {
     (void)state;
     pid_t mine = ended_child_of_ours();
@@ -155,7 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(our_own_earlier_children_stay_ours),
         IN_FOLDER(children_that_we_start_meanwhile_stay_ours),
-        IN_FOLDER(orphans_are_collected_behind_children_of_ours),
+        IN_FOLDER(orphans_are_collected_after_children_of_ours),
         IN_FOLDER(an_orphan_that_ends_after_the_last_sample_counts_once),
     };
     return cmocka_run_group_tests_name("session/session_orphans", tests, NULL, NULL);

@@ -229,7 +229,7 @@ static void the_machine_alone_has_no_processes(void **state)
     int status;
     assert_int_equal(gput_session_wait(session, 0, &ended, &status, NULL), GPUT_OK);
     assert_false(ended);
-    assert_int_equal(files_in_folder(), 1); /* the tracking file */
+    assert_int_equal(files_in_folder(), 2); /* the tracking file, and whose it is */
     gput_session_destroy(session);
 }
 

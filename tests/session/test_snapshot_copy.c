@@ -103,16 +103,41 @@ static void there_are_no_snapshots_unless_asked_for(void **state)
     gput_session_destroy(session);
 }
 
-static void the_machine_alone_has_a_snapshot_without_processes(void **state)
+static const struct gput_snapshot_process *find(const struct gput_snapshot *snapshot, pid_t pid)
+{
+    const struct gput_snapshot_process *process;
+    for (size_t i = 0; (process = gput_snapshot_process(snapshot, i)); i++)
+        if (process->pid == pid)
+            return process;
+    return NULL;
+}
+
+static void of_the_machine_all_processes_are_listed(void **state)
 {
     (void)state;
-    struct gput_session *session = create_with_snapshots(10);
+    struct gput_session *session = create_with_snapshots(0.05);
     assert_int_equal(gput_session_track_machine(session, NULL), GPUT_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
     struct gput_snapshot *snapshot = latest(session);
-    assert_int_equal(gput_snapshot_process_count(snapshot), 0);
+    struct gput_snapshot *later = snapshot_of_tick(session, gput_snapshot_number(snapshot) + 3);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
     assert_true(gput_snapshot_sample(snapshot)->values[GPUT_SYSTEM_RAM] > 0);
     assert_true(isnan(gput_snapshot_sample(snapshot)->values[GPUT_MAIN_RAM]));
+    const struct gput_snapshot_process *self = find(later, getpid());
+    assert_non_null(self);
+    assert_false(self->is_main);
+    assert_int_equal(self->parent, getppid());
+    assert_true(self->ram_bytes > 0 && self->cpu_percent >= 0 && self->start_ticks > 0);
+    assert_non_null(find(later, getppid()));
+    assert_non_null(find(later, child)); /* it was started after tracking had begun */
+    assert_true(find(later, child)->start_ticks >= self->start_ticks);
     gput_snapshot_release(snapshot);
+    gput_snapshot_release(later);
     gput_session_destroy(session);
 }
 
@@ -139,7 +164,7 @@ int main(void)
         IN_FOLDER(the_first_snapshot_is_there_when_tracking_has_begun),
         IN_FOLDER(processes_have_what_they_used_since_the_snapshot_before),
         IN_FOLDER(there_are_no_snapshots_unless_asked_for),
-        IN_FOLDER(the_machine_alone_has_a_snapshot_without_processes),
+        IN_FOLDER(of_the_machine_all_processes_are_listed),
         IN_FOLDER(command_lines_are_there_when_asked_for),
     };
     return cmocka_run_group_tests_name("session/snapshot_copy", tests, NULL, NULL);

@@ -127,5 +127,5 @@ int main(void)
         cmocka_unit_test(without_files_figures_are_missing_not_zero),
         cmocka_unit_test(damaged_files_lose_their_figure_only),
     };
-    return cmocka_run_group_tests_name("track/system_meter", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/system_meter", tests, NULL, NULL);
 }

@@ -97,5 +97,5 @@ int main(void)
         cmocka_unit_test(time_without_a_figure_does_not_count),
         cmocka_unit_test(one_sample_at_one_moment_is_its_own_mean),
     };
-    return cmocka_run_group_tests_name("track/usage", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("session/usage", tests, NULL, NULL);
 }

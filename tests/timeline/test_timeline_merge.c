@@ -222,6 +222,34 @@ static void a_stretch_of_steps_is_one_of_time(void **state)
     free(eval);
 }
 
+/* Steps 3, 5 and 9, one file each. */
+static void whole_steps_end_before_the_next_one_or_with_the_last(void **state)
+{
+    (void)state;
+    char *files[] = {write_step("3_pythontimeline.json", 3, T0 + 100),
+        write_step("5_pythontimeline.json", 5, T0 + 300),
+        write_step("9_pythontimeline.json", 9, T0 + 700)};
+    struct gput_timeline_options options = options_for((const char *const *)files, 3);
+    struct gput_timeline_result result = gput_timeline_result_default();
+    struct gput_error error;
+    options.has_start = options.has_end = true;
+    options.unit = GPUT_TIMELINE_WHOLE_STEPS;
+    options.start = 3;
+    static const int ends_and_slices[][2] = {{3, 1}, {4, 1}, {5, 2}, {9, 3}};
+    for (size_t i = 0; i < sizeof ends_and_slices / sizeof ends_and_slices[0]; i++) {
+        options.end = ends_and_slices[i][0];
+        doc_destroy(merge(&options, &result));
+        assert_int_equal(result.slices, ends_and_slices[i][1]);
+    }
+    options.end = 10;
+    assert_int_equal(gput_timeline_merge(&options, NULL, &error), GPUT_ERROR_NOT_FOUND);
+    assert_string_equal(error.message, "There is no step 10; the steps there are go from 3 to 9");
+    for (size_t i = 0; i < 3; i++) {
+        unlink(files[i]);
+        free(files[i]);
+    }
+}
+
 static void steps_are_those_of_the_python_timeline_if_there_is_one(void **state)
 {
     (void)state;
@@ -535,6 +563,7 @@ int main(void)
         cmocka_unit_test(marks_low_readings_with_all_around_them),
         cmocka_unit_test(selects_by_time_step_and_suffix),
         cmocka_unit_test(a_stretch_of_steps_is_one_of_time),
+        cmocka_unit_test(whole_steps_end_before_the_next_one_or_with_the_last),
         cmocka_unit_test(steps_are_those_of_the_python_timeline_if_there_is_one),
         cmocka_unit_test(aligns_ranks_on_one_clock),
         cmocka_unit_test(keeps_overlapping_slices_apart),

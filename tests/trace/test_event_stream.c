@@ -189,6 +189,19 @@ static void reads_events_larger_than_its_window(void **state)
     str_finish(&text);
 }
 
+static void reads_no_further_in_what_is_no_trace(void **state)
+{
+    (void)state;
+    struct event_stream *stream;
+    struct trace_event event;
+    bool there;
+    assert_int_equal(event_stream_open("/dev/zero", &stream, NULL), GPUT_OK);
+    assert_int_equal(event_stream_next(stream, &event, &there, NULL), GPUT_OK);
+    assert_false(there);
+    assert_non_null(strstr(event_stream_warning(stream), "is no trace"));
+    event_stream_close(stream);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +210,7 @@ int main(void)
         cmocka_unit_test(keeps_every_whole_event_before_a_cut),
         cmocka_unit_test(skips_damage_and_counts_it),
         cmocka_unit_test(says_what_is_no_trace),
+        cmocka_unit_test(reads_no_further_in_what_is_no_trace),
         cmocka_unit_test(reads_gzip_of_several_members_cut_anywhere),
         cmocka_unit_test(uses_what_can_be_unpacked_of_broken_gzip),
         cmocka_unit_test(reads_events_larger_than_its_window),

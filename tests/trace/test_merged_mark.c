@@ -78,7 +78,7 @@ static void passes_over_what_is_no_mark_of_ours(void **state)
     assert_false(read_mark(process_name(""), &mark));
 }
 
-static void looks_at_the_beginning_of_a_file(void **state)
+static void reads_the_beginning_of_a_file(void **state)
 {
     (void)state;
     char path[] = "/tmp/merged-mark-XXXXXX";
@@ -101,7 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_was_written),
         cmocka_unit_test(passes_over_what_is_no_mark_of_ours),
-        cmocka_unit_test(looks_at_the_beginning_of_a_file),
+        cmocka_unit_test(reads_the_beginning_of_a_file),
     };
     return cmocka_run_group_tests_name("trace/merged_mark", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,6 +126,26 @@ static void takes_no_other_name_for_metadata(void **state)
         assert_false(trace_root_metadata_times(others[i], &start_us, &end_us));
 }
 
+/* Without its metadata a trace would be shown at wrong times. */
+static void says_which_folder_of_metadata_cannot_be_read(void **state)
+{
+    (void)state;
+    struct trace_root other = {0};
+    struct gput_error error;
+    struct rlimit limit, lower;
+    int next = dup(STDERR_FILENO);
+    close(next);
+    getrlimit(RLIMIT_NOFILE, &limit);
+    lower = (struct rlimit){(rlim_t)next, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &lower); /* permissions do not stop the superuser */
+    int code = trace_root_add(&other, root.files[5].path, false, &error);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    assert_int_equal(code, GPUT_ERROR_FILES);
+    assert_non_null(strstr(error.message, "Cannot read the folder "));
+    assert_non_null(strstr(error.message, "/000000001: Too many open files"));
+    trace_root_finish(&other);
+}
+
 static void says_what_is_no_root(void **state)
 {
     (void)state;
@@ -146,6 +167,7 @@ int main(void)
         cmocka_unit_test(chooses_by_suffix),
         cmocka_unit_test(names_nodes_by_host_first),
         cmocka_unit_test(takes_no_other_name_for_metadata),
+        cmocka_unit_test(says_which_folder_of_metadata_cannot_be_read),
         cmocka_unit_test(says_what_is_no_root),
     };
     return cmocka_run_group_tests_name("trace/trace_root", tests, set_up, tear_down);

@@ -16,7 +16,7 @@ static uint32_t next_below(uint32_t *state, uint32_t limit)
     return (*state >> 8) % limit;
 }
 
-static void finds_what_a_look_at_each_one_finds(void **state)
+static void finds_what_a_scan_of_all_finds(void **state)
 {
     (void)state;
     uint32_t random = 1;
@@ -45,6 +45,6 @@ static void finds_what_a_look_at_each_one_finds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_a_look_at_each_one_finds)};
-    return cmocka_run_group_tests_name("profile/end_index", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_what_a_scan_of_all_finds)};
+    return cmocka_run_group_tests_name("training/end_index", tests, NULL, NULL);
 }

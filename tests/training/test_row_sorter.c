@@ -114,5 +114,5 @@ int main(void)
         cmocka_unit_test(of_no_rows_there_is_none),
         cmocka_unit_test(a_folder_that_cannot_be_written_is_named),
     };
-    return cmocka_run_group_tests_name("profile/row_sorter", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training/row_sorter", tests, NULL, NULL);
 }

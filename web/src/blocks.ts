@@ -52,7 +52,7 @@ function usageColumns(session: Session, blocks: Blocks, columns: Columns): { hea
 const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
 
 /** Row of the blocks that calls of a name belong to; -1 if there is none. */
-export function blockRowOf(session: Session, columns: Columns, name: number): number {
+function blockRowOf(session: Session, columns: Columns, name: number): number {
     return session.blocks ? columns.values(session.blocks.name).indexOf(name) : -1;
 }
 

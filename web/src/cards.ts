@@ -19,7 +19,7 @@ const CHARTS: [RegExp, string][] = [
     [/read|write|written|^io$|i\/o/, "io:"],
 ];
 
-const MOST_PER_ROW = 6;
+const MAX_PER_ROW = 6;
 
 const STATES: Record<string, string> = {
     exact: "counted by the kernel or the device",
@@ -30,20 +30,23 @@ const STATES: Record<string, string> = {
 export function makeCards(cards: Card[], panels: Panel[], session: number): HTMLElement {
     const node = element("div", { class: "cards", role: "list", "aria-label": "Main figures" }, ...cards.map((card) => makeCard(card, curveOf(card, panels, session))));
     // Rows of nearly the same length: eight cards are four and four, not six and two.
-    const rows = Math.ceil(cards.length / MOST_PER_ROW);
+    const rows = Math.ceil(cards.length / MAX_PER_ROW);
     node.style.setProperty("--per-row", String(Math.ceil(cards.length / rows)));
     return node;
 }
 
 function curveOf(card: Card, panels: Panel[], session: number): Line | null {
+    // What of the CPU time samples saw has no curve.
+    if (card.id.includes("captured")) return null;
     const prefix = CHARTS.find(([words]) => words.test(card.id.toLowerCase()))?.[1];
     const panel = prefix ? panels.find((candidate) => candidate.id.startsWith(prefix)) : undefined;
     const lines = panel?.lines.filter((line) => line.properties.session === session) ?? [];
-    const named = (line: Line): boolean => (line.properties.scope !== "" && card.id.includes(line.properties.scope)) || card.label.includes(line.properties.label);
-    return lines.find(named) ?? lines.find((line) => line.properties.scope === "combined") ?? lines.find((line) => line.properties.shown) ?? null;
+    const ofScope = lines.find((line) => line.properties.scope === card.id) ?? lines.find((line) => line.properties.scope !== "" && card.id.includes(line.properties.scope));
+    // "RAM" is in "RAM peak of main" too: the scope counts before the label.
+    return ofScope ?? lines.find((line) => card.label.includes(line.properties.label)) ?? lines.find((line) => line.properties.scope === "combined") ?? lines.find((line) => line.properties.shown) ?? null;
 }
 
-export function cardValue(card: Card): string {
+function cardValue(card: Card): string {
     if (typeof card.value === "string") return card.value;
     return card.state === "unavailable" || card.value === null ? "n/a" : figure(card.value, card.unit);
 }

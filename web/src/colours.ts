@@ -1,4 +1,4 @@
-// Colours that people with any colour vision tell apart (after Okabe and Ito), in a light and a dark set.
+// Colours that people with any colour vision distinguish (after Okabe and Ito), in a light and a dark set.
 // A colour never carries meaning alone: lines have dashes and labels, bars have texts.
 
 import { isDark } from "./theme";

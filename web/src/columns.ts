@@ -58,17 +58,36 @@ function decodeDelta(raw: Uint8Array, column: Column): Float64Array {
     const values = new Float64Array(column.count);
     const scale = column.scale ?? 1;
     const base = column.base ?? 0;
+    const count = values.length;
     let at = 0;
     let sum = 0;
-    for (let i = 0; i < values.length; i++) {
+    for (let i = 0; i < count; i++) {
+        // Up to four bytes fit the integers that processors add; nearly all differences do.
         let byte = raw[at++]!;
         let zigzag = byte & 127;
-        // Plain arithmetic: a difference may have more than the 32 bits that shifts keep.
-        for (let place = 128; byte > 127; place *= 128) {
+        if (byte > 127) {
             byte = raw[at++]!;
-            zigzag += (byte & 127) * place;
+            zigzag |= (byte & 127) << 7;
+            if (byte > 127) {
+                byte = raw[at++]!;
+                zigzag |= (byte & 127) << 14;
+                if (byte > 127) {
+                    byte = raw[at++]!;
+                    zigzag |= (byte & 127) << 21;
+                }
+            }
         }
-        sum += zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
+        if (byte > 127) {
+            // Plain arithmetic: more than the 32 bits that shifts keep.
+            let large = zigzag;
+            for (let place = 2 ** 28; byte > 127; place *= 128) {
+                byte = raw[at++]!;
+                large += (byte & 127) * place;
+            }
+            sum += large % 2 ? -(large + 1) / 2 : large / 2;
+        } else {
+            sum += (zigzag >>> 1) ^ -(zigzag & 1);
+        }
         values[i] = sum * scale + base;
     }
     if (at > raw.length) throw new Error("a column ends too early");

@@ -3,6 +3,7 @@
 import { lineColour, themeColour } from "./colours";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, HEIGHT, positionOf, RIGHT } from "./plot-area";
+import { emptyRaster, type Raster, rgbOf } from "./raster";
 import { reduceLine, type Points } from "./reduce";
 import { roundStep, ticks, timeStep } from "./ticks";
 import { axisLabels, figure } from "./units";
@@ -14,7 +15,7 @@ const BOTTOM = HEIGHT - 8;
 /** A limit is drawn where a curve comes near it; one far above would press the curve flat. */
 const LIMIT_IN_SIGHT = 2.5;
 
-export interface Vertical {
+interface Vertical {
     low: number;
     high: number;
 }
@@ -31,18 +32,14 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     const limits = [...new Set(lines.flatMap((line) => line.properties.limit ?? []))];
     const vertical = verticalRange(view, lines, limits);
     drawGrid(context, width, view, vertical, unit);
-    const columns = Math.max(50, Math.round((width - GUTTER - RIGHT) * Math.min(2, devicePixelRatio)));
+    const columns = Math.max(50, plotPixels(width).width);
     const points = new Map(lines.map((line) => [line, reduceLine(line, view.from, view.to, columns)]));
     context.save();
     context.beginPath();
     context.rect(GUTTER, 0, width - GUTTER - RIGHT, HEIGHT);
     context.clip();
     // The first line is the strongest and lies on top.
-    for (const line of [...lines].reverse()) {
-        const drawn = points.get(line)!;
-        if (drawn.reduced) drawColumns(context, width, view, vertical, line, drawn);
-        else drawCurve(context, width, view, vertical, line, drawn);
-    }
+    drawLines(context, width, view, vertical, [...lines].reverse(), points);
     for (const limit of limits) if (limit <= vertical.high) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, unit);
     context.restore();
     if (lines[0]?.properties.session === 0 && unit !== "count") drawPeak(context, width, view, vertical, lines[0]);
@@ -67,8 +64,12 @@ function verticalRange(view: View, lines: Line[], limits: number[]): Vertical {
     }
     for (const limit of limits) if (limit <= high * LIMIT_IN_SIGHT && limit > high) high = limit;
     if (high === low) high = low + 1;
-    const room = (high - low) * 0.06;
-    return { low: low < 0 ? low - room : 0, high: high + room };
+    const space = (high - low) * 0.06;
+    return { low: low < 0 ? low - space : 0, high: high + space };
+}
+
+function valueTicks(vertical: Vertical): number[] {
+    return ticks(vertical.low, vertical.high, roundStep(vertical.high - vertical.low, 4));
 }
 
 function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, unit: string): void {
@@ -76,7 +77,7 @@ function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, 
     for (const time of ticks(view.from, view.to, timeStep(view.span, width / 110))) {
         context.fillRect(Math.round(positionOf(view, time, width)), TOP, 1, BOTTOM - TOP);
     }
-    const values = ticks(vertical.low, vertical.high, roundStep(vertical.high - vertical.low, 4));
+    const values = valueTicks(vertical);
     for (const value of values) context.fillRect(GUTTER, Math.round(heightOf(vertical, value)), width - GUTTER - RIGHT, 1);
     context.font = `11px ${themeColour("font")}`;
     context.fillStyle = themeColour("muted");
@@ -85,17 +86,81 @@ function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, 
     axisLabels(values, unit).forEach((text, i) => context.fillText(text, GUTTER - 8, heightOf(vertical, values[i]!)));
 }
 
+interface Point {
+    x: number;
+    y: number;
+}
+
+/** Pixels of the canvas that the plot covers. */
+interface PlotPixels {
+    ratio: number;
+    left: number;
+    width: number;
+}
+
+function plotPixels(width: number): PlotPixels {
+    const ratio = devicePixelRatio || 1;
+    const left = Math.round(GUTTER * ratio);
+    return { ratio, left, width: Math.max(1, Math.round((width - RIGHT) * ratio) - left) };
+}
+
+/** Where all are dense, the chart is one picture with its grid; else dense ones share a picture over what lies below. */
+function drawLines(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, lines: Line[], points: Map<Line, Points>): void {
+    const plot = plotPixels(width);
+    const allDense = lines.every((line) => points.get(line)!.reduced);
+    let raster: Raster | null = null;
+    let joins: [Point, Point, Line][] = [];
+    const begin = (): Raster => {
+        const empty = emptyRaster(plot.width, Math.round(HEIGHT * plot.ratio));
+        if (allDense) rasterGrid(empty, plot, width, view, vertical);
+        return empty;
+    };
+    const put = (): void => {
+        if (allDense) raster?.putOn(context, plot.left, 0);
+        else raster?.drawOn(context, plot.left, 0);
+        for (const [from, to, line] of joins) joinColumns(context, from, to, line);
+        raster = null;
+        joins = [];
+    };
+    for (const line of lines) {
+        const drawn = points.get(line)!;
+        if (drawn.reduced) {
+            raster ??= begin();
+            drawColumns(raster, plot, width, view, vertical, line, drawn, joins);
+        } else {
+            put();
+            drawCurve(context, width, view, vertical, line, drawn);
+        }
+    }
+    put();
+}
+
+/** As drawGrid() draws it. */
+function rasterGrid(raster: Raster, plot: PlotPixels, width: number, view: View, vertical: Vertical): void {
+    const colour = rgbOf(themeColour("hairline"));
+    const thick = Math.max(1, Math.round(plot.ratio));
+    for (const time of ticks(view.from, view.to, timeStep(view.span, width / 110))) {
+        const x = Math.round(Math.round(positionOf(view, time, width)) * plot.ratio) - plot.left;
+        for (let i = 0; i < thick; i++) raster.fillColumn(x + i, TOP * plot.ratio, BOTTOM * plot.ratio, colour, 1);
+    }
+    for (const value of valueTicks(vertical)) {
+        const y = Math.round(Math.round(heightOf(vertical, value)) * plot.ratio);
+        for (let i = 0; i < thick; i++) raster.fillRow(y + i, colour);
+    }
+}
+
 /**
  * A bar from the lowest to the highest of each column, which reaches over to the column before: what a curve through all
- * samples looks like, at a tenth of what stroking it costs.
+ * samples looks like.
  */
-function drawColumns(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, line: Line, points: Points): void {
+function drawColumns(raster: Raster, plot: PlotPixels, width: number, view: View, vertical: Vertical, line: Line, points: Points, joins: [Point, Point, Line][]): void {
     const { style } = line.properties;
-    const base = heightOf(vertical, Math.max(0, vertical.low));
-    const half = style.width / 2;
+    const { ratio } = plot;
+    const colour = rgbOf(lineColour(style.colour));
+    const base = heightOf(vertical, Math.max(0, vertical.low)) * ratio;
+    const half = (style.width / 2) * ratio;
     const period = style.dash.reduce((sum, part) => sum + part, 0);
-    context.fillStyle = lineColour(style.colour);
-    let before: { x: number; top: number; bottom: number } | null = null;
+    let before: { column: number; x: number; top: number; bottom: number } | null = null;
     for (let i = 0; i < points.times.length; i += 2) {
         const [a, b] = [points.values[i]!, points.values[i + 1]!];
         if (!(a === a)) {
@@ -103,31 +168,29 @@ function drawColumns(context: CanvasRenderingContext2D, width: number, view: Vie
             continue;
         }
         const x = positionOf(view, points.times[i]!, width);
-        const top = heightOf(vertical, Math.max(a, b));
-        const bottom = heightOf(vertical, Math.min(a, b));
-        const left: number = before && x - before.x < 3 ? before.x : x - 1;
-        if (style.fill) {
-            context.globalAlpha = 0.1;
-            context.fillRect(left, top, x - left, base - top);
-            context.globalAlpha = 1;
-        }
+        const column = Math.floor(x * ratio) - plot.left;
+        const top = heightOf(vertical, Math.max(a, b)) * ratio;
+        const bottom = heightOf(vertical, Math.min(a, b)) * ratio;
+        const isNear: boolean = before !== null && column - before.column < 3 * ratio;
         // Columns far apart (few samples at an end of the range) are joined by a line.
-        if (before && x - before.x >= 3) joinColumns(context, before, { x, top }, style.width);
-        if (!period || isInDash(style.dash, x % period)) {
-            const reachTop: number = before && before.bottom < top ? before.bottom : top;
-            const reachBottom: number = before && before.top > bottom ? before.top : bottom;
-            context.fillRect(left, reachTop - half, Math.max(1, x - left), reachBottom - reachTop + style.width);
+        if (before && !isNear) joins.push([{ x: before.x, y: before.top / ratio }, { x, y: top / ratio }, line]);
+        const reachTop: number = before && isNear && before.bottom < top ? before.bottom : top;
+        const reachBottom: number = before && isNear && before.top > bottom ? before.top : bottom;
+        for (let at: number = before && isNear ? before.column + 1 : column; at <= column; at++) {
+            if (style.fill) raster.fillColumn(at, top, base, colour, 0.1);
+            if (!period || isInDash(style.dash, ((plot.left + at) / ratio) % period)) raster.fillColumn(at, reachTop - half, reachBottom + half, colour, 1);
         }
-        before = { x, top, bottom };
+        before = { column, x, top, bottom };
     }
 }
 
-function joinColumns(context: CanvasRenderingContext2D, from: { x: number; top: number }, to: { x: number; top: number }, width: number): void {
-    context.strokeStyle = context.fillStyle;
-    context.lineWidth = width;
+function joinColumns(context: CanvasRenderingContext2D, from: Point, to: Point, line: Line): void {
+    const { style } = line.properties;
+    context.strokeStyle = lineColour(style.colour);
+    context.lineWidth = style.width;
     context.beginPath();
-    context.moveTo(from.x, from.top);
-    context.lineTo(to.x, to.top);
+    context.moveTo(from.x, from.y);
+    context.lineTo(to.x, to.y);
     context.stroke();
 }
 

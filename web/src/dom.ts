@@ -2,7 +2,7 @@
 
 export type Child = Node | string | null | undefined | false;
 
-export interface Properties {
+interface Properties {
     class?: string;
     id?: string;
     role?: string;

@@ -28,7 +28,7 @@ export function parsePlace(fragment: string): Place {
     };
 }
 
-export function formatPlace(place: Place): string {
+function formatPlace(place: Place): string {
     const parameters = new URLSearchParams();
     if (place.range) parameters.set("t", place.range.map((value) => String(Number(value.toPrecision(9)))).join("_"));
     if (place.cursor !== null) parameters.set("c", String(Number(place.cursor.toPrecision(9))));

@@ -6,7 +6,10 @@ import { calendar, figure } from "./units";
 
 const KINDS: Record<string, string> = { tracking: "tracking file", results: "results", power: "recording of power", profile: "training profile", trace: "trace" };
 
-export interface HeaderActions {
+/** In 1980: what comes before is no date of a session. */
+const FIRST_DAY = 10 * 365.25 * 86400;
+
+interface HeaderActions {
     theme: () => void;
     help: () => void;
 }
@@ -35,10 +38,18 @@ export function sessionFacts(session: Session): Child[] {
     const add = (label: string, value: Child): void => void (value && facts.push(element("span", { class: "fact" }, element("span", { class: "fact-name" }, label), " ", value)));
     add("took", typeof identity.wall_s === "number" ? element("strong", {}, figure(identity.wall_s, "seconds")) : null);
     add("", exitBadge(identity.exit));
-    add("started", typeof identity.start_unix_s === "number" ? calendar(identity.start_unix_s) : null);
+    // Clocks of traces may count from when the machine was started.
+    add("started", typeof identity.start_unix_s === "number" && identity.start_unix_s > FIRST_DAY ? calendar(identity.start_unix_s) : null);
     add("on", identity.host ? element("bdi", {}, identity.host) : null);
     add("pid", typeof identity.pid === "number" ? String(identity.pid) : null);
-    add("rank", typeof identity.rank === "number" ? String(identity.rank) : null);
+    const text = (key: string): Child => (typeof identity[key] === "string" && identity[key] ? element("bdi", {}, identity[key] as string) : null);
+    add("program", text("program"));
+    add("by", text("user"));
+    add("job", text("job_id"));
+    const ranks = typeof identity.world_size === "number" ? ` of ${identity.world_size}` : "";
+    add(typeof identity.rank === "number" ? "rank" : "ranks", typeof identity.rank === "number" ? `${identity.rank}${ranks}` : text("ranks"));
+    add("node", identity.node !== identity.host ? text("node") : null);
+    add("container", text("container"));
     add("file", session.file ? element("bdi", { class: "file" }, session.file) : null);
     return facts;
 }

@@ -9,7 +9,7 @@ const WIDTH = 640;
 const HEIGHT = 150;
 const BASE = 22;
 
-export function quantile(sorted: Float64Array, share: number): number {
+function quantile(sorted: Float64Array, share: number): number {
     return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
 }
 

@@ -3,7 +3,7 @@
 import { button, element } from "./dom";
 import type { View } from "./view";
 
-export interface KeyActions {
+interface KeyActions {
     theme: () => void;
     clear: () => void;
     say: (text: string) => void;

@@ -97,7 +97,7 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
             // Calls of one depth that overlap (a stop was lost) get rows of their own.
             rows: [...lane.depths.entries()].sort(([a], [b]) => a - b).flatMap(([, intervals]) => packed(intervals)),
         })),
-        name: (index) => calls.names[names[index]!] || NAMELESS,
+        name: (index) => `${calls.names[names[index]!] || NAMELESS}${stops[index] === stops[index] ? "" : " (still open)"}`,
         kind: (index) => names[index]!,
         where: (index) => laneLabel(calls, processes[index] ?? 0, threads[index] ?? 0, calls.thread !== undefined),
         range,
@@ -107,7 +107,8 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
 function laneLabel(calls: Calls, process: number, thread: number, severalThreads: boolean): string {
     const known = calls.processes?.[process];
     const label = known ? known.label || `pid ${known.pid}` : `process ${process}`;
-    return severalThreads ? `${label}, thread ${thread}` : label;
+    // The first thread of a process has its number.
+    return severalThreads && label !== String(thread) ? `${label}, thread ${thread}` : label;
 }
 
 /** Processes in the order of their starts, those that do not overlap below each other share a row. */

@@ -19,7 +19,7 @@ interface PlacedRow {
     lane: number;
 }
 
-export interface LanesOptions {
+interface LanesOptions {
     id: string;
     title: string;
     hint: string;
@@ -157,9 +157,9 @@ export class Lanes {
                 context.stroke();
             }
             // Stays in sight while a tall lane is scrolled.
-            const room = y + (lane.rows.length - 1) * ROW;
+            const space = y + (lane.rows.length - 1) * ROW;
             const lines = labelLines(lane, this.options.bars.lanes[i - 1]);
-            lines.forEach((line, l) => context.fillText(fitted(context, line, GUTTER - INSET - 6), INSET, Math.max(y, Math.min(0, room)) + ROW * (l + 0.5)));
+            lines.forEach((line, l) => context.fillText(fitted(context, line, GUTTER - INSET - 6), INSET, Math.max(y, Math.min(0, space)) + ROW * (l + 0.5)));
         });
     }
 
@@ -206,6 +206,7 @@ export class Lanes {
         // A hair of background between neighbours.
         context.fillRect(left, y, width > 3 ? width - 1 : width, height);
         this.#drawn++;
+        if (this.options.bars.range(index).open) drawOpenEnd(context, left, right, y, height);
         if (index === this.#selected) {
             context.strokeStyle = themeColour("ink");
             context.lineWidth = 2;
@@ -295,11 +296,11 @@ export class Lanes {
         return other.indices[Math.min(other.indices.length - 1, firstEnding(other.stops, row.starts[place]!))] ?? null;
     }
 
-    /** Shows a bar with some room at its sides. */
+    /** Shows a bar with some space at its sides. */
     zoomTo(index: number): void {
         const { start, stop } = this.options.bars.range(index);
-        const room = Math.max((stop - start) * 0.15, (this.#view.full.to - this.#view.full.from) * 1e-7);
-        this.#view.leap(start - room, stop + room);
+        const space = Math.max((stop - start) * 0.15, (this.#view.full.to - this.#view.full.from) * 1e-7);
+        this.#view.leap(start - space, stop + space);
     }
 
     #scrollTo(index: number): void {
@@ -310,7 +311,7 @@ export class Lanes {
     }
 }
 
-/** Process and thread below each other where there is room; else what distinguishes this lane from the one above. */
+/** Process and thread below each other where there is space; else what distinguishes this lane from the one above. */
 function labelLines(lane: Lane, above: Lane | undefined): string[] {
     const [process, thread] = lane.label.split(", ");
     if (!thread || lane.rows.length > 1) return lane.label.split(", ");
@@ -344,6 +345,14 @@ export function fitted(context: CanvasRenderingContext2D, text: string, width: n
     }
     shown = low ? `${points.slice(0, low).join("")}…` : "";
     return shown;
+}
+
+/** Torn off: gaps that grow towards the end of the data. */
+function drawOpenEnd(context: CanvasRenderingContext2D, left: number, right: number, y: number, height: number): void {
+    context.fillStyle = themeColour("surface");
+    [12, 8, 4].forEach((from, i) => {
+        if (right - from > left + 3) context.fillRect(right - from, y, i + 1, height);
+    });
 }
 
 /** One line on when and how long. */

@@ -2,9 +2,9 @@
 
 import { ascending } from "./order";
 
-const BLOCK = 64;
+const BLOCK = 32;
 
-export interface Extremes {
+interface Extremes {
     min: number;
     max: number;
 }
@@ -73,7 +73,7 @@ export interface LineStyle {
     fill: boolean;
 }
 
-export interface LineProperties {
+interface LineProperties {
     /** Unlike all others of the page. */
     id: string;
     /** Its id in its session. */
@@ -96,8 +96,7 @@ export class Line {
     readonly #moments: () => Moments;
     readonly #read: () => Float64Array;
     #values: Float64Array | null = null;
-    #lows: Float64Array | null = null;
-    #highs: Float64Array | null = null;
+    #blocks: { lows: Float64Array; highs: Float64Array } | null = null;
     #sums: { values: Float64Array; counts: Uint32Array } | null = null;
 
     /** Nothing is decoded before the line is drawn or asked. */
@@ -133,41 +132,50 @@ export class Line {
         const values = this.values;
         let min = Infinity;
         let max = -Infinity;
-        const take = (i: number): void => {
+        const firstBlock = Math.ceil(from / BLOCK);
+        const lastBlock = Math.floor(to / BLOCK);
+        const hasBlocks = firstBlock < lastBlock;
+        // Samples before the first block and after the last one, or all of them.
+        const [before, after] = hasBlocks ? [firstBlock * BLOCK, lastBlock * BLOCK] : [from, from];
+        for (let i = from; i < before; i++) {
             const value = values[i]!;
             if (value < min) min = value;
             if (value > max) max = value;
-        };
-        const firstBlock = Math.ceil(from / BLOCK);
-        const lastBlock = Math.floor(to / BLOCK);
-        if (firstBlock < lastBlock) {
-            this.#makeBlocks();
-            for (let i = from; i < firstBlock * BLOCK; i++) take(i);
-            for (let b = firstBlock; b < lastBlock; b++) {
-                if (this.#lows![b]! < min) min = this.#lows![b]!;
-                if (this.#highs![b]! > max) max = this.#highs![b]!;
-            }
-            for (let i = lastBlock * BLOCK; i < to; i++) take(i);
-        } else {
-            for (let i = from; i < to; i++) take(i);
+        }
+        for (let i = after; i < to; i++) {
+            const value = values[i]!;
+            if (value < min) min = value;
+            if (value > max) max = value;
+        }
+        if (!hasBlocks) return min <= max ? { min, max } : { min: NaN, max: NaN };
+        const { lows, highs } = this.#makeBlocks();
+        for (let block = firstBlock; block < lastBlock; block++) {
+            const low = lows[block]!;
+            const high = highs[block]!;
+            if (low < min) min = low;
+            if (high > max) max = high;
         }
         return min <= max ? { min, max } : { min: NaN, max: NaN };
     }
 
-    #makeBlocks(): void {
-        if (this.#lows) return;
+    #makeBlocks(): { lows: Float64Array; highs: Float64Array } {
+        if (this.#blocks) return this.#blocks;
         const values = this.values;
         const blocks = Math.floor(values.length / BLOCK);
-        const lows = new Float64Array(blocks).fill(Infinity);
-        const highs = new Float64Array(blocks).fill(-Infinity);
-        for (let i = 0; i < blocks * BLOCK; i++) {
-            const block = Math.floor(i / BLOCK);
-            const value = values[i]!;
-            if (value < lows[block]!) lows[block] = value;
-            if (value > highs[block]!) highs[block] = value;
+        const lows = new Float64Array(blocks);
+        const highs = new Float64Array(blocks);
+        for (let block = 0, i = 0; block < blocks; block++) {
+            let low = Infinity;
+            let high = -Infinity;
+            for (const end = i + BLOCK; i < end; i++) {
+                const value = values[i]!;
+                if (value < low) low = value;
+                if (value > high) high = value;
+            }
+            lows[block] = low;
+            highs[block] = high;
         }
-        this.#lows = lows;
-        this.#highs = highs;
+        return (this.#blocks = { lows, highs });
     }
 
     /** Mean of the known samples [from, to); NaN if there is none. */

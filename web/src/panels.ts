@@ -129,7 +129,7 @@ export function seriesLabel(series: Series): string {
     return series.label.toLowerCase().includes(title.toLowerCase()) ? series.label : `${title}, ${/^[A-Z][a-z]+$/.test(series.label) ? series.label.toLowerCase() : series.label}`;
 }
 
-/** Two charts of one group are told apart by their unit. */
+/** Two charts of one group are distinguished by their unit. */
 function nameUnits(panels: Panel[]): void {
     for (const panel of panels) {
         const alone = panels.filter((other) => other.title === panel.title).length === 1;
@@ -181,6 +181,8 @@ function styleScopes(panel: Panel): void {
     };
     const used = new Set<string>();
     const hasOwn = panel.lines.some((line) => line.properties.scope !== "system");
+    const gpus = new Set(panel.lines.map((line) => line.properties.scope).filter((scope) => /^gpu\d+$/.test(scope)));
+    const total = panel.lines.some((line) => line.properties.scope === "combined");
     let next = 0;
     for (const line of panel.lines) {
         const { scope } = line.properties;
@@ -191,11 +193,12 @@ function styleScopes(panel: Panel): void {
             line.properties.shown = scope !== "system" || !hasOwn;
             continue;
         }
-        const colour = style ? 3 + (next % 4) : next % GREY;
+        const colour = style || total ? 3 + (next % 4) : next % GREY;
         const dash = DASHES[Math.floor(next / GREY) % DASHES.length]!;
         line.properties.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
         // A second line of the same scope is a detail of the first: private, shared.
-        line.properties.shown = !style && next < 16;
+        // Where there is one GPU alone, its figures are those of all.
+        line.properties.shown = !style && next < 16 && !(total && gpus.size === 1 && gpus.has(scope));
         next++;
     }
 }

@@ -18,7 +18,7 @@ export async function readPayload(): Promise<Payload | null> {
     return parsePayload(bytes);
 }
 
-export function parsePayload(bytes: Uint8Array): Payload {
+function parsePayload(bytes: Uint8Array): Payload {
     if (bytes.length < 4) throw new Error("the data is cut off");
     const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
     if (4 + length > bytes.length) throw new Error("the data is cut off");

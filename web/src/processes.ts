@@ -9,9 +9,9 @@ import type { Column, ProcessList, Table } from "./report";
 import { figure, moment } from "./units";
 
 const FIGURES: [keyof ProcessList, string, string][] = [
-    ["cpu_s", "CPU time", "seconds"],
-    ["peak_bytes", "RAM peak", "bytes"],
-    ["peak_gpu_bytes", "GPU RAM peak", "bytes"],
+    ["cpu_seconds", "CPU time", "seconds"],
+    ["peak_ram_bytes", "RAM peak", "bytes"],
+    ["peak_gpu_ram_bytes", "GPU RAM peak", "bytes"],
     ["read_bytes", "Read", "bytes"],
     ["write_bytes", "Written", "bytes"],
 ];
@@ -25,7 +25,7 @@ function knownFigures(list: ProcessList, columns: Columns): { name: string; unit
 /** Whole numbers of the kernel: no separators in pids. */
 const pidText = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "" : String(value));
 
-export function endText(list: ProcessList, columns: Columns, index: number): string {
+function endText(list: ProcessList, columns: Columns, index: number): string {
     const code = known(columns.values(list.exit_code)[index]);
     const signal = known(columns.values(list.exit_signal)[index]);
     if (signal) return `killed by signal ${signal}`;

@@ -11,7 +11,7 @@ export interface Column {
     missing?: { offset: number; bytes: number };
 }
 
-export interface Identity {
+interface Identity {
     command?: string | null;
     host?: string | null;
     pid?: number | null;
@@ -89,9 +89,9 @@ export interface ProcessList {
     start?: Column;
     end?: Column;
     name?: Column;
-    cpu_s?: Column;
-    peak_bytes?: Column;
-    peak_gpu_bytes?: Column;
+    cpu_seconds?: Column;
+    peak_ram_bytes?: Column;
+    peak_gpu_ram_bytes?: Column;
     read_bytes?: Column;
     write_bytes?: Column;
     exit_code?: Column;
@@ -124,6 +124,7 @@ export interface Session {
     identity?: Identity;
     summary?: string;
     advice?: string[];
+    gpus?: { uuid?: string; name?: string }[];
     cards?: Card[];
     sources?: Source[];
     times?: Column[];
@@ -133,6 +134,8 @@ export interface Session {
     process_list?: ProcessList;
     training?: Training;
     tables?: Table[];
+    /** What was left out. */
+    warnings?: string[];
 }
 
 export interface Report {
@@ -142,4 +145,5 @@ export interface Report {
     title?: string;
     sessions: Session[];
     comparison?: Table[];
+    warnings?: string[];
 }

@@ -5,7 +5,7 @@ import { element, svg } from "./dom";
 import type { HeatRow } from "./heat";
 import { Line, Moments } from "./line";
 import { ascending } from "./order";
-import type { Panel } from "./panels";
+import { type Panel, seriesLabel } from "./panels";
 import type { Card, Session, Table } from "./report";
 import { figure } from "./units";
 
@@ -30,6 +30,30 @@ export function sessionTable(sessions: Session[]): Table {
         columns: [{ name: ranks ? "Rank" : "Session" }, ...figures.map(({ label }) => ({ name: label, type: "number" as const }))],
         rows,
     };
+}
+
+/** The long table of a comparison, a row a measurement and a column a session, in units and with the change; what no session shows is left out. */
+export function comparisonTable(table: Table, sessions: Session[]): Table {
+    const places = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => table.columns.findIndex((column) => column.name === name));
+    if (places.some((place) => place < 0)) return table;
+    const [block, measurement, session, value, change] = places as [number, number, number, number, number];
+    const noise = table.columns.findIndex((column) => column.name === "within_noise");
+    const names = sessions.map(sessionName);
+    const known = new Map(sessions.flatMap((one) => one.series ?? []).map((series) => [series.id, series]));
+    const rows = new Map<string, (string | null)[]>();
+    for (const row of table.rows) {
+        const id = String(row[measurement]);
+        const series = known.get(id);
+        const at = names.indexOf(String(row[session]));
+        if (at < 0 || (!series && id.endsWith("_gpu_ram")) || (!series && id.startsWith("gpu_"))) continue;
+        const key = `${String(row[block])}/${id}`;
+        let cells = rows.get(key);
+        if (!cells) rows.set(key, (cells = [(row[block] as string | null) ?? "whole session", series ? seriesLabel(series) : id.replaceAll("_", " "), ...names.map(() => null)]));
+        const [figureOf, changed] = [row[value], row[change]];
+        const unit = series?.unit ?? (id === "compute_time" ? "seconds" : id === "energy" ? "joules" : "");
+        cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit)}${at && typeof changed === "number" ? ` (${signedPercent(changed)}${row[noise] ? ", within noise" : ""})` : ""}` : null;
+    }
+    return { id: table.id, title: table.title, columns: [{ name: "Of" }, { name: "Measurement" }, ...names.map((name) => ({ name, type: "number" as const }))], rows: [...rows.values()] };
 }
 
 interface MainFigure {
@@ -59,11 +83,35 @@ function baseOf(figures: MainFigure, sessions: Session[]): number | null {
     return values.sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? null;
 }
 
+/** What a figure is of, where ranks may share it: the machine, or a GPU of it. Null: not known; undefined: of the rank alone. */
+function sharedBy(id: string, session: Session): string | null | undefined {
+    const gpu = /^(gpu\d+)_power$/.exec(id)?.[1];
+    if (!gpu && id !== "energy_machine") return undefined;
+    const machine = session.identity?.boot_id;
+    if (typeof machine !== "string") return null;
+    return gpu ? `${machine} ${session.gpus?.[Number(gpu.slice(3))]?.uuid ?? gpu}` : machine;
+}
+
+/** Each machine and GPU once: the highest of those that saw it. Null: it is not known which ranks share one. */
+function sumOfShared(id: string, sessions: Session[], values: number[]): number | null {
+    const highest = new Map<string, number>();
+    for (const [index, session] of sessions.entries()) {
+        const shared = sharedBy(id, session);
+        if (!shared) return null;
+        highest.set(shared, Math.max(values[index]!, highest.get(shared) ?? -Infinity));
+    }
+    return [...highest.values()].reduce((sum, value) => sum + value, 0);
+}
+
 /** Of ranks: bytes, joules and cores add up, times do not. */
 function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
     const values = sessions.map(of);
     if (!values.every((value): value is number => typeof value === "number")) return "–";
     if (unit === "percent") return "–";
+    if (sharedBy(id, sessions[0]!) !== undefined) {
+        const sum = sumOfShared(id, sessions, values);
+        return sum === null ? "–" : figure(sum, unit);
+    }
     if (unit === "seconds" && !id.includes("cpu")) return `${figure(Math.max(...values), unit)}, the longest`;
     return figure(values.reduce((sum, value) => sum + value, 0), unit);
 }
@@ -71,8 +119,11 @@ function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
 function withChange(value: number | null, base: number | null, unit: string): string {
     const text = figure(value, unit);
     if (!base || value === null) return text;
-    const change = (value / base - 1) * 100;
-    return `${text} (${change > 0 ? "+" : change < 0 ? "\u2212" : "±"}${figure(Math.abs(change), "percent")})`;
+    return `${text} (${signedPercent((value / base - 1) * 100)})`;
+}
+
+function signedPercent(change: number): string {
+    return `${change > 0 ? "+" : change < 0 ? "\u2212" : "±"}${figure(Math.abs(change), "percent")}`;
 }
 
 /** Which colour and dashes are whose. */
@@ -140,16 +191,31 @@ function rankLabel(session: Session, index: number): string {
 }
 
 /** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
-export function stragglerText(sessions: Session[]): string | null {
+export function stragglerText(sessions: Session[], panels: Panel[]): string | null {
     const ends = sessions.map((session, index) => ({ label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_unix_s ?? NaN) + (session.identity?.wall_s ?? NaN), wall: session.identity?.wall_s ?? NaN }));
     const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
     if (known.length < 2 || known.length < sessions.length) return null;
     const last = known.at(-1)!;
     const median = known[Math.floor((known.length - 1) / 2)]!;
-    const behind = last.end - median.end;
-    const share = behind / median.wall;
-    if (share < 0.02) return `All ended within ${figure(last.end - known[0]!.end, "seconds")}: no straggler.`;
-    return `${last.label}${last.host ? ` on ${last.host}` : ""} ended last, ${figure(behind, "seconds")} (${figure(share * 100, "percent")}) after the median.`;
+    const lag = last.end - median.end;
+    const share = lag / median.wall;
+    if (share < 0.02) return `All ended within ${figure(last.end - known[0]!.end, "seconds")}: none ended late. ${busiestText(sessions, panels) ?? ""}`.trim();
+    return `${last.label}${last.host ? ` on ${last.host}` : ""} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.`;
+}
+
+/** Ranks that wait for each other end together: the one that the others wait for works the most meanwhile. */
+function busiestText(sessions: Session[], panels: Panel[]): string | null {
+    for (const id of ["gpu:percent", "cpu:percent"]) {
+        const panel = panels.find((candidate) => candidate.id === id);
+        const lines = (panel?.lines ?? []).filter((line) => line.properties.shown && line.properties.scope !== "sum");
+        const means = lines.map((line) => ({ line, mean: line.mean(0, line.times.length) })).filter(({ mean }) => Number.isFinite(mean)).sort((a, b) => a.mean - b.mean);
+        if (means.length < sessions.length || means.length < 3) continue;
+        const [busiest, median] = [means.at(-1)!, means[Math.floor((means.length - 1) / 2)]!];
+        if (busiest.mean < median.mean * 1.15) continue;
+        const { session, unit } = busiest.line.properties;
+        return `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(median.mean, unit)}: the others may wait for it.`;
+    }
+    return null;
 }
 
 export function areRanks(sessions: Session[]): boolean {

@@ -6,7 +6,7 @@ import { figure } from "./units";
 
 type Cell = string | number | boolean | null | undefined;
 
-export interface TableOptions {
+interface TableOptions {
     /** Adds a button to each row, which calls this with the row's place in the data. */
     onPick?: (row: number) => void;
     pickLabel?: (row: number) => string;
@@ -22,7 +22,7 @@ export interface TableOptions {
 const ROWS_SHOWN = 25;
 const SEARCH_FROM = 12;
 
-export function cellText(cell: Cell, column: TableColumn): string {
+function cellText(cell: Cell, column: TableColumn): string {
     if (cell === null || cell === undefined || cell === "") return "–";
     if (typeof cell === "number") return figure(cell, column.unit ?? "");
     return String(cell);

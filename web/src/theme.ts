@@ -1,6 +1,6 @@
 // Dark or light: the system's choice, unless the reader made one.
 
-export type Theme = "system" | "light" | "dark";
+type Theme = "system" | "light" | "dark";
 
 const KEY = "gpu-tracker-theme";
 
@@ -29,7 +29,10 @@ export function applyTheme(theme: Theme): void {
     else root.setAttribute("data-theme", theme);
 }
 
+// Asked for every colour of a frame: a new query each time is slow.
+const darkQuery = matchMedia("(prefers-color-scheme: dark)");
+
 export function isDark(): boolean {
     const chosen = document.documentElement.getAttribute("data-theme");
-    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    return chosen ? chosen === "dark" : darkQuery.matches;
 }

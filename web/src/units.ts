@@ -25,7 +25,7 @@ function digits(value: number): string {
 }
 
 /** 1234567 as "1 234 567", with narrow spaces. */
-export function grouped(value: number, decimals = 0): string {
+function grouped(value: number, decimals = 0): string {
     const [whole = "", part] = Math.abs(value).toFixed(decimals).split(".");
     const sign = value < 0 && Number(value.toFixed(decimals)) !== 0 ? "\u2212" : "";
     return sign + whole.replace(/\B(?=(\d{3})+$)/g, "\u202f") + (part ? `.${part}` : "");
@@ -74,7 +74,7 @@ export function figure(value: number | null | undefined, unit = ""): string {
 }
 
 /** A number of no known unit: counts whole, others with the digits that matter. */
-export function plainNumber(value: number): string {
+function plainNumber(value: number): string {
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return grouped(value);
     const size = Math.abs(value);
     if (size >= 1e6 || (size < 1e-3 && size > 0)) return value.toPrecision(4).replace("e+", "e");

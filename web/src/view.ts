@@ -45,7 +45,7 @@ export class View {
         return this.#from === this.full.from && this.#to === this.full.to;
     }
 
-    /** Shows a range, kept inside the whole and no narrower than doubles can tell apart. */
+    /** Shows a range, kept inside the whole and no narrower than doubles can distinguish. */
     show(from: number, to: number): void {
         const whole = this.full.to - this.full.from;
         const span = Math.min(whole, Math.max(to - from, whole * 1e-8, 1e-9));

@@ -11,11 +11,11 @@ import { fillPage } from "./encode.mjs";
 export const TEMPLATE = process.env.GPUT_REPORT_PAGE ?? join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "report.html");
 
 export class Browser {
-    static async start() {
+    static async start(...flags) {
         const browser = new Browser();
         browser.folder = mkdtempSync(join(tmpdir(), "gput-web-"));
         // Containers and the superuser have no sandbox of Chromium's.
-        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage", ...flags] });
         return browser;
     }
 

@@ -1,10 +1,12 @@
 // Reports that the built command writes, of real runs: what the page draws against the files it was made from.
 
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { ask, Browser, chartBox, close, pixelsAround } from "./browser.mjs";
 
 const COMMAND = process.env.GPUT_COMMAND;
@@ -59,11 +61,70 @@ test("draws the peak of a CSV tracking file", options, async () => {
     await close(page);
 });
 
+/** Where the package that was built next to the command is. */
+const PACKAGE = join(dirname(COMMAND), "python");
+const python = (code, page) => spawnSync("python3", ["-c", code], { env: { ...process.env, PYTHONPATH: PACKAGE, ...page }, encoding: "utf8", cwd: browser.folder });
+const NOTEBOOK = `
+import gpu_tracker
+html = gpu_tracker.SubTrackingAnalyzer("frame.csv", None)._repr_html_()
+open("notebook.html", "w").write("<!doctype html><meta charset=utf-8>" + html)
+`;
+
+test("draws charts in a frame of a notebook, which may do nothing else", { skip: options.skip || (!existsSync(join(PACKAGE, "gpu_tracker")) && "no Python package was built") }, async () => {
+    const csv = track(join(browser.folder, "frame.csv"));
+    const made = python(NOTEBOOK);
+    assert.equal(made.status, 0, made.stderr);
+    const page = await browser.chromium.newPage({ offline: true });
+    const complaints = [];
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("console", (message) => complaints.push(message.text()));
+    page.on("request", (request) => request.isNavigationRequest() || complaints.push(request.url()));
+    await page.goto(pathToFileURL(join(browser.folder, "notebook.html")).href);
+    assert.equal(await page.locator("img").evaluate((image) => image.naturalWidth > 100), true);
+    await page.click("summary");
+    const frame = page.frameLocator("iframe");
+    await frame.locator("main h1").waitFor();
+    assert.equal(await frame.locator("body").evaluate(() => origin), "null");
+    const chart = await frame.locator("body").evaluate(() => window.gputReport.charts().find(({ id }) => id.startsWith("ram:")));
+    assert.equal(chart.lines.find(({ id }) => id === "combined_ram").max, Math.round(Math.max(...ramOf(csv))));
+    // Zooming changes the place in the address, which a frame has not.
+    await frame.locator(".stage").press("+");
+    await page.waitForTimeout(400);
+    assert.deepEqual(complaints, []);
+    await page.close();
+});
+
+/** Perfetto's page, as far as it matters: another origin, which fetches what the address names. */
+test("gives a timeline to the page of Perfetto", options, async () => {
+    const csv = track(join(browser.folder, "timeline.csv"));
+    const server = spawn(COMMAND, ["report", "--perfetto", csv], { env: { ...environment, GPUT_PERFETTO_ADDRESS: "127.0.0.1:0" } });
+    const ended = once(server, "exit");
+    const [address] = await once(server.stdout, "data");
+    // A reader is asked whether the page may reach this machine; without one the question is switched off.
+    const other = await Browser.start("--disable-features=LocalNetworkAccessChecks");
+    const page = await other.chromium.newPage();
+    await page.route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><title>Perfetto</title>" }));
+    await page.goto(String(address).trim());
+    const names = await page.evaluate(async () => {
+        const trace = await (await fetch(new URLSearchParams(location.hash.split("?")[1]).get("url"))).json();
+        return (trace.traceEvents ?? trace).map((event) => event.name);
+    });
+    assert.ok(names.some((name) => /RAM/i.test(name)), String(names.slice(0, 20)));
+    assert.deepEqual(await ended, [0, null]);
+    await other.stop();
+});
+
 test("compares a CSV and an SQLite file", options, async () => {
     const files = [track(join(browser.folder, "first.csv")), track(join(browser.folder, "second.sqlite"))];
     const page = await browser.open(report("both.html", ...files));
     const chart = (await ask(page, "charts")).find(({ id }) => id.startsWith("ram:"));
     assert.equal(chart.lines.filter((line) => line.shown).length, 2);
     assert.equal(await page.locator(".compare tbody tr").count() >= 2, true);
+    // A row a measurement, a column a session; no rows of GPUs that are not there.
+    const table = page.locator(".compare details >> nth=0");
+    await table.evaluate((node) => (node.open = true));
+    assert.match(await table.locator("thead").textContent(), /first\.csv.*second\.sqlite/s);
+    assert.match(await table.locator("tbody tr", { hasText: "whole session" }).first().textContent(), /RAM.*\d.MB.*\d.MB \([+\u2212±][\d.]+\D?%\)/s);
+    assert.doesNotMatch(await table.textContent(), /gpu/i);
     await close(page);
 });

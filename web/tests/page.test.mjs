@@ -28,7 +28,7 @@ async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
 
 test("holds its style and script, and asks for nothing", () => {
     const text = readFileSync(TEMPLATE, "utf8");
-    assert.ok(text.length < 90_000, `${text.length} bytes`);
+    assert.ok(text.length < 95_000, `${text.length} bytes`);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
     assert.doesNotMatch(text, /unsafe-|(src|href)=["']?https?:|@import|url\(/);
     for (const marker of ["<!--gput-title-->", "<!--gput-data-->"]) assert.equal(text.split(marker).length, 2, marker);
@@ -45,6 +45,27 @@ test("shows the numbers first", async () => {
     await close(page);
 });
 
+test("gives each card the curve of what it is about", async () => {
+    const made = samples.singleRun();
+    made.report.sessions[0].cards = ["", "main "].map((whose) => ({ id: `${whose.trim() || "all"}_ram`, label: `RAM peak of ${whose}`, value: 1e9, unit: "bytes", state: "sampled" }));
+    const { series } = made.report.sessions[0];
+    series.forEach((one) => (one.label = one.scope === "combined" && one.group === "ram" ? "RAM" : one.label));
+    const page = await browser.open(browser.write("cards", made));
+    const paths = await page.locator("svg.sparkline polyline").evaluateAll((nodes) => nodes.map((node) => node.getAttribute("points")));
+    assert.equal(paths.length, 2);
+    assert.notEqual(paths[0], paths[1]);
+    await close(page);
+});
+
+test("says what was damaged or left out", async () => {
+    const made = samples.singleRun();
+    made.report.sessions[0].warnings = ["m.csv: <b>row 3</b> is no mark."];
+    made.report.warnings = ["The sessions do not match."];
+    const page = await browser.open(browser.write("warned", made));
+    assert.equal(await page.textContent(".warnings"), "The sessions do not match.m.csv: <b>row 3</b> is no mark.");
+    await close(page);
+});
+
 test("draws the peak of a single sample", async () => {
     const { time, ram, peakAt } = samples.singleRun();
     const page = await browser.open(files.singleRun);
@@ -52,7 +73,7 @@ test("draws the peak of a single sample", async () => {
     assert.equal(chart.lines[0].max, Math.max(...ram));
     assert.equal(chart.lines[0].samples, ram.length);
     assert.ok(Math.abs(chart.lines[0].highestAt - time[peakAt]) < 1e-6);
-    // One pixel beside the ring that marks it: the curve itself leads up there.
+    // One pixel next to the ring that marks it: the curve itself leads up there.
     const slope = ram[peakAt] - (ram[peakAt] - ram[peakAt - 1]) * 0.25;
     assert.ok(await isDrawnAt(page, "ram:bytes", time[peakAt], slope));
     assert.ok(!(await isDrawnAt(page, "ram:bytes", time[peakAt + 60], slope)), "the test can fail");
@@ -371,9 +392,30 @@ test("gives ranks a lane each and names the straggler", async () => {
     assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
     assert.equal(await page.locator(".heat").count(), 3);
     assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest/);
+    // Three machines with four ranks each: 1003 J of each machine, not 12 times that of one.
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /3\.01.kJ/);
     await page.click(".heat summary >> nth=0");
     await page.waitForSelector(".heat table");
     assert.equal(await page.locator(".heat >> nth=0 >> tbody tr").count(), 12);
+    await close(page);
+});
+
+test("names the busiest of ranks that end together", async () => {
+    const page = await browser.open(browser.write("waiting", samples.ranks(12, true)));
+    assert.match(await page.textContent(".straggler"), /^All ended within .*: none ended late\. rank 7 was the busiest, GPU utilisation [\d.]+.% against a median of [\d.]+.%/);
+    await close(page);
+});
+
+test("shows a call that has not ended as open until the end", async () => {
+    const page = await browser.open(files.singleRun);
+    await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));
+    await settle(page);
+    const names = await page.evaluate(() => Array.from({ length: 2000 }, (_, i) => window.gputReport.nameOf("calls", i)));
+    const index = names.indexOf("epoch (still open)");
+    assert.equal(names.filter((name) => name?.endsWith("(still open)")).length, 1);
+    const point = await ask(page, "pointOf", "calls", index);
+    await page.mouse.click(point.x, point.y);
+    assert.match(await page.textContent(".details"), /epoch \(still open\).*until the end of the data/s);
     await close(page);
 });
 

@@ -177,20 +177,20 @@ function addProcesses(session, encoder, wall, random) {
         start: encoder.delta(list.start, 1e-6),
         end: encoder.delta(list.end, 1e-6),
         name: encoder.delta(list.name),
-        cpu_s: encoder.f64(list.cpu),
-        peak_bytes: encoder.delta(list.peak.map(Math.round)),
+        cpu_seconds: encoder.f64(list.cpu),
+        peak_ram_bytes: encoder.delta(list.peak.map(Math.round)),
         exit_code: encoder.delta(list.code),
         exit_signal: encoder.delta(list.signal),
     };
 }
 
-/** Ranks of one job on several nodes, one of them slow. */
-export function ranks(count = 12) {
+/** Ranks of one job on several nodes, one of them slow: it ends last, or, where they wait for each other, is the busiest. */
+export function ranks(count = 12, wait = false) {
     const encoder = new Encoder();
     const sessions = Array.from({ length: count }, (_, rank) => {
         const random = randomOf(rank + 1);
         const slow = rank === count - 5;
-        const samples = slow ? 720 : 600 + Math.floor(random() * 12);
+        const samples = wait ? 600 : slow ? 720 : 600 + Math.floor(random() * 12);
         const time = Float64Array.from({ length: samples }, (_, i) => i * 0.2);
         const ram = ramCurve(samples, random, 2.2e9 + 4e7 * rank);
         const cpu = ram.map((_, i) => (slow ? 240 : 360) + 40 * Math.sin(i / 12) + 25 * random());
@@ -200,11 +200,12 @@ export function ranks(count = 12) {
             name: `rank ${rank}`,
             file: `job-${rank}.sqlite`,
             kind: "tracking",
-            identity: { command: "srun train", host: `node${String(rank >> 2).padStart(2, "0")}`, rank, pid: 900 + rank, start_unix_s: START + random() * 0.8, wall_s: wall, exit: 0 },
+            identity: { command: "srun train", host: `node${String(rank >> 2).padStart(2, "0")}`, boot_id: `boot-${rank >> 2}`, rank, pid: 900 + rank, start_unix_s: START + random() * 0.8, wall_s: wall, exit: 0 },
             cards: [
                 { id: "wall", label: "Wall time", value: wall, unit: "seconds", state: "exact" },
                 { id: "combined_ram", label: "RAM, peak", value: Math.max(...ram), unit: "bytes", state: "sampled" },
                 { id: "cores", label: "Cores used", value: slow ? 2.4 : 3.6, unit: "cores", state: "exact" },
+                { id: "energy_machine", label: "Energy of the machine", value: 1000 + (rank & 3), unit: "joules", state: "exact" },
             ],
             times: [encoder.delta(time, 1e-6)],
             series: [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _BAR, _LABEL = 900, 120, 12, 190
 _COLORS = ("#4269d0", "#efb118", "#ff725c", "#6cc5b0", "#3ca951", "#ff8ab7", "#a463f2", "#97bbf5", "#9c6b4e", "#9498a0")
-_MOST_ROWS = 40
+_MAX_ROWS = 40
 
 
 class Window:
@@ -64,7 +64,7 @@ class Window:
 
     @property
     def html(self) -> str:
-        shown = dict(list(self._bars.items())[:_MOST_ROWS])
+        shown = dict(list(self._bars.items())[:_MAX_ROWS])
         height = _HEIGHT + 20 + _BAR * len(shown) + 16
         parts = [self._line(i, points, top) for i, (top, points) in enumerate(self._lines.values())]
         parts += [self._row(i, name, spans) for i, (name, spans) in enumerate(shown.items())]

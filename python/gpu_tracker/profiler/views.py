@@ -6,6 +6,7 @@ import logging
 import os
 
 from .. import _native
+from .._messages import log_warnings
 from .._pandas import columns, pandas
 from ..table import tables_of
 
@@ -20,8 +21,7 @@ logger: logging.Logger = logging.getLogger("gpu_tracker")
 def warned(answer):
     """What the library gave, after its warnings went to the logger."""
     given, warnings = answer
-    for message in warnings:
-        logger.warning(message)
+    log_warnings(warnings)
     return given
 
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -47,14 +46,15 @@ static int reserve(int fd, off_t offset, size_t length)
     return done == length ? 0 : -1;
 }
 
-static void *map_part(int fd, off_t offset, size_t length)
+static void *map_part(struct block_log *log, off_t offset, size_t length)
 {
-    if (reserve(fd, offset, length) != 0)
+    if (reserve(log->fd, offset, length) != 0)
         return NULL;
-    void *part = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, offset);
+    void *part =
+        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, log->fd, offset);
     if (part == MAP_FAILED)
         return NULL;
-    mapped_guard_add(part, length);
+    mapped_guard_add(part, length, &log->cut);
     return part;
 }
 
@@ -62,15 +62,6 @@ static void unmap_part(void *part, size_t length)
 {
     mapped_guard_remove(part);
     munmap(part, length);
-}
-
-/* Growing a file beyond RLIMIT_FSIZE would raise SIGXFSZ in the program that marks. */
-static uint64_t within_file_size_limit(uint64_t bytes)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
-        return limit.rlim_cur;
-    return bytes;
 }
 
 static void header_fill(struct block_log_header *header, const struct block_log_setup *setup)
@@ -94,7 +85,7 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
         return error_memory(error);
     }
     created->fd = fd;
-    created->header = map_part(fd, 0, sizeof *created->header);
+    created->header = map_part(created, 0, sizeof *created->header);
     if (!created->header) {
         int code = error_set_errno(error, errno, "Cannot write %s", path);
         close(fd);
@@ -103,8 +94,9 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
     }
     atomic_init(&created->reserved_bytes, sizeof *created->header);
     header_fill(created->header, setup);
+    created->header->reserved_bytes = sizeof *created->header;
     bool exact = setup->columns & SUB_TRACKING_COLUMNS_EXACT;
-    uint64_t limit = within_file_size_limit(setup->limit_bytes);
+    uint64_t limit = setup->limit_bytes;
     created->kind = exact ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
     created->mark_bytes = MARK_BYTES + (exact ? sizeof(struct sub_tracking_exact) : 0);
     uint64_t chunks = (limit < MAX_BYTES ? limit : MAX_BYTES) / BLOCK_LOG_CHUNK_BYTES;
@@ -133,17 +125,32 @@ void block_log_free_cursor(struct block_log_cursor *cursor)
     *cursor = (struct block_log_cursor){0};
 }
 
-/* Whether another program has truncated the mapped file: its pages do not exist any more, and later
- * stores to them are lost. So may be the number of chunks. */
-static bool is_cut(const struct block_log *log)
+/* Removes what was reserved and is not used. */
+static int remove_rest(struct block_log *log)
 {
+    off_t used = chunk_offset(atomic_load(&log->header->n_chunks));
+    struct stat status;
+    if (fstat(log->fd, &status) != 0 || status.st_size <= used)
+        return 0;
+    return ftruncate(log->fd, used);
+}
+
+/* Whether another program has truncated the mapped file: its pages do not exist any more, and later
+ * stores to them are lost. So may be the number of chunks. Once seen, it stays so, also if the
+ * file grows again. */
+static bool is_cut(struct block_log *log)
+{
+    if (block_log_is_cut(log))
+        return true;
     /* Read before the size: another thread may make the file larger meanwhile. */
     uint64_t reserved_bytes = atomic_load(&log->reserved_bytes);
     struct stat status;
-    return fstat(log->fd, &status) == 0 && (uint64_t)status.st_size < reserved_bytes;
+    if (fstat(log->fd, &status) == 0 && (uint64_t)status.st_size < reserved_bytes)
+        atomic_store(&log->cut, true);
+    return block_log_is_cut(log);
 }
 
-static int cut_error(struct gput_error *error)
+int block_log_cut_error(struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_IO,
         "The block log was cut off by another program while it was written; marks are lost.");
@@ -152,10 +159,9 @@ static int cut_error(struct gput_error *error)
 int block_log_close(struct block_log *log, struct gput_error *error)
 {
     int code = GPUT_OK;
-    uint32_t chunks = atomic_load(&log->header->n_chunks);
     if (is_cut(log))
-        code = cut_error(error);
-    else if (ftruncate(log->fd, chunk_offset(chunks)) != 0)
+        code = block_log_cut_error(error);
+    else if (remove_rest(log) != 0)
         code = error_set_errno(error, errno, "Cannot complete the block log");
     if (close(log->fd) != 0 && code == GPUT_OK)
         code = error_set_errno(error, errno, "Cannot complete the block log");
@@ -208,10 +214,10 @@ static int fail_chunk(struct block_log *log, uint32_t chunk, int code, struct gp
     return no_chunk(log, error);
 }
 
-static void raise_to(_Atomic uint64_t *most, uint64_t bytes)
+static void raise_to(_Atomic uint64_t *max, uint64_t bytes)
 {
-    uint64_t seen = atomic_load(most);
-    while (seen < bytes && !atomic_compare_exchange_weak(most, &seen, bytes))
+    uint64_t seen = atomic_load(max);
+    while (seen < bytes && !atomic_compare_exchange_weak(max, &seen, bytes))
         ;
 }
 
@@ -220,14 +226,14 @@ static int new_chunk(
     struct block_log *log, enum block_log_kind kind, char **start, struct gput_error *error)
 {
     if (is_cut(log))
-        return cut_error(error);
+        return block_log_cut_error(error);
     if (is_closed(log))
         return error_set(
             error, atomic_load(&log->failed), "The block log takes no more marks for now.");
     uint32_t chunk = atomic_fetch_add(&log->header->n_chunks, 1);
     if (chunk >= log->max_chunks)
         return fail_chunk(log, chunk, GPUT_ERROR_STATE, error);
-    *start = map_part(log->fd, chunk_offset(chunk), BLOCK_LOG_CHUNK_BYTES);
+    *start = map_part(log, chunk_offset(chunk), BLOCK_LOG_CHUNK_BYTES);
     if (!*start)
         return fail_chunk(log, chunk, GPUT_ERROR_IO, error);
     atomic_store(&log->failed, 0);
@@ -262,13 +268,15 @@ static int add_name(
     struct block_log *log, const char *name, size_t length, struct gput_error *error)
 {
     size_t bytes = (sizeof(struct block_log_name) + length + 7) & ~(size_t)7;
+    if (block_log_is_cut(log))
+        return block_log_cut_error(error);
     if ((size_t)(log->names.end - log->names.next) < bytes)
         TRY(names_extend(log, error));
     struct block_log_name *record = (struct block_log_name *)log->names.next;
     memcpy(record->bytes, name, length);
     atomic_store_explicit(&record->length, (uint32_t)length + 1, memory_order_release);
     log->names.next += bytes;
-    return GPUT_OK;
+    return block_log_is_cut(log) ? block_log_cut_error(error) : GPUT_OK;
 }
 
 int block_log_add_name(
@@ -312,7 +320,7 @@ int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int
 void block_log_release(struct block_log *log, struct block_log_cursor *cursor)
 {
     bool kept = false;
-    if (block_log_has_room(log, cursor)) { /* space for at least a mark and its thread */
+    if (block_log_has_space(log, cursor)) { /* space for at least a mark and its thread */
         pthread_mutex_lock(&log->lock);
         kept = log->n_free < BLOCK_LOG_FREE_CHUNKS;
         if (kept)

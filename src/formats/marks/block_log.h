@@ -132,13 +132,14 @@ struct block_log {
     enum block_log_kind kind;        /* of the marks */
     uint32_t mark_bytes;             /* of one mark and the state that may have to precede it */
     uint32_t max_chunks;
+    atomic_bool cut;                 /* another program was seen to have truncated the file */
     _Atomic uint64_t reserved_bytes; /* as in the header, which may be truncated */
     _Atomic int failed;              /* error code of the last chunk allocation; 0: success */
     _Atomic int64_t retry_ns;        /* when allocation is retried after a full disk */
     pthread_mutex_t lock;            /* of the members below; not taken while a chunk has space */
     uint32_t n_free;
-    struct block_log_cursor
-        free_chunks[BLOCK_LOG_FREE_CHUNKS]; /* partly used, of threads that ended */
+    /* Partly used, of threads that ended. */
+    struct block_log_cursor free_chunks[BLOCK_LOG_FREE_CHUNKS];
     struct block_log_cursor names;
 };
 
@@ -172,7 +173,8 @@ int block_log_add_name(
 /*
  * Gives the cursor space for another mark, in a new chunk or one of a thread that ended, and writes
  * thread and process there. Returns GPUT_OK, GPUT_ERROR_STATE (the limit: also for every later
- * call) or GPUT_ERROR_IO (no space at the moment).
+ * call) or GPUT_ERROR_IO (no space at the moment; or the file was truncated: also for every later
+ * call).
  */
 int block_log_extend(struct block_log *log, struct block_log_cursor *cursor, int64_t thread_id,
     struct gput_error *error);
@@ -186,7 +188,20 @@ void block_log_add_lost(struct block_log *log, const struct sub_tracking_lost *l
 /* Frees the memory of a cursor whose log is closed or abandoned. */
 void block_log_free_cursor(struct block_log_cursor *cursor);
 
-static inline bool block_log_has_room(
+/* Whether the log takes no more marks because another program truncated the file. A store to a page
+ * that is gone is seen at once: to be asked after a mark, too. In the page in which the file now
+ * ends, stores are lost without being seen. */
+static inline bool block_log_is_cut(const struct block_log *log)
+{
+    /* the flag is set by a signal handler of this thread: the store of the mark comes first */
+    atomic_signal_fence(memory_order_seq_cst);
+    return __builtin_expect(atomic_load_explicit(&log->cut, memory_order_relaxed), 0);
+}
+
+/* The error of a mark in such a log. */
+int block_log_cut_error(struct gput_error *error);
+
+static inline bool block_log_has_space(
     const struct block_log *log, const struct block_log_cursor *cursor)
 {
     return (size_t)(cursor->end - cursor->next) >= log->mark_bytes;

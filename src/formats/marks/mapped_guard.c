@@ -16,6 +16,7 @@ struct table {
     struct part {
         _Atomic uintptr_t start; /* 0: free */
         _Atomic size_t length;
+        atomic_bool *_Atomic cut;
     } parts[PARTS_OF_A_TABLE];
     struct table *_Atomic next;
 };
@@ -59,7 +60,10 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     int saved = errno;
     uintptr_t address = (uintptr_t)info->si_addr;
-    if (info->si_code != BUS_ADRERR || !find(address) || !replace_page(address))
+    struct part *part = info->si_code == BUS_ADRERR ? find(address) : NULL;
+    if (part && replace_page(address))
+        atomic_store(atomic_load(&part->cut), true);
+    else
         hand_on(number, info, context);
     errno = saved;
 }
@@ -86,7 +90,7 @@ static struct table *next_table(struct table *table)
     return next;
 }
 
-bool mapped_guard_add(void *start, size_t length)
+bool mapped_guard_add(void *start, size_t length, atomic_bool *cut)
 {
     pthread_once(&installed, install);
     uintptr_t pages = (length + page_bytes - 1) & ~(page_bytes - 1);
@@ -95,6 +99,7 @@ bool mapped_guard_add(void *start, size_t length)
             struct part *part = &table->parts[i];
             uintptr_t none = 0;
             if (atomic_compare_exchange_strong(&part->start, &none, (uintptr_t)start)) {
+                atomic_store(&part->cut, cut);
                 atomic_store(&part->length, pages);
                 return true;
             }

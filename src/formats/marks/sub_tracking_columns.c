@@ -135,10 +135,10 @@ static const uint32_t decimal_weights[] = {
     1000000000, 100000000, 10000000, 1000000, 100000, 10000, 1000, 100, 10, 1};
 
 /* Parses up to `most` digits; `*digits` is their number. */
-static uint64_t parse_digits(const char **text, const char *end, int most, int *digits)
+static uint64_t parse_digits(const char **text, const char *end, int max_digits, int *digits)
 {
     const char *begin = *text;
-    const char *stop = end - begin < most ? end : begin + most;
+    const char *stop = end - begin < max_digits ? end : begin + max_digits;
     const char *at = begin;
     uint64_t value = 0;
     for (unsigned digit; at < stop && (digit = (unsigned)(*at - '0')) < 10; at++)

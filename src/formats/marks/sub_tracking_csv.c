@@ -170,6 +170,8 @@ static int row_error(
 {
     static const char *const expected[] = {"a process id", "the name of a code block",
         "0 (start) or 1 (stop)", "a time in seconds since the epoch"};
+    if (sub_tracking_names_lack(reader->base.names))
+        return error_memory(error);
     if (field == ROW_TOO_LONG)
         return sub_tracking_invalid(
             &reader->base, error, "line %" PRIu64 " has more fields than the header.", line);
@@ -232,6 +234,7 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
                 "the last line is cut off (it has no line end) and was left out; %" PRIu64
                 " rows were kept.",
                 base->rows + *count);
+            base->lost.at_least = true;
             base->salvage.rows_skipped += base->salvage.rows_skipped > 0;
             return GPUT_OK;
         }

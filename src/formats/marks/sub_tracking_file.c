@@ -6,8 +6,6 @@
 #include "formats/marks/sub_tracking_lost.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +14,6 @@ static const struct sub_tracking_format_methods *const formats[] = {
     [SUB_TRACKING_SQLITE] = &sub_tracking_sqlite,
     [SUB_TRACKING_LOG] = &sub_tracking_log,
 };
-
-const char *sub_tracking_extension(enum sub_tracking_format format)
-{
-    return formats[format]->extension;
-}
 
 int sub_tracking_format_of(
     const char *path, enum sub_tracking_format *format, struct gput_error *error)
@@ -37,49 +30,6 @@ int sub_tracking_format_of(
         "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\". Marks "
         "may also be in a \".gputblocks\" log.",
         path);
-}
-
-int sub_tracking_invalid(
-    const struct sub_tracking_reader *reader, struct gput_error *error, const char *format, ...)
-{
-    char what[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    return error_set(
-        error, GPUT_ERROR_FORMAT, "Sub-tracking file %s is invalid: %s", reader->path, what);
-}
-
-void sub_tracking_warn(struct sub_tracking_reader *reader, const char *format, ...)
-{
-    struct str text = {0};
-    char what[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    str_printf(&text, "Sub-tracking file %s: %s", reader->path, what);
-    free(reader->warning);
-    reader->warning = str_steal(&text);
-}
-
-void sub_tracking_warn_of_no_marks(struct sub_tracking_reader *reader)
-{
-    sub_tracking_warn(reader, "it has no marks yet. The program that began it has not written any "
-                              "so far, or was killed before that.");
-}
-
-int sub_tracking_require_columns(
-    const struct sub_tracking_reader *reader, unsigned have, struct gput_error *error)
-{
-    for (unsigned i = 0; i < SUB_TRACKING_REQUIRED_COLUMNS; i++)
-        if (!(have & 1u << i))
-            return sub_tracking_invalid(reader, error,
-                "it has no column %s. Its header must name process_id, code_block_name, position "
-                "and timestamp.",
-                sub_tracking_column_name(i));
-    return GPUT_OK;
 }
 
 /* ---- Reading ---- */
@@ -134,29 +84,35 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader)
     free(reader);
 }
 
+/* Whether the name of a mark is that of lost calls, which are then in reader->checked. */
+static bool is_of_lost(struct sub_tracking_reader *reader, uint32_t name)
+{
+    if (name != reader->checked_name) {
+        reader->checked_name = name;
+        reader->checked = (struct sub_tracking_lost){0};
+        sub_tracking_lost_parse(sub_tracking_names_text(reader->names, name),
+            sub_tracking_names_length(reader->names, name), &reader->checked);
+    }
+    return reader->checked.calls > 0;
+}
+
 /* Takes the rows of lost calls out of those that were read; returns how many others there are. */
 static size_t take_lost(
     struct sub_tracking_reader *reader, struct sub_tracking_mark *rows, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t name = rows[i].name;
-        if (name != reader->checked_name) {
-            reader->checked_name = name;
-            reader->checked_calls = 0;
-            sub_tracking_lost_parse(sub_tracking_names_text(reader->names, name),
-                sub_tracking_names_length(reader->names, name), &reader->checked_calls);
-        }
-        if (reader->checked_calls == 0) {
+        if (!is_of_lost(reader, rows[i].name)) {
             if (kept != i)
                 rows[kept] = rows[i];
             kept++;
             continue;
         }
-        bool counts = rows[i].position == SUB_TRACKING_START; /* of two rows with one number */
-        struct sub_tracking_lost lost = {counts ? reader->checked_calls : 0, rows[i].process_id,
-            rows[i].timestamp_ns, rows[i].timestamp_ns};
-        sub_tracking_lost_add(&reader->lost, &lost);
+        struct sub_tracking_lost lost = reader->checked;
+        lost.process_id = rows[i].process_id;
+        lost.since_ns = lost.until_ns = rows[i].timestamp_ns;
+        if (rows[i].position == SUB_TRACKING_START) /* of two rows with one number */
+            sub_tracking_lost_add(&reader->lost, &lost);
         if (rows[i].timestamp_ns > reader->lost.until_ns)
             reader->lost.until_ns = rows[i].timestamp_ns;
     }
@@ -167,14 +123,16 @@ static size_t take_lost(
 static int warn_of_lost(struct sub_tracking_reader *reader, struct gput_error *error)
 {
     struct str text = {0};
-    if (reader->has_ended || reader->lost.calls == 0)
+    const struct sub_tracking_lost *lost = &reader->lost;
+    if (reader->has_ended || lost->calls == 0)
         return GPUT_OK;
     if (reader->warning)
         str_printf(&text, "%s ", reader->warning);
+    str_printf(&text, "Sub-tracking file %s: ", reader->path);
     str_printf(&text,
-        "Sub-tracking file %s: %" PRIu64 " %s not in it, because it had reached a limit or the "
-        "disk was full; %" PRIu64 " rows were kept.",
-        reader->path, reader->lost.calls, reader->lost.calls == 1 ? "call is" : "calls are",
+        "%s%" PRIu64 " %s not in it, because it had reached a limit or the disk was full; %" PRIu64
+        " rows were kept.",
+        lost->at_least ? "at least " : "", lost->calls, lost->calls == 1 ? "call is" : "calls are",
         reader->rows);
     free(reader->warning);
     reader->warning = str_steal(&text);
@@ -210,6 +168,7 @@ int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_trac
     }
     reader->rows += *count;
     if (salvage_lost(&reader->salvage)) {
+        reader->lost.at_least = true;
         salvage_describe(&reader->salvage, reader->rows, &text);
         free(reader->warning);
         reader->warning = str_steal(&text);
@@ -294,7 +253,7 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer,
 int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
     const struct sub_tracking_lost *lost, struct gput_error *error)
 {
-    if (lost->calls > 0 && writer->methods->add_lost)
+    if (sub_tracking_lost_any(lost) && writer->methods->add_lost)
         writer->methods->add_lost(writer, lost);
     if (lost->calls == 0 || writer->methods->add_lost)
         return GPUT_OK;

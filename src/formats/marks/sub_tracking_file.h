@@ -72,15 +72,13 @@ enum sub_tracking_format {
 int sub_tracking_format_of(
     const char *path, enum sub_tracking_format *format, struct gput_error *error);
 
-/* ".csv", ".sqlite", ".gputblocks". */
-const char *sub_tracking_extension(enum sub_tracking_format format);
-
 /* Converts nanoseconds to the nearest double of seconds, as a CSV file of them reads back. */
 double sub_tracking_seconds_of_ns(int64_t ns);
 
 /* Calls that are not in a file because their marks could not be written; all 0: none. */
 struct sub_tracking_lost {
     uint64_t calls;
+    bool at_least;      /* there may be more: the file was truncated, or has marks without a name */
     int64_t process_id; /* of the last ones */
     int64_t since_ns;   /* when the first and the last one were lost, since the epoch */
     int64_t until_ns;
@@ -163,7 +161,8 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer,
     const struct sub_tracking_mark *rows, size_t count, const struct sub_tracking_names *names,
     struct gput_error *error);
 
-/* Adds lost calls; without any it does nothing. After an error only _abandon() may be called. */
+/* Adds lost calls; without any it does nothing. That there may be some, only a log says. After an
+ * error only _abandon() may be called. */
 int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
     const struct sub_tracking_lost *lost, struct gput_error *error);
 

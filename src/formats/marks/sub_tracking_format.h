@@ -19,8 +19,8 @@ struct sub_tracking_reader {
     uint64_t rows; /* returned so far */
     struct salvage salvage;
     struct sub_tracking_lost lost;
-    uint32_t checked_name;  /* the name of the row before */
-    uint64_t checked_calls; /* how many calls it says are lost; 0: it is a block's */
+    uint32_t checked_name;            /* the name of the row before */
+    struct sub_tracking_lost checked; /* what it says of lost calls; nothing: it is a block's */
     bool has_ended;
     char *warning; /* or NULL */
 };

@@ -137,6 +137,21 @@ static int read_names(struct log_reader *reader, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* A lost call has two marks at most. Where more are lost, programs ended before stops of theirs
+ * were written, or the log is an older one, which counts no calls. */
+static struct sub_tracking_lost lost_of_header(const struct log_reader *reader)
+{
+    const struct block_log_header *header = &reader->header;
+    uint64_t calls = header->calls_lost, marks = header->marks_lost;
+    return (struct sub_tracking_lost){
+        .calls = calls,
+        .at_least = reader->cut || (marks > calls && marks - calls > calls),
+        .process_id = header->process_id,
+        .since_ns = header->lost_since_ns,
+        .until_ns = header->lost_until_ns,
+    };
+}
+
 static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct log_reader *reader = (struct log_reader *)base;
@@ -167,8 +182,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
         (reserved_bytes > 0 ? reserved_bytes : chunk_offset(reader, reader->header.n_chunks));
     base->columns = reader->header.columns &
                     (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_EXACT);
-    base->lost = (struct sub_tracking_lost){reader->header.calls_lost, reader->header.process_id,
-        reader->header.lost_since_ns, reader->header.lost_until_ns};
+    base->lost = lost_of_header(reader);
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
         return error_memory(error);
@@ -182,9 +196,9 @@ static void report_losses(struct log_reader *reader)
     uint64_t lost = reader->header.marks_lost;
     if (lost > 0 && reader->base.lost.calls == 0)
         sub_tracking_warn(&reader->base,
-            "%" PRIu64 " marks are not in it, because it had reached its limit or the disk was "
+            "at least %" PRIu64 " %s not in it, because it had reached its limit or the disk was "
             "full; %" PRIu64 " rows were kept.",
-            lost, reader->base.rows);
+            lost, lost == 1 ? "mark is" : "marks are", reader->base.rows);
     else if (reader->cut)
         sub_tracking_warn(
             &reader->base, "it is cut off; %" PRIu64 " rows were kept.", reader->base.rows);
@@ -269,6 +283,7 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_mark *row)
         uint32_t name = (uint32_t)word / 2 - 1;
         if (name >= reader->n_names) {
             reader->unnamed++;
+            reader->base.lost.at_least = true;
             continue;
         }
         row->process_id = reader->process_id;
@@ -362,7 +377,7 @@ static int file_name(struct log_writer *writer, const char *text, size_t length,
 static int put_state(
     struct log_writer *writer, const struct sub_tracking_mark *row, struct gput_error *error)
 {
-    if (!block_log_has_room(writer->log, &writer->cursor)) {
+    if (!block_log_has_space(writer->log, &writer->cursor)) {
         TRY(block_log_extend(writer->log, &writer->cursor, row->thread_id, error));
         writer->thread_id = row->thread_id;
         writer->any = false;
@@ -402,7 +417,10 @@ static int log_add(struct sub_tracking_writer *base, const struct sub_tracking_m
 
 static void log_add_lost(struct sub_tracking_writer *base, const struct sub_tracking_lost *lost)
 {
-    block_log_add_lost(((struct log_writer *)base)->log, lost);
+    struct block_log *log = ((struct log_writer *)base)->log;
+    block_log_add_lost(log, lost);
+    /* one more than the calls have: at least so many */
+    atomic_fetch_add(&log->header->marks_lost, 2 * lost->calls + lost->at_least);
 }
 
 static int log_complete(struct sub_tracking_writer *base, struct gput_error *error)

@@ -1,8 +1,9 @@
 /*
  * Lost calls of code blocks: those whose marks could not be written, because the disk was full or
  * the file had reached a limit. A CSV or SQLite file has them as one call, from the first loss to
- * the last, of a block with a name of its own: "[gpu-tracker] lost calls: 0000000012". So other
- * readers show them as a block. Readers of ours give them apart from the calls.
+ * the last, of a block with a name of its own: "[gpu-tracker] lost calls: 0000000012", in combined
+ * files also "[gpu-tracker] lost calls: at least 0000000012". So other readers show them as a
+ * block. Readers of ours give them apart from the calls.
  */
 #ifndef FORMATS_MARKS_SUB_TRACKING_LOST_H
 #define FORMATS_MARKS_SUB_TRACKING_LOST_H
@@ -20,8 +21,14 @@
 size_t sub_tracking_lost_rows(const struct sub_tracking_lost *lost,
     struct sub_tracking_mark rows[2], char name[SUB_TRACKING_LOST_NAME_SIZE]);
 
-/* Whether that is the name of lost calls, and how many they are. */
-bool sub_tracking_lost_parse(const char *name, size_t length, uint64_t *calls);
+/* Whether that is the name of lost calls, and how many they are. Sets `calls` and `at_least`. */
+bool sub_tracking_lost_parse(const char *name, size_t length, struct sub_tracking_lost *lost);
+
+/* Whether there are any, or may be. */
+static inline bool sub_tracking_lost_any(const struct sub_tracking_lost *lost)
+{
+    return lost->calls > 0 || lost->at_least;
+}
 
 /* Adds others: their number, and the time of both. */
 void sub_tracking_lost_add(struct sub_tracking_lost *lost, const struct sub_tracking_lost *other);

@@ -30,6 +30,7 @@ struct sub_tracking_names {
     pthread_mutex_t adding;
     _Atomic(struct index *) index;
     _Atomic uint32_t count;
+    atomic_bool lacks_one; /* that could not be added */
     _Atomic(_Atomic(entry_pointer) *) segments[SEGMENTS];
 };
 
@@ -185,8 +186,15 @@ uint32_t sub_tracking_names_add(struct sub_tracking_names *names, const char *na
     found = find(names, name, length, hash);
     if (found == SUB_TRACKING_NO_NAME)
         found = insert(names, name, length, hash);
+    if (found == SUB_TRACKING_NO_NAME)
+        atomic_store(&names->lacks_one, true);
     pthread_mutex_unlock(&names->adding);
     return found;
+}
+
+bool sub_tracking_names_lack(const struct sub_tracking_names *names)
+{
+    return atomic_load(&names->lacks_one);
 }
 
 uint32_t sub_tracking_names_count(const struct sub_tracking_names *names)

@@ -6,6 +6,7 @@
 #ifndef FORMATS_MARKS_SUB_TRACKING_NAMES_H
 #define FORMATS_MARKS_SUB_TRACKING_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ void sub_tracking_names_destroy(struct sub_tracking_names *names); /* NULL is fi
  * for a new name. SUB_TRACKING_NO_NAME when it cannot be added.
  */
 uint32_t sub_tracking_names_add(struct sub_tracking_names *names, const char *name, size_t length);
+
+/* Whether some name could not be added. */
+bool sub_tracking_names_lack(const struct sub_tracking_names *names);
 
 /* How many there are. */
 uint32_t sub_tracking_names_count(const struct sub_tracking_names *names);

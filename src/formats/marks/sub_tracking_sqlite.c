@@ -15,6 +15,9 @@ struct sqlite_reader {
     sqlite3 *database;
     sqlite3_stmt *select;
     int fields[SUB_TRACKING_COLUMN_COUNT]; /* where a column is in the statement, or -1 */
+    int rowid_field;                       /* the same of the row's number */
+    int64_t rowid;                         /* of the last row; none is below 1 as a rule */
+    unsigned skips;                        /* of damage, so far */
     bool at_end;
     uint64_t rows;
     uint64_t rows_total; /* estimated */
@@ -56,31 +59,66 @@ static int find_columns(struct sqlite_reader *reader, struct gput_error *error)
 }
 
 /* A database without any commit. */
-static bool is_blank(sqlite3 *database)
+static int find_blank(sqlite3 *database, bool *blank, struct gput_error *error)
 {
     sqlite3_stmt *statement = NULL;
     const char *sql = "SELECT count(*) = 0 FROM sqlite_master";
-    bool blank = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
-                 sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    *blank = sqlite3_prepare_v2(database, sql, -1, &statement, NULL) == SQLITE_OK &&
+             sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
+    bool lacks_memory = !*blank && sqlite_file_lacks_memory(database);
     sqlite3_finalize(statement);
-    return blank;
+    return lacks_memory ? error_memory(error) : GPUT_OK;
+}
+
+/* A file of which pages are missing, because it was truncated, has the others. */
+static int open_database(struct sqlite_reader *reader, struct gput_error *error)
+{
+    const char *path = reader->base.path;
+    struct salvage *salvage = &reader->base.salvage;
+    struct gput_error damage;
+    int code = sqlite_file_open(path, &reader->database, &damage);
+    if (code == GPUT_OK)
+        return GPUT_OK;
+    if (code != GPUT_ERROR_FORMAT)
+        return error_copy(error, &damage);
+    TRY(sqlite_file_salvage(path, &reader->database, error));
+    salvage->wanted = true;
+    salvage_gap(salvage, &damage);
+    return GPUT_OK;
+}
+
+/* The row's number, by which damage is skipped; a view has none. */
+static int prepare_select(struct sqlite_reader *reader, struct gput_error *error)
+{
+    const char *path = reader->base.path;
+    reader->rowid_field = -1;
+    if (sqlite3_prepare_v2(reader->database,
+            "SELECT *, _rowid_ FROM data WHERE _rowid_ > ?1 ORDER BY _rowid_", -1, &reader->select,
+            NULL) == SQLITE_OK) {
+        reader->rowid_field = sqlite3_column_count(reader->select) - 1;
+        sqlite3_bind_int64(reader->select, 1, INT64_MIN);
+        return GPUT_OK;
+    }
+    sqlite3_finalize(reader->select);
+    return sqlite_file_prepare(
+        reader->database, "SELECT * FROM data", path, &reader->select, error);
 }
 
 static int sqlite_open(struct sub_tracking_reader *base, struct gput_error *error)
 {
     struct sqlite_reader *reader = (struct sqlite_reader *)base;
-    TRY((base->salvage.wanted ? sqlite_file_salvage : sqlite_file_open)(
-        base->path, &reader->database, error));
+    TRY(open_database(reader, error));
     sqlite3_busy_timeout(reader->database, 10000);
-    reader->at_end = is_blank(reader->database);
+    TRY(find_blank(reader->database, &reader->at_end, error));
     if (reader->at_end) {
         sub_tracking_warn_of_no_marks(base);
         return GPUT_OK;
     }
-    if (!sqlite_file_has_table(reader->database, "data"))
+    bool has_data;
+    TRY(sqlite_file_find_table(reader->database, "data", &has_data, error));
+    if (!has_data)
         return sub_tracking_invalid(base, error, "it has no table \"data\".");
-    TRY(sqlite_file_prepare(
-        reader->database, "SELECT * FROM data", base->path, &reader->select, error));
+    TRY(prepare_select(reader, error));
     TRY(find_columns(reader, error));
     reader->rows_total = highest_rowid(reader->database);
     return GPUT_OK;
@@ -154,10 +192,81 @@ static int read_row(
         wrong = "timestamp is not a time in seconds since the epoch";
     else if (!read_figures(reader, row))
         wrong = "a figure is not a whole number";
+    if (wrong &&
+        (sub_tracking_names_lack(reader->base.names) || sqlite_file_lacks_memory(reader->database)))
+        return error_memory(error);
     if (wrong)
         return sub_tracking_invalid(
             &reader->base, error, "row %" PRIu64 ": its %s.", reader->rows, wrong);
     row->position = (uint8_t)position;
+    return GPUT_OK;
+}
+
+/* ---- Damage ---- */
+
+/* Whether it is to be skipped. A file that is whole and has something else in it is refused. */
+static bool may_skip(struct sqlite_reader *reader, int code)
+{
+    struct salvage *salvage = &reader->base.salvage;
+    if (code == GPUT_ERROR_FORMAT && !salvage->wanted)
+        salvage->wanted = sqlite_file_is_damaged(reader->database);
+    return code == GPUT_ERROR_FORMAT && salvage->wanted;
+}
+
+static void read_after(struct sqlite_reader *reader, int64_t rowid)
+{
+    sqlite3_reset(reader->select);
+    sqlite3_bind_int64(reader->select, 1, rowid);
+}
+
+static bool can_read_after(struct sqlite_reader *reader, int64_t rowid)
+{
+    read_after(reader, rowid);
+    int result = sqlite3_step(reader->select);
+    return result == SQLITE_ROW || result == SQLITE_DONE;
+}
+
+#define MAX_SKIPPED_ROWS (INT64_C(1) << 40)
+/* So that no file, however wrong, is read for ever. */
+#define MAX_SKIPS 1000
+
+/* Goes to the next row that can be read, or to the end; false: there is none. */
+static bool skip_damage(struct sqlite_reader *reader)
+{
+    int64_t bad = reader->rowid, good = bad;
+    if (reader->rowid_field < 0 || bad > INT64_MAX - 2 * MAX_SKIPPED_ROWS ||
+        ++reader->skips > MAX_SKIPS)
+        return false;
+    for (int64_t skipped = 1; good == bad; skipped *= 2) {
+        if (skipped > MAX_SKIPPED_ROWS)
+            return false;
+        if (can_read_after(reader, reader->rowid + skipped))
+            good = reader->rowid + skipped;
+        else
+            bad = good = reader->rowid + skipped;
+    }
+    while (good - bad > 1) {
+        int64_t middle = bad + (good - bad) / 2;
+        if (can_read_after(reader, middle))
+            good = middle;
+        else
+            bad = middle;
+    }
+    reader->rowid = good;
+    read_after(reader, good);
+    return true;
+}
+
+/* Rows are read in the order of their numbers; others are leftovers in a damaged page. */
+static int take_number(struct sqlite_reader *reader, struct gput_error *error)
+{
+    if (reader->rowid_field < 0)
+        return GPUT_OK;
+    int64_t number = sqlite3_column_int64(reader->select, reader->rowid_field);
+    if (number <= reader->rowid && reader->rows > 1)
+        return sub_tracking_invalid(&reader->base, error,
+            "row %" PRIu64 ": its number is not above that before it.", reader->rows);
+    reader->rowid = number;
     return GPUT_OK;
 }
 
@@ -171,11 +280,23 @@ static int sqlite_next(struct sub_tracking_reader *base, struct sub_tracking_mar
             reader->at_end = true;
             break;
         }
-        if (step != SQLITE_ROW)
-            return sqlite_file_error(reader->database, "read", base->path, error);
+        if (step != SQLITE_ROW) {
+            struct gput_error damage;
+            int failure = sqlite_file_error(reader->database, "read", base->path, &damage);
+            if (!may_skip(reader, failure))
+                return error_copy(error, &damage);
+            salvage_gap(&base->salvage, &damage);
+            reader->at_end = !skip_damage(reader);
+            continue;
+        }
         reader->rows++;
-        int code = read_row(reader, &rows[*count], error);
-        TRY(salvage_row(&base->salvage, code, error));
+        struct gput_error wrong;
+        int code = take_number(reader, &wrong);
+        if (code == GPUT_OK)
+            code = read_row(reader, &rows[*count], &wrong);
+        if (code != GPUT_OK && !may_skip(reader, code))
+            return error_copy(error, &wrong);
+        TRY(salvage_row(&base->salvage, code, &wrong));
         *count += code == GPUT_OK;
     }
     return GPUT_OK;

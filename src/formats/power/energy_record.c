@@ -98,7 +98,7 @@ int recorded_series_add(
     return GPUT_OK;
 }
 
-bool recorded_metric_is(const struct recorded_metric *metric, const char *name, const char *device)
+static bool is_metric(const struct recorded_metric *metric, const char *name, const char *device)
 {
     if (!device || !metric->device)
         return !device && !metric->device && strcmp(metric->name, name) == 0;
@@ -145,7 +145,7 @@ int recorded_series_set(struct recorded_series *series, const char *group, const
 {
     struct recorded_metric *metric = NULL;
     for (size_t i = 0; i < series->n_metrics && !metric; i++) {
-        if (recorded_metric_is(&series->metrics[i], name, device))
+        if (is_metric(&series->metrics[i], name, device))
             metric = &series->metrics[i];
     }
     if (!metric)

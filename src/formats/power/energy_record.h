@@ -49,9 +49,6 @@ void energy_record_destroy(struct energy_record *record); /* NULL is fine */
 int recorded_series_add(
     struct recorded_series *series, int64_t time_us, uint32_t segment, struct gput_error *error);
 
-/* Whether it is the metric of that name and device (NULL: of none). */
-bool recorded_metric_is(const struct recorded_metric *metric, const char *name, const char *device);
-
 /* Sets a metric at the last moment; the metric is made when it is new. `device` as above. */
 int recorded_series_set(struct recorded_series *series, const char *group, const char *name,
     const char *device, double value, struct gput_error *error);

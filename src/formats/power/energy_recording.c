@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -28,10 +27,12 @@ static int read_doc(const struct energy_record *record, const char *file, struct
 static int try_doc(
     struct energy_record *record, const char *file, struct doc **doc, struct gput_error *error)
 {
-    int code = read_doc(record, file, doc, error);
-    if (code == GPUT_OK || code == GPUT_ERROR_MEMORY)
-        return code;
-    energy_record_warn(record, "%.200s", error->message);
+    struct gput_error reason;
+    int code = read_doc(record, file, doc, &reason);
+    if (code == GPUT_ERROR_MEMORY)
+        return error_copy(error, &reason);
+    if (code != GPUT_OK)
+        energy_record_warn(record, "%.200s", reason.message);
     return GPUT_OK;
 }
 
@@ -53,35 +54,6 @@ static int read_folder(struct energy_record *record, struct gput_error *error)
     TRY(try_doc(record, "model_summary.json", &record->model, error));
     TRY(try_doc(record, "results_exp.json", &record->experiment, error));
     return record->experiment ? energy_recording_read_experiment(record, error) : GPUT_OK;
-}
-
-const char *energy_recording_gpu_name(const char *name)
-{
-    static const char *const names[][2] = {
-        {"per_gpu_attributable_mem_use", "nvidia_mem_use"},
-        {"per_gpu_absolute_percent_usage", "nvidia_sm_use"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i][0], name) == 0)
-            return names[i][1];
-    }
-    return name;
-}
-
-/* per_gpu_attributable_power also has "all", the sum of the GPUs, which must not be added to them.
- */
-int energy_recording_add_gpu(struct recorded_series *series, const char *name, const char *gpu,
-    double value, struct gput_error *error)
-{
-    bool is_sum = gpu && strcmp(gpu, "all") == 0;
-    if (isnan(value))
-        return GPUT_OK;
-    if (is_sum && strcmp(name, "per_gpu_attributable_power") == 0)
-        name = "nvidia_attributable_power";
-    else if (is_sum)
-        return GPUT_OK;
-    return recorded_series_set(
-        series, "gpu", energy_recording_gpu_name(name), is_sum ? NULL : gpu, value, error);
 }
 
 int energy_recording_read(

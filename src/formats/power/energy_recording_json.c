@@ -100,8 +100,10 @@ static int add(void *opened, const char *date, const struct doc *metrics, struct
     str_printf(&file->line, "{\"date\": \"%s\", \"metrics\": ", date);
     doc_write_json(metrics, -1, &file->line);
     str_append(&file->line, "}\n");
-    if (file->line.failed)
+    if (file->line.failed) {
+        str_finish(&file->line); /* the next line may have memory again */
         return error_memory(error);
+    }
     TRY(append(file, file->line.data, file->line.length, error));
     file->has_lines = true;
     return GPUT_OK;

@@ -134,14 +134,27 @@ static int insert_moment(struct sqlite_recording *file, const char *date, const 
     return sqlite_file_run(file->database, "COMMIT", file->path, error);
 }
 
-static int add(void *opened, const char *date, const struct doc *metrics, struct gput_error *error)
+/* `*is_full`: it failed for lack of space. */
+static int try_add(struct sqlite_recording *file, const char *date, const struct doc *metrics,
+    bool *is_full, struct gput_error *error)
 {
-    struct sqlite_recording *file = opened;
+    *is_full = false;
     TRY(sqlite_file_run(file->database, "BEGIN IMMEDIATE", file->path, error));
     int code = insert_moment(file, date, metrics, error);
+    *is_full = code != GPUT_OK && sqlite_file_is_full(file->database);
     sqlite3_clear_bindings(file->insert);
     if (code != GPUT_OK)
         sqlite_file_run(file->database, "ROLLBACK", file->path, NULL);
+    return code;
+}
+
+static int add(void *opened, const char *date, const struct doc *metrics, struct gput_error *error)
+{
+    struct sqlite_recording *file = opened;
+    bool is_full;
+    int code = try_add(file, date, metrics, &is_full, error);
+    if (is_full && sqlite_file_make_space(file->database))
+        code = try_add(file, date, metrics, &is_full, error);
     file->has_rows |= code == GPUT_OK;
     return code;
 }
@@ -204,6 +217,8 @@ static int read_moment_row(struct sums_reader *reader, struct gput_error *error)
 static int read_row(struct sums_reader *reader, struct gput_error *error)
 {
     const char *device = text_at(reader, DEVICE), *name = text_at(reader, NAME);
+    if (sqlite_file_lacks_memory(sqlite3_db_handle(reader->rows)))
+        return error_memory(error);
     double value = sqlite3_column_double(reader->rows, VALUE);
     TRY(read_moment_row(reader, error));
     if (sqlite3_column_type(reader->rows, VALUE) == SQLITE_NULL)
@@ -233,7 +248,9 @@ static int read_database(
     /* after what was recorded in the other format */
     if (series->count > 0)
         reader.segment = series->segments[series->count - 1];
-    if (!sqlite_file_has_table(database, table_name))
+    bool has_table;
+    TRY(sqlite_file_find_table(database, table_name, &has_table, error));
+    if (!has_table)
         return error_set(error, GPUT_ERROR_FORMAT, "%s has no table \"%s\".", path, table_name);
     TRY(sqlite_file_prepare(database, sums, path, &reader.rows, error));
     int code = read_rows(&reader, database, error);

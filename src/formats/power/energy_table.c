@@ -24,31 +24,34 @@ void energy_table_close(struct energy_table *table)
     free(table);
 }
 
-static void find_columns(struct energy_table *table)
+static int find_columns(struct energy_table *table, struct gput_error *error)
 {
     table->timestamp = -1;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
         table->figures[i] = -1;
     for (int column = 0; column < sqlite3_column_count(table->rows); column++) {
         const char *name = sqlite3_column_name(table->rows, column);
-        if (name && strcmp(name, "timestamp") == 0)
+        if (!name)
+            return error_memory(error);
+        if (strcmp(name, "timestamp") == 0)
             table->timestamp = column;
-        for (int i = 0; name && i < GPUT_ENERGY_FIGURE_COUNT; i++) {
+        for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
             if (strcmp(name, gput_energy_figure_name((enum gput_energy_figure)i)) == 0)
                 table->figures[i] = column;
         }
     }
+    return GPUT_OK;
 }
 
 static int open_rows(struct energy_table *table, bool *found, struct gput_error *error)
 {
     TRY(sqlite_file_open(table->path, &table->database, error));
-    *found = sqlite_file_has_table(table->database, "energy_data");
+    TRY(sqlite_file_find_table(table->database, "energy_data", found, error));
     if (!*found)
         return GPUT_OK;
     TRY(sqlite_file_prepare(
         table->database, "SELECT * FROM energy_data", table->path, &table->rows, error));
-    find_columns(table);
+    TRY(find_columns(table, error));
     *found = table->timestamp >= 0;
     return GPUT_OK;
 }

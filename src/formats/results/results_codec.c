@@ -8,7 +8,6 @@
 #include <zlib.h>
 
 #define FORM 2
-#define MAX_NAME 255
 
 /* clang-format off */
 enum { AT_FORM = 16, AT_BODY_SIZE = 20, AT_CHECKSUM = 24, AT_VERSION = 28, AT_NUMBER = 48, AT_BODY = 56 };
@@ -179,15 +178,6 @@ static bool next_field(struct reader *reader, struct field *field)
     return true;
 }
 
-/* What is not in the file is not known; counts are 0 and texts empty. */
-static void forget_numbers(const struct results_list *list, void *item)
-{
-    for (size_t i = 0; i < list->n_columns; i++) {
-        if (list->columns[i].kind == RESULTS_DOUBLE)
-            results_column_set_number(&list->columns[i], item, NAN);
-    }
-}
-
 static void begin_item(struct reader *reader, const struct field *field)
 {
     size_t count;
@@ -202,7 +192,7 @@ static void begin_item(struct reader *reader, const struct field *field)
         reader->hint = 0;
         reader->failed |= !reader->item;
         if (reader->item)
-            forget_numbers(&lists[i], reader->item);
+            results_forget_numbers(&lists[i], reader->item);
     }
 }
 
@@ -264,7 +254,7 @@ enum results_decoded results_decode(struct results_copy *copy, struct gput_resul
         .results = &read,
         .list = results_lists(&n_lists),
         .item = &read};
-    forget_numbers(reader.list, &read);
+    results_forget(&read); /* what is not in the file; counts are 0 and texts empty */
     read_body(&reader);
     if (reader.failed) {
         results_finish(&read);

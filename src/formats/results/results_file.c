@@ -18,7 +18,6 @@ struct results_file {
     char *path;
     int fd;
     uint64_t updates;
-    struct str copy; /* the last one */
 };
 
 /* ---- Writing ---- */
@@ -105,12 +104,10 @@ const char *results_file_path(const struct results_file *file)
     return file->path;
 }
 
-void results_file_update(struct results_file *file, const struct gput_results *results)
+void results_file_write(struct results_file *file, const struct str *copy)
 {
     if (!file || (file->fd < 0 && open_file(file, O_EXCL, NULL) != GPUT_OK))
         return;
-    struct str *copy = &file->copy;
-    results_encode(results, file->updates + 1, copy);
     if (copy->failed || copy->length > RESULTS_COPY_DISTANCE)
         return;
     off_t at = (off_t)(file->updates % RESULTS_COPIES * RESULTS_COPY_DISTANCE);
@@ -131,7 +128,6 @@ void results_file_close(struct results_file *file)
         return;
     if (file->fd >= 0)
         close(file->fd);
-    str_finish(&file->copy);
     free(file->path);
     free(file);
 }

@@ -29,9 +29,9 @@ int results_file_create(const char *path, struct results_file **file, struct gpu
 /* Its absolute path, which stays valid when the program changes its directory. */
 const char *results_file_path(const struct results_file *file);
 
-/* Writes these results, by one write. A failure is ignored: the next update may succeed. NULL is
- * fine. */
-void results_file_update(struct results_file *file, const struct gput_results *results);
+/* Writes a copy of the results (results_codec.h), each with a higher number than the last, by one
+ * write. A failure is ignored: the next one may succeed. NULL is fine. */
+void results_file_write(struct results_file *file, const struct str *copy);
 
 /* Removes the file and frees `file`, after a regular end. NULL is fine. */
 void results_file_remove(struct results_file *file);

@@ -21,6 +21,7 @@
 struct csv_writer {
     struct tracking_file base;
     int fd;
+    bool is_regular, has_head;
 };
 
 static void append_value(struct str *text, struct tracking_value value)
@@ -65,6 +66,25 @@ static int write_head(struct csv_writer *writer, struct gput_error *error)
     return code;
 }
 
+/* What cannot be changed is written when the static data are final. */
+static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
+{
+    struct csv_writer *writer = (struct csv_writer *)file;
+    if (writer->has_head && (are_same || !writer->is_regular))
+        return GPUT_OK;
+    if (writer->has_head && ftruncate(writer->fd, 0) != 0)
+        return error_set_errno(error, errno, "Cannot write %s", file->path);
+    TRY(write_head(writer, error));
+    writer->has_head = true;
+    return GPUT_OK;
+}
+
+static bool is_regular(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 static int open_new(const char *path, bool overwrite, int *fd, struct gput_error *error)
 {
     /* rows that the reader of a pipe does not read in time are lost: sampling does not wait */
@@ -91,7 +111,9 @@ static int create_csv(const char *path, const struct gput_static_data *static_da
     }
     int code = open_new(path, overwrite, &writer->fd, error);
     if (code == GPUT_OK) {
-        code = write_head(writer, error);
+        writer->is_regular = is_regular(writer->fd);
+        if (writer->is_regular)
+            code = put_static_data(&writer->base, false, error);
         if (code == GPUT_OK) {
             *file = &writer->base;
             return GPUT_OK;
@@ -121,6 +143,20 @@ static size_t format_row(
     return (size_t)(at - text);
 }
 
+/* Writes a row in one piece, as far as possible. Returns the bytes written, with errno when these
+ * are not all. */
+static size_t write_bytes(int fd, const char *bytes, size_t length)
+{
+    size_t written = 0;
+    while (written < length) {
+        ssize_t done = write(fd, bytes + written, length - written);
+        if (done < 0 && errno != EINTR)
+            break;
+        written += done > 0 ? (size_t)done : 0;
+    }
+    return written;
+}
+
 /* Removes a partly written row from the end of the file. */
 static void remove_torn(int fd, size_t written)
 {
@@ -135,25 +171,17 @@ static int write_csv_row(struct tracking_file *file, const struct gput_sample *s
     (void)now_ns;
     struct csv_writer *writer = (struct csv_writer *)file;
     char row[TRACKING_COLUMNS * (NUMBER_TEXT_SIZE + 1)];
+    if (!writer->has_head)
+        TRY(put_static_data(file, false, error));
     size_t length = format_row(file, sample, row);
-
-    ssize_t written;
-    do
-        written = write(writer->fd, row, length);
-    while (written < 0 && errno == EINTR);
-    if (written == (ssize_t)length)
+    size_t written = write_bytes(writer->fd, row, length);
+    if (written == length)
         return GPUT_OK;
+    int reason = errno;
     file->rows_lost++;
-    if (written < 0)
-        return error_set_errno(error, errno, "Cannot write %s", file->path);
-    remove_torn(writer->fd, (size_t)written);
-    return error_set_errno(error, ENOSPC, "Cannot write %s", file->path);
-}
-
-static int flush_csv(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
-{
-    (void)file, (void)now_ns, (void)error; /* each row is on disk already */
-    return GPUT_OK;
+    if (written > 0)
+        remove_torn(writer->fd, written);
+    return error_set_errno(error, reason, "Cannot write %s", file->path);
 }
 
 static int finish_csv(struct tracking_file *file, struct gput_error *error)
@@ -186,9 +214,9 @@ static int next_line(struct csv_tracking_reader *reader, const char *what,
 
 static int read_static_data(struct csv_tracking_reader *reader, struct gput_error *error)
 {
-    enum { MOST = 256 };
+    enum { MAX_COLUMNS = 256 };
     struct csv_record header, values;
-    struct csv_cell names[MOST], cells[MOST];
+    struct csv_cell names[MAX_COLUMNS], cells[MAX_COLUMNS];
 
     TRY(next_line(reader, "static data", &header, error));
     size_t length = (size_t)(header.end - header.text);
@@ -201,8 +229,8 @@ static int read_static_data(struct csv_tracking_reader *reader, struct gput_erro
 
     int code = next_line(reader, "static data", &values, error);
     if (code == GPUT_OK) {
-        size_t count = csv_split(&header, names, MOST);
-        if (csv_split(&values, cells, MOST) != count || count > MOST)
+        size_t count = csv_split(&header, names, MAX_COLUMNS);
+        if (csv_split(&values, cells, MAX_COLUMNS) != count || count > MAX_COLUMNS)
             code = tracking_reader_invalid(&reader->base, error,
                 "its first two lines are not the static data (a header and a line of values).");
         for (size_t i = 0; i < count && code == GPUT_OK; i++)
@@ -405,8 +433,8 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
 const struct tracking_format tracking_csv = {
     .extension = ".csv",
     .create = create_csv,
+    .put_static_data = put_static_data,
     .write_row = write_csv_row,
-    .flush = flush_csv,
     .finish = finish_csv,
     .open = open_csv,
     .next = next_csv,

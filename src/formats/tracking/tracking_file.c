@@ -2,7 +2,26 @@
 
 #include "formats/tracking/tracking_format.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+static const struct tracking_format *const formats[] = {&tracking_csv, &tracking_sqlite};
+
+int tracking_format_of(
+    const char *path, const struct tracking_format **format, struct gput_error *error)
+{
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        size_t extension = strlen(formats[i]->extension);
+        if (length >= extension && strcmp(path + length - extension, formats[i]->extension) == 0) {
+            *format = formats[i];
+            return GPUT_OK;
+        }
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "Invalid file name: \"%s\". Valid file extensions are \".csv\" and \".sqlite\".", path);
+}
 
 int tracking_file_check_name(const char *path, struct gput_error *error)
 {
@@ -19,15 +38,27 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     return format->create(path, static_data, overwrite, file, error);
 }
 
+int tracking_file_set_static_data(struct tracking_file *file,
+    const struct gput_static_data *static_data, struct gput_error *error)
+{
+    bool are_same = true;
+    struct gput_static_data before = file->static_data;
+    file->static_data = *static_data;
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
+        struct tracking_value old = tracking_static_value(&before, i);
+        struct tracking_value new = tracking_static_value(static_data, i);
+        are_same &= old.kind == TRACKING_TEXT ? strcmp(old.text, new.text) == 0
+                    : old.kind == TRACKING_REAL
+                        ? old.real == new.real || (isnan(old.real) && isnan(new.real))
+                        : old.integer == new.integer;
+    }
+    return file->format->put_static_data(file, are_same, error);
+}
+
 int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error)
 {
     return file->format->write_row(file, sample, now_ns, error);
-}
-
-int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
-{
-    return file->format->flush(file, now_ns, error);
 }
 
 uint64_t tracking_file_rows_lost(const struct tracking_file *file)
@@ -57,7 +88,7 @@ int tracking_file_add_table(struct tracking_file *file, const char *name,
 {
     if (!tracking_file_has_tables(file))
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
-            "%s has no room for a table %s; a .sqlite file has", file->path, name);
+            "%s cannot hold a table %s; a .sqlite file has", file->path, name);
     return file->format->add_table(file, name, columns, count, table, error);
 }
 

@@ -43,16 +43,19 @@ int tracking_file_create(const char *path, const struct gput_static_data *static
     bool overwrite, struct tracking_file **file, struct gput_error *error);
 
 /*
+ * Before the first row: replaces the static data, where they differ. Units stay as they are. A pipe
+ * has them once, from the first call or row on. Errors: GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+int tracking_file_set_static_data(struct tracking_file *file,
+    const struct gput_static_data *static_data, struct gput_error *error);
+
+/*
  * Adds a row. `now_ns` is the monotonic time; the interval between rows says to a format that
  * batches whether it can wait for the next one. On an error this row, and with a format that
  * batches up to a second of rows before it, are lost: see tracking_file_rows_lost().
  */
 int tracking_file_write_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error);
-
-/* Commits rows that are a second old at `now_ns`; INT64_MAX: all rows. To be called when no row
- * came for that long. */
-int tracking_file_flush(struct tracking_file *file, int64_t now_ns, struct gput_error *error);
 
 /* The timestamp in the row of a sample: seconds, truncated to microseconds. For the rows of further
  * tables. */
@@ -72,6 +75,7 @@ enum tracking_value_kind {
     TRACKING_INTEGER,
     TRACKING_REAL,
     TRACKING_TEXT,
+    TRACKING_KEY, /* of columns: a text; a row replaces the one that has the same */
 };
 
 struct tracking_column {

@@ -19,9 +19,9 @@ struct tracking_format {
      * `finish` frees the shared part. */
     int (*create)(const char *path, const struct gput_static_data *static_data, bool overwrite,
         struct tracking_file **file, struct gput_error *error);
+    int (*put_static_data)(struct tracking_file *file, bool are_same, struct gput_error *error);
     int (*write_row)(struct tracking_file *file, const struct gput_sample *sample, int64_t now_ns,
         struct gput_error *error);
-    int (*flush)(struct tracking_file *file, int64_t now_ns, struct gput_error *error);
     int (*finish)(struct tracking_file *file, struct gput_error *error);
     int (*add_table)(struct tracking_file *file, const char *name,
         const struct tracking_column *columns, size_t count, unsigned *table,
@@ -44,7 +44,7 @@ struct tracking_format {
 extern const struct tracking_format tracking_csv;
 extern const struct tracking_format tracking_sqlite;
 
-/* The format for the extension of `path`. Errors: GPUT_ERROR_INVALID. */
+/* The format for the extension of `path` (tracking_file.c). Errors: GPUT_ERROR_INVALID. */
 int tracking_format_of(
     const char *path, const struct tracking_format **format, struct gput_error *error);
 
@@ -82,6 +82,8 @@ struct tracking_file {
     struct gput_static_data static_data;
     double factors[GPUT_TRACKING_FILE_COLUMNS]; /* from base units to those of the file */
     uint64_t rows_lost;
+    bool has_identity_table, has_identity_file; /* of tracking_identity.c */
+    unsigned identity_table;
 };
 
 /* Fills the shared part. False without memory. */

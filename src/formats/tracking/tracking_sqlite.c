@@ -45,6 +45,8 @@ static int writer_error(struct sqlite_writer *writer, struct gput_error *error)
 
 static const char *type_name(enum tracking_value_kind kind)
 {
+    if (kind == TRACKING_KEY)
+        return "TEXT PRIMARY KEY";
     return kind == TRACKING_TEXT ? "TEXT" : kind == TRACKING_INTEGER ? "INTEGER" : "REAL";
 }
 
@@ -52,7 +54,7 @@ static int prepare_insert(struct sqlite_writer *writer, const char *name, size_t
     struct table *table, struct gput_error *error)
 {
     struct str insert = {0};
-    str_append(&insert, "INSERT INTO ");
+    str_append(&insert, "INSERT OR REPLACE INTO ");
     sqlite_file_append_name(&insert, name);
     for (size_t i = 0; i < count; i++)
         str_append(&insert, i ? ", ?" : " VALUES (?");
@@ -98,6 +100,7 @@ static void bind_value(sqlite3_stmt *statement, int index, struct tracking_value
         sqlite3_bind_double(statement, index, value.real);
         break;
     case TRACKING_TEXT:
+    case TRACKING_KEY:
         sqlite3_bind_text(statement, index, value.text, -1, SQLITE_STATIC);
         break;
     }
@@ -111,20 +114,39 @@ static bool insert(struct table *table)
     return done;
 }
 
+static int insert_static_data(
+    struct sqlite_writer *writer, struct table *table, struct gput_error *error)
+{
+    for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++)
+        bind_value(table->insert, (int)i + 1, tracking_static_value(&writer->base.static_data, i));
+    return insert(table) ? GPUT_OK : writer_error(writer, error);
+}
+
 static int write_static_data(struct sqlite_writer *writer, struct gput_error *error)
 {
     struct table table = {0};
     int code = make_table(
         writer, "static_data", tracking_static_columns, TRACKING_STATIC_COLUMNS, &table, error);
-    if (code == GPUT_OK) {
-        for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++)
-            bind_value(
-                table.insert, (int)i + 1, tracking_static_value(&writer->base.static_data, i));
-        if (!insert(&table))
-            code = writer_error(writer, error);
-    }
+    if (code == GPUT_OK)
+        code = insert_static_data(writer, &table, error);
     sqlite3_finalize(table.insert);
     return code;
+}
+
+static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
+{
+    struct sqlite_writer *writer = (struct sqlite_writer *)file;
+    struct table table = {0};
+    if (are_same)
+        return GPUT_OK;
+    TRY(sqlite_file_run(writer->database, "BEGIN; DELETE FROM static_data", file->path, error));
+    int code = prepare_insert(writer, "static_data", TRACKING_STATIC_COLUMNS, &table, error);
+    if (code == GPUT_OK)
+        code = insert_static_data(writer, &table, error);
+    sqlite3_finalize(table.insert);
+    const char *end = code == GPUT_OK ? "COMMIT" : "ROLLBACK";
+    int ended = sqlite_file_run(writer->database, end, file->path, code == GPUT_OK ? error : NULL);
+    return code == GPUT_OK ? ended : code;
 }
 
 /* Creates the tables in a file at a temporary path: a tracker that is killed meanwhile leaves no
@@ -239,12 +261,15 @@ static int create_sqlite(const char *path, const struct gput_static_data *static
     return GPUT_OK;
 }
 
-/* After a failure: rows that were not committed are lost. */
+/* After a failure: rows that were not committed are lost. The next batch may have more space. */
 static int give_up_batch(struct sqlite_writer *writer, struct gput_error *error)
 {
     int code = writer_error(writer, error);
+    bool is_full = sqlite_file_is_full(writer->database);
     if (!sqlite3_get_autocommit(writer->database))
         sqlite3_exec(writer->database, "ROLLBACK", NULL, NULL, NULL);
+    if (is_full)
+        sqlite_file_make_space(writer->database);
     writer->base.rows_lost += writer->waiting;
     writer->waiting = 0;
     return code;
@@ -301,13 +326,6 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
     return next_is_late ? commit(writer, false, error) : GPUT_OK;
 }
 
-static int flush_sqlite(struct tracking_file *file, int64_t now_ns, struct gput_error *error)
-{
-    struct sqlite_writer *writer = (struct sqlite_writer *)file;
-    bool due = now_ns == INT64_MAX || now_ns - writer->batch_start_ns >= BATCH_NS;
-    return due ? commit(writer, false, error) : GPUT_OK;
-}
-
 static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
@@ -344,7 +362,7 @@ static int write_sqlite_table_row(struct tracking_file *file, unsigned table,
     for (size_t i = 0; i < target->columns; i++)
         bind_value(target->insert, (int)i + 1, values[i]);
     TRY(add_to_batch(writer, target, now_ns, error));
-    return flush_sqlite(file, now_ns, error);
+    return now_ns - writer->batch_start_ns >= BATCH_NS ? commit(writer, false, error) : GPUT_OK;
 }
 
 /* ---- Reading ---- */
@@ -419,7 +437,9 @@ static int read_sqlite_header(struct sqlite_tracking_reader *reader, struct gput
         return error_memory(error);
     for (int i = 0; i < reader->column_count; i++) {
         const char *name = sqlite3_column_name(reader->rows, i);
-        int column = name ? tracking_column_find(name, strlen(name)) : -1;
+        if (!name)
+            return error_memory(error);
+        int column = tracking_column_find(name, strlen(name));
         reader->columns[i] = column;
         if (column >= 0)
             reader->base.has[column] = true;
@@ -452,7 +472,9 @@ static int open_sqlite(
     TRY((salvage ? sqlite_file_salvage : sqlite_file_open)(path, &made->database, error));
     static const char *const tables[] = {"static_data", "data"};
     for (size_t i = 0; i < 2; i++) {
-        if (!sqlite_file_has_table(made->database, tables[i]))
+        bool found;
+        TRY(sqlite_file_find_table(made->database, tables[i], &found, error));
+        if (!found)
             return tracking_reader_invalid(&made->base, error, "it has no table %s.", tables[i]);
     }
     TRY(read_sqlite_static_data(made, error));
@@ -552,8 +574,8 @@ static void progress_sqlite(const struct tracking_reader *reader, uint64_t *done
 const struct tracking_format tracking_sqlite = {
     .extension = ".sqlite",
     .create = create_sqlite,
+    .put_static_data = put_static_data,
     .write_row = write_sqlite_row,
-    .flush = flush_sqlite,
     .finish = finish_sqlite,
     .add_table = add_sqlite_table,
     .write_table_row = write_sqlite_table_row,

@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "import/cprofile.h"
 #include "import/pyinstrument.h"
+#include "trace/read_report.h"
 #include "training/python/python_profiles.h"
 
 #include <math.h>
@@ -61,6 +62,12 @@ static int add_file(struct sum *sum, const struct python_profile *profile, struc
     return code;
 }
 
+static void warn(const struct gput_python_options *options, struct str *text)
+{
+    const struct read_report report = {.warn = options->warn, .user = options->user};
+    read_report_warn_text(&report, text);
+}
+
 static void warn_of_skipped(
     const struct gput_python_options *options, const struct gput_error *skipped)
 {
@@ -68,9 +75,7 @@ static void warn_of_skipped(
     if (skipped->code == GPUT_OK)
         return;
     str_printf(&text, "%s; this profile is left out", skipped->message);
-    if (options->warn && !text.failed)
-        options->warn(options->user, str_text(&text));
-    str_finish(&text);
+    warn(options, &text);
 }
 
 /* A file that was named, not found in a folder, is never left out without a word. */
@@ -86,9 +91,7 @@ static void warn_of_other_kind(
         str_printf(&text,
             "%s is left out: %s are not added up with %s; \"--profiler %s\" shows them",
             profile->path, kinds[dumps], kinds[!dumps], dumps ? "pyinstrument" : "cprofile");
-        if (!text.failed)
-            options->warn(options->user, str_text(&text));
-        str_finish(&text);
+        warn(options, &text);
     }
 }
 
@@ -134,10 +137,11 @@ static void put_text(struct gput_table *table, const char *text)
     table_put_text(table, text[0] ? text : NULL);
 }
 
-/* An integer; missing if a profile lasts to the end of the program. */
+/* An integer; missing if a profile begins before the first step, or lasts to the end of the
+ * program. */
 static void put_step(struct gput_table *table, double step)
 {
-    if (isfinite(step))
+    if (isfinite(step) && step >= 0)
         table_put_int(table, (int64_t)step);
     else
         table_put_missing(table);
@@ -205,6 +209,7 @@ static int render_sum(const struct sum *sum, const struct gput_python_options *o
     bool by_total = options->by == GPUT_PYTHON_CUMTIME;
     if (sum->dumps > 0 && format == GPUT_TEXT) {
         str_append_bytes(&out, sum->files.data, sum->files.length);
+        out.failed |= sum->files.failed;
         str_append_char(&out, '\n');
         int code = cprofile_print(&sum->cprofile, orders[options->by], limit, &out, error);
         if (code != GPUT_OK) {

@@ -209,29 +209,35 @@ static bool is_profile_name(const char *name)
            ends_with(name, ".prof");
 }
 
+static int is_shown(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
 static int walk(const struct gput_python_options *options, const char *folder, int depth,
     struct python_profiles *profiles, struct gput_error *error)
 {
-    DIR *open_folder = opendir(folder);
-    struct dirent *entry;
-    int code = GPUT_OK;
-    if (!open_folder)
+    struct dirent **entries;
+    int code = GPUT_OK, count = scandir(folder, &entries, is_shown, alphasort);
+    if (count < 0)
         return error_set_errno(error, errno, "Cannot read the folder %s", folder);
-    while (code == GPUT_OK && (entry = readdir(open_folder)) != NULL) {
+    for (int i = 0; i < count; i++) {
         struct str path = {0};
         struct stat info;
-        if (entry->d_name[0] == '.')
-            continue;
-        str_printf(&path, "%s/%s", folder, entry->d_name);
-        if (path.failed)
+        const char *name = entries[i]->d_name;
+        str_printf(&path, "%s/%s", folder, name);
+        if (code != GPUT_OK)
+            ;
+        else if (path.failed)
             code = error_memory(error);
         else if (stat(path.data, &info) == 0 && S_ISDIR(info.st_mode) && depth < MAX_FOLDER_DEPTH)
             code = walk(options, path.data, depth + 1, profiles, error);
-        else if (is_profile_name(entry->d_name))
+        else if (is_profile_name(name))
             code = add_file(options, path.data, false, profiles, error);
         str_finish(&path);
+        free(entries[i]);
     }
-    closedir(open_folder);
+    free(entries);
     return code;
 }
 

@@ -89,7 +89,7 @@ struct place {
     uint32_t key;
 };
 
-static int most_changed_first(const void *left, const void *right)
+static int by_change_descending(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
     if (a->change_ns != b->change_ns)
@@ -137,7 +137,7 @@ static int put_rows(const struct comparing *comparing, size_t limit, struct gput
         int64_t change = sums->total_ns[1] - sums->total_ns[0];
         places[i] = (struct place){change < 0 ? -change : change, i};
     }
-    qsort(places, count, sizeof *places, most_changed_first);
+    qsort(places, count, sizeof *places, by_change_descending);
     for (uint32_t i = 0; i < count && (limit == 0 || i < limit); i++)
         put_row(comparing, places[i].key, table);
     free(places);

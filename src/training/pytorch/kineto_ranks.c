@@ -63,13 +63,6 @@ int64_t kineto_rank_number(const struct kineto_rank *rank)
     return rank->rank >= 0 ? rank->rank : INT64_MIN;
 }
 
-static void warn(const struct read_report *report, struct str *text)
-{
-    if (!text->failed)
-        read_report_warn(report, str_text(text));
-    str_finish(text);
-}
-
 void kineto_ranks_warn_of_idle(const struct kineto_ranks *ranks, const struct read_report *report)
 {
     for (uint32_t i = 0; i < ranks->count; i++) {
@@ -81,7 +74,7 @@ void kineto_ranks_warn_of_idle(const struct kineto_ranks *ranks, const struct re
             str_printf(&text, "Rank %" PRId64 " has no GPU events: %s", rank->rank, rank->path);
         else
             str_printf(&text, "%s has no GPU events", rank->path);
-        warn(report, &text);
+        read_report_warn_text(report, &text);
     }
 }
 
@@ -98,7 +91,8 @@ void kineto_ranks_warn_of_unknown(
             "%" PRIu32 " of %" PRIu32 " traces %s not name %s rank (distributedInfo): %s%s", count,
             ranks->count, count == 1 ? "does" : "do", count == 1 ? "its" : "their",
             str_text(&paths), count > MAX_NAMED ? ", ..." : "");
-        warn(report, &text);
+        text.failed |= paths.failed;
+        read_report_warn_text(report, &text);
     }
     str_finish(&paths);
 }
@@ -123,7 +117,7 @@ void kineto_ranks_warn_of_repeated(
             "Rank %" PRId64 " has %" PRIu32 " traces, and what several of them hold counts several "
             "times: %s, %s%s",
             first->rank, others + 1, first->path, other, others > 1 ? ", ..." : "");
-        warn(report, &text);
+        read_report_warn_text(report, &text);
     }
 }
 
@@ -138,7 +132,7 @@ void kineto_ranks_warn_of_impossible(
         str_printf(&text,
             "%s says that it is rank %" PRId64 ", and that there are %" PRId64 ", counted from 0",
             rank->path, rank->rank, rank->world_size);
-        warn(report, &text);
+        read_report_warn_text(report, &text);
     }
 }
 
@@ -168,10 +162,11 @@ void kineto_ranks_warn_of_missing(
         str_printf(&text, "%" PRId64 " of %" PRId64 " ranks %s missing%s: %s%s", missing, world,
             missing == 1 ? "is" : "are", where, str_text(&numbers),
             missing > MAX_NAMED ? ", ..." : "");
+        text.failed |= numbers.failed;
         if (unknown > 0)
             str_printf(&text, "; %" PRIu32 " trace%s of unknown rank may be of these", unknown,
                 unknown == 1 ? "" : "s");
-        warn(report, &text);
+        read_report_warn_text(report, &text);
     }
     str_finish(&numbers);
 }
@@ -216,5 +211,5 @@ void kineto_ranks_warn_of_difference(const struct kineto_ranks *ranks,
     append_ranks(ranks->all, ranks->count, &text);
     str_append(&text, " with ");
     append_ranks(others->all, others->count, &text);
-    warn(report, &text);
+    read_report_warn_text(report, &text);
 }

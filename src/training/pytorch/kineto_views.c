@@ -7,7 +7,6 @@
 #include "training/row_sorter.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -271,7 +270,7 @@ static void add_call(struct kernel *kernel, const struct kernel *call)
     kernel->total_ns += call->total_ns;
 }
 
-static int most_time_first(const void *left, const void *right)
+static int by_time_descending(const void *left, const void *right)
 {
     const struct kernel *a = left, *b = right;
     if (a->total_ns != b->total_ns)
@@ -325,7 +324,7 @@ static void put_kernels(struct kernels *kernels, size_t limit, struct gput_table
 {
     const struct names *names = &kernels->run.names;
     struct kernel rest = {0};
-    qsort(kernels->sums, names->count, sizeof *kernels->sums, most_time_first);
+    qsort(kernels->sums, names->count, sizeof *kernels->sums, by_time_descending);
     for (uint32_t i = 0; i < names->count; i++) {
         const struct kernel *kernel = kernels->sums + i;
         if (i < limit)

@@ -5,10 +5,6 @@
 
 #include "base/sized.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
 #define ROWS_OF_A_PART 10000
 
 typedef int view_function(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -33,35 +29,6 @@ static const struct {
     [GPUT_PROFILE_FRAMEWORK] = {profile_framework_rows, true, false, profile_selects_event},
     [GPUT_PROFILE_EVENTS] = {profile_events, true, false, profile_selects_event},
 };
-
-void profile_put_moment(struct gput_table *table, int64_t time_us)
-{
-    char text[64], date[32];
-    int64_t second = time_us / 1000000, rest = time_us % 1000000;
-    if (rest < 0) {
-        second--;
-        rest += 1000000;
-    }
-    time_t seconds = (time_t)second;
-    struct tm parts;
-    if (!gmtime_r(&seconds, &parts)) {
-        table_put_missing(table);
-        return;
-    }
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text, sizeof text, "%s:%06d", date, (int)rest);
-    table_put_text(table, text);
-}
-
-int profile_nothing(
-    const struct gput_profile_options *options, const char *what, struct gput_error *error)
-{
-    const char *which = !options->has_start && !options->has_end ? ""
-                        : options->unit == GPUT_TIMELINE_STEP    ? " in the steps asked for"
-                                                                 : " in the time asked for";
-    return error_set(error, GPUT_ERROR_NOT_FOUND, "There are no %s in %s%s", what,
-        profile_source(options), which);
-}
 
 static struct profile_frame_selection selection_of(
     const struct gput_profile_options *options, enum gput_profile_view view)

@@ -50,6 +50,16 @@ static int add_runs(struct profile_frame *frame, const struct gput_profile_optio
     return GPUT_OK;
 }
 
+/* An interval whose name was put together; frees the name. */
+static int add_made(struct phase_intervals *intervals, struct str *name, int64_t start_us,
+    int64_t end_us, struct gput_error *error)
+{
+    int code = name->failed ? error_memory(error)
+                            : add(intervals, str_text(name), start_us, end_us, error);
+    str_finish(name);
+    return code;
+}
+
 /* "Between A and B": the names sorted, so that both ways round are one. */
 static int add_between(struct phase_intervals *intervals, const char *a, const char *b,
     int64_t start_us, int64_t end_us, struct gput_error *error)
@@ -57,9 +67,7 @@ static int add_between(struct phase_intervals *intervals, const char *a, const c
     struct str text = {0};
     bool in_order = strcmp(a, b) <= 0;
     str_printf(&text, "Between %s and %s", in_order ? a : b, in_order ? b : a);
-    int code = add(intervals, str_text(&text), start_us, end_us, error);
-    str_finish(&text);
-    return code;
+    return add_made(intervals, &text, start_us, end_us, error);
 }
 
 static int add_neighbor(struct phase_intervals *intervals, const char *where, const char *phase,
@@ -67,9 +75,7 @@ static int add_neighbor(struct phase_intervals *intervals, const char *where, co
 {
     struct str text = {0};
     str_printf(&text, "%s %s", where, phase);
-    int code = add(intervals, str_text(&text), start_us, end_us, error);
-    str_finish(&text);
-    return code;
+    return add_made(intervals, &text, start_us, end_us, error);
 }
 
 /* The runs with what is before, between and after them. */

@@ -87,14 +87,14 @@ static int add_span(
 }
 
 /* The durations of the steps of one key: what `*row` is the first of. */
-static int parse_line(
-    struct row_sorter *members, const void **row, struct figures *spans, struct gput_error *error)
+static int parse_line(struct row_sorter *members, const void **row, struct figure_set *spans,
+    struct gput_error *error)
 {
     const uint32_t key = ((const struct member *)*row)->key;
     double span_us;
     while (*row && ((const struct member *)*row)->key == key) {
         TRY(add_span(members, row, &span_us, error));
-        if (!figures_add(spans, span_us))
+        if (!figure_set_add(spans, span_us))
             return error_memory(error);
     }
     return GPUT_OK;
@@ -106,17 +106,17 @@ static int make_lines(const struct profile_frame *frame, struct row_sorter *memb
     const void *row;
     TRY(row_sorter_first(members, &row, error));
     while (row) {
-        struct figures spans = {0};
+        struct figure_set spans = {0};
         if (!ARRAY_EXTEND(lines->all, lines->count))
             return error_memory(error);
         struct line *line = lines->all + lines->count;
         line->key = profile_frame_text(frame, ((const struct member *)row)->key);
         int code = parse_line(members, &row, &spans, error);
         if (code == GPUT_OK) {
-            line->durations = figures_summarize(&spans);
+            line->durations = figure_set_summarize(&spans);
             lines->count++;
         }
-        figures_finish(&spans);
+        figure_set_finish(&spans);
         if (code != GPUT_OK)
             return code;
     }

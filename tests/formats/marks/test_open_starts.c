@@ -81,5 +81,5 @@ int main(void)
         cmocka_unit_test(several_starts_of_one_time_are_kept),
         cmocka_unit_test(many_are_removed_in_any_order),
     };
-    return cmocka_run_group_tests_name("store/open_starts", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/marks/open_starts", tests, NULL, NULL);
 }

@@ -97,5 +97,5 @@ int main(void)
         temporary_test(without_files_of_this_run_there_is_no_warning),
     };
     return cmocka_run_group_tests_name(
-        "store/sub_tracking_children", tests, temporary_create, temporary_remove);
+        "formats/marks/sub_tracking_children", tests, temporary_create, temporary_remove);
 }

@@ -78,5 +78,5 @@ int main(void)
         cmocka_unit_test(unusual_forms_of_times_are_read_too),
         cmocka_unit_test(other_texts_are_refused),
     };
-    return cmocka_run_group_tests_name("store/sub_tracking_columns", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/marks/sub_tracking_columns", tests, NULL, NULL);
 }

@@ -239,5 +239,5 @@ int main(void)
         temporary_test(a_mark_is_not_written_to_other_files),
     };
     return cmocka_run_group_tests_name(
-        "store/sub_tracking_combine", tests, temporary_create, temporary_remove);
+        "formats/marks/sub_tracking_combine", tests, temporary_create, temporary_remove);
 }

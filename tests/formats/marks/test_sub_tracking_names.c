@@ -68,5 +68,5 @@ int main(void)
         cmocka_unit_test(distinguishes_names_by_length_and_ends_them_at_a_nul),
         cmocka_unit_test(threads_agree_on_the_numbers),
     };
-    return cmocka_run_group_tests_name("store/sub_tracking_names", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("formats/marks/sub_tracking_names", tests, NULL, NULL);
 }

@@ -7,6 +7,15 @@
 #include <math.h>
 #include <sys/stat.h>
 
+static void write_copy(struct results_file *file, const struct gput_results *results)
+{
+    static uint64_t number;
+    struct str copy = {0};
+    results_encode(results, ++number, &copy);
+    results_file_write(file, &copy);
+    str_finish(&copy);
+}
+
 static struct gput_results make_results(double elapsed_seconds)
 {
     struct gput_results results;
@@ -33,7 +42,7 @@ static struct results_file *create(const char *path)
 static void update(struct results_file *file, double elapsed_seconds)
 {
     struct gput_results results = make_results(elapsed_seconds);
-    results_file_update(file, &results);
+    write_copy(file, &results);
 }
 
 static void assert_elapsed(const char *path, double elapsed_seconds)
@@ -73,7 +82,7 @@ static void a_regular_end_removes_the_file(void **state)
     assert_int_equal(temporary_count(), 0);
     results_file_remove(NULL);
     results_file_close(NULL);
-    results_file_update(NULL, NULL);
+    results_file_write(NULL, NULL);
 }
 
 static void without_a_path_it_is_hidden_in_the_working_directory(void **state)
@@ -143,7 +152,7 @@ static void other_files_are_never_replaced(void **state)
     results_file_remove(file);
 }
 
-/* What it takes on disk: there is much room between the copies. */
+/* What it takes on disk: there is much space between the copies. */
 static size_t disk_bytes(const char *path)
 {
     struct stat status;
@@ -158,15 +167,15 @@ static void any_number_of_gpus_is_kept(void **state)
     const char *path = temporary("kept");
     struct gput_results *loaded, results = make_results(1);
     struct results_file *file = create(path);
-    results_file_update(file, &results);
-    results_file_update(file, &results);
+    write_copy(file, &results);
+    write_copy(file, &results);
     assert_true(disk_bytes(path) <= 64 * 1024);
 
     assert_int_equal(results_reserve_gpus(&results, GPUS), GPUT_OK);
     memset(results.gpus, 0, GPUS * sizeof *results.gpus);
     results.n_gpus = GPUS;
     strcpy(results.gpus[GPUS - 1].uuid, "GPU-last");
-    results_file_update(file, &results);
+    write_copy(file, &results);
     assert_int_equal(gput_results_load(path, &loaded, NULL), GPUT_OK);
     assert_int_equal(gput_results_gpu_count(loaded), GPUS);
     assert_string_equal(gput_results_gpu_text(loaded, GPUS - 1, "uuid"), "GPU-last");
@@ -234,5 +243,5 @@ int main(void)
         temporary_test(other_files_are_refused),
     };
     return cmocka_run_group_tests_name(
-        "store/results_file", tests, temporary_create, temporary_remove);
+        "formats/results/results_file", tests, temporary_create, temporary_remove);
 }

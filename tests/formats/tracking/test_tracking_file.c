@@ -235,21 +235,6 @@ static void a_killed_tracker_loses_at_most_a_second_of_sqlite_rows(void **state)
     assert_true(rows >= 85 && rows <= 95);
 }
 
-static void flush_commits_waiting_rows(void **state)
-{
-    (void)state;
-    const char *path = temporary("x.sqlite");
-    struct tracking_file *file = create(path);
-    write_rows(file, 4, SECOND / 10);
-    size_t before = count_rows(path);
-    assert_true(before < 4);
-    assert_int_equal(tracking_file_flush(file, SECOND / 2, NULL), GPUT_OK);
-    assert_int_equal(count_rows(path), before);
-    assert_int_equal(tracking_file_flush(file, 2 * SECOND, NULL), GPUT_OK);
-    assert_int_equal(count_rows(path), 4);
-    assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
-}
-
 static void limit_file_size(rlim_t bytes)
 {
     struct rlimit limit;
@@ -356,11 +341,10 @@ int main(void)
         temporary_test(a_missing_folder_is_named),
         temporary_test(every_row_of_a_killed_tracker_is_there),
         temporary_test(a_killed_tracker_loses_at_most_a_second_of_sqlite_rows),
-        temporary_test(flush_commits_waiting_rows),
         temporary_test(a_full_disk_loses_whole_rows_and_says_how_many),
         temporary_test(further_tables_are_written_where_supported),
         temporary_test(tables_are_bounded),
     };
     return cmocka_run_group_tests_name(
-        "store/tracking_file", tests, temporary_create, temporary_remove);
+        "formats/tracking/tracking_file", tests, temporary_create, temporary_remove);
 }

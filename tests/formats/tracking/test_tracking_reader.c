@@ -381,5 +381,5 @@ int main(void)
         temporary_test(progress_ends_at_the_end),
     };
     return cmocka_run_group_tests_name(
-        "store/tracking_reader", tests, temporary_create, temporary_remove);
+        "formats/tracking/tracking_reader", tests, temporary_create, temporary_remove);
 }

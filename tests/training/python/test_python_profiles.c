@@ -82,5 +82,5 @@ int main(void)
         cmocka_unit_test(selects_by_steps_and_phases),
         cmocka_unit_test(selects_by_overlap_in_time),
     };
-    return cmocka_run_group_tests_name("profile/python_profiles", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training/python/python_profiles", tests, NULL, NULL);
 }

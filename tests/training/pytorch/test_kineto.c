@@ -149,5 +149,5 @@ int main(void)
         cmocka_unit_test(compares_two_traces),
         cmocka_unit_test(says_when_there_is_no_gpu),
     };
-    return cmocka_run_group_tests_name("profile/kineto", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training/pytorch/kineto", tests, NULL, NULL);
 }

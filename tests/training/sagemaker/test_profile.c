@@ -309,7 +309,7 @@ static struct gput_profile_event event(
         .node = node};
 }
 
-static void looks_at_rows_of_the_caller(void **state)
+static void reads_rows_of_the_caller(void **state)
 {
     (void)state;
     const char *train = "Step:ModeKeys.TRAIN", *eval = "Step:ModeKeys.EVAL";
@@ -491,11 +491,11 @@ int main(void)
         cmocka_unit_test(gives_rows_by_time_and_step),
         cmocka_unit_test(sums_up_what_went_on_at_moments),
         cmocka_unit_test(gives_events_with_what_data_loaders_say),
-        cmocka_unit_test(looks_at_rows_of_the_caller),
+        cmocka_unit_test(reads_rows_of_the_caller),
         cmocka_unit_test(keeps_readings_next_to_missing_ones),
         cmocka_unit_test(rows_that_do_not_fit_into_memory_give_the_same),
         cmocka_unit_test(reports_how_far_reading_is),
         cmocka_unit_test(renders_text_json_and_csv),
     };
-    return cmocka_run_group_tests_name("profile/profile", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training/sagemaker/profile", tests, NULL, NULL);
 }

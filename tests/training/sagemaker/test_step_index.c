@@ -111,5 +111,5 @@ int main(void)
         cmocka_unit_test(an_event_is_of_a_step_of_its_own_node),
         cmocka_unit_test(events_that_name_the_step_found_for_them_are_of_it_again),
     };
-    return cmocka_run_group_tests_name("profile/step_index", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("training/sagemaker/step_index", tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ def show(arguments):
         if arguments.curve is not None:
             results.display_curves(arguments.curve.split(","))
     except (OSError, ValueError) as error:
-        print(error, file=sys.stderr)
+        print(f"gpu-tracker: {error}", file=sys.stderr)
         return 1
     return 0
 
@@ -95,7 +95,7 @@ def main():
     try:
         status = _record(arguments)
     except OSError as error:
-        print(error, file=sys.stderr)
+        print(f"gpu-tracker: {error}", file=sys.stderr)
         return 125
     if status not in (125, 126, 127):  # a command that never began has recorded nothing
         show(arguments)

@@ -37,7 +37,7 @@ def _cut(points, start, end):
 
 def integrate(metric, start=None, end=None, allow_None=False):
     """The integral of one segment over seconds, by trapezoids, as it has become at each point: [0, …]. Where a value is None
-    it is None or, with allow_None, goes on behind the gap."""
+    it is None or, with allow_None, goes on after the gap."""
     sums = [0]
     if any(point["value"] is None for point in metric) and not allow_None:
         return None

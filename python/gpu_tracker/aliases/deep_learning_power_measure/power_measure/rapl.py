@@ -51,8 +51,8 @@ class RAPLDomain:
         return ":".join(self.id.split(":")[:2])
 
     def __sub__(self, other):
-        moved, most = self.values["energy_uj"] - other.values["energy_uj"], self.max_values["energy_uj"]
-        return RAPLDomain(self.id, self.name, moved if moved >= 0 else moved + most, most)
+        moved, range_uj = self.values["energy_uj"] - other.values["energy_uj"], self.max_values["energy_uj"]
+        return RAPLDomain(self.id, self.name, moved if moved >= 0 else moved + range_uj, range_uj)
 
     def __repr__(self):
         return f"{self.name}: energy_uj={self.values['energy_uj']}"

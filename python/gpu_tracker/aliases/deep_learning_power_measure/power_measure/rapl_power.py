@@ -1,5 +1,5 @@
 """CPU time, memory and power of processes at this moment, as AIPowerMeter's programs ask for them. They need nothing but this
-package: a process is one of psutil, or anything with a `pid`. A whole recording is `gpu_tracker.power.Experiment`."""
+package: a process is one of psutil, anything with a `pid`, or its pid. A whole recording is `gpu_tracker.power.Experiment`."""
 
 import os
 import pathlib
@@ -15,6 +15,10 @@ class _Process:
 
     def __repr__(self):
         return f"process {self.pid}"
+
+
+def _pids(process_list):
+    return [getattr(process, "pid", process) for process in process_list]
 
 
 def _procfs():
@@ -63,8 +67,8 @@ def get_mem_uses(process_list):
     is RSS, all of what is shared. USS is what no other has; where it may not be read it is missing. A process that has ended
     is in neither."""
     pss, uss = {}, {}
-    for process in process_list:
-        folder = _procfs() / str(process.pid)
+    for pid in _pids(process_list):
+        folder = _procfs() / str(pid)
         try:
             fields = _fields(folder / "smaps_rollup")
         except PermissionError:
@@ -73,10 +77,10 @@ def get_mem_uses(process_list):
             continue
         try:
             if "Pss" in fields:
-                pss[process.pid] = fields["Pss"]
-                uss[process.pid] = sum(fields.get(name, 0) for name in ("Private_Clean", "Private_Dirty", "Private_Hugetlb"))
+                pss[pid] = fields["Pss"]
+                uss[pid] = sum(fields.get(name, 0) for name in ("Private_Clean", "Private_Dirty", "Private_Hugetlb"))
             elif "VmRSS" in (status := _fields(folder / "status")):
-                pss[process.pid] = status["VmRSS"]
+                pss[pid] = status["VmRSS"]
         except OSError:
             continue
     return pss, uss
@@ -114,7 +118,7 @@ def get_cpu_uses(process_list, period=2.0):
     """Waits for `period` seconds. (the part that each process had of the user and system time of the machine, 0 to 1; the
     seconds of CPU time that it used), by pid. A process that has ended by then is in neither."""
     machine = _machine_seconds()
-    before = {process.pid: _cpu_seconds(process.pid) for process in process_list}
+    before = {pid: _cpu_seconds(pid) for pid in _pids(process_list)}
     time.sleep(period)
     uses, seconds = {}, {}
     machine = _machine_seconds() - machine

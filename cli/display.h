@@ -1,0 +1,16 @@
+/*
+ * What is shown on the terminal while something is tracked: one line, a view, nothing.
+ */
+#ifndef CLI_DISPLAY_H
+#define CLI_DISPLAY_H
+
+struct display {
+    int fd;                      /* becomes readable when update() has something to do; -1: never */
+    int (*update)(void *user);   /* does what is due; returns in how many milliseconds something is
+                                    due again; -1: nothing is */
+    void (*suspend)(void *user); /* the process is about to be stopped; may be NULL */
+    void (*resume)(void *user);  /* it was continued; may be NULL */
+    void *user;
+};
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * What a terminal has to receive so that it shows a grid: only the cells that differ from what it
+ * shows already, and never a command that erases the screen.
+ */
+#ifndef CLI_LIVE_FRAME_H
+#define CLI_LIVE_FRAME_H
+
+#include "bytes.h"
+#include "grid.h"
+
+struct frame_options {
+    bool has_colors;      /* else attributes alone (NO_COLOR) */
+    bool is_synchronized; /* the terminal draws a frame at once (mode 2026) */
+};
+
+/* Appends it to `out`: nothing when nothing differs. `shown` is what the terminal shows; of another
+ * size, or NULL: not known, and all is drawn. */
+void frame_write(struct bytes *out, const struct grid *shown, const struct grid *wanted,
+    const struct frame_options *options);
+
+#endif

@@ -1,0 +1,114 @@
+#include "layout.h"
+
+#define MIN_TABLE_ROWS 3
+/* From this height on there are headings and lines between the parts. */
+#define SPACIOUS_ROWS 16
+#define NAME_COLUMNS 8
+#define VALUE_COLUMNS 10
+#define NOTE_COLUMNS 16
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Takes up to `wanted` rows out of those that are left. */
+static int take(int *left, int wanted)
+{
+    int taken = most(least(*left, wanted), 0);
+    *left -= taken;
+    return taken;
+}
+
+static int figure_rows(int figures, int left)
+{
+    if (figures == 0)
+        return 1;
+    return most(1, least(3, 1 + left / 3 / figures));
+}
+
+struct layout layout_make(int columns, int rows, const struct layout_needs *needs)
+{
+    struct layout layout = {.heading_row = -1, .separator_row = -1, .footer_row = rows - 1};
+    layout.is_too_small = columns < LAYOUT_MIN_COLUMNS || rows < LAYOUT_MIN_ROWS;
+    if (layout.is_too_small)
+        return layout;
+    bool is_spacious = rows >= SPACIOUS_ROWS;
+    int left = rows - 2;                         /* title and footer */
+    int table = take(&left, 1 + MIN_TABLE_ROWS); /* its heading too */
+    int output = needs->has_output ? take(&left, rows >= 8 ? 1 : 0) : 0;
+    int separator = needs->has_output && is_spacious ? take(&left, 1) : 0;
+    layout.figures = take(&left, needs->figures);
+    int heading = is_spacious ? take(&left, 1) : 0;
+    layout.gpus = take(&left, least(needs->gpus, most(1, left / 2)));
+    layout.blocks = take(&left, least(needs->blocks, most(1, left / 3)));
+    layout.figure_rows = is_spacious ? figure_rows(layout.figures, left) : 1;
+    left -= layout.figures * (layout.figure_rows - 1);
+    if (needs->has_output)
+        output += take(&left, left / 2);
+    table += left;
+    if (needs->has_output && needs->output_is_large) {
+        output += table;
+        table = 0;
+    }
+    int row = 1;
+    if (heading > 0)
+        layout.heading_row = row++;
+    layout.figures_row = row;
+    row += layout.figures * layout.figure_rows;
+    layout.gpus_row = row;
+    row += layout.gpus;
+    layout.blocks_row = row;
+    row += layout.blocks;
+    layout.table_row = row;
+    layout.table_rows = most(table - 1, 0);
+    row += table;
+    if (separator > 0)
+        layout.separator_row = row++;
+    layout.output_row = row;
+    layout.output_rows = output;
+    return layout;
+}
+
+struct layout_figure layout_make_figure(int columns)
+{
+    struct layout_figure figure = {.now = NAME_COLUMNS + VALUE_COLUMNS};
+    figure.peak = figure.now + (columns >= 40 ? VALUE_COLUMNS : 0);
+    figure.note_columns = columns >= 70 ? NOTE_COLUMNS : 0;
+    figure.note = columns - figure.note_columns;
+    figure.curve = figure.peak + 2;
+    figure.curve_columns = most(0, figure.note - (figure.note_columns > 0 ? 2 : 0) - figure.curve);
+    return figure;
+}
+
+struct layout_table layout_make_table(int columns, bool has_gpus)
+{
+    /* The narrowest terminal on which each is shown. */
+    static const struct {
+        int width, columns;
+    } wanted[TABLE_COMMAND] = {
+        [TABLE_PID] = {7, 0},
+        [TABLE_STATE] = {2, 60},
+        [TABLE_CPU] = {7, 0},
+        [TABLE_RAM] = {9, 36},
+        [TABLE_GPU_RAM] = {9, 56},
+        [TABLE_THREADS] = {5, 80},
+        [TABLE_TIME] = {9, 72},
+    };
+    struct layout_table table = {0};
+    int at = 0;
+    for (int i = 0; i < TABLE_COMMAND; i++) {
+        bool is_shown = columns >= wanted[i].columns && (i != TABLE_GPU_RAM || has_gpus);
+        table.start[i] = at;
+        table.width[i] = is_shown ? wanted[i].width : 0;
+        at += table.width[i];
+    }
+    table.start[TABLE_COMMAND] = at + 1;
+    table.width[TABLE_COMMAND] = most(columns - at - 1, 0);
+    return table;
+}

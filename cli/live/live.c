@@ -1,0 +1,508 @@
+#include "live.h"
+
+#include "../clock.h"
+#include "../message.h"
+#include "../screen.h"
+#include "command_line.h"
+#include "command_output.h"
+#include "frame.h"
+#include "guard.h"
+#include "keys.h"
+#include "process_signal.h"
+#include "terminal.h"
+#include "view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* Figures are drawn twice a second, output as it comes but at most so often. */
+#define FIGURES_MS 500
+#define OUTPUT_MS 100
+/* Between two attempts to get a snapshot that is due. */
+#define RETRY_MS 50
+#define SHOW_MS 200
+/* What follows an escape character comes at once, if it is part of a key. */
+#define ESCAPE_MS 50
+
+struct live {
+    struct live_options options;
+    struct terminal terminal;
+    struct command_output output;
+    struct guard guard;
+    struct keys keys;
+    struct view view;
+    struct open_blocks blocks;
+    struct grid shown, wanted;
+    struct frame_options frame;
+    struct gput_session *session;   /* borrowed */
+    struct gput_snapshot *snapshot; /* that of the view; owned */
+    const char *procfs;
+    int poll_fd;
+    uint32_t watched;      /* events of the terminal in poll_fd */
+    bool watches_output;   /* the master is in poll_fd */
+    bool knows_screen;     /* `shown` is what the terminal shows */
+    bool has_changed;      /* the view is not what is shown */
+    bool is_closed;        /* by its user */
+    bool is_gone;          /* the terminal hung up */
+    int64_t show_ms;       /* not earlier: what ends at once shows no view */
+    int64_t due_ms;        /* of figures */
+    int64_t output_due_ms; /* of output that was not drawn yet; 0: none */
+    int64_t escape_ms;     /* when an unfinished key becomes one of its own; 0: there is none */
+};
+
+/* ---- beginning ---- */
+
+static char *read_command(void *user, const struct gput_snapshot_process *process)
+{
+    const struct live *live = user;
+    return command_line_read(live->procfs, process->pid);
+}
+
+static void prepare_view(struct live *live)
+{
+    struct view *view = &live->view;
+    bool has_output =
+        live->output.is_replaced[STDOUT_FILENO] || live->output.is_replaced[STDERR_FILENO];
+    view->figures.is_machine = live->options.is_machine;
+    view->runs_command = live->options.runs_command;
+    view->takes_input = live->output.is_replaced[STDIN_FILENO];
+    view->output = has_output ? &live->output.transcript : NULL;
+    view->processes.is_tree = !live->options.is_machine;
+    view->processes.read_command = read_command;
+    view->processes.user = live;
+    live->blocks.path = live->options.sub_tracking_file;
+    view->blocks = &live->blocks;
+    live->shown.is_ascii = live->wanted.is_ascii = live->terminal.is_ascii;
+    live->frame.has_colors = live->terminal.has_colors;
+}
+
+static int open_streams(struct live *live, struct gput_error *error)
+{
+    static const struct command_output none = {
+        .master = -1, .slave = -1, .spool = -1, .saved = {-1, -1, -1}};
+    live->output = none;
+    int failure =
+        live->options.runs_command ? command_output_open(&live->output, &live->terminal) : 0;
+    if (failure)
+        return fail(
+            error, GPUT_ERROR_IO, "no pseudo-terminal can be opened: %s", strerror(failure));
+    struct guard_options options = {.terminal = live->terminal.fd,
+        .before = &live->terminal.before,
+        .spool = live->output.spool,
+        .master = live->output.master};
+    live->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (live->poll_fd < 0 || !guard_start(&live->guard, &options))
+        return fail(error, GPUT_ERROR_IO, "it cannot be prepared: %s", strerror(errno));
+    return GPUT_OK;
+}
+
+static void free_live(struct live *live)
+{
+    gput_snapshot_release(live->snapshot);
+    command_output_close(&live->output);
+    terminal_close(&live->terminal);
+    view_finish(&live->view);
+    open_blocks_finish(&live->blocks);
+    grid_finish(&live->shown);
+    grid_finish(&live->wanted);
+    if (live->poll_fd >= 0)
+        close(live->poll_fd);
+    free(live);
+}
+
+int live_open(const struct live_options *options, struct live **live, struct gput_error *error)
+{
+    struct live *opened = calloc(1, sizeof *opened);
+    *live = NULL;
+    if (!opened)
+        return fail(error, GPUT_ERROR_MEMORY, "no memory is left");
+    opened->options = *options;
+    opened->poll_fd = opened->guard.fd = -1;
+    const char *procfs = getenv("GPUT_PROCFS"), *reason = terminal_open(&opened->terminal);
+    opened->procfs = procfs && procfs[0] ? procfs : "/proc";
+    if (reason) {
+        free(opened);
+        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", reason);
+    }
+    int code = open_streams(opened, error);
+    if (code == GPUT_OK) {
+        prepare_view(opened);
+        *live = opened;
+    } else {
+        free_live(opened);
+    }
+    return code;
+}
+
+void live_give_streams(struct live *live)
+{
+    if (live)
+        command_output_give(&live->output);
+}
+
+void live_take_streams(struct live *live)
+{
+    if (live)
+        command_output_take_back(&live->output);
+}
+
+/* ---- events ---- */
+
+static void watch(struct live *live)
+{
+    bool is_busy = live->terminal.pending.length > 0;
+    uint32_t wanted = EPOLLIN | (is_busy ? EPOLLOUT : 0);
+    /* In the background the terminal is that of others: reading would stop us. */
+    if (live->is_gone || !terminal_is_ours(&live->terminal))
+        wanted = 0;
+    struct epoll_event event = {.events = wanted};
+    if (wanted != live->watched) {
+        int action = !live->watched ? EPOLL_CTL_ADD : wanted ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
+        epoll_ctl(live->poll_fd, action, live->terminal.fd, &event);
+        live->watched = wanted;
+    }
+    /* A terminal that takes nothing holds the command back, as it would without us. */
+    bool wants_output =
+        live->output.master >= 0 && !live->output.is_over && (live->terminal.is_shown || !is_busy);
+    if (wants_output != live->watches_output) {
+        event.events = EPOLLIN;
+        epoll_ctl(live->poll_fd, wants_output ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, live->output.master,
+            &event);
+        live->watches_output = wants_output;
+    }
+}
+
+/* Also after a stop, or when a command comes to the foreground. */
+static void show(struct live *live, int64_t now)
+{
+    bool has_settings = atomic_load(&live->guard.state->has_settings);
+    if (live->is_gone || now < live->show_ms || !terminal_is_ours(&live->terminal))
+        return;
+    if (live->is_closed && live->view.takes_input && !has_settings)
+        terminal_pass_keys(&live->terminal);
+    if (!live->is_closed || live->view.takes_input)
+        atomic_store(&live->guard.state->has_settings, true);
+    if (live->is_closed || live->terminal.is_shown)
+        return;
+    atomic_store(&live->guard.state->is_shown, true);
+    terminal_show(&live->terminal);
+    live->knows_screen = false;
+    live->has_changed = true;
+}
+
+/* The user goes on without the view: the command's output and input are passed on. */
+static void close_view(struct live *live)
+{
+    live->is_closed = true;
+    terminal_hide(&live->terminal);
+    terminal_flush(&live->terminal);
+    atomic_store(&live->guard.state->is_shown, false);
+    if (live->view.takes_input)
+        return;
+    terminal_restore(&live->terminal);
+    atomic_store(&live->guard.state->has_settings, false);
+}
+
+static void note_hang_up(struct live *live)
+{
+    live->is_gone = live->is_closed = true;
+    live->terminal.is_shown = false;
+    live->terminal.pending.length = 0;
+}
+
+/* ---- figures ---- */
+
+static void take_snapshot(struct live *live, struct gput_snapshot *snapshot)
+{
+    struct gput_results *results = NULL;
+    double before = live->view.figures.elapsed_seconds;
+    gput_session_results_so_far(live->session, &results, NULL);
+    view_figures_add(&live->view.figures, snapshot, results);
+    gput_results_destroy(results);
+    live->has_changed = true;
+    if (live->view.is_paused) {
+        gput_snapshot_release(snapshot);
+        return;
+    }
+    process_rows_take(&live->view.processes, snapshot, live->view.figures.elapsed_seconds - before);
+    gput_snapshot_release(live->snapshot);
+    live->snapshot = snapshot;
+}
+
+static void update_figures(struct live *live, int64_t now)
+{
+    struct gput_snapshot *snapshot;
+    int64_t interval_ms = (int64_t)(live->options.interval_seconds * 1000);
+    if (now < live->due_ms || !live->session)
+        return;
+    live->due_ms = now + RETRY_MS;
+    if (gput_session_latest_snapshot(live->session, &snapshot, NULL) != GPUT_OK)
+        return;
+    if (live->snapshot &&
+        gput_snapshot_elapsed_seconds(snapshot) <= live->view.figures.elapsed_seconds) {
+        gput_snapshot_release(snapshot);
+        return;
+    }
+    open_blocks_update(&live->blocks, snapshot, now);
+    live->view.now = (double)gput_snapshot_sample(snapshot)->time_ns * 1e-9;
+    live->due_ms = now + (interval_ms > FIGURES_MS ? interval_ms : FIGURES_MS);
+    take_snapshot(live, snapshot);
+    live->output.is_over = false; /* it may have been opened again */
+}
+
+/* ---- keys ---- */
+
+static void send_signal(struct live *live)
+{
+    struct gput_error error;
+    struct view *view = &live->view;
+    if (strcmp(live->procfs, "/proc") != 0)
+        snprintf(view->message, sizeof view->message,
+            "No signal is sent: pids of %s may be those of others here.", live->procfs);
+    else if (process_signal_send(&view->signalled, view->signal_number, &error) == GPUT_OK)
+        snprintf(view->message, sizeof view->message, "Sent to %d.", (int)view->signalled.pid);
+    else
+        snprintf(view->message, sizeof view->message, "%.150s", error.message);
+}
+
+static void take_key(struct live *live, uint32_t key)
+{
+    if (key == KEY_HAS_SYNCHRONIZED) {
+        live->frame.is_synchronized = true;
+        return;
+    }
+    live->has_changed = true;
+    switch (view_key(&live->view, key)) {
+    case VIEW_CLOSE:
+        close_view(live);
+        break;
+    case VIEW_REDRAW:
+        live->knows_screen = false;
+        break;
+    case VIEW_SEND_SIGNAL:
+        send_signal(live);
+        break;
+    case VIEW_SEND_INPUT:
+        command_output_send(&live->output, live->view.input, strlen(live->view.input));
+        command_output_send(&live->output, "\r", 1);
+        break;
+    case VIEW_NOTHING:
+        break;
+    }
+}
+
+static void take_keys(struct live *live, bool is_over)
+{
+    uint32_t key;
+    while (!live->is_closed && (key = keys_next(&live->keys, is_over)) != KEY_NONE)
+        take_key(live, key);
+}
+
+static void read_terminal(struct live *live, int64_t now)
+{
+    char bytes[64];
+    if (live->is_gone || !terminal_is_ours(&live->terminal))
+        return;
+    for (;;) {
+        size_t space = live->is_closed ? sizeof bytes : sizeof bytes - live->keys.length;
+        ssize_t got = read(live->terminal.fd, bytes, space);
+        if (got == 0 || (got < 0 && errno == EIO))
+            note_hang_up(live);
+        if (got <= 0)
+            break;
+        if (live->is_closed) {
+            command_output_send(&live->output, bytes, (size_t)got);
+            continue;
+        }
+        keys_add(&live->keys, bytes, (size_t)got);
+        take_keys(live, false);
+        live->escape_ms = now + ESCAPE_MS;
+    }
+    if (live->escape_ms && now >= live->escape_ms)
+        take_keys(live, true);
+    if (live->keys.length == 0 || live->is_closed)
+        live->escape_ms = 0;
+}
+
+/* ---- output ---- */
+
+static void flush(struct live *live)
+{
+    if (!terminal_flush(&live->terminal) || live->is_gone)
+        live->terminal.pending.length = 0;
+}
+
+static void read_output(struct live *live, int64_t now)
+{
+    bool any = live->output.master >= 0;
+    /* Not for ever: what is due otherwise has its turn. */
+    for (int parts = 0; any && parts < 16; parts++) {
+        if (!live->terminal.is_shown) {
+            command_output_pass(&live->output, &live->terminal, &any);
+            flush(live);
+        } else if (!command_output_read(&live->output, &any)) {
+            close_view(live);
+        } else if (any && !live->output_due_ms) {
+            live->output_due_ms = now + OUTPUT_MS;
+        }
+    }
+    atomic_store(&live->guard.state->replayed_bytes, live->output.replayed);
+    if (live->output_due_ms && now >= live->output_due_ms) {
+        live->has_changed = true;
+        live->output_due_ms = 0;
+    }
+}
+
+/* ---- drawing ---- */
+
+static void check_size(struct live *live)
+{
+    int columns, rows;
+    terminal_size(&live->terminal, &columns, &rows);
+    if (columns == live->wanted.columns && rows == live->wanted.rows)
+        return;
+    grid_resize(&live->wanted, columns, rows);
+    live->knows_screen = false;
+    live->has_changed = true;
+    command_output_resize(&live->output, &live->terminal);
+}
+
+static void draw(struct live *live)
+{
+    check_size(live);
+    if (!live->terminal.is_shown || !live->has_changed || live->terminal.pending.length > 0 ||
+        !terminal_is_ours(&live->terminal))
+        return;
+    view_draw(&live->view, &live->wanted);
+    frame_write(&live->terminal.pending, live->knows_screen ? &live->shown : NULL, &live->wanted,
+        &live->frame);
+    if (live->terminal.pending.has_lost) { /* half a frame is none; the next one is whole */
+        live->terminal.pending.length = 0;
+        live->terminal.pending.has_lost = live->knows_screen = false;
+        return;
+    }
+    struct grid drawn = live->wanted;
+    live->wanted = live->shown;
+    live->shown = drawn;
+    live->has_changed = false;
+    live->knows_screen = true;
+    if (live->wanted.columns != drawn.columns || live->wanted.rows != drawn.rows)
+        grid_resize(&live->wanted, drawn.columns, drawn.rows);
+    live->wanted.is_ascii = drawn.is_ascii;
+}
+
+static int earlier(int64_t due, int64_t now, int timeout)
+{
+    int64_t left = due > now ? due - now : 0;
+    return due && left < timeout ? (int)left : timeout;
+}
+
+static int update(void *user)
+{
+    struct live *live = user;
+    int64_t now = now_ms();
+    show(live, now);
+    read_terminal(live, now);
+    read_output(live, now);
+    if (!live->is_closed)
+        update_figures(live, now);
+    draw(live);
+    flush(live);
+    watch(live);
+    int timeout = earlier(live->is_closed ? 0 : live->due_ms, now, FIGURES_MS);
+    timeout = earlier(live->output_due_ms, now, timeout);
+    if (!live->terminal.is_shown)
+        timeout = earlier(live->show_ms, now, timeout);
+    return earlier(live->escape_ms, now, timeout);
+}
+
+/* ---- stops ---- */
+
+static void suspend(void *user)
+{
+    struct live *live = user;
+    if (!atomic_load(&live->guard.state->has_settings) || !terminal_is_ours(&live->terminal))
+        return;
+    terminal_restore(&live->terminal);
+    atomic_store(&live->guard.state->is_shown, false);
+    atomic_store(&live->guard.state->has_settings, false);
+}
+
+static void resume(void *user)
+{
+    struct live *live = user;
+    /* The terminal may have other settings than before. */
+    if (terminal_is_ours(&live->terminal))
+        tcgetattr(live->terminal.fd, &live->terminal.before);
+    live->due_ms = 0;
+}
+
+/* ---- the session ---- */
+
+void live_begin(struct live *live, struct gput_session *session, const char *title)
+{
+    if (!live)
+        return;
+    live->session = session;
+    live->show_ms = now_ms() + SHOW_MS;
+    snprintf(live->view.title, sizeof live->view.title, "%s", title);
+}
+
+static int nothing(void *user)
+{
+    (void)user;
+    return -1;
+}
+
+struct display live_display(struct live *live)
+{
+    if (!live)
+        return (struct display){.fd = -1, .update = nothing};
+    return (struct display){
+        .fd = live->poll_fd, .update = update, .suspend = suspend, .resume = resume, .user = live};
+}
+
+bool live_is_closed(const struct live *live)
+{
+    return live && live->is_closed;
+}
+
+void live_note_end(struct live *live)
+{
+    live->view.has_ended = true;
+    live->has_changed = true;
+}
+
+/* What the command printed last. */
+static void drain(struct live *live)
+{
+    bool any = live->output.master >= 0;
+    for (int parts = 0; any && parts < 4096; parts++)
+        command_output_read(&live->output, &any);
+}
+
+void live_end(struct live *live, int stop_fd)
+{
+    if (!live)
+        return;
+    bool had_settings = atomic_load(&live->guard.state->has_settings);
+    drain(live);
+    if (had_settings && terminal_is_ours(&live->terminal)) {
+        terminal_hide(&live->terminal);
+        screen_write(
+            live->terminal.fd, live->terminal.pending.data, live->terminal.pending.length, stop_fd);
+        live->terminal.pending.length = 0;
+    }
+    atomic_store(&live->guard.state->is_shown, false);
+    command_output_replay(&live->output, &live->terminal, stop_fd);
+    if (had_settings && terminal_is_ours(&live->terminal))
+        terminal_restore(&live->terminal);
+    if (live->output.rest.has_lost)
+        message_warning(NULL, "a part of the command's output is lost: no memory is left");
+    guard_end(&live->guard, live->output.master >= 0 && !live->output.is_over);
+    free_live(live);
+}

@@ -1,0 +1,28 @@
+/*
+ * Figures in a unit that fits them, always with three significant digits, so that they do not move
+ * while they are watched: "1.20 GB", "412 MB", "0.50". What is not known is "-".
+ */
+#ifndef CLI_LIVE_QUANTITY_H
+#define CLI_LIVE_QUANTITY_H
+
+#include <stddef.h>
+
+/* What a figure is of. */
+enum quantity {
+    QUANTITY_BYTES,
+    QUANTITY_CORES,   /* from percent of one core */
+    QUANTITY_PERCENT, /* without decimals */
+    QUANTITY_WATTS,
+    QUANTITY_JOULES,
+    QUANTITY_COUNT,
+};
+
+#define QUANTITY_SIZE 24
+
+/* All write at most QUANTITY_SIZE bytes, NUL included, and return `text`. */
+const char *quantity_text(enum quantity quantity, double value, char *text);
+
+/* "12 s", "3:05", "2:05:09", "3 d 04:05". */
+const char *quantity_duration(double seconds, char *text);
+
+#endif

@@ -1,0 +1,232 @@
+#include "transcript.h"
+
+#include "code_point.h"
+#include "text_style.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TAB 8
+/* A character has 21 bits; what is above is its style. */
+#define STYLE_SHIFT 21
+#define CODE_MASK ((1u << STYLE_SHIFT) - 1)
+
+bool transcript_init(struct transcript *transcript)
+{
+    *transcript = (struct transcript){
+        .lines = calloc(TRANSCRIPT_LINES, sizeof *transcript->lines), .count = 1};
+    return transcript->lines != NULL;
+}
+
+void transcript_finish(struct transcript *transcript)
+{
+    free(transcript->lines);
+    transcript->lines = NULL;
+}
+
+static uint32_t *line_at(const struct transcript *transcript, size_t line)
+{
+    return transcript->lines[(transcript->first + line) % TRANSCRIPT_LINES];
+}
+
+static void next_line(struct transcript *transcript)
+{
+    transcript->line++;
+    if (transcript->line < transcript->count)
+        return;
+    if (transcript->count < TRANSCRIPT_LINES) {
+        transcript->count++;
+    } else {
+        transcript->first = (transcript->first + 1) % TRANSCRIPT_LINES;
+        transcript->line--;
+    }
+    memset(line_at(transcript, transcript->line), 0, sizeof *transcript->lines);
+}
+
+static void put(struct transcript *transcript, uint32_t code)
+{
+    if (transcript->column < TRANSCRIPT_COLUMNS)
+        line_at(transcript, transcript->line)[transcript->column++] = code | transcript->style
+                                                                                 << STYLE_SHIFT;
+}
+
+static void erase_line(struct transcript *transcript, size_t from, size_t to)
+{
+    uint32_t *line = line_at(transcript, transcript->line);
+    for (size_t i = from; i < to && i < TRANSCRIPT_COLUMNS; i++)
+        line[i] = 0;
+}
+
+/* The parameter of a sequence; 0: none. */
+static size_t parameter(const struct transcript *transcript)
+{
+    return (size_t)strtoul(transcript->parameters, NULL, 10);
+}
+
+static void obey(struct transcript *transcript, char letter)
+{
+    size_t n = parameter(transcript), by = n > 0 ? n : 1;
+    size_t *line = &transcript->line, *column = &transcript->column;
+    switch (letter) {
+    case 'F':
+    case 'A':
+        *line -= by < *line ? by : *line;
+        break;
+    case 'E':
+    case 'B':
+        *line = *line + by < transcript->count ? *line + by : transcript->count - 1;
+        break;
+    case 'C':
+        *column = *column + by < TRANSCRIPT_COLUMNS ? *column + by : TRANSCRIPT_COLUMNS - 1;
+        break;
+    case 'D':
+        *column -= by < *column ? by : *column;
+        break;
+    case 'G':
+        *column = by - 1 < TRANSCRIPT_COLUMNS ? by - 1 : TRANSCRIPT_COLUMNS - 1;
+        break;
+    case 'K':
+        erase_line(transcript, n == 0 ? *column : 0, n == 1 ? *column : TRANSCRIPT_COLUMNS);
+        break;
+    case 'm':
+        transcript->style = text_style_apply(transcript->style, transcript->parameters);
+        break;
+    default:
+        break;
+    }
+    if (letter == 'E' || letter == 'F')
+        *column = 0;
+}
+
+static void control(struct transcript *transcript, uint32_t code)
+{
+    switch (code) {
+    case '\n':
+        next_line(transcript);
+        break;
+    case '\r':
+        transcript->column = 0;
+        break;
+    case '\b':
+        transcript->column -= transcript->column > 0;
+        break;
+    case '\t':
+        transcript->column += TAB - transcript->column % TAB;
+        break;
+    case '\033':
+        transcript->state = TRANSCRIPT_ESCAPE;
+        break;
+    default:
+        break;
+    }
+}
+
+/* A part of an escape sequence. */
+static void add_escaped(struct transcript *transcript, uint32_t code)
+{
+    switch (transcript->state) {
+    case TRANSCRIPT_ESCAPE:
+        transcript->parameter_count = 0;
+        memset(transcript->parameters, 0, sizeof transcript->parameters);
+        transcript->state = code == '['                                 ? TRANSCRIPT_SEQUENCE
+                            : code == ']' || code == 'P' || code == '_' ? TRANSCRIPT_STRING
+                            : code >= 0x20 && code < 0x30               ? TRANSCRIPT_ESCAPE
+                                                                        : TRANSCRIPT_TEXT;
+        break;
+    case TRANSCRIPT_SEQUENCE:
+        if (code >= 0x40 && code <= 0x7E) {
+            transcript->state = TRANSCRIPT_TEXT;
+            obey(transcript, (char)code);
+        } else if (transcript->parameter_count + 1 < sizeof transcript->parameters) {
+            transcript->parameters[transcript->parameter_count++] = (char)code;
+        }
+        break;
+    case TRANSCRIPT_STRING: /* to BEL, or the backslash of ESC \ */
+        if (code == '\a' || code == '\033')
+            transcript->state = code == '\a' ? TRANSCRIPT_TEXT : TRANSCRIPT_ESCAPE;
+        break;
+    case TRANSCRIPT_TEXT:
+        break;
+    }
+}
+
+static void add_code(struct transcript *transcript, uint32_t code)
+{
+    if (transcript->state != TRANSCRIPT_TEXT)
+        add_escaped(transcript, code);
+    else if (code < 0x20)
+        control(transcript, code);
+    else
+        put(transcript, code);
+}
+
+static size_t announced(unsigned char first)
+{
+    return first < 0xC0 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+/* A character may come in two parts. */
+static bool is_partial(const char *at, const char *end)
+{
+    size_t left = (size_t)(end - at);
+    if (left >= announced((unsigned char)*at))
+        return false;
+    for (size_t i = 1; i < left; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return false;
+    return true;
+}
+
+void transcript_add(struct transcript *transcript, const char *bytes, size_t length)
+{
+    const char *at = bytes, *end = bytes + length;
+    if (length == 0)
+        return;
+    transcript->changes++;
+    while (at < end && transcript->partial_length > 0) {
+        transcript->partial[transcript->partial_length++] = *at++;
+        const char *begin = transcript->partial, *stop = begin + transcript->partial_length;
+        if (is_partial(begin, stop))
+            continue;
+        while (begin < stop)
+            add_code(transcript, code_point_next(&begin, stop));
+        transcript->partial_length = 0;
+    }
+    while (at < end) {
+        if (is_partial(at, end)) {
+            transcript->partial_length = (size_t)(end - at);
+            memcpy(transcript->partial, at, transcript->partial_length);
+            return;
+        }
+        add_code(transcript, code_point_next(&at, end));
+    }
+}
+
+static void draw_line(const uint32_t *line, struct grid *grid, int row)
+{
+    size_t end = TRANSCRIPT_COLUMNS;
+    int column = 0;
+    while (end > 0 && line[end - 1] == 0)
+        end--;
+    for (size_t i = 0; i < end && column < grid->columns; i++) {
+        uint32_t code = line[i] & CODE_MASK;
+        int columns = code ? code_point_columns(code) : 1;
+        if (code)
+            grid_put(grid, row, column, code, line[i] >> STYLE_SHIFT);
+        column += columns < 0 ? 1 : columns;
+    }
+}
+
+void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows)
+{
+    size_t count = transcript->count;
+    /* After a line's end the cursor waits in an empty one. */
+    const uint32_t *last = line_at(transcript, count - 1);
+    bool is_empty = true;
+    for (size_t i = 0; i < TRANSCRIPT_COLUMNS && is_empty; i++)
+        is_empty = last[i] == 0;
+    count -= is_empty;
+    size_t shown = count < (size_t)rows ? count : (size_t)rows;
+    for (size_t i = 0; i < shown; i++)
+        draw_line(line_at(transcript, count - shown + i), grid, row + (int)i);
+}

@@ -1,0 +1,43 @@
+/*
+ * The last lines of what a command prints, as a terminal would show them: carriage returns, tabs,
+ * backspaces and moves of the cursor between lines have their effect, so that progress bars stay
+ * one line, and so have colours of letters, bold and reverse (text_style). All other sequences are
+ * skipped.
+ */
+#ifndef CLI_LIVE_TRANSCRIPT_H
+#define CLI_LIVE_TRANSCRIPT_H
+
+#include "grid.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRANSCRIPT_LINES 200
+#define TRANSCRIPT_COLUMNS 256
+
+struct transcript {
+    /* A ring; owned. A character, and above its bits its style; 0: nothing was written there. */
+    uint32_t (*lines)[TRANSCRIPT_COLUMNS];
+    size_t first, count; /* `count` is at least 1 once something came */
+    size_t line;         /* of the cursor, counted from `first` */
+    size_t column;
+    unsigned style;   /* of what comes next, enum style */
+    uint64_t changes; /* increases with everything that came */
+    enum { TRANSCRIPT_TEXT, TRANSCRIPT_ESCAPE, TRANSCRIPT_SEQUENCE, TRANSCRIPT_STRING } state;
+    char parameters[48];
+    size_t parameter_count;
+    char partial[4]; /* the beginning of a character */
+    size_t partial_length;
+};
+
+/* False without memory. */
+bool transcript_init(struct transcript *transcript);
+void transcript_finish(struct transcript *transcript);
+
+void transcript_add(struct transcript *transcript, const char *bytes, size_t length);
+
+/* Draws the last lines, the latest one at the bottom. */
+void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows);
+
+#endif

@@ -1,0 +1,407 @@
+#include "view.h"
+
+#include "layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of the curves. */
+#define SPAN_SECONDS 60
+
+void view_finish(struct view *view)
+{
+    view_figures_finish(&view->figures);
+    process_rows_finish(&view->processes);
+}
+
+/* ---- the upper part ---- */
+
+static void draw_title(const struct view *view, struct grid *grid)
+{
+    char right[64], time[QUANTITY_SIZE];
+    const char *state = view->is_paused ? "paused  " : view->has_ended ? "ended  " : "";
+    snprintf(
+        right, sizeof right, "%s%s", state, quantity_duration(view->figures.elapsed_seconds, time));
+    int width = (int)strlen(right) + 1;
+    grid_fill(grid, 0, 0, grid->columns, STYLE_REVERSE, ' ');
+    grid_text(grid, 0, 1, grid->columns - width - 2, STYLE_REVERSE | STYLE_BOLD, view->title);
+    grid_text(grid, 0, grid->columns - width, width, STYLE_REVERSE, right);
+}
+
+static void draw_heading(const struct layout_figure *at, struct grid *grid, int row)
+{
+    grid_text_right(grid, row, 0, at->now, STYLE_GRAY, "now");
+    if (at->peak > at->now)
+        grid_text_right(grid, row, at->now, at->peak - at->now, STYLE_GRAY, "peak");
+    grid_text(grid, row, at->curve, at->curve_columns, STYLE_GRAY, "last minute");
+}
+
+/* Green, then yellow, then red as what there is becomes scarce. */
+static unsigned style_of_share(double value, double full)
+{
+    double share = full > 0 ? value / full : 0;
+    return share > 0.9 ? STYLE_RED : share > 0.7 ? STYLE_YELLOW : STYLE_GREEN;
+}
+
+/* RAM near its limit is trouble; a busy processor is not. Others have colours to be found by. */
+static unsigned style_of(const struct figure *figure, enum figure_id id)
+{
+    static const unsigned styles[FIGURE_COUNT] = {[FIGURE_CPU] = STYLE_GREEN,
+        [FIGURE_GPU] = STYLE_CYAN,
+        [FIGURE_POWER] = STYLE_MAGENTA,
+        [FIGURE_THREADS] = STYLE_GRAY};
+    bool is_scarce = id == FIGURE_RAM || id == FIGURE_GPU_RAM;
+    return is_scarce ? style_of_share(figure->curve.now, figure->full) : styles[id];
+}
+
+static void draw_figure(
+    const struct view_figures *figures, enum figure_id id, struct grid *grid, int row, int rows)
+{
+    const struct figure *figure = &figures->figures[id];
+    struct layout_figure at = layout_make_figure(grid->columns);
+    char text[QUANTITY_SIZE], note[48];
+    enum quantity quantity = figure_quantity(id);
+    grid_text(grid, row, 0, at.now, STYLE_CYAN, figure_name(id));
+    int name_end = (int)strlen(figure_name(id)) + 1;
+    grid_text_right(grid, row, name_end, at.now - name_end, STYLE_BOLD,
+        quantity_text(quantity, figure->curve.now, text));
+    if (at.peak > at.now)
+        grid_text_right(grid, row, at.now, at.peak - at.now, STYLE_PLAIN,
+            quantity_text(quantity, figure->peak, text));
+    struct curve_place place = {.row = row,
+        .column = at.curve,
+        .columns = at.curve_columns,
+        .rows = rows,
+        .span = SPAN_SECONDS,
+        .full = quantity == QUANTITY_PERCENT ? figure->full : NAN,
+        .style = style_of(figure, id)};
+    live_curve_draw(&figure->curve, grid, &place);
+    figure_note(figures, id, note, sizeof note);
+    grid_text(grid, row, at.note, at.note_columns, STYLE_PLAIN, note);
+}
+
+static void draw_figures(const struct view *view, const struct layout *layout, struct grid *grid)
+{
+    int row = layout->figures_row, left = layout->figures;
+    struct layout_figure at = layout_make_figure(grid->columns);
+    if (layout->heading_row >= 0)
+        draw_heading(&at, grid, layout->heading_row);
+    for (int id = 0; id < FIGURE_COUNT && left > 0; id++) {
+        if (!figure_is_shown(&view->figures, (enum figure_id)id))
+            continue;
+        draw_figure(&view->figures, (enum figure_id)id, grid, row, layout->figure_rows);
+        row += layout->figure_rows;
+        left--;
+    }
+}
+
+static void draw_gpu(const struct view *view, size_t index, struct grid *grid, int row)
+{
+    const struct gpu_figure *gpu = &view->figures.gpus[index];
+    struct layout_figure at = layout_make_figure(grid->columns);
+    char text[QUANTITY_SIZE], capacity[QUANTITY_SIZE], watts[QUANTITY_SIZE], note[320];
+    snprintf(note, sizeof note, "GPU %zu", index);
+    grid_text(grid, row, 0, at.now, STYLE_CYAN, note);
+    int name_end = (int)strlen(note) + 1;
+    grid_text_right(grid, row, name_end, at.now - name_end, STYLE_BOLD,
+        quantity_text(QUANTITY_PERCENT, gpu->utilization.now, text));
+    if (at.peak > at.now)
+        grid_text_right(grid, row, at.now, at.peak - at.now, STYLE_PLAIN,
+            quantity_text(QUANTITY_PERCENT, gpu->utilization.peak, text));
+    snprintf(note, sizeof note, "%s of %s  %s  %s%s%s",
+        quantity_text(QUANTITY_BYTES, gpu->ram_bytes, text),
+        quantity_text(QUANTITY_BYTES, gpu->capacity_bytes, capacity),
+        quantity_text(QUANTITY_WATTS, gpu->watts, watts), gpu->users[0] ? gpu->users : gpu->name,
+        gpu->users[0] ? "  " : "", gpu->users[0] ? gpu->name : "");
+    int space = grid->columns - at.curve;
+    int curve = space >= 60 ? 24 : space >= 40 ? 10 : 0;
+    struct curve_place place = {.row = row,
+        .column = at.curve,
+        .columns = curve,
+        .rows = 1,
+        .span = SPAN_SECONDS,
+        .full = 100,
+        .style = STYLE_CYAN};
+    live_curve_draw(&gpu->utilization, grid, &place);
+    int note_at = at.curve + curve + (curve > 0 ? 2 : 0);
+    grid_text(grid, row, note_at, grid->columns - note_at, STYLE_PLAIN, note);
+}
+
+static void draw_blocks(const struct view *view, const struct layout *layout, struct grid *grid)
+{
+    for (int i = 0; i < layout->blocks; i++) {
+        const struct open_block *block = &view->blocks->blocks[i];
+        char text[QUANTITY_SIZE], note[192];
+        int row = layout->blocks_row + i, hidden = (int)view->blocks->count - layout->blocks;
+        grid_text(grid, row, 0, 8, STYLE_CYAN, i == 0 ? "Blocks" : "");
+        grid_text_right(
+            grid, row, 8, 10, STYLE_PLAIN, quantity_duration(view->now - block->start, text));
+        snprintf(note, sizeof note, "%s", block->name);
+        int used = grid_text(grid, row, 20, grid->columns - 20, STYLE_BOLD, note);
+        if (i == layout->blocks - 1 && hidden > 0)
+            snprintf(note, sizeof note, "and %d more", hidden);
+        else if (block->calls > 1)
+            snprintf(note, sizeof note, "%u calls", block->calls);
+        else
+            snprintf(note, sizeof note, "in %lld", (long long)block->process_id);
+        grid_text(grid, row, 22 + used, grid->columns - 22 - used, STYLE_GRAY, note);
+    }
+}
+
+/* ---- processes ---- */
+
+static void draw_table_heading(
+    const struct view *view, const struct layout_table *table, struct grid *grid, int row)
+{
+    static const char *const names[TABLE_COLUMNS] = {
+        "PID", "S", "CPU %", "RAM", "GPU RAM", "Thr", "CPU time", "Command"};
+    static const int sorts[TABLE_COLUMNS] = {
+        SORT_PID, -1, SORT_CPU, SORT_RAM, SORT_GPU_RAM, -1, SORT_TIME, SORT_NAME};
+    for (int i = 0; i < TABLE_COLUMNS; i++) {
+        unsigned style = sorts[i] == (int)view->processes.sort ? STYLE_BOLD : STYLE_GRAY;
+        if (i == TABLE_COMMAND)
+            grid_text(grid, row, table->start[i], table->width[i], style, names[i]);
+        else
+            grid_text_right(grid, row, table->start[i], table->width[i], style, names[i]);
+    }
+}
+
+/* The lines that lead to a process; returns the columns they take. */
+static int draw_branch(const struct process_row *row, struct grid *grid, int y, int x, int width)
+{
+    bool ascii = grid->is_ascii;
+    int used = 0;
+    /* Where there is no space for all levels, the outer ones are left out. */
+    unsigned most = width > 4 ? (unsigned)width / 4 : 1;
+    unsigned level = row->depth > most ? row->depth - most + 1 : 1;
+    for (; level <= row->depth; level++, used += 2) {
+        bool is_own = level == row->depth;
+        bool goes_on = level < 64 && (row->open_levels >> level & 1);
+        uint32_t glyph = ' ';
+        if (is_own)
+            glyph = row->is_last ? (ascii ? '`' : 0x2514) : (ascii ? '|' : 0x251C);
+        else if (goes_on)
+            glyph = ascii ? '|' : 0x2502;
+        grid_put(grid, y, x + used, glyph, STYLE_GRAY);
+        grid_put(grid, y, x + used + 1, is_own ? (ascii ? '-' : 0x2500) : ' ', STYLE_GRAY);
+    }
+    return used;
+}
+
+static void draw_command(
+    struct view *view, const struct process_row *row, struct grid *grid, int y, int x, int width)
+{
+    char folded[32];
+    int used = view->processes.is_tree ? draw_branch(row, grid, y, x, width) : 0;
+    if (row->folded > 0) {
+        snprintf(folded, sizeof folded, "[+%zu] ", row->folded);
+        used += grid_text(grid, y, x + used, width - used, STYLE_CYAN, folded);
+    }
+    const char *command = process_rows_command(&view->processes, row);
+    grid_text(grid, y, x + used, width - used,
+        row->process->threads == 0 ? STYLE_GRAY : STYLE_PLAIN, command);
+}
+
+static void draw_process(struct view *view, const struct process_row *row,
+    const struct layout_table *table, struct grid *grid, int y)
+{
+    char text[TABLE_COMMAND][QUANTITY_SIZE + 1];
+    snprintf(text[TABLE_PID], sizeof text[0], "%d", (int)row->process->pid);
+    snprintf(text[TABLE_STATE], sizeof text[0], "%c", row->process->state);
+    snprintf(
+        text[TABLE_CPU], sizeof text[0], isnan(row->cpu_percent) ? "-" : "%.1f", row->cpu_percent);
+    quantity_text(QUANTITY_BYTES, row->ram_bytes, text[TABLE_RAM]);
+    if (row->ram_is_least)
+        strcat(text[TABLE_RAM], "+");
+    quantity_text(QUANTITY_BYTES, row->gpu_ram_bytes, text[TABLE_GPU_RAM]);
+    snprintf(text[TABLE_THREADS], sizeof text[0], "%u", row->threads);
+    quantity_duration(row->cpu_seconds, text[TABLE_TIME]);
+    for (int i = 0; i < TABLE_COMMAND; i++) {
+        bool is_idle = (i == TABLE_CPU && !(row->cpu_percent >= 0.05)) ||
+                       (i == TABLE_GPU_RAM && !(row->gpu_ram_bytes > 0));
+        if (table->width[i] > 1)
+            grid_text_right(grid, y, table->start[i] + 1, table->width[i] - 1,
+                is_idle ? STYLE_GRAY : STYLE_PLAIN, text[i]);
+    }
+    draw_command(view, row, grid, y, table->start[TABLE_COMMAND], table->width[TABLE_COMMAND]);
+}
+
+static void keep_selection_in_view(struct view *view)
+{
+    const struct process_rows *rows = &view->processes;
+    size_t page = view->page > 0 ? (size_t)view->page : 1;
+    if (process_rows_selected(rows)) {
+        if (rows->selected < view->top)
+            view->top = rows->selected;
+        if (rows->selected >= view->top + page)
+            view->top = rows->selected - page + 1;
+    }
+    if (view->top + page > rows->count)
+        view->top = rows->count > page ? rows->count - page : 0;
+}
+
+static void draw_processes(struct view *view, const struct layout *layout, struct grid *grid)
+{
+    const struct process_rows *rows = &view->processes;
+    view->page = layout->table_rows;
+    if (layout->table_rows <= 0)
+        return;
+    struct layout_table table = layout_make_table(grid->columns, view->figures.n_gpus > 0);
+    draw_table_heading(view, &table, grid, layout->table_row);
+    keep_selection_in_view(view);
+    for (int i = 0; i < layout->table_rows && view->top + (size_t)i < rows->count; i++) {
+        size_t index = view->top + (size_t)i;
+        int y = layout->table_row + 1 + i;
+        draw_process(view, &rows->rows[index], &table, grid, y);
+        if (process_rows_selected(rows) == &rows->rows[index])
+            grid_restyle(grid, y, 0, grid->columns, STYLE_REVERSE);
+    }
+}
+
+/* ---- the lower part ---- */
+
+static void draw_output(const struct view *view, const struct layout *layout, struct grid *grid)
+{
+    if (!view->output || layout->output_rows <= 0)
+        return;
+    if (layout->separator_row >= 0) {
+        grid_fill(grid, layout->separator_row, 0, grid->columns, STYLE_GRAY,
+            grid->is_ascii ? '-' : 0x2500);
+        grid_text(grid, layout->separator_row, 2, grid->columns - 2, STYLE_GRAY, " output ");
+    }
+    transcript_draw(view->output, grid, layout->output_row, layout->output_rows);
+}
+
+static void prompt(struct grid *grid, int row, const char *question, const char *typed)
+{
+    int used = grid_text(grid, row, 0, grid->columns, STYLE_BOLD, question);
+    int space = grid->columns - used - 1;
+    /* The end of a long text is what is being typed. */
+    size_t length = strlen(typed), skipped = 0;
+    while (length - skipped > (size_t)(space > 0 ? space : 0))
+        skipped++;
+    while ((typed[skipped] & 0xC0) == 0x80)
+        skipped++;
+    used += grid_text(grid, row, used, space, STYLE_PLAIN, typed + skipped);
+    grid_put(grid, row, used, ' ', STYLE_REVERSE);
+}
+
+/* Keys with what they do, as many as there is space for. */
+static void draw_keys(const struct view *view, struct grid *grid, int row)
+{
+    const char *sort = process_sort_name(view->processes.sort);
+    const struct {
+        const char *key, *meaning, *value;
+        bool is_shown;
+    } keys[] = {
+        {"q", view->runs_command ? "close" : "quit", "", true},
+        {"?", "help", "", true},
+        {"s", "sort: ", sort, true},
+        {"t", view->processes.is_tree ? "flat" : "tree", "", true},
+        {"/", "filter", "", true},
+        {"K", "signal", "", true},
+        {"i", "input", "", view->takes_input},
+        {"o", "output", "", view->output != NULL},
+        {"p", view->is_paused ? "go on" : "pause", "", true},
+    };
+    int at = 0;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        char text[48];
+        snprintf(text, sizeof text, " %s%s", keys[i].meaning, keys[i].value);
+        int width = (int)(strlen(keys[i].key) + strlen(text));
+        if (!keys[i].is_shown || at + width > grid->columns)
+            continue;
+        at += grid_text(grid, row, at, grid->columns - at, STYLE_CYAN, keys[i].key);
+        at += grid_text(grid, row, at, grid->columns - at, STYLE_PLAIN, text) + 2;
+    }
+}
+
+static void draw_footer(const struct view *view, struct grid *grid, int row)
+{
+    char question[160];
+    switch (view->mode) {
+    case VIEW_FILTER:
+        prompt(grid, row, "Filter: ", view->processes.filter);
+        return;
+    case VIEW_INPUT:
+        prompt(grid, row, "To the command: ", view->input);
+        return;
+    case VIEW_SIGNAL:
+        snprintf(question, sizeof question,
+            "Send SIGTERM to %d %s?  y yes  9 SIGKILL  2 SIGINT  other keys: no",
+            (int)view->signalled.pid, view->signalled_name);
+        grid_text(grid, row, 0, grid->columns, STYLE_BOLD | STYLE_YELLOW, question);
+        return;
+    default:
+        break;
+    }
+    if (view->message[0]) {
+        grid_text(grid, row, 0, grid->columns, STYLE_YELLOW, view->message);
+    } else if (view->processes.filter[0]) {
+        snprintf(question, sizeof question, "Filter: %s  (%zu of %zu)  Esc: all",
+            view->processes.filter, view->processes.count, view->processes.total);
+        grid_text(grid, row, 0, grid->columns, STYLE_PLAIN, question);
+    } else {
+        draw_keys(view, grid, row);
+    }
+}
+
+static void draw_help(const struct view *view, struct grid *grid)
+{
+    static const char *const lines[][2] = {
+        {"q", "close the view"},
+        {"up down j k", "select a process"},
+        {"PgUp PgDn", "a page up or down"},
+        {"s S", "sort by the next column, by the one before"},
+        {"t", "tree or flat"},
+        {"space", "fold or unfold a process"},
+        {"/", "show processes that have a text"},
+        {"K x", "send a signal to the selected process"},
+        {"p", "pause the view"},
+        {"o", "large or small output"},
+        {"i", "type a line for the command"},
+        {"Ctrl-L", "draw everything anew"},
+        {"", ""},
+        {"now, peak", "all tracked processes together"},
+        {"1.2 GB+", "of a folded process: that or more"},
+        {"-", "not known"},
+    };
+    for (int row = 0; row < grid->rows; row++)
+        grid_fill(grid, row, 0, grid->columns, STYLE_PLAIN, ' ');
+    draw_title(view, grid);
+    int count = (int)(sizeof lines / sizeof lines[0]);
+    for (int i = 0; i < count && i + 1 < grid->rows - 1; i++) {
+        grid_text(grid, 1 + i, 1, 13, STYLE_CYAN, lines[i][0]);
+        grid_text(grid, 1 + i, 14, grid->columns - 14, STYLE_PLAIN, lines[i][1]);
+    }
+    grid_text(grid, grid->rows - 1, 0, grid->columns, STYLE_PLAIN, "Any key: back");
+}
+
+void view_draw(struct view *view, struct grid *grid)
+{
+    struct layout_needs needs = {.gpus = (int)view->figures.n_gpus,
+        .blocks = view->blocks ? (int)view->blocks->count : 0,
+        .has_output = view->output != NULL,
+        .output_is_large = view->output_is_large};
+    for (int id = 0; id < FIGURE_COUNT; id++)
+        needs.figures += figure_is_shown(&view->figures, (enum figure_id)id);
+    struct layout layout = layout_make(grid->columns, grid->rows, &needs);
+    grid_clear(grid);
+    if (layout.is_too_small) {
+        grid_text(grid, 0, 0, grid->columns, STYLE_PLAIN, "too small");
+        return;
+    }
+    if (view->mode == VIEW_HELP) {
+        draw_help(view, grid);
+        return;
+    }
+    draw_title(view, grid);
+    draw_figures(view, &layout, grid);
+    for (int i = 0; i < layout.gpus; i++)
+        draw_gpu(view, (size_t)i, grid, layout.gpus_row + i);
+    draw_blocks(view, &layout, grid);
+    draw_processes(view, &layout, grid);
+    draw_output(view, &layout, grid);
+    draw_footer(view, grid, layout.footer_row);
+}

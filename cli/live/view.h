@@ -1,0 +1,64 @@
+/*
+ * What is shown and how keys change it: draws figures, processes and output into a grid. It does
+ * nothing itself: view_key() returns what is to be done.
+ */
+#ifndef CLI_LIVE_VIEW_H
+#define CLI_LIVE_VIEW_H
+
+#include "grid.h"
+#include "open_blocks.h"
+#include "process_rows.h"
+#include "transcript.h"
+#include "view_figures.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum view_mode {
+    VIEW_NORMAL,
+    VIEW_HELP,
+    VIEW_FILTER, /* a filter is typed */
+    VIEW_SIGNAL, /* a signal is to be confirmed */
+    VIEW_INPUT,  /* a line for the command is typed */
+};
+
+enum view_action {
+    VIEW_NOTHING,
+    VIEW_CLOSE,
+    VIEW_REDRAW,      /* the terminal may show something else */
+    VIEW_SEND_SIGNAL, /* `signal_number` to `signalled` */
+    VIEW_SEND_INPUT,  /* `input` to the command */
+};
+
+struct view {
+    char title[256];
+    struct view_figures figures;
+    struct process_rows processes;
+    const struct transcript *output;  /* of the command; NULL: it is not on this terminal */
+    const struct open_blocks *blocks; /* borrowed; NULL: there are none */
+    double now;                       /* seconds since the epoch, for them */
+    bool runs_command;                /* closing the view does not end the program */
+    bool takes_input;                 /* the command's standard input is this terminal */
+    bool has_ended;                   /* what is tracked has */
+    bool is_paused;
+    bool output_is_large;
+
+    enum view_mode mode;
+    char input[256]; /* what is typed in VIEW_INPUT, UTF-8 */
+    char filter_before[64];
+    struct process_id signalled; /* in VIEW_SIGNAL */
+    char signalled_name[48];
+    int signal_number;
+    char message[160]; /* in the footer until the next key */
+    size_t top;        /* the first row of processes that is shown */
+    int page;          /* how many are */
+};
+
+void view_finish(struct view *view);
+
+void view_draw(struct view *view, struct grid *grid);
+
+enum view_action view_key(struct view *view, uint32_t key);
+
+#endif

@@ -1,0 +1,206 @@
+#include "view_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kind {
+    const char *name;
+    enum quantity quantity;
+    int tracked, machine; /* enum gput_measurement_id; NO_MEASUREMENT: no such one */
+};
+
+enum { NO_MEASUREMENT = -1 };
+
+static const struct kind kinds[FIGURE_COUNT] = {
+    [FIGURE_CPU] = {"CPU", QUANTITY_CORES, GPUT_CPU_COMBINED_SUM, GPUT_CPU_SYSTEM_SUM},
+    [FIGURE_RAM] = {"RAM", QUANTITY_BYTES, GPUT_COMBINED_RAM, GPUT_SYSTEM_RAM},
+    [FIGURE_GPU] = {"GPU", QUANTITY_PERCENT, GPUT_GPU_SUM_UTILIZATION, GPUT_GPU_SUM_UTILIZATION},
+    [FIGURE_GPU_RAM] = {"GPU RAM", QUANTITY_BYTES, GPUT_COMBINED_GPU_RAM, GPUT_SYSTEM_GPU_RAM},
+    [FIGURE_POWER] = {"Power", QUANTITY_WATTS, NO_MEASUREMENT, NO_MEASUREMENT},
+    [FIGURE_THREADS] = {"Threads", QUANTITY_COUNT, GPUT_COMBINED_THREADS, NO_MEASUREMENT},
+};
+
+void view_figures_finish(struct view_figures *figures)
+{
+    free(figures->gpus);
+    *figures = (struct view_figures){0};
+}
+
+const char *figure_name(enum figure_id id)
+{
+    return kinds[id].name;
+}
+
+enum quantity figure_quantity(enum figure_id id)
+{
+    return kinds[id].quantity;
+}
+
+static int measurement_of(const struct view_figures *figures, enum figure_id id)
+{
+    return figures->is_machine ? kinds[id].machine : kinds[id].tracked;
+}
+
+static enum gput_energy_figure energy_of(const struct view_figures *figures)
+{
+    return figures->is_machine ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
+}
+
+/* Threads of the machine are those of all processes. */
+static double all_threads(const struct gput_snapshot *snapshot)
+{
+    double threads = 0;
+    const struct gput_snapshot_process *process;
+    for (size_t i = 0; (process = gput_snapshot_process(snapshot, i)); i++)
+        threads += process->threads;
+    return threads;
+}
+
+static double value_of(
+    const struct view_figures *figures, const struct gput_snapshot *snapshot, enum figure_id id)
+{
+    int measurement = measurement_of(figures, id);
+    if (id == FIGURE_POWER)
+        return gput_snapshot_watts(snapshot, energy_of(figures));
+    if (measurement == NO_MEASUREMENT)
+        return all_threads(snapshot);
+    return gput_snapshot_sample(snapshot)->values[measurement];
+}
+
+static void add_figure(struct view_figures *figures, enum figure_id id,
+    const struct gput_snapshot *snapshot, const struct gput_results *results)
+{
+    struct figure *figure = &figures->figures[id];
+    double value = value_of(figures, snapshot, id);
+    int measurement = measurement_of(figures, id);
+    live_curve_add(&figure->curve, figures->elapsed_seconds, value);
+    figure->peak = figure->curve.peak;
+    if (results && measurement != NO_MEASUREMENT)
+        figure->peak =
+            fmax(figure->peak, gput_results_max(results, (enum gput_measurement_id)measurement));
+    figure->is_known |= !isnan(value);
+    if (!figure->is_known)
+        figure->full = NAN;
+}
+
+static double lower(double a, double b)
+{
+    return isnan(a) || b < a ? b : a;
+}
+
+/* What there is: of the machine, or what limits leave of it. */
+static void read_capacities(struct view_figures *figures, const struct gput_results *results)
+{
+    double cores = gput_results_number(results, "static_data.system_core_count");
+    double ram = gput_results_number(results, "static_data.ram_system_capacity_bytes");
+    figures->cores = cores;
+    if (!figures->is_machine) {
+        cores = lower(gput_results_number(results, "allowed.cores"), cores);
+        ram = lower(gput_results_number(results, "allowed.ram_bytes"), ram);
+    }
+    figures->figures[FIGURE_CPU].full = 100 * cores;
+    figures->figures[FIGURE_RAM].full = ram;
+    figures->figures[FIGURE_GPU].full =
+        100 * gput_results_number(results, "static_data.n_expected_gpus");
+    figures->figures[FIGURE_GPU_RAM].full =
+        gput_results_number(results, "static_data.gpu_ram_system_capacity_bytes");
+    figures->figures[FIGURE_POWER].full = figures->figures[FIGURE_THREADS].full = NAN;
+    figures->joules = gput_results_energy(results, energy_of(figures));
+}
+
+static const char *name_of(const struct gput_snapshot *snapshot, pid_t pid)
+{
+    const struct gput_snapshot_process *process;
+    for (size_t i = 0; (process = gput_snapshot_process(snapshot, i)); i++) {
+        if (process->pid == pid)
+            return process->name;
+    }
+    return "";
+}
+
+/* As far as there is space; amounts where there are several GPUs, as the table has the sums. */
+static void name_users(
+    const struct gput_snapshot *snapshot, size_t gpu, bool has_several, struct gpu_figure *figure)
+{
+    size_t used = 0, size = sizeof figure->users;
+    const struct gput_snapshot_gpu_user *user;
+    figure->users[0] = '\0';
+    for (size_t i = 0; (user = gput_snapshot_gpu_user(snapshot, gpu, i)) && used < size; i++) {
+        char amount[QUANTITY_SIZE];
+        if (user->ram_bytes == 0)
+            continue;
+        used += (size_t)snprintf(figure->users + used, size - used, "%s%s %d%s%s", used ? ", " : "",
+            name_of(snapshot, user->pid), (int)user->pid, has_several ? " " : "",
+            has_several ? quantity_text(QUANTITY_BYTES, user->ram_bytes, amount) : "");
+    }
+}
+
+static void add_gpu(struct gpu_figure *figure, const struct gput_snapshot_gpu *gpu, double seconds)
+{
+    snprintf(figure->name, sizeof figure->name, "%s", gpu->name);
+    figure->ram_bytes = gpu->ram_bytes;
+    figure->capacity_bytes = gpu->ram_capacity_bytes;
+    figure->tracked_bytes = gpu->combined_ram_bytes;
+    figure->watts = gpu->power_watts;
+    live_curve_add(&figure->utilization, seconds, gpu->utilization_percent);
+}
+
+static void add_gpus(struct view_figures *figures, const struct gput_snapshot *snapshot)
+{
+    size_t count = gput_snapshot_gpu_count(snapshot);
+    if (count > figures->gpu_capacity) {
+        struct gpu_figure *gpus = realloc(figures->gpus, count * sizeof *gpus);
+        if (!gpus)
+            return;
+        memset(gpus + figures->gpu_capacity, 0, (count - figures->gpu_capacity) * sizeof *gpus);
+        figures->gpus = gpus;
+        figures->gpu_capacity = count;
+    }
+    figures->n_gpus = count;
+    for (size_t i = 0; i < count; i++) {
+        add_gpu(&figures->gpus[i], gput_snapshot_gpu(snapshot, i), figures->elapsed_seconds);
+        name_users(snapshot, i, count > 1, &figures->gpus[i]);
+    }
+}
+
+void view_figures_add(struct view_figures *figures, const struct gput_snapshot *snapshot,
+    const struct gput_results *results)
+{
+    figures->elapsed_seconds = gput_snapshot_elapsed_seconds(snapshot);
+    figures->processes = gput_snapshot_process_count(snapshot);
+    if (results)
+        read_capacities(figures, results);
+    for (int id = 0; id < FIGURE_COUNT; id++)
+        add_figure(figures, (enum figure_id)id, snapshot, results);
+    add_gpus(figures, snapshot);
+}
+
+void figure_note(const struct view_figures *figures, enum figure_id id, char *text, size_t size)
+{
+    char amount[QUANTITY_SIZE];
+    double full = figures->figures[id].full;
+    text[0] = '\0';
+    if (id == FIGURE_CPU && full > 0)
+        snprintf(text, size, "of %g cores", full / 100);
+    else if (id == FIGURE_GPU && full > 100)
+        snprintf(text, size, "of %g GPUs", full / 100);
+    else if ((id == FIGURE_RAM || id == FIGURE_GPU_RAM) && full > 0)
+        snprintf(text, size, "of %s", quantity_text(QUANTITY_BYTES, full, amount));
+    else if (id == FIGURE_POWER && isfinite(figures->joules))
+        snprintf(text, size, "%s so far", quantity_text(QUANTITY_JOULES, figures->joules, amount));
+    else if (id == FIGURE_THREADS)
+        snprintf(
+            text, size, "%zu process%s", figures->processes, figures->processes == 1 ? "" : "es");
+}
+
+/* Where there is one GPU, it has a row of its own that says more. */
+bool figure_is_shown(const struct view_figures *figures, enum figure_id id)
+{
+    bool is_of_gpus = id == FIGURE_GPU || id == FIGURE_GPU_RAM;
+    if (id == FIGURE_CPU || id == FIGURE_RAM)
+        return true;
+    return figures->figures[id].is_known && (!is_of_gpus || figures->n_gpus > 0) &&
+           (id != FIGURE_GPU || figures->n_gpus > 1);
+}

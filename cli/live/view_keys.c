@@ -1,0 +1,194 @@
+#include "view.h"
+
+#include "code_point.h"
+#include "keys.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Appends what was typed, or takes the last character away. */
+static void edit(char *text, size_t size, uint32_t key)
+{
+    size_t length = strlen(text);
+    if (key == KEY_BACKSPACE) {
+        while (length > 0 && (text[--length] & 0xC0) == 0x80)
+            ;
+        text[length] = '\0';
+        return;
+    }
+    char bytes[4];
+    if (key < ' ' || key >= KEY_UP || code_point_columns(key) < 0)
+        return;
+    size_t added = code_point_encode(key, bytes);
+    if (length + added >= size)
+        return;
+    memcpy(text + length, bytes, added);
+    text[length + added] = '\0';
+}
+
+static enum view_action filter_key(struct view *view, uint32_t key)
+{
+    char *filter = view->processes.filter;
+    if (key == KEY_ENTER || key == KEY_ESCAPE)
+        view->mode = VIEW_NORMAL;
+    if (key == KEY_ESCAPE)
+        memcpy(filter, view->filter_before, sizeof view->filter_before);
+    edit(filter, sizeof view->processes.filter, key);
+    view->top = 0;
+    process_rows_arrange(&view->processes);
+    return VIEW_NOTHING;
+}
+
+static enum view_action input_key(struct view *view, uint32_t key)
+{
+    if (key == KEY_ESCAPE)
+        view->mode = VIEW_NORMAL;
+    edit(view->input, sizeof view->input, key);
+    if (key != KEY_ENTER)
+        return VIEW_NOTHING;
+    view->mode = VIEW_NORMAL;
+    return VIEW_SEND_INPUT;
+}
+
+static enum view_action signal_key(struct view *view, uint32_t key)
+{
+    view->mode = VIEW_NORMAL;
+    view->signal_number = key == 'y' || key == 'Y' ? SIGTERM
+                          : key == '9'             ? SIGKILL
+                          : key == '2'             ? SIGINT
+                                                   : 0;
+    return view->signal_number ? VIEW_SEND_SIGNAL : VIEW_NOTHING;
+}
+
+static void begin_signal(struct view *view)
+{
+    const struct process_row *row = process_rows_selected(&view->processes);
+    if (!row) {
+        snprintf(
+            view->message, sizeof view->message, "Select a process first, with the arrow keys.");
+        return;
+    }
+    view->signalled = row->note->id;
+    memcpy(view->signalled_name, row->process->name, sizeof view->signalled_name);
+    view->mode = VIEW_SIGNAL;
+}
+
+static void sort_by(struct view *view, int by)
+{
+    view->processes.sort =
+        (enum process_sort)(((int)view->processes.sort + by + SORT_COUNT) % SORT_COUNT);
+    process_rows_arrange(&view->processes);
+}
+
+static void move_selection(struct view *view, uint32_t key)
+{
+    long page = view->page > 1 ? view->page - 1 : 1, all = (long)view->processes.count;
+    long by = key == KEY_UP || key == 'k'     ? -1
+              : key == KEY_DOWN || key == 'j' ? 1
+              : key == KEY_PAGE_UP            ? -page
+              : key == KEY_PAGE_DOWN          ? page
+              : key == KEY_HOME               ? -all
+                                              : all;
+    process_rows_move(&view->processes, by);
+}
+
+static void escape(struct view *view)
+{
+    view->processes.filter[0] = '\0';
+    view->processes.selection.pid = 0;
+    view->top = 0;
+    process_rows_arrange(&view->processes);
+}
+
+/* Keys of the list of processes. */
+static void list_key(struct view *view, uint32_t key)
+{
+    switch (key) {
+    case 's':
+    case KEY_RIGHT:
+        sort_by(view, 1);
+        break;
+    case 'S':
+    case KEY_LEFT:
+        sort_by(view, -1);
+        break;
+    case 't':
+        view->processes.is_tree = !view->processes.is_tree;
+        process_rows_arrange(&view->processes);
+        break;
+    case ' ':
+        process_rows_toggle_fold(&view->processes);
+        break;
+    case 'K':
+    case 'x':
+        begin_signal(view);
+        break;
+    case KEY_ESCAPE:
+        escape(view);
+        break;
+    case KEY_UP:
+    case KEY_DOWN:
+    case KEY_PAGE_UP:
+    case KEY_PAGE_DOWN:
+    case KEY_HOME:
+    case KEY_END:
+    case 'j':
+    case 'k':
+        move_selection(view, key);
+        break;
+    default:
+        break;
+    }
+}
+
+static enum view_action normal_key(struct view *view, uint32_t key)
+{
+    switch (key) {
+    case 'q':
+    case 'Q':
+        return VIEW_CLOSE;
+    case '?':
+    case 'h':
+        view->mode = VIEW_HELP;
+        break;
+    case '/':
+    case 'f':
+        memcpy(view->filter_before, view->processes.filter, sizeof view->filter_before);
+        view->mode = VIEW_FILTER;
+        break;
+    case 'p':
+        view->is_paused = !view->is_paused;
+        break;
+    case 'o':
+        view->output_is_large = view->output && !view->output_is_large;
+        break;
+    case 'i':
+        view->input[0] = '\0';
+        view->mode = view->takes_input ? VIEW_INPUT : VIEW_NORMAL;
+        break;
+    case 'L' - '@':
+        return VIEW_REDRAW;
+    default:
+        list_key(view, key);
+    }
+    return VIEW_NOTHING;
+}
+
+enum view_action view_key(struct view *view, uint32_t key)
+{
+    view->message[0] = '\0';
+    switch (view->mode) {
+    case VIEW_FILTER:
+        return filter_key(view, key);
+    case VIEW_INPUT:
+        return input_key(view, key);
+    case VIEW_SIGNAL:
+        return signal_key(view, key);
+    case VIEW_HELP:
+        view->mode = VIEW_NORMAL;
+        return VIEW_NOTHING;
+    default:
+        return normal_key(view, key);
+    }
+}

@@ -1,0 +1,102 @@
+#include "perfetto.h"
+
+#include "message.h"
+#include "signals.h"
+#include "temporary-folder.h"
+
+#include <gputracker/perfetto.h>
+#include <gputracker/timeline.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "/timeline.json"
+
+static int merge(const struct arguments *arguments, const struct gput_html_report_options *sessions,
+    const char *path, struct gput_error *error)
+{
+    size_t operands = (size_t)arguments->n_operands;
+    struct gput_timeline_options options = gput_timeline_options_default();
+    const char **inputs = calloc(operands + sessions->mark_count + 1, sizeof *inputs);
+    if (!inputs)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; i < operands; i++)
+        inputs[i] = sessions->sessions[i]->path;
+    for (size_t i = 0; i < sessions->mark_count; i++)
+        inputs[operands + i] = sessions->marks[i];
+    options.inputs = inputs;
+    options.input_count = operands + sessions->mark_count;
+    options.output = path;
+    options.warn = sessions->warn;
+    options.progress = sessions->progress;
+    options.user = sessions->user;
+    int code = gput_timeline_merge(&options, NULL, error);
+    free(inputs);
+    return code;
+}
+
+/* Where the browser is on another machine, ssh brings the port there. */
+static void say_url(const char *url)
+{
+    char host[256] = "HOST";
+    printf("%s\n", url);
+    fflush(stdout);
+    if (!getenv("SSH_CONNECTION"))
+        return;
+    gethostname(host, sizeof host - 1);
+    fprintf(
+        stderr, "For a browser on another machine, there: ssh -L 9001:127.0.0.1:9001 %s\n", host);
+}
+
+static int serve(const char *path, struct gput_error *error)
+{
+    struct gput_perfetto *perfetto;
+    struct signals signals;
+    int code = gput_perfetto_open(path, getenv("GPUT_PERFETTO_ADDRESS"), &perfetto, error);
+    if (code != GPUT_OK)
+        return code;
+    int failure = signals_catch(&signals);
+    if (failure)
+        code = fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    if (code == GPUT_OK) {
+        signals_receive(&signals);
+        say_url(gput_perfetto_url(perfetto));
+        code = gput_perfetto_wait(perfetto, signals.fd, error);
+        signals_close_stop(signals_release(&signals));
+    }
+    gput_perfetto_close(perfetto);
+    return code;
+}
+
+/* Where the timeline goes without -o. */
+static int make_temporary(struct temporary_folder *folder, char **path, struct gput_error *error)
+{
+    int code = temporary_folder_make(
+        folder, getenv("TMPDIR"), "the timeline of --perfetto without -o", error);
+    if (code != GPUT_OK)
+        return code;
+    *path = malloc(strlen(folder->path) + sizeof FILE_NAME);
+    if (!*path)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    sprintf(*path, "%s" FILE_NAME, folder->path);
+    return GPUT_OK;
+}
+
+int perfetto_serve(const struct arguments *arguments,
+    const struct gput_html_report_options *options, struct gput_error *error)
+{
+    struct temporary_folder folder = {0};
+    const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
+    char *temporary = NULL;
+    int code = path ? GPUT_OK : make_temporary(&folder, &temporary, error);
+    path = path ? path : temporary;
+    if (code == GPUT_OK)
+        code = merge(arguments, options, path, error);
+    if (code == GPUT_OK)
+        code = serve(path, error);
+    free(temporary);
+    temporary_folder_remove(&folder);
+    return code;
+}

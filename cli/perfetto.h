@@ -1,0 +1,17 @@
+/*
+ * Sessions in Perfetto's viewer: report --perfetto.
+ */
+#ifndef CLI_PERFETTO_H
+#define CLI_PERFETTO_H
+
+#include "arguments.h"
+
+#include <gputracker/report.h>
+
+/* Merges the sessions and sub-tracking files of the options to a timeline, prints the address to
+ * open, and waits until it was fetched or a signal came. Errors: those of gput_timeline_merge() and
+ * gput_perfetto_open(). */
+int perfetto_serve(const struct arguments *arguments,
+    const struct gput_html_report_options *options, struct gput_error *error);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * A process as a part of a parallel job: what the launcher that started it says of itself, and
+ * names of files that differ from rank to rank.
+ *
+ *     struct gput_job *job;
+ *     if (gput_job_create(NULL, &job, &error) == GPUT_OK) {
+ *         char *path;
+ *         if (gput_job_path(job, "samples.csv", &path, &error) == GPUT_OK)
+ *             free(path); // "samples.r3.csv" in rank 3 of 8, "samples.csv" without a launcher
+ *         gput_job_destroy(job);
+ *     }
+ */
+#ifndef GPUTRACKER_JOB_H
+#define GPUTRACKER_JOB_H
+
+#include <gputracker/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct gput_job; /**< where a process is in its job; opaque */
+
+/**
+ * Reads who this process is from an environment, as of the call: lines NAME=VALUE, NULL at the end;
+ * NULL: this process' own, else it is read as long as there is the job. Known are torchrun, Open
+ * MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs
+ * and SageMaker; the innermost gives the rank. Ray and Dask have jobs, but no ranks. To be freed by
+ * gput_job_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_job_create(
+    const char *const *environment, struct gput_job **job, struct gput_error *error);
+GPUT_API void gput_job_destroy(struct gput_job *job);
+
+/** Who started the process: "torchrun", "Open MPI", "Slurm" …; NULL: no launcher that is known.
+ * Valid as long as `job`. */
+GPUT_API const char *gput_job_launcher(const struct gput_job *job);
+/** The job's id as its scheduler has it, with the element of an array: "4711_3"; NULL: there is
+ * none. Valid as long as `job`. */
+GPUT_API const char *gput_job_id(const struct gput_job *job);
+/** The name of this machine. Valid as long as `job`. */
+GPUT_API const char *gput_job_host(const struct gput_job *job);
+
+/** From 0; -1: no launcher gave one. */
+GPUT_API long gput_job_rank(const struct gput_job *job);
+/** Among the ranks on this machine, from 0; -1: not known. */
+GPUT_API long gput_job_local_rank(const struct gput_job *job);
+/** How many ranks there are; -1: not known. */
+GPUT_API long gput_job_world_size(const struct gput_job *job);
+/** How often the job was started again before; -1: not known. */
+GPUT_API long gput_job_restarts(const struct gput_job *job);
+
+/**
+ * The name of a file for this process:
+ *
+ *     %h  host                  %r  rank, 0 without a launcher
+ *     %p  process id            %l  local rank, 0 without a launcher
+ *     %j  job, "none" without   %n  the lowest number from 0 on for which there is no file yet
+ *     %t  time of gput_job_create(), UTC: 20260131T235959Z
+ *     %q{NAME}  an environment variable, "" if it is not set
+ *     %%  a percent sign
+ *
+ * Another text after "%" stays as it is; a slash in a value becomes "_". Where there are several
+ * ranks, and the name has none but %h, %j, %t and %%, ".r" and the rank are put before the
+ * extension. "-" and names in /dev stay as they are. `*path` is the caller's, to be freed by
+ * free(). Errors: GPUT_ERROR_INVALID (%q without its end, an empty name), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_job_path(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error);
+
+/**
+ * A name for a file whose own name is taken: `path` with ".1", ".2" … before its extension, the
+ * first for which there is no file.
+ * `*free_path` is the caller's, to be freed by free(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_job_free_path(const char *path, char **free_path, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

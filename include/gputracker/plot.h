@@ -1,0 +1,108 @@
+/*
+ * Plots: curves of sessions as a picture for papers and pages, in SVG, PDF or PNG.
+ *
+ *     struct gput_html_report_session session = gput_html_report_session_default();
+ *     const struct gput_html_report_session *sessions[] = {&session};
+ *     struct gput_plot_options options = gput_plot_options_default();
+ *     session.path = "tracking.csv";
+ *     options.sessions = sessions;
+ *     options.session_count = 1;
+ *     gput_plot_write(&options, "memory.pdf", &error);
+ *
+ * Curves are reduced to what the picture can show; no peak is lost. SVG is made without any other
+ * library; PDF and PNG need cairo and Pango (libpangocairo-1.0.so.0), loaded when they are needed.
+ */
+#ifndef GPUTRACKER_PLOT_H
+#define GPUTRACKER_PLOT_H
+
+#include <gputracker/error.h>
+#include <gputracker/format.h>
+#include <gputracker/report.h>
+#include <gputracker/sized.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A curve in memory. Final. */
+struct gput_plot_curve {
+    const char *figure; /**< "ram", "cpu", or the name of another chart */
+    const char *label;  /**< of the line */
+    const char *unit;   /**< "bytes", "percent", "watts", "count", or another, or "" */
+    const double *seconds;
+    const double *values; /**< NaN: the line is interrupted */
+    size_t count;         /**< of the points */
+    double limit;         /**< what the values cannot or must not exceed; NaN: none */
+};
+
+/** Sized: see gputracker/sized.h. */
+struct gput_plot_options {
+    size_t size; /**< set by gput_plot_options_default() */
+    /** What is drawn: sessions, as gput_html_report_write() reads them, over each other, each from
+     * its own beginning on; and curves. One of the two may be missing. */
+    const struct gput_html_report_session *const *sessions;
+    size_t session_count;
+    const char *const *marks; /**< as in gput_html_report_options */
+    size_t mark_count;
+    const struct gput_plot_curve *curves;
+    size_t curve_count;
+    /**
+     * A chart for each, by its name ("ram", "gpu_ram", "cpu", "gpu", "threads", "power" …) with its
+     * main curve, or by the name of a curve ("main_ram", "gpu0_power_watts"). None: of "ram",
+     * "gpu_ram", "cpu", "gpu" and "power" those that were used; where there are none of these, all.
+     */
+    const char *const *figures;
+    size_t figure_count;
+    bool blocks;          /**< with rows of code blocks, and bands where the outermost ones ran */
+    bool is_inline;       /**< small, without a background: for a page of any colour */
+    double start_seconds; /**< what was before is left out, counted from the beginning; NaN: all */
+    double end_seconds;   /**< what was after is left out; NaN: all */
+    double width_mm;      /**< 0: 160 */
+    double height_mm;     /**< 0: what the charts need */
+    const char *title;    /**< NULL: none */
+    /** Called with one line (no newline) for each warning. May be NULL. */
+    void (*warn)(void *user, const char *message);
+    /** Called now and then with the completed share of the work, 0 to 1. May be NULL. */
+    void (*progress)(void *user, double done);
+    void *user; /**< passed to warn() and progress() */
+};
+
+/** Sets the defaults in a struct of that size. */
+GPUT_API void gput_plot_options_init(struct gput_plot_options *options, size_t size);
+
+/** Nothing to draw yet; everything of it. */
+static inline struct gput_plot_options gput_plot_options_default(void)
+{
+    struct gput_plot_options options;
+    gput_plot_options_init(&options, sizeof options);
+    return options;
+}
+
+/**
+ * Draws GPUT_SVG, GPUT_PDF or GPUT_PNG (300 dots per inch). Result: see gputracker/format.h. Memory
+ * is bounded for any number of samples; the rest goes to an unnamed temporary file in /var/tmp.
+ *
+ * Errors: GPUT_ERROR_INVALID (nothing to draw, a figure that there is not, a picture too small or
+ * too large, another format), GPUT_ERROR_UNSUPPORTED (cairo or Pango is missing),
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (a file of another kind), GPUT_ERROR_IO,
+ * GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_plot_render(const struct gput_plot_options *options, enum gput_format format,
+    char **bytes, size_t *length, struct gput_error *error);
+
+/**
+ * The same to a file, in the format of its extension: .svg, .pdf or .png. It appears complete or
+ * not at all. "-" is the standard output, as SVG. Errors: also GPUT_ERROR_INVALID for another
+ * extension.
+ */
+GPUT_API int gput_plot_write(
+    const struct gput_plot_options *options, const char *path, struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

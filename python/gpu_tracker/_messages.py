@@ -1,0 +1,10 @@
+"""What is said to people: warnings go to the logger "gpu_tracker"."""
+
+
+def log_warnings(messages):
+    """Where no logging is configured, Python prints the bare message: then it begins with our name, as the command's do."""
+    for message in messages:
+        import logging
+
+        logger = logging.getLogger("gpu_tracker")
+        logger.warning("%s%s", "" if logger.hasHandlers() else "gpu-tracker: ", message)

@@ -1,0 +1,79 @@
+/* Names of files in a parallel job: gputracker/job.h. */
+#include "native.h"
+
+#include <gputracker/gputracker.h>
+
+#include <stdlib.h>
+
+/* A path of ours, which is freed. */
+static PyObject *take_path(char *path)
+{
+    PyObject *text = PyUnicode_DecodeFSDefault(path);
+    free(path);
+    return text;
+}
+
+/* None stays so. */
+static PyObject *name_file(const struct gput_job *job, PyObject *name)
+{
+    PyObject *bytes;
+    struct gput_error error;
+    char *path;
+    if (name == Py_None)
+        return Py_NewRef(Py_None);
+    if (!PyUnicode_FSConverter(name, &bytes))
+        return NULL;
+    int code = gput_job_path(job, PyBytes_AsString(bytes), &path, &error);
+    Py_DECREF(bytes);
+    return code == GPUT_OK ? take_path(path) : native_raise(&error);
+}
+
+static PyObject *name_files(const struct gput_job *job, PyObject *names)
+{
+    Py_ssize_t count = PySequence_Size(names);
+    PyObject *paths = count < 0 ? NULL : PyList_New(count);
+    for (Py_ssize_t i = 0; paths && i < count; i++) {
+        PyObject *name = PySequence_GetItem(names, i);
+        PyObject *path = name ? name_file(job, name) : NULL;
+        Py_XDECREF(name);
+        if (!path || PyList_SetItem(paths, i, path) < 0)
+            Py_CLEAR(paths);
+    }
+    return paths;
+}
+
+static PyObject *job_name_files(PyObject *Py_UNUSED(module), PyObject *names)
+{
+    struct gput_job *job;
+    struct gput_error error;
+    if (gput_job_create(NULL, &job, &error) != GPUT_OK)
+        return native_raise(&error);
+    bool is_one_of_many = gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1;
+    PyObject *paths = name_files(job, names);
+    gput_job_destroy(job);
+    return paths ? Py_BuildValue("(NN)", paths, PyBool_FromLong(is_one_of_many)) : NULL;
+}
+
+static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
+{
+    PyObject *bytes;
+    struct gput_error error;
+    char *path;
+    if (!PyUnicode_FSConverter(name, &bytes))
+        return NULL;
+    int code = gput_job_free_path(PyBytes_AsString(bytes), &path, &error);
+    Py_DECREF(bytes);
+    return code == GPUT_OK ? take_path(path) : native_raise(&error);
+}
+
+static PyMethodDef functions[] = {
+    {"name_files", job_name_files, METH_O,
+        "name_files([path, …]) -> ([path, …], whether this is one of many ranks)"},
+    {"free_name", job_free_name, METH_O, "free_name(path) -> one that is not taken"},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_job(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,246 @@
+/* Pictures and HTML reports of sessions. */
+#include "native.h"
+
+#include <math.h>
+
+/* ---- Arguments ---- */
+
+/* Sessions are paths. */
+static bool held_sessions(PyObject *held, PyObject *paths,
+    const struct gput_html_report_session *const **list, size_t *count)
+{
+    const char *const *texts = NULL;
+    if (!held_paths(held, paths, &texts, count))
+        return false;
+    struct gput_html_report_session *items = held_memory(held, (Py_ssize_t)*count, sizeof *items);
+    const struct gput_html_report_session **pointers =
+        items ? held_memory(held, (Py_ssize_t)*count, sizeof *pointers) : NULL;
+    for (size_t i = 0; pointers && i < *count; i++) {
+        items[i] = gput_html_report_session_default();
+        items[i].path = texts[i];
+        pointers[i] = &items[i];
+    }
+    *list = pointers;
+    return pointers != NULL;
+}
+
+/* A list of numbers; None is missing. */
+static const double *held_numbers(PyObject *held, PyObject *list, size_t *count)
+{
+    PyObject *tuple = held_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    double *numbers = length < 0 ? NULL : held_memory(held, length, sizeof *numbers);
+    for (Py_ssize_t i = 0; numbers && i < length; i++) {
+        PyObject *item = PyTuple_GetItem(tuple, i);
+        numbers[i] = item == Py_None ? NAN : PyFloat_AsDouble(item);
+        if (PyErr_Occurred())
+            return NULL;
+    }
+    *count = numbers ? (size_t)length : 0;
+    return numbers;
+}
+
+/* (figure, label, unit, seconds, values) */
+static bool read_curve(PyObject *held, PyObject *item, struct gput_plot_curve *curve)
+{
+    PyObject *seconds, *values, *tuple = held_tuple(held, item);
+    size_t count;
+    curve->limit = NAN;
+    if (!tuple || !PyArg_ParseTuple(tuple, "sssOO", &curve->figure, &curve->label, &curve->unit,
+                      &seconds, &values))
+        return false;
+    curve->seconds = held_numbers(held, seconds, &curve->count);
+    curve->values = curve->seconds ? held_numbers(held, values, &count) : NULL;
+    if (curve->values && count != curve->count)
+        PyErr_SetString(PyExc_ValueError, "A curve needs a value for each time.");
+    return curve->values && count == curve->count;
+}
+
+static bool held_curves(
+    PyObject *held, PyObject *list, const struct gput_plot_curve **curves, size_t *count)
+{
+    PyObject *tuple = held_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    struct gput_plot_curve *items = length < 0 ? NULL : held_memory(held, length, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < length; i++) {
+        if (!read_curve(held, PyTuple_GetItem(tuple, i), &items[i]))
+            return false;
+    }
+    *curves = items;
+    *count = items ? (size_t)length : 0;
+    return items != NULL;
+}
+
+/* ---- Plots ---- */
+
+static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords,
+    struct gput_plot_options *options, const char **output)
+{
+    static char *names[] = {"sessions", "output", "marks", "curves", "figures", "blocks",
+        "is_inline", "start", "end", "width_mm", "height_mm", "title", NULL};
+    PyObject *sessions, *path = Py_None, *marks = Py_None, *curves = Py_None, *figures = Py_None;
+    PyObject *converted = NULL;
+    int blocks = 0, is_inline = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOppddddz", names, &sessions, &path,
+            &marks, &curves, &figures, &blocks, &is_inline, &options->start_seconds,
+            &options->end_seconds, &options->width_mm, &options->height_mm, &options->title))
+        return false;
+    options->blocks = blocks;
+    options->is_inline = is_inline;
+    if (path != Py_None) {
+        if (!PyUnicode_FSConverter(path, &converted) || held_add(held, converted) < 0)
+            return false;
+        *output = PyBytes_AsString(converted);
+    }
+    return held_sessions(held, sessions, &options->sessions, &options->session_count) &&
+           (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count)) &&
+           (curves == Py_None ||
+               held_curves(held, curves, &options->curves, &options->curve_count)) &&
+           held_texts(held, figures, &options->figures, &options->figure_count);
+}
+
+/* To the file, or as SVG in memory. */
+static PyObject *draw(const struct gput_plot_options *options, const char *output)
+{
+    struct gput_error error;
+    char *svg = NULL;
+    int code;
+    Py_BEGIN_ALLOW_THREADS;
+    code = output ? gput_plot_write(options, output, &error)
+                  : gput_plot_render(options, GPUT_SVG, &svg, NULL, &error);
+    Py_END_ALLOW_THREADS;
+    if (code != GPUT_OK)
+        return native_raise(&error);
+    return output ? Py_NewRef(Py_None) : native_steal_text(svg);
+}
+
+static PyObject *plot(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+{
+    struct gput_plot_options options = gput_plot_options_default();
+    PyObject *result = NULL;
+    struct native_call call;
+    const char *output = NULL;
+    if (!native_call_begin(&call))
+        return NULL;
+    options.warn = native_warnings_add;
+    options.user = call.warnings;
+    if (read_plot_options(call.held, args, keywords, &options, &output))
+        result = draw(&options, output);
+    if (result)
+        result = Py_BuildValue("NN", result, native_warnings_collect(call.warnings));
+    return native_call_end(&call, result);
+}
+
+/* ---- Reports ---- */
+
+static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywords,
+    struct gput_html_report_options *options, const char **output)
+{
+    static char *names[] = {"sessions", "output", "marks", "title", "page", NULL};
+    PyObject *sessions, *path, *marks = Py_None, *page = Py_None, *converted = NULL;
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "OO|$OzO", names, &sessions, &path, &marks, &options->title, &page))
+        return false;
+    if (!PyUnicode_FSConverter(path, &converted) || held_add(held, converted) < 0)
+        return false;
+    *output = PyBytes_AsString(converted);
+    if (page != Py_None) {
+        if (!PyUnicode_FSConverter(page, &converted) || held_add(held, converted) < 0)
+            return false;
+        options->page = PyBytes_AsString(converted);
+    }
+    return held_sessions(held, sessions, &options->sessions, &options->session_count) &&
+           (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count));
+}
+
+static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
+{
+    struct gput_html_report_options options = gput_html_report_options_default();
+    PyObject *result = NULL;
+    struct native_call call;
+    const char *output = NULL;
+    if (!native_call_begin(&call))
+        return NULL;
+    options.warn = native_warnings_add;
+    options.user = call.warnings;
+    if (read_report_options(call.held, args, keywords, &options, &output)) {
+        struct gput_error error;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = gput_html_report_write(&options, output, &error);
+        Py_END_ALLOW_THREADS;
+        result = code == GPUT_OK ? native_warnings_collect(call.warnings) : native_raise(&error);
+    }
+    return native_call_end(&call, result);
+}
+
+/* ---- Tables of reports ---- */
+
+struct taking {
+    PyObject *module, *take;
+};
+
+/* Called without the GIL. */
+static int take_part(void *user, struct gput_tables *part, struct gput_error *error)
+{
+    const struct taking *taking = user;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *tables = native_steal_tables(taking->module, part);
+    PyObject *result = tables ? PyObject_CallFunctionObjArgs(taking->take, tables, NULL) : NULL;
+    int code = result ? GPUT_OK : GPUT_ERROR_STATE;
+    *error = (struct gput_error){.code = code};
+    Py_XDECREF(result);
+    Py_XDECREF(tables);
+    PyGILState_Release(state);
+    return code;
+}
+
+static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywords,
+    struct gput_html_report_options *options, PyObject **take)
+{
+    static char *names[] = {"sessions", "take", "marks", NULL};
+    PyObject *sessions, *marks = Py_None;
+    return PyArg_ParseTupleAndKeywords(args, keywords, "OO|$O", names, &sessions, take, &marks) &&
+           held_sessions(held, sessions, &options->sessions, &options->session_count) &&
+           (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count));
+}
+
+static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywords)
+{
+    struct gput_html_report_options options = gput_html_report_options_default();
+    PyObject *result = NULL, *held = PyList_New(0);
+    struct native_warnings *warnings = native_warnings_create();
+    struct taking taking = {.module = module};
+    options.warn = native_warnings_add;
+    options.user = warnings;
+    if (!warnings)
+        PyErr_NoMemory();
+    else if (held && read_tables_options(held, args, keywords, &options, &taking.take)) {
+        struct gput_error error;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = gput_report_tables(&options, take_part, &taking, &error);
+        Py_END_ALLOW_THREADS;
+        if (code == GPUT_OK)
+            result = native_warnings_collect(warnings);
+        else if (!PyErr_Occurred()) /* it is not an exception of `take` */
+            native_raise(&error);
+    }
+    native_warnings_destroy(warnings);
+    Py_XDECREF(held);
+    return result;
+}
+
+static PyMethodDef functions[] = {
+    {"plot", WITH_KEYWORDS(plot),
+        "plot(sessions, output, *, …) -> (None, or without output the SVG, and warnings)"},
+    {"report", WITH_KEYWORDS(report), "report(sessions, output, *, …) -> warnings"},
+    {"report_tables", WITH_KEYWORDS(report_tables),
+        "report_tables(sessions, take, *, marks) -> warnings; take({name: Table}) for each part"},
+    {NULL, NULL, 0, NULL},
+};
+
+int native_add_plot(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

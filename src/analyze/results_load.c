@@ -1,0 +1,37 @@
+/*
+ * Results from a file: of this tool or the older one.
+ */
+#include "base/file.h"
+#include "formats/results/results_file.h"
+#include "import/results_read_pickle.h"
+
+#include <gputracker/session.h>
+
+#include <stdlib.h>
+
+/* Ours have 150 kB, a pickle of the older package less. */
+#define MAX_BYTES ((size_t)16 << 20)
+
+static int read_results(const char *path, struct gput_results *results, struct gput_error *error)
+{
+    struct str content = {0};
+    int code = file_read_bounded(path, MAX_BYTES, &content, error);
+    if (code == GPUT_OK && results_is_pickle(str_text(&content), content.length))
+        code = results_read_pickle(str_text(&content), content.length, path, results, error);
+    else if (code == GPUT_OK)
+        code = results_file_parse(path, &content, results, error);
+    str_finish(&content);
+    return code;
+}
+
+int gput_results_load(const char *path, struct gput_results **results, struct gput_error *error)
+{
+    *results = NULL;
+    struct gput_results *loaded = calloc(1, sizeof *loaded);
+    int code = loaded ? read_results(path, loaded, error) : error_memory(error);
+    if (code == GPUT_OK)
+        *results = loaded;
+    else
+        gput_results_destroy(loaded);
+    return code;
+}

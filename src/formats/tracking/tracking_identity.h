@@ -1,0 +1,30 @@
+/*
+ * Whose samples a tracking file has: a table `session_data` with one row where its format has
+ * tables. CSV has no place for it that the readers of the older gpu_tracker skip: it is in a file
+ * next to it, as JSON.
+ */
+#ifndef FORMATS_TRACKING_TRACKING_IDENTITY_H
+#define FORMATS_TRACKING_TRACKING_IDENTITY_H
+
+#include "formats/tracking/tracking_file.h"
+
+#include <gputracker/table.h>
+
+#define TRACKING_IDENTITY_TABLE "session_data"
+#define TRACKING_IDENTITY_EXTENSION ".session.json"
+
+/*
+ * Writes it, or replaces what was written before. A file that is no regular one has none. Errors:
+ * GPUT_ERROR_EXISTS (a file of that name, which is none of ours), and as of files.
+ */
+int tracking_identity_write(
+    struct tracking_file *file, const struct gput_results *results, struct gput_error *error);
+
+/* Reads the file next to a tracking file into results of which nothing is known. False: there is
+ * none that can be read. */
+bool tracking_identity_read(const char *path, struct gput_results *results);
+
+/* Reads the last row of a table likewise. */
+void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * Who a session is: what, where, when, and which part of which job. Each field in one row: the
+ * struct of them, their columns in the results, and with these reports, files and metrics are made
+ * of it. Rows are in the order of reports.
+ *
+ *     TEXT(member, size, path, meaning)    a text of at most size - 1 bytes; "": not known
+ *     NUMBER(member, path, meaning)        a whole number; NaN: not known
+ *
+ * path: section and key of reports; the key alone is the name of its column in tracking files and
+ * of its label in metrics.
+ */
+#ifndef MODEL_IDENTITY_LIST_H
+#define MODEL_IDENTITY_LIST_H
+
+/* clang-format off */
+#define IDENTITY(TEXT, NUMBER) \
+    TEXT(host, 65, "identity.host", "name of the machine") \
+    TEXT(boot_id, 37, "identity.boot_id", "the kernel's id of the machine since it was started: the same on one machine only") \
+    TEXT(user, 65, "identity.user", "whose process main is") \
+    NUMBER(pid, "identity.pid", "number of the main process") \
+    TEXT(command, 1024, "identity.command", "name of the command, with its arguments where command lines are asked for") \
+    NUMBER(exit_status, "identity.exit_status", "with which the command exited") \
+    NUMBER(signal, "identity.signal", "number of the signal that ended the command") \
+    TEXT(start, 32, "identity.start", "when tracking began, UTC") \
+    TEXT(end, 32, "identity.end", "when it ended, UTC") \
+    TEXT(version, 32, "identity.version", "of gpu-tracker") \
+    TEXT(container, 80, "identity.container", "id or name of the container that main runs in") \
+    TEXT(pod, 80, "identity.pod", "name or id of the Kubernetes pod that main runs in") \
+    TEXT(cgroup, 512, "identity.cgroup", "control group of main") \
+    TEXT(launcher, 16, "job.launcher", "what started this part of a job: Open MPI, Slurm and others") \
+    TEXT(job_id, 96, "job.job_id", "the scheduler's, with the element of an array") \
+    TEXT(step, 32, "job.step", "of the job") \
+    NUMBER(rank, "job.rank", "of main, or of the one rank among its descendants") \
+    TEXT(ranks, 128, "job.ranks", "all ranks that are tracked: 0-3,8") \
+    NUMBER(local_rank, "job.local_rank", "among the ranks of this machine") \
+    NUMBER(local_size, "job.local_size", "ranks on this machine") \
+    NUMBER(world_size, "job.world_size", "ranks of the job") \
+    TEXT(node, 65, "job.node", "the machine's name in the job") \
+    NUMBER(node_rank, "job.node_rank", "number of the machine in the job") \
+    NUMBER(node_count, "job.node_count", "machines of the job") \
+    NUMBER(restarts, "job.restarts", "how often it was started again before")
+/* clang-format on */
+
+#endif

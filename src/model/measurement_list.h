@@ -1,0 +1,66 @@
+/*
+ * All that is known of each measurement, in one row: the table of measurements, the columns of the
+ * results and the curves of HTML reports are made of it. Rows are in the order of the results.
+ *
+ *     X(ID, name, QUANTITY, read_from, source, label, group, scope, meaning)
+ *
+ * ID         of enum gput_measurement_id, without GPUT_
+ * name       of its column
+ * QUANTITY   of enum gput_quantity, without GPUT_QUANTITY_
+ * read_from  where the figure comes from, for people
+ * source     the source of the results that says how far it can be trusted
+ * label, group, scope  of its curve; a group shares an axis
+ * meaning    what it is
+ */
+#ifndef MODEL_MEASUREMENT_LIST_H
+#define MODEL_MEASUREMENT_LIST_H
+
+#define FROM_SMAPS "smaps, smaps_rollup and statm of each process"
+#define FROM_DRIVER "the GPU driver"
+#define FROM_CLOCKS "the CPU clock of each process"
+#define FROM_STAT "stat of each process"
+
+/* clang-format off */
+#define MEASUREMENTS_OF(X, ID, whose, of, who) \
+    X(ID##_RAM, whose "_ram", RAM, FROM_SMAPS, "ram", \
+        "RAM" of, "ram", whose, "RAM of " who) \
+    X(ID##_PRIVATE_RAM, whose "_private_ram", RAM, FROM_SMAPS, "ram", \
+        "Private RAM" of, "ram", whose, "RAM that only " who " used") \
+    X(ID##_SHARED_RAM, whose "_shared_ram", RAM, FROM_SMAPS, "ram", \
+        "Shared RAM" of, "ram", whose, "RAM of " who " that could be shared") \
+    X(ID##_GPU_RAM, whose "_gpu_ram", GPU_RAM, FROM_DRIVER, "process_gpu_ram", \
+        "GPU RAM" of, "gpu_ram", whose, "GPU RAM of " who) \
+    X(ID##_THREADS, whose "_n_threads", COUNT, FROM_STAT, "threads", \
+        "Threads" of, "threads", whose, "threads of " who) \
+    X(CPU_##ID##_SUM, "cpu_" whose "_sum_utilization_percent", PERCENT, FROM_CLOCKS, "cpu_time", \
+        "CPU" of, "cpu", whose, "CPU use of " who ", 100 being one core") \
+    X(CPU_##ID##_HARDWARE, "cpu_" whose "_hardware_utilization_percent", PERCENT, FROM_CLOCKS, "cpu_time", \
+        "CPU" of ", of all cores", "cpu_hardware", whose, "CPU use of " who ", 100 being all expected cores")
+
+#define MEASUREMENTS(X) \
+    MEASUREMENTS_OF(X, MAIN, "main", " of main", "the main process") \
+    MEASUREMENTS_OF(X, DESCENDANTS, "descendants", " of descendants", "its descendants") \
+    MEASUREMENTS_OF(X, COMBINED, "combined", "", "the main process and its descendants") \
+    X(SYSTEM_RAM, "system_ram", RAM, "/proc/meminfo", "system", \
+        "RAM of the system", "ram", "system", "RAM in use on the machine") \
+    X(SYSTEM_GPU_RAM, "system_gpu_ram", GPU_RAM, FROM_DRIVER, "gpu", \
+        "GPU RAM of the system", "gpu_ram", "system", "RAM in use on all GPUs") \
+    X(CPU_SYSTEM_SUM, "cpu_system_sum_utilization_percent", PERCENT, "/proc/stat", "system", \
+        "CPU of the system", "cpu", "system", "CPU use of the machine, 100 being one core") \
+    X(CPU_SYSTEM_HARDWARE, "cpu_system_hardware_utilization_percent", PERCENT, "/proc/stat", "system", \
+        "CPU of the system, of all cores", "cpu_hardware", "system", "CPU use of the machine, 100 being all cores") \
+    X(GPU_SUM_UTILIZATION, "gpu_sum_utilization_percent", PERCENT, FROM_DRIVER, "gpu", \
+        "GPU utilization, sum", "gpu", "sum", "use of the selected GPUs, 100 being one of them") \
+    X(GPU_HARDWARE_UTILIZATION, "gpu_hardware_utilization_percent", PERCENT, FROM_DRIVER, "gpu", \
+        "GPU utilization, mean", "gpu", "hardware", "use of the selected GPUs, 100 being all of them")
+/* clang-format on */
+
+/* How the curve of a measurement is shown. */
+struct measurement_curve {
+    const char *label, *group, *scope;
+};
+
+/* By enum gput_measurement_id. */
+extern const struct measurement_curve measurement_curves[];
+
+#endif

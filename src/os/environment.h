@@ -1,0 +1,31 @@
+/*
+ * /proc/PID/environ: the variables that a process had when its program was started.
+ */
+#ifndef OS_ENVIRONMENT_H
+#define OS_ENVIRONMENT_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Variables one after the other, each with a NUL at its end. All zeroes: none. */
+struct environment {
+    struct str text;
+};
+
+/* Replaces it by that of a process. Errors: see os/procfs.h; GPUT_ERROR_MEMORY. */
+int environment_read(
+    const char *root, pid_t pid, struct environment *environment, struct gput_error *error);
+
+void environment_finish(struct environment *environment);
+
+/* The value of a variable, valid as long as it is not read again; NULL: it is not set.
+ * `environment` is a struct environment. */
+const char *environment_variable(void *environment, const char *name);
+
+/* The same of the calling process, as it is now; the first argument is not used. */
+const char *environment_own_variable(void *nothing, const char *name);
+
+#endif

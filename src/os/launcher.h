@@ -1,0 +1,35 @@
+/*
+ * What launchers of parallel jobs say in the environment of each process that they start: mpirun,
+ * srun, torchrun and others.
+ */
+#ifndef OS_LAUNCHER_H
+#define OS_LAUNCHER_H
+
+/* Space for the name of a node, with its final 0. */
+#define LAUNCHER_NODE_SIZE 65
+
+/* The texts are those of the environment, but for `node`; NULL: not known. */
+struct launcher {
+    const char *name; /* of who started the process: "torchrun", "Open MPI", "Slurm" …; NULL: none
+                         is known */
+    int depth;        /* the higher, the more inner: torchrun runs in jobs of MPI, MPI in those of
+                         Slurm; 0: none is known */
+    long rank, world_size, local_rank, local_size; /* -1: not known; Ray and Dask have no ranks */
+    long restarts;                                 /* of the same job; -1: not known */
+    long node_rank, node_count;                    /* -1: not known */
+    const char *job;        /* the scheduler's id, or the launcher's own; NULL: there is no job */
+    const char *array_task; /* of a job that is one element of an array, whose id `job` is */
+    const char *step;       /* of the job */
+    char node[LAUNCHER_NODE_SIZE]; /* as the launcher names it; "": it does not */
+};
+
+/* The value of a variable; NULL: it is not set. */
+typedef const char *launcher_variable(void *user, const char *name);
+
+/*
+ * Reads who and where a process is. The innermost launcher gives the rank: torchrun, then those of
+ * MPI, Slurm last, whose variables are those of its own daemon where mpirun runs in its job.
+ */
+void launcher_parse(launcher_variable *variable, void *user, struct launcher *launcher);
+
+#endif

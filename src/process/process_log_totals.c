@@ -1,0 +1,107 @@
+/*
+ * What a process log adds up: the totals of processes that are final, and the figures of those that
+ * may still change.
+ */
+#include "process/process_log.h"
+
+#include "process/bytes.h"
+#include "process/process_figures.h"
+
+static const struct process_table *table_of(const struct process_log *log)
+{
+    return &log->options.tree->table;
+}
+
+struct process_peaks process_log_descendants(const struct process_log *log)
+{
+    bool has_all = process_log_has_all(log) && log->totals.without_exit_record == 0;
+    struct process_peaks peaks = {.largest_bytes = log->totals.largest_descendant_bytes,
+        .has_all = has_all,
+        .unbounded = log->totals.unbounded_peaks,
+        .without_faults = log->totals.without_faults,
+        .largest_upper_bound_bytes = log->totals.largest_uncertain_bytes,
+        .before_bytes = log->totals.before_peak_bytes};
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
+        if (process->is_main)
+            continue;
+        if (process_has_own_memory(process))
+            bytes_raise(&peaks.largest_bytes, process->peak_rss_bytes);
+        bytes_raise(&peaks.largest_upper_bound_bytes, process->peak_rss_bytes);
+        peaks.has_living |= !process_has_ended(process);
+        peaks.has_all &= process_has_last_record(process);
+        peaks.without_faults += process_has_no_faults(process);
+        peaks.unbounded += process_peak_sum(process).unbounded;
+    }
+    bytes_raise(&peaks.largest_upper_bound_bytes, peaks.largest_bytes);
+    return peaks;
+}
+
+double process_log_peak_upper_bound(const struct process_log *log, double unbounded_bytes)
+{
+    struct peak_sums sums = log->totals.descendants_sums;
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
+        struct peak_sum peak = process_peak_sum(process);
+        if (!process->is_main)
+            peak_sums_add_always(&sums, &peak);
+    }
+    return peak_sums_upper_bound(&sums, unbounded_bytes);
+}
+
+bool process_log_has_auto_reaped(const struct process_log *log)
+{
+    if (log->options.has_events)
+        return log->totals.auto_reaped > 0;
+    bool may_have = log->totals.ignores_children;
+    for (EACH_OPEN_PROCESS(table_of(log), process))
+        may_have |= process->ignores_children;
+    return may_have;
+}
+
+bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
+{
+    *cpu_ns = log->totals.cpu_ns;
+    for (EACH_OPEN_PROCESS(table_of(log), process))
+        *cpu_ns += process->cpu_ns > 0 ? process->cpu_ns : 0;
+    return log->options.has_taskstats && process_log_has_all(log);
+}
+
+/* Its exit was announced, and its parent was read since: that may have collected it by now. */
+static bool may_be_collected(const struct process_log *log, const struct process *process)
+{
+    if (log->options.has_taskstats || !process_has_ended(process) ||
+        (process->polled && process_is_zombie(process)))
+        return false;
+    const struct process *parent = process_log_get(log, process->last_parent);
+    return parent && !process_has_ended(parent) && parent->polled_ns > process->end.at_ns;
+}
+
+/* Each process has the counts of its own threads alone. */
+static struct task_counts counts_of_exit_records(const struct process_log *log)
+{
+    const struct process_table *table = table_of(log);
+    struct task_counts sum = process_archive_counts(&log->ended);
+    for (struct process *process = process_table_first(table); process;
+         process = process_table_next(table, process)) {
+        struct task_counts counts = process_counts(process);
+        if (process->state != PROCESS_FOUND)
+            task_counts_add(&sum, &counts);
+    }
+    return sum;
+}
+
+struct task_counts process_log_counts(const struct process_log *log)
+{
+    if (log->options.has_taskstats)
+        return counts_of_exit_records(log);
+    struct task_counts sum = log->totals.uncollected;
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
+        struct task_counts counts = process_counts(process);
+        if (may_be_collected(log, process))
+            task_counts_subtract(&sum, &process_baseline(process)->counts);
+        else
+            task_counts_add(&sum, &counts);
+    }
+    task_counts_subtract(&sum, &log->totals.collected_before);
+    sum.lacks_io = !log->main || !log->main->has_io;
+    return sum;
+}

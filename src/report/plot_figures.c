@@ -1,0 +1,435 @@
+#include "report/plot_figures.h"
+
+#include "base/array.h"
+#include "base/str.h"
+#include "report/report_column_reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More than these are not distinguished, or do not fit a page. */
+#define MAX_LINES 12
+#define MAX_PANELS 8
+
+/* Charts of a session that are shown unless others are named, and what they are called. */
+static const struct known_group {
+    const char *group, *name;
+    bool is_usual;
+} known_groups[] = {
+    {"ram", "RAM", true},
+    {"gpu_ram", "GPU RAM", true},
+    {"cpu", "CPU", true},
+    {"gpu", "GPU utilization", true},
+    {"power", "Power", true},
+    {"cpu_hardware", "CPU, of all cores", false},
+    {"threads", "Threads", false},
+    {"io", "I/O", false},
+};
+#define KNOWN_GROUPS (sizeof known_groups / sizeof *known_groups)
+
+/* ---- What there is ---- */
+
+static const char *text_of(const struct doc *object, const char *key)
+{
+    const struct doc *member = doc_get(object, key);
+    return member && member->string ? member->string : "";
+}
+
+static double number_of(const struct doc *object, const char *key, double usual)
+{
+    const struct doc *member = doc_get(object, key);
+    return !member                      ? usual
+           : member->kind == DOC_DOUBLE ? member->number
+           : member->kind == DOC_INT    ? (double)member->integer
+                                        : usual;
+}
+
+static const struct doc *item_of(const struct doc *array, size_t index)
+{
+    const struct doc *item = array ? array->first : NULL;
+    while (item && index-- > 0)
+        item = item->next;
+    return item;
+}
+
+static int add_series(
+    struct plot_figures *figures, const struct plot_series *series, struct gput_error *error)
+{
+    if (!ARRAY_EXTEND(figures->series, figures->count))
+        return error_memory(error);
+    figures->series[figures->count++] = *series;
+    return GPUT_OK;
+}
+
+static int list_session(struct plot_figures *figures, const struct doc *session, size_t number,
+    struct gput_error *error)
+{
+    const struct doc *list = doc_get(session, "series"), *times = doc_get(session, "times");
+    const struct doc *gpus = doc_get(session, "gpus");
+    for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
+        const struct doc *values = doc_get(item, "values");
+        bool is_constant = strcmp(text_of(values, "encoding"), "constant") == 0;
+        const struct plot_series series = {
+            .session = number,
+            .id = text_of(item, "id"),
+            .group = text_of(item, "group"),
+            .scope = text_of(item, "scope"),
+            .label = text_of(item, "label"),
+            .unit = text_of(item, "unit"),
+            .limit = number_of(item, "limit", NAN),
+            .times = item_of(times, (size_t)number_of(item, "time", 0)),
+            .values = values,
+            .is_used = !is_constant || number_of(values, "value", 0) != 0,
+            .has_gpus = gpus && gpus->count > 1,
+        };
+        if (series.times)
+            TRY(add_series(figures, &series, error));
+    }
+    return GPUT_OK;
+}
+
+static bool is_any_used(const struct gput_plot_curve *curve)
+{
+    for (size_t i = 0; i < curve->count; i++) {
+        if (curve->values[i] != 0 && !isnan(curve->values[i]))
+            return true;
+    }
+    return false;
+}
+
+static int list_given(
+    struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
+{
+    for (size_t i = 0; i < options->curve_count; i++) {
+        const struct gput_plot_curve *curve = &options->curves[i];
+        const struct plot_series series = {
+            .session = figures->session_count,
+            .id = curve->label,
+            .group = curve->figure,
+            .scope = "",
+            .label = curve->label,
+            .unit = curve->unit ? curve->unit : "",
+            .limit = curve->limit,
+            .given = curve,
+            .is_used = is_any_used(curve),
+        };
+        TRY(add_series(figures, &series, error));
+    }
+    return GPUT_OK;
+}
+
+int plot_figures_list(struct plot_figures *figures, const struct report_payload *payload,
+    const struct gput_plot_options *options, struct gput_error *error)
+{
+    const struct doc *sessions = doc_get(payload->root, "sessions");
+    *figures = (struct plot_figures){0};
+    for (const struct doc *item = sessions->first; item; item = item->next)
+        TRY(list_session(figures, item, figures->session_count++, error));
+    return list_given(figures, options, error);
+}
+
+void plot_figures_finish(struct plot_figures *figures)
+{
+    free(figures->series);
+    *figures = (struct plot_figures){0};
+}
+
+/* ---- What is shown ---- */
+
+static bool is_group(const struct plot_series *series, const char *group)
+{
+    return strcmp(series->group, group) == 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Those of a group that say most: what the session used in all, of several GPUs for each. */
+static bool is_main(const struct plot_figures *figures, const struct plot_series *series)
+{
+    static const char *const of_gpus[] = {"_combined_ram", "_utilization_percent", "_power_watts"};
+    bool is_of_gpu = false, has_combined = false;
+    if (series->given)
+        return true;
+    for (size_t i = 0; i < sizeof of_gpus / sizeof *of_gpus; i++)
+        is_of_gpu = is_of_gpu ||
+                    (strncmp(series->scope, "gpu", 3) == 0 && ends_with(series->id, of_gpus[i]));
+    if (is_group(series, "power") && (is_of_gpu || strcmp(series->scope, "system") == 0))
+        return true;
+    if (series->has_gpus && (is_group(series, "gpu_ram") || is_group(series, "gpu")))
+        return is_of_gpu;
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct plot_series *other = &figures->series[i];
+        has_combined =
+            has_combined ||
+            (other->session == series->session && is_group(other, series->group) &&
+                (strcmp(other->scope, "combined") == 0 || strcmp(other->scope, "hardware") == 0));
+    }
+    return !has_combined || strcmp(series->scope, "combined") == 0 ||
+           strcmp(series->scope, "hardware") == 0;
+}
+
+/* Whether there was any. */
+static bool choose_group(struct plot_figures *figures, const char *group, bool used_only)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < figures->count; i++) {
+        struct plot_series *series = &figures->series[i];
+        if (!is_group(series, group) || !is_main(figures, series) ||
+            (used_only && !series->is_used))
+            continue;
+        series->is_chosen = is_any = true;
+    }
+    return is_any;
+}
+
+static bool choose_id(struct plot_figures *figures, const char *id)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < figures->count; i++) {
+        if (strcmp(figures->series[i].id, id) == 0)
+            figures->series[i].is_chosen = is_any = true;
+    }
+    return is_any;
+}
+
+/* Whether the name, of a chart or of a curve, was there before. */
+static bool is_repeated(const struct plot_figures *figures, size_t index, bool is_id)
+{
+    const struct plot_series *series = &figures->series[index];
+    for (size_t i = 0; i < index; i++) {
+        const struct plot_series *before = &figures->series[i];
+        if (strcmp(is_id ? before->id : before->group, is_id ? series->id : series->group) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void list_names(const struct plot_figures *figures, bool is_id, struct str *text)
+{
+    const char *before = "";
+    for (size_t i = 0; i < figures->count; i++) {
+        if (is_repeated(figures, i, is_id))
+            continue;
+        str_printf(
+            text, "%s%.60s", before, is_id ? figures->series[i].id : figures->series[i].group);
+        before = ", ";
+    }
+}
+
+static int refuse(const struct plot_figures *figures, const char *name, struct gput_error *error)
+{
+    struct str charts = {0}, curves = {0};
+    list_names(figures, false, &charts);
+    list_names(figures, true, &curves);
+    int code = error_set(error, GPUT_ERROR_INVALID,
+        "There is no figure \"%.60s\". There are the charts %s, and the curves %s.", name,
+        str_text(&charts), str_text(&curves));
+    str_finish(&charts);
+    str_finish(&curves);
+    return code;
+}
+
+static void choose_usual(struct plot_figures *figures)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < KNOWN_GROUPS; i++) {
+        if (known_groups[i].is_usual)
+            is_any = choose_group(figures, known_groups[i].group, true) || is_any;
+    }
+    for (size_t i = 0; i < figures->count && !is_any; i++)
+        choose_group(figures, figures->series[i].group, false);
+}
+
+int plot_figures_choose(
+    struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
+{
+    for (size_t i = 0; i < options->figure_count; i++) {
+        const char *name = options->figures[i];
+        if (!choose_group(figures, name, false) && !choose_id(figures, name))
+            return refuse(figures, name, error);
+    }
+    if (options->figure_count == 0)
+        choose_usual(figures);
+    return GPUT_OK;
+}
+
+/* ---- Their points ---- */
+
+/* What takes the points of a curve, in order. */
+typedef void take_point(void *user, double time, double value);
+
+static int read_points(const struct plot_series *series, const struct report_payload *payload,
+    take_point *take, void *user, struct gput_error *error)
+{
+    struct report_column_reader times, values = {0};
+    double time, value;
+    for (size_t i = 0; series->given && i < series->given->count; i++)
+        take(user, series->given->seconds[i], series->given->values[i]);
+    if (series->given)
+        return GPUT_OK;
+    int code = report_column_reader_init(&times, payload, series->times, error);
+    if (code == GPUT_OK)
+        code = report_column_reader_init(&values, payload, series->values, error);
+    while (code == GPUT_OK && times.row < times.count && values.row < values.count) {
+        code = report_column_reader_next(&times, &time, error);
+        if (code == GPUT_OK)
+            code = report_column_reader_next(&values, &value, error);
+        if (code == GPUT_OK)
+            take(user, time, value);
+    }
+    report_column_reader_finish(&times);
+    report_column_reader_finish(&values);
+    return code;
+}
+
+static void widen(void *user, double time, double value)
+{
+    double *range = user;
+    if (!isfinite(time) || !isfinite(value))
+        return;
+    range[0] = fmin(range[0], time);
+    range[1] = fmax(range[1], time);
+}
+
+int plot_figures_find_times(const struct plot_figures *figures,
+    const struct report_payload *payload, double *start, double *end, struct gput_error *error)
+{
+    double range[2] = {*start, *end};
+    for (size_t i = 0; i < figures->count; i++) {
+        if (figures->series[i].is_chosen)
+            TRY(read_points(&figures->series[i], payload, widen, range, error));
+    }
+    *start = range[0];
+    *end = range[1];
+    return GPUT_OK;
+}
+
+/* ---- Charts ---- */
+
+static const char *session_name(const struct report_payload *payload, size_t index)
+{
+    return text_of(item_of(doc_get(payload->root, "sessions"), index), "name");
+}
+
+static bool is_of_panel(const struct plot_series *series, const struct plot_series *first)
+{
+    return series->is_chosen && is_group(series, first->group) &&
+           strcmp(series->unit, first->unit) == 0;
+}
+
+/* Whether all curves of a panel are of one kind, one of each session. */
+static bool is_one_kind(const struct plot_figures *figures, const struct plot_series *first)
+{
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct plot_series *series = &figures->series[i];
+        if (is_of_panel(series, first) && strcmp(series->id, first->id) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A panel of one kind of curve that is not the main one is called as the curve is. */
+static const char *panel_name(const struct plot_figures *figures, const struct plot_series *first)
+{
+    bool is_named = is_one_kind(figures, first) && !is_main(figures, first);
+    for (size_t i = 0; i < KNOWN_GROUPS && !is_named; i++) {
+        if (is_group(first, known_groups[i].group))
+            return known_groups[i].name;
+    }
+    return is_named || is_one_kind(figures, first) ? first->label : first->group;
+}
+
+static void take_into_curve(void *user, double time, double value)
+{
+    curve_add(user, time, value);
+}
+
+static int add_line(const struct plot_figures *figures, const struct plot_series *series,
+    const struct report_payload *payload, struct chart *chart, struct chart_panel *panel,
+    struct gput_error *error)
+{
+    const char *session = series->given ? "" : session_name(payload, series->session);
+    bool is_one = is_one_kind(figures, series), is_compared = figures->session_count > 1;
+    struct str label = {0};
+    if (is_compared && is_one)
+        str_append(&label, session);
+    else if (is_compared && *session)
+        str_printf(&label, "%s: %s", session, series->label);
+    else
+        str_append(&label, is_one ? panel->name : series->label);
+    unsigned look = is_compared && is_one ? (unsigned)series->session : (unsigned)panel->count;
+    struct chart_line *line = chart_add_line(chart, panel, str_text(&label), look);
+    bool has_failed = label.failed || !line;
+    str_finish(&label);
+    if (has_failed)
+        return error_memory(error);
+    line->limit = series->limit;
+    TRY(read_points(series, payload, take_into_curve, &line->curve, error));
+    curve_end(&line->curve);
+    return GPUT_OK;
+}
+
+static int add_panel(const struct plot_figures *figures, const struct plot_series *first,
+    const struct report_payload *payload, struct chart *chart, size_t *left_out,
+    struct gput_error *error)
+{
+    struct chart_panel *panel = chart_add_panel(chart, panel_name(figures, first), first->unit);
+    if (!panel)
+        return error_memory(error);
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct plot_series *series = &figures->series[i];
+        if (is_of_panel(series, first) && panel->count < MAX_LINES)
+            TRY(add_line(figures, series, payload, chart, panel, error));
+        else if (is_of_panel(series, first))
+            ++*left_out;
+    }
+    return GPUT_OK;
+}
+
+/* Whether it is the first one of its panel. */
+static bool is_first(const struct plot_figures *figures, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (is_of_panel(&figures->series[i], &figures->series[index]))
+            return false;
+    }
+    return figures->series[index].is_chosen;
+}
+
+/* The panels of a group, or, with NULL, of all groups that are not known. */
+static int add_group(const struct plot_figures *figures, const char *group,
+    const struct report_payload *payload, struct chart *chart, size_t *left_out,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct plot_series *series = &figures->series[i];
+        bool is_known = false;
+        for (size_t k = 0; k < KNOWN_GROUPS && !group; k++)
+            is_known = is_known || is_group(series, known_groups[k].group);
+        if (!is_first(figures, i) || (group ? !is_group(series, group) : is_known))
+            continue;
+        if (chart->panel_count < MAX_PANELS)
+            TRY(add_panel(figures, series, payload, chart, left_out, error));
+        else
+            ++*left_out;
+    }
+    return GPUT_OK;
+}
+
+int plot_figures_add(const struct plot_figures *figures, const struct report_payload *payload,
+    const struct gput_plot_options *options, struct chart *chart, struct gput_error *error)
+{
+    size_t left_out = 0;
+    for (size_t i = 0; i < KNOWN_GROUPS; i++)
+        TRY(add_group(figures, known_groups[i].group, payload, chart, &left_out, error));
+    TRY(add_group(figures, NULL, payload, chart, &left_out, error));
+    if (left_out > 0 && options->warn)
+        options->warn(options->user,
+            "There are more curves than a picture can show: the first ones are drawn.");
+    return GPUT_OK;
+}

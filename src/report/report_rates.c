@@ -1,0 +1,104 @@
+#include "report/report_rates.h"
+
+#include "report/report_cells.h"
+
+static const struct report_rate powers[] = {
+    {"package", "power_package", "CPU packages", "package"},
+    {"core", "power_core", "CPU cores", "core"},
+    {"uncore", "power_uncore", "CPU uncore", "uncore"},
+    {"dram", "power_dram", "DRAM", "dram"},
+    {"psys", "power_psys", "Platform", "psys"},
+    {"gpu", "power_gpu", "GPUs", "gpu"},
+    {"total", "power_total", "Machine", "system"},
+    {"main", "power_main", "Share of main", "main"},
+    {"descendants", "power_descendants", "Share of descendants", "descendants"},
+    {"combined", "power_combined", "Share of the session", "combined"},
+};
+
+const struct report_rates_table report_power_of_energy = {
+    "energy_data", "power", "watts", REPORT_STEP_FRACTION, powers, sizeof powers / sizeof *powers};
+
+/* What programs read and wrote, cached or not, and what of it storage did. */
+static const struct report_rate bytes[] = {
+    {"read_bytes", "io_read", "Read", "read"},
+    {"write_bytes", "io_write", "Written", "written"},
+    {"storage_read_bytes", "io_storage_read", "Read from storage", "storage_read"},
+    {"storage_write_bytes", "io_storage_write", "Written to storage", "storage_written"},
+};
+
+const struct report_rates_table report_io = {
+    "io_data", "io", "bytes_per_second", REPORT_STEP_WHOLE, bytes, sizeof bytes / sizeof *bytes};
+
+void report_rates_init(struct report_rates *rates, const struct report_rates_table *table,
+    struct report_session *session)
+{
+    struct report_spool *spool = &session->payload->spool;
+    *rates = (struct report_rates){.table = table, .session = session, .last_time = NAN};
+    report_column_init(&rates->time, spool, REPORT_STEP_TIME);
+    for (size_t i = 0; i < table->count; i++)
+        report_column_init(&rates->values[i], spool, table->step);
+}
+
+static int add_row(
+    struct report_rates *rates, double time, const double *totals, struct gput_error *error)
+{
+    double seconds = time - rates->last_time;
+    TRY(report_column_add(&rates->time, report_session_time(rates->session, time), error));
+    for (size_t i = 0; i < rates->table->count; i++) {
+        double rate = seconds > 0 ? (totals[i] - rates->last[i]) / seconds : NAN;
+        TRY(report_column_add(&rates->values[i], rate, error));
+        rates->last[i] = totals[i];
+    }
+    rates->last_time = time;
+    return GPUT_OK;
+}
+
+int report_rates_add(
+    struct report_rates *rates, const struct gput_table *part, struct gput_error *error)
+{
+    size_t time = report_cells_find(part, "timestamp"), columns[REPORT_RATES_MAX];
+    for (size_t i = 0; i < rates->table->count; i++)
+        columns[i] = report_cells_find(part, rates->table->rates[i].column);
+    for (size_t row = 0; row < gput_table_row_count(part); row++) {
+        double totals[REPORT_RATES_MAX], moment = report_cells_number(part, row, time);
+        if (!(fabs(moment) < REPORT_LAST_SECOND))
+            continue;
+        for (size_t i = 0; i < rates->table->count; i++)
+            totals[i] = report_cells_number(part, row, columns[i]);
+        TRY(add_row(rates, moment, totals, error));
+    }
+    return GPUT_OK;
+}
+
+int report_rates_end(struct report_rates *rates, struct gput_error *error)
+{
+    unsigned time;
+    bool is_any = false;
+    for (size_t i = 0; i < rates->table->count; i++)
+        is_any = is_any || !isnan(rates->values[i].max);
+    if (!is_any)
+        return GPUT_OK;
+    TRY(report_session_add_time(rates->session, &rates->time, &time, error));
+    for (size_t i = 0; i < rates->table->count; i++) {
+        const struct report_rate *rate = &rates->table->rates[i];
+        const struct report_series series = {
+            .id = rate->id,
+            .label = rate->label,
+            .group = rates->table->group,
+            .scope = rate->scope,
+            .unit = rates->table->unit,
+            .limit = NAN,
+            .time = time,
+        };
+        if (!isnan(rates->values[i].max))
+            TRY(report_session_add_series(rates->session, &series, &rates->values[i], error));
+    }
+    return GPUT_OK;
+}
+
+void report_rates_finish(struct report_rates *rates)
+{
+    report_column_finish(&rates->time);
+    for (size_t i = 0; i < rates->table->count; i++)
+        report_column_finish(&rates->values[i]);
+}

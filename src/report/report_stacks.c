@@ -1,0 +1,212 @@
+#include "report/report_stacks.h"
+
+#include "report/report_column_reader.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct stack_call {
+    double start, stop;
+    int64_t thread;
+    uint32_t process, name;
+};
+
+struct stacks {
+    struct stack_call *calls; /* owned */
+    size_t count;
+    double begin, end; /* of all that is known of the session */
+};
+
+enum { START, STOP, NAME, PROCESS, THREAD, COLUMNS };
+
+int report_stacks_check(const struct report_payload *payload, struct gput_error *error)
+{
+    const struct doc *session = doc_get(payload->root, "sessions")->first;
+    for (; session; session = session->next)
+        if (doc_get(session, "calls"))
+            return GPUT_OK;
+    return error_set(error, GPUT_ERROR_NOT_FOUND,
+        "There are no code blocks and no events: nothing to make stacks of. --stf names a "
+        "sub-tracking file.");
+}
+
+/* ---- Reading ---- */
+
+static int read_call(
+    struct report_column_reader readers[COLUMNS], struct stacks *stacks, struct gput_error *error)
+{
+    double values[COLUMNS];
+    for (int i = 0; i < COLUMNS; i++)
+        TRY(report_column_reader_next(&readers[i], &values[i], error));
+    stacks->calls[stacks->count++] = (struct stack_call){
+        .start = values[START],
+        .stop = values[STOP],
+        .name = values[NAME] >= 0 ? (uint32_t)values[NAME] : 0,
+        .process = values[PROCESS] >= 0 ? (uint32_t)values[PROCESS] : 0,
+        .thread = isnan(values[THREAD]) ? 0 : (int64_t)values[THREAD],
+    };
+    stacks->begin = fmin(stacks->begin, values[START]);
+    stacks->end = fmax(stacks->end, values[START]);
+    stacks->end = fmax(stacks->end, values[STOP]); /* a missing one is none */
+    return GPUT_OK;
+}
+
+static int read_calls(const struct report_payload *payload, const struct doc *calls,
+    struct report_column_reader readers[COLUMNS], struct stacks *stacks, struct gput_error *error)
+{
+    static const char *const keys[COLUMNS] = {"start", "stop", "name", "process", "thread"};
+    for (int i = 0; i < COLUMNS; i++)
+        TRY(report_column_reader_init(&readers[i], payload, doc_get(calls, keys[i]), error));
+    uint64_t count = readers[START].count;
+    stacks->calls = malloc((size_t)(count + 1) * sizeof *stacks->calls);
+    if (!stacks->calls)
+        return error_memory(error);
+    for (uint64_t i = 0; i < count; i++)
+        TRY(read_call(readers, stacks, error));
+    for (size_t i = 0; i < stacks->count; i++)
+        if (isnan(stacks->calls[i].stop))
+            stacks->calls[i].stop = stacks->end;
+    return GPUT_OK;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct stack_call *a = left, *b = right;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->stop < b->stop) - (a->stop > b->stop); /* the outer one first */
+}
+
+/* ---- Walking ---- */
+
+struct open_call {
+    const struct stack_call *call;
+    double first_stop; /* of it and those below it */
+};
+
+struct walk {
+    const struct report_stack_sink *sink;
+    struct open_call *open; /* owned */
+    size_t depth, capacity;
+};
+
+static int set_open(struct walk *walk, bool is_open, const struct stack_call *call, double at,
+    struct gput_error *error)
+{
+    return walk->sink->call(walk->sink->user, is_open, call->name, at, error);
+}
+
+static void put_open(struct walk *walk, size_t place, const struct stack_call *call)
+{
+    double below = place > 0 ? walk->open[place - 1].first_stop : INFINITY;
+    walk->open[place] = (struct open_call){call, fmin(call->stop, below)};
+}
+
+/* Closes one call of the stack, with those above it closed and opened again. */
+static int close_at(struct walk *walk, size_t place, struct gput_error *error)
+{
+    double at = walk->open[place].call->stop;
+    for (size_t i = walk->depth; i-- > place;)
+        TRY(set_open(walk, false, walk->open[i].call, at, error));
+    walk->depth--;
+    for (size_t i = place; i < walk->depth; i++) {
+        put_open(walk, i, walk->open[i + 1].call);
+        TRY(set_open(walk, true, walk->open[i].call, at, error));
+    }
+    return GPUT_OK;
+}
+
+/* Closes all that stop until then, the first to stop first, of equals the innermost: where calls
+ * are nested, that is the topmost. */
+static int close_until(struct walk *walk, double until, struct gput_error *error)
+{
+    while (walk->depth > 0) {
+        size_t place = walk->depth - 1;
+        double stop = walk->open[place].first_stop;
+        if (stop > until)
+            return GPUT_OK;
+        while (walk->open[place].call->stop > stop)
+            place--;
+        TRY(close_at(walk, place, error));
+    }
+    return GPUT_OK;
+}
+
+static int open_call(struct walk *walk, const struct stack_call *call, struct gput_error *error)
+{
+    if (walk->depth == walk->capacity) {
+        size_t capacity = walk->capacity ? walk->capacity * 2 : 16;
+        struct open_call *open = realloc(walk->open, capacity * sizeof *open);
+        if (!open)
+            return error_memory(error);
+        walk->open = open;
+        walk->capacity = capacity;
+    }
+    put_open(walk, walk->depth++, call);
+    return set_open(walk, true, call, call->start, error);
+}
+
+static const char *label_of(const struct doc *calls, uint32_t process)
+{
+    const struct doc *list = doc_get(calls, "processes"), *item = list ? list->first : NULL;
+    for (; item && process > 0; process--)
+        item = item->next;
+    const struct doc *label = item ? doc_get(item, "label") : NULL;
+    return label && label->string ? label->string : "";
+}
+
+/* The calls of one thread. */
+static int walk_thread(struct walk *walk, const struct doc *calls, const struct stacks *stacks,
+    const struct stack_call *first, size_t count, struct gput_error *error)
+{
+    const struct report_stack_sink *sink = walk->sink;
+    TRY(sink->thread(sink->user, label_of(calls, first->process), first->thread, stacks->begin,
+        stacks->end, error));
+    for (size_t i = 0; i < count; i++) {
+        TRY(close_until(walk, first[i].start, error));
+        TRY(open_call(walk, &first[i], error));
+    }
+    TRY(close_until(walk, INFINITY, error));
+    return sink->end(sink->user, error);
+}
+
+static int walk_all(const struct stacks *stacks, const struct doc *calls,
+    const struct report_stack_sink *sink, struct gput_error *error)
+{
+    struct walk walk = {.sink = sink};
+    int code = GPUT_OK;
+    for (size_t first = 0, next; code == GPUT_OK && first < stacks->count; first = next) {
+        const struct stack_call *one = &stacks->calls[first];
+        for (next = first + 1; next < stacks->count; next++)
+            if (stacks->calls[next].process != one->process ||
+                stacks->calls[next].thread != one->thread)
+                break;
+        code = walk_thread(&walk, calls, stacks, one, next - first, error);
+    }
+    free(walk.open);
+    return code;
+}
+
+int report_stacks_walk(const struct report_payload *payload, const struct doc *session,
+    const struct report_stack_sink *sink, struct gput_error *error)
+{
+    const struct doc *calls = doc_get(session, "calls"), *identity = doc_get(session, "identity");
+    const struct doc *wall = identity ? doc_get(identity, "wall_s") : NULL;
+    struct report_column_reader readers[COLUMNS] = {0};
+    struct stacks stacks = {.end = wall && wall->kind == DOC_DOUBLE ? wall->number : 0};
+    if (!calls)
+        return GPUT_OK;
+    int code = read_calls(payload, calls, readers, &stacks, error);
+    for (int i = 0; i < COLUMNS; i++)
+        report_column_reader_finish(&readers[i]);
+    if (code == GPUT_OK) {
+        qsort(stacks.calls, stacks.count, sizeof *stacks.calls, compare);
+        code = walk_all(&stacks, calls, sink, error);
+    }
+    free(stacks.calls);
+    return code;
+}

@@ -1,0 +1,40 @@
+/*
+ * The calls of a session as stacks of each thread: opened and closed like brackets, whatever the
+ * calls are. A call that stops while one that started after it still runs is closed under it, and
+ * the other goes on.
+ */
+#ifndef REPORT_REPORT_STACKS_H
+#define REPORT_REPORT_STACKS_H
+
+#include "base/doc.h"
+#include "base/error.h"
+#include "report/report_payload.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is called while the calls of a thread are walked, in the order of time. Anything but GPUT_OK
+ * ends it. */
+struct report_stack_sink {
+    /* The next thread begins: text of its process, its number, when the session's calls begin and
+     * all has ended. */
+    int (*thread)(void *user, const char *process, int64_t thread, double begin, double end,
+        struct gput_error *error);
+    /* A call of that name, a place in the names of the session, is opened or closed: the latest. */
+    int (*call)(void *user, bool is_open, uint32_t name, double at, struct gput_error *error);
+    int (*end)(void *user, struct gput_error *error); /* of the thread */
+    void *user;
+};
+
+/* Without a call there is no stack. Errors: GPUT_ERROR_NOT_FOUND. */
+int report_stacks_check(const struct report_payload *payload, struct gput_error *error);
+
+/*
+ * Walks the calls of a session of the document. Those that have not ended end with the session.
+ * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO, and those of the sink.
+ */
+int report_stacks_walk(const struct report_payload *payload, const struct doc *session,
+    const struct report_stack_sink *sink, struct gput_error *error);
+
+#endif

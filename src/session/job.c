@@ -1,0 +1,102 @@
+#include "session/job.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *job_variable(void *user, const char *name)
+{
+    const struct gput_job *job = user;
+    size_t length = strlen(name);
+    if (!job->environment)
+        return getenv(name);
+    for (const char *const *line = job->environment; *line; line++)
+        if (strncmp(*line, name, length) == 0 && (*line)[length] == '=')
+            return *line + length + 1;
+    return NULL;
+}
+
+/* The environment may change: the id is copied, with the element of an array. */
+static int copy_id(struct gput_job *job, struct gput_error *error)
+{
+    const struct launcher *launcher = &job->launcher;
+    if (!launcher->job)
+        return GPUT_OK;
+    int length = launcher->array_task
+                     ? asprintf(&job->id, "%s_%s", launcher->job, launcher->array_task)
+                     : asprintf(&job->id, "%s", launcher->job);
+    if (length >= 0)
+        return GPUT_OK;
+    job->id = NULL;
+    return error_memory(error);
+}
+
+int gput_job_create(
+    const char *const *environment, struct gput_job **result, struct gput_error *error)
+{
+    struct gput_job *job = calloc(1, sizeof *job);
+    struct tm utc;
+    time_t now = time(NULL);
+    if (!job)
+        return error_memory(error);
+    job->environment = environment;
+    job->pid = getpid();
+    if (gethostname(job->host, sizeof job->host) != 0)
+        job->host[0] = '\0';
+    job->host[sizeof job->host - 1] = '\0';
+    if (gmtime_r(&now, &utc))
+        strftime(job->time, sizeof job->time, "%Y%m%dT%H%M%SZ", &utc);
+    launcher_parse(job_variable, job, &job->launcher);
+    int code = copy_id(job, error);
+    if (code == GPUT_OK)
+        *result = job;
+    else
+        gput_job_destroy(job);
+    return code;
+}
+
+void gput_job_destroy(struct gput_job *job)
+{
+    if (job)
+        free(job->id);
+    free(job);
+}
+
+const char *gput_job_launcher(const struct gput_job *job)
+{
+    return job->launcher.name;
+}
+
+const char *gput_job_id(const struct gput_job *job)
+{
+    return job->id;
+}
+
+const char *gput_job_host(const struct gput_job *job)
+{
+    return job->host;
+}
+
+long gput_job_rank(const struct gput_job *job)
+{
+    return job->launcher.rank;
+}
+
+long gput_job_local_rank(const struct gput_job *job)
+{
+    return job->launcher.local_rank;
+}
+
+long gput_job_world_size(const struct gput_job *job)
+{
+    return job->launcher.world_size;
+}
+
+long gput_job_restarts(const struct gput_job *job)
+{
+    return job->launcher.restarts;
+}

@@ -1,0 +1,26 @@
+/*
+ * The members of a job (gputracker/job.h), for job_path.c.
+ */
+#ifndef SESSION_JOB_H
+#define SESSION_JOB_H
+
+#include <gputracker/job.h>
+
+#include "os/launcher.h"
+
+#include <limits.h>
+#include <sys/types.h>
+
+struct gput_job {
+    struct launcher launcher; /* its texts are the environment's, and may be gone */
+    char *id;                 /* with the element of an array; NULL: there is none; owned */
+    char host[HOST_NAME_MAX + 1];
+    char time[32];
+    pid_t pid;
+    const char *const *environment; /* NULL: the process' own */
+};
+
+/* NULL: it is not set. */
+const char *job_variable(void *job, const char *name);
+
+#endif

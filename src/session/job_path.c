@@ -1,0 +1,174 @@
+#include "session/job.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of %n and of names that are taken: more files than that of one name are a mistake. */
+#define MAX_NUMBER 1000000
+
+/* A value must not lead to another folder. */
+static void append_value(struct str *path, const char *value)
+{
+    for (; value && *value; value++)
+        str_append_char(path, *value == '/' ? '_' : *value);
+}
+
+/* %q{NAME}; returns what follows it, or NULL when it has no end or is too long. */
+static const char *append_variable(const struct gput_job *job, const char *text, struct str *path)
+{
+    char name[256];
+    size_t length = text[0] == '{' ? strcspn(text + 1, "}") : 0;
+    if (length == 0 || text[1 + length] != '}' || length >= sizeof name)
+        return NULL;
+    memcpy(name, text + 1, length);
+    name[length] = '\0';
+    append_value(path, job_variable((void *)job, name));
+    return text + length + 2;
+}
+
+/* Appends what a letter after "%" stands for; false: nothing. */
+static bool append_placeholder(
+    const struct gput_job *job, char letter, long number, struct str *path)
+{
+    const struct launcher *launcher = &job->launcher;
+    switch (letter) {
+    case 'h':
+        append_value(path, job->host);
+        return true;
+    case 'p':
+        str_printf(path, "%ld", (long)job->pid);
+        return true;
+    case 'j':
+        append_value(path, job->id ? job->id : "none");
+        return true;
+    case 'r':
+        str_printf(path, "%ld", launcher->rank < 0 ? 0 : launcher->rank);
+        return true;
+    case 'l':
+        str_printf(path, "%ld", launcher->local_rank < 0 ? 0 : launcher->local_rank);
+        return true;
+    case 'n':
+        str_printf(path, "%ld", number);
+        return true;
+    case 't':
+        append_value(path, job->time);
+        return true;
+    case '%':
+        str_append_char(path, '%');
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* What a name has in it. */
+struct use {
+    bool has_number;
+    bool differs; /* from rank to rank */
+};
+
+static int expand(const struct gput_job *job, const char *name, long number, struct str *path,
+    struct use *use, struct gput_error *error)
+{
+    *use = (struct use){false, false};
+    for (const char *at = name; *at;) {
+        if (at[0] == '%' && at[1] == 'q') {
+            const char *after = append_variable(job, at + 2, path);
+            if (!after)
+                return error_set(error, GPUT_ERROR_INVALID,
+                    "%.400s: %%q needs the name of an environment variable: %%q{NAME}.", name);
+            use->differs = true;
+            at = after;
+        } else if (at[0] == '%' && append_placeholder(job, at[1], number, path)) {
+            use->has_number |= at[1] == 'n';
+            use->differs |= strchr("rpln", at[1]) != NULL;
+            at += 2;
+        } else {
+            str_append_char(path, *at++);
+        }
+    }
+    return GPUT_OK;
+}
+
+/* Where the extension of the last part of a path begins: its end when there is none. */
+static size_t extension_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = name[0] ? strrchr(name + 1, '.') : NULL;
+    return dot ? (size_t)(dot - path) : strlen(path);
+}
+
+/* The caller's; NULL: no memory. */
+static char *with_number(const char *path, const char *before, long number)
+{
+    struct str numbered = {0};
+    size_t extension = extension_of(path);
+    while (extension > 1 && extension == strlen(path) && path[extension - 1] == '/')
+        extension--; /* a folder */
+    str_append_bytes(&numbered, path, extension);
+    str_printf(&numbered, ".%s%ld", before, number);
+    str_append(&numbered, path + extension);
+    return str_steal(&numbered);
+}
+
+static bool stays(const char *name)
+{
+    return strcmp(name, "-") == 0 || strncmp(name, "/dev/", 5) == 0;
+}
+
+/* Of %n: the lowest number for which there is no file yet. */
+static int expand_to_free(const struct gput_job *job, const char *name, char **path,
+    struct use *use, struct gput_error *error)
+{
+    for (long number = 0;; number++) {
+        struct str text = {0};
+        int code = expand(job, name, number, &text, use, error);
+        if (code != GPUT_OK) {
+            str_finish(&text);
+            return code;
+        }
+        code = str_steal_bytes(&text, path, NULL, error);
+        if (code != GPUT_OK || !use->has_number || number == MAX_NUMBER || access(*path, F_OK) != 0)
+            return code;
+        free(*path);
+    }
+}
+
+int gput_job_path(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+{
+    bool is_one_of_many = job->launcher.rank >= 0 && job->launcher.world_size != 1;
+    struct use use = {false, false};
+    if (!name[0])
+        return error_set(error, GPUT_ERROR_INVALID, "The name of a file is empty.");
+    if (stays(name)) {
+        *path = strdup(name);
+        return *path ? GPUT_OK : error_memory(error);
+    }
+    int code = expand_to_free(job, name, path, &use, error);
+    if (code != GPUT_OK || !is_one_of_many || use.differs)
+        return code;
+    char *expanded = *path;
+    *path = with_number(expanded, "r", job->launcher.rank);
+    free(expanded);
+    return *path ? GPUT_OK : error_memory(error);
+}
+
+int gput_job_free_path(const char *path, char **free_path, struct gput_error *error)
+{
+    char *numbered = NULL;
+    for (long number = 1; number < MAX_NUMBER; number++) {
+        free(numbered);
+        numbered = with_number(path, "", number);
+        if (!numbered)
+            return error_memory(error);
+        if (access(numbered, F_OK) != 0)
+            break;
+    }
+    *free_path = numbered;
+    return GPUT_OK;
+}

@@ -1,0 +1,77 @@
+#include "session/session_allowed.h"
+
+#include "gpu/visible.h"
+#include "os/cpu_count.h"
+#include "os/slurm.h"
+
+#include <math.h>
+
+static double lower(double a, double b)
+{
+    return isnan(a) || b < a ? b : a;
+}
+
+static void read_each(struct gput_allowed *allowed, const struct session_settings *settings,
+    pid_t pid, const struct cgroup *cgroup, launcher_variable *variable, void *environment)
+{
+    struct cgroup_limits limits;
+    struct slurm_allocation slurm;
+    uint32_t affinity;
+    cgroup_limits_read(cgroup, &limits);
+    slurm_parse(variable, environment, &slurm);
+    if (cpu_count_allowed(settings->options.procfs_root, pid, &affinity, NULL) == GPUT_OK)
+        allowed->affinity_cores = affinity;
+    allowed->quota_cores = limits.cpu_cores;
+    allowed->cpuset_cores = limits.cpuset_cores;
+    allowed->memory_max_bytes = limits.memory_max_bytes;
+    allowed->swap_max_bytes = limits.swap_max_bytes;
+    allowed->pids_max = limits.pids_max;
+    allowed->slurm_cores = slurm.cores;
+    allowed->slurm_ram_bytes = slurm.ram_bytes;
+}
+
+void session_allowed_forget(struct session_settings *settings)
+{
+    settings->allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    settings->static_data.allowed_ram_bytes = settings->static_data.allowed_cores = NAN;
+}
+
+void session_allowed_expect(struct session_settings *settings)
+{
+    struct gput_static_data *data = &settings->static_data;
+    bool is_limited = !settings->options.whole_machine && !isnan(data->allowed_cores);
+    data->n_expected_cores = settings->options.n_expected_cores ? settings->options.n_expected_cores
+                             : is_limited ? (uint32_t)fmax(ceil(data->allowed_cores), 1)
+                                          : data->system_core_count;
+    session_settings_fill_gpus(settings, data);
+}
+
+/* GPUs that were named are not limited by what the command sees. */
+static void read_gpus(
+    struct session_settings *settings, launcher_variable *variable, void *environment)
+{
+    struct gpu_visible visible;
+    gpu_visible_read(variable, environment, &visible);
+    bool is_limited = gpu_visible_is_limited(&visible) && !settings->options.gpu_uuids;
+    gpu_set_show(settings->gpus, is_limited ? &visible : NULL);
+    settings->allowed.gpus = is_limited ? (double)gpu_set_selected_count(settings->gpus) : NAN;
+    if (settings->options.whole_machine)
+        gpu_set_show(settings->gpus, NULL);
+}
+
+void session_allowed_read(struct session_settings *settings, pid_t pid, const struct cgroup *cgroup,
+    launcher_variable *variable, void *environment)
+{
+    struct gput_allowed *allowed = &settings->allowed;
+    struct gput_static_data *data = &settings->static_data;
+    session_allowed_forget(settings);
+    read_each(allowed, settings, pid, cgroup, variable, environment);
+    double cores = lower(allowed->affinity_cores, allowed->quota_cores);
+    cores = lower(lower(cores, allowed->cpuset_cores), allowed->slurm_cores);
+    read_gpus(settings, variable, environment);
+    double ram = lower(allowed->memory_max_bytes, allowed->slurm_ram_bytes);
+    if (cores < data->system_core_count)
+        data->allowed_cores = cores;
+    if (ram < data->ram_system_capacity_bytes)
+        data->allowed_ram_bytes = ram;
+}

@@ -1,0 +1,23 @@
+/*
+ * What a process may use of the machine: control groups, CPU affinity, Slurm's allocation.
+ */
+#ifndef SESSION_SESSION_ALLOWED_H
+#define SESSION_SESSION_ALLOWED_H
+
+#include "os/cgroup.h"
+#include "os/launcher.h"
+#include "session/session_settings.h"
+
+/* Sets `settings->allowed`, and the least of it in the static data where that is less than the
+ * machine has. `cgroup`: the groups of the process. */
+void session_allowed_read(struct session_settings *settings, pid_t pid, const struct cgroup *cgroup,
+    launcher_variable *variable, void *environment);
+
+/* Nothing limits. */
+void session_allowed_forget(struct session_settings *settings);
+
+/* Sets what hardware percent is of: what was asked for, else what is allowed, rounded up to whole
+ * cores. */
+void session_allowed_expect(struct session_settings *settings);
+
+#endif

@@ -1,0 +1,75 @@
+"""A tracked command on a fake libnvidia-ml.so.1: scenarios, and the tests' common class."""
+
+import json
+import os
+
+from command import BUILD, CommandTest, python
+
+# Two GPUs; {main} and {child} hold memory on both.
+TWO_GPUS = """
+gpu GPU-aaaa
+name NVIDIA A
+memory 16000000000 300000000 5000000000
+utilization 40
+power_mw 150000
+compute {main} 1000000000
+compute {child} 250000000
+sample {main} 1000 30
+gpu GPU-bbbb
+name NVIDIA B
+memory 8000000000 0 2000000000
+utilization 20
+power_mw 50000
+compute {child} 500000000
+graphics {child} 100000000
+"""
+
+# Writes the scenario with its own pid and that of a child, and lives until both were seen for a while.
+TREE = """
+import os, subprocess, sys, time
+scenario, text, seconds = sys.argv[1:]
+child = subprocess.Popen(["sleep", "60"])
+with open(scenario + ".new", "w") as file:
+    file.write(text.replace("{main}", str(os.getpid())).replace("{child}", str(child.pid)))
+os.rename(scenario + ".new", scenario)
+time.sleep(float(seconds))
+child.kill()
+child.wait()
+"""
+
+# A GPU in use, and a driver that lists no process, or pids of the host.
+IN_USE = "gpu GPU-aaaa\nmemory 16000000000 0 9000000000\nutilization 40\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
+UNKNOWN_PID = 4194304  # no process has this pid, which is above the kernel's highest
+HOST_PIDS = IN_USE + f"compute {UNKNOWN_PID} 9000000000\nsample {UNKNOWN_PID} 1000 40\n"
+HIDDEN = {"empty list": IN_USE, "pids of the host": HOST_PIDS}
+
+
+class GpuTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.scenario = self.folder / "scenario"
+        self.environment = os.environ | {
+            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+            "GPUT_SYSFS": "/nonexistent",
+            "FAKE_NVML_SCENARIO": str(self.scenario),
+        }
+
+    def write(self, text):
+        fresh = self.folder / "scenario.new"
+        fresh.write_text(text)
+        fresh.rename(self.scenario)
+
+    def gpu_tracker(self, *arguments, **environment):
+        return self.run_command(*arguments, env=self.environment | environment)
+
+    def tracked(self, *options, command=("sleep", "0.3"), **environment):
+        """Runs a command to its good end; returns the report and what was said on the way."""
+        done = self.gpu_tracker(
+            "run", "--st", "0.05", "--gru", "megabytes", "-f", "json", "-o", "out.json", *options, "--", *command, **environment
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "out.json").read_text()), done.stderr
+
+    def tracked_tree(self, *options, scenario=TWO_GPUS, seconds=1):
+        self.write("\n".join(line for line in scenario.splitlines() if "{" not in line))
+        return self.tracked(*options, command=python(TREE, self.scenario, scenario, seconds))

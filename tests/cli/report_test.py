@@ -1,0 +1,30 @@
+"""What the tests of gpu-tracker report share: a page of their own, and reports made with it."""
+
+import os
+
+from command import CommandTest
+from report_data import PAGE, Report
+
+
+class ReportTest(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.page = self.folder / "page"
+        self.page.mkdir()
+        (self.page / "page.html").write_text(PAGE)
+        self.environment = os.environ | {"GPUT_REPORT_PAGE": str(self.page / "page.html")}
+
+    def run_report(self, *arguments, **options):
+        return self.run_command("report", *arguments, env=self.environment, **options)
+
+    def report(self, *arguments):
+        done = self.run_report(*arguments, "-o", "report.html")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return Report(self.folder / "report.html")
+
+    def assert_series(self, found, expected, tolerance):
+        self.assertEqual(len(found), len(expected))
+        for value, wanted in zip(found, expected):
+            self.assertEqual(value is None, wanted is None)
+            if wanted is not None:
+                self.assertAlmostEqual(value, wanted, delta=tolerance)

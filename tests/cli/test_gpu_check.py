@@ -1,0 +1,62 @@
+"""tools/gpu-check, rehearsed: all that it compares agrees with the simulated GPU, and what does not is said to differ."""
+
+import pathlib
+import sys
+import unittest
+
+import command
+from simulated_gpu import FAKE_TORCH, MEMORY, SERVED, GpuCheckTest
+
+
+class Agrees(GpuCheckTest):
+    def test_memory_agrees_with_the_simulated_gpu(self):
+        done = self.check("--scale", "0.1", "memory", "peaks")
+        rows = self.rows()
+        self.assert_nothing_differs(done)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(rows[MEMORY, "process that holds 1024 MiB"]["ours"], (256 + 1024) * 2**20)
+        self.assertEqual(rows[MEMORY, "process that holds 1024 MiB: in use on the GPU"]["ours"], (256 + 1024) * 2**20)
+        self.assertEqual(rows[MEMORY, "nine children"]["ours"], 9 * (256 + 64) * 2**20)
+        self.assertEqual(rows[MEMORY, "a program without a GPU, started after it"]["ours"], 0)
+        self.assertIn(rows["Peaks of memory", "peak of 500 ms, sampled each 0.01 s"]["verdict"], ("agrees", "skipped"))
+        self.assertIn("| nine children | bytes |", pathlib.Path(self.folder, "out", "gpu-check.md").read_text())
+
+    def test_use_and_energy_agree(self):
+        done = self.check("--scale", "0.05", "use")
+        self.assert_nothing_differs(done)
+        rows = self.rows()
+        busy = rows["Use of processors", "mean use by the process, 50 % busy and rests around it"]
+        self.assertGreater(busy["truth"], 1)
+        self.assertEqual(rows["Power and energy", "energy, busy, 3.0 s"]["unit"], "joules")
+
+    def test_driver_is_measured(self):
+        done = self.check("--scale", "0.05", "driver")
+        rows = {(row["figure"], row["unit"]): row for row in self.table()}
+        self.assert_nothing_differs(done)
+        # Time stamps are exact; changes are seen when they are read.
+        self.assertAlmostEqual(rows["utilization", "ms between time stamps"]["ours"], 166, delta=0.01)
+        self.assertAlmostEqual(rows["power", "ms between time stamps"]["ours"], 100, delta=0.01)
+        for figure in "memory in use", "list of processes":
+            self.assertIsNotNone(rows[figure, "ms after an allocation"]["ours"])
+        figure = "list of processes, 50 contexts, 50 processes listed: median"
+        self.assertGreater(rows[figure, "us"]["ours"], 0)
+
+    @unittest.skipIf(command.SANITIZED, "Python cannot load an extension that is built with AddressSanitizer")
+    def test_front_ends_and_pytorch_agree(self):
+        python = f"{command.BUILD / 'python'}:{FAKE_TORCH}"
+        done = self.check("--scale", "0.1", "--python", sys.executable, "front-ends", PYTHONPATH=python)
+        self.assert_nothing_differs(done)
+        agree = self.verdicts("agrees")
+        self.assertLess({"doctor names the driver", SERVED, "PyTorch trace: time of all kernels",
+                         "PyTorch trace: breakdown: idle", "PyTorch: memory of a run, less what was kept after it",
+                         "PyTorch trace: kernel 1 by time: how often"}, agree)  # fmt: skip
+
+    @unittest.skipIf(command.SANITIZED, "Python cannot load an extension that is built with AddressSanitizer")
+    def test_pytorch_whose_table_contradicts_its_trace_differs(self):
+        python = f"{command.BUILD / 'python'}:{FAKE_TORCH}"
+        self.check("--python", sys.executable, "front-ends", PYTHONPATH=python, FAKE_TORCH_FACTOR="2")
+        self.assertLess({"PyTorch trace: time of all kernels", "PyTorch trace: breakdown: not idle"}, self.verdicts("differs"))
+
+
+if __name__ == "__main__":
+    command.main()

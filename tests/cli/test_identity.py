@@ -1,0 +1,215 @@
+"""Who a session is, in every result: machine, command, job, and what it may use."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+import urllib.request
+
+import command
+
+LAUNCHERS = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK", "KUBERNETES_"
+
+
+def without_launchers():
+    return {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
+
+
+class Identity(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_command(self, words, **variables):
+        return subprocess.run(
+            words, cwd=self.folder, env={**without_launchers(), **variables},
+            capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+
+    def report(self, *words, options=(), status=0, into="r.json", **variables):
+        done = self.run_command([command.COMMAND, "run", "-q", "--st", "0.1", "-o", "r.json", *options, "--", *words], **variables)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads((self.folder / into).read_text())
+
+    def test_every_report_says_who_it_is_of(self):
+        identity = self.report("sh", "-c", "exit 3", status=3)["identity"]
+        self.assertEqual(identity["host"], socket.gethostname())
+        self.assertEqual(identity["boot_id"], pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        self.assertEqual((identity["command"], identity["exit_status"], identity["signal"]), ("sh", 3, None))
+        self.assertRegex(identity["start"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")
+        self.assertLessEqual(identity["start"], identity["end"])
+        self.assertGreater(identity["pid"], 1)
+        version = subprocess.run([command.COMMAND, "--version"], capture_output=True, text=True).stdout
+        self.assertIn(identity["version"], version)
+
+    def test_a_signal_is_no_exit_status(self):
+        identity = self.report("sh", "-c", "kill -TERM $$", status=-signal.SIGTERM)["identity"]
+        self.assertEqual((identity["exit_status"], identity["signal"]), (None, signal.SIGTERM))
+
+    def test_arguments_are_there_only_where_asked_for(self):
+        secret = "sleep 0.01 # secret"
+        self.assertNotIn("secret", json.dumps(self.report("sh", "-c", secret)))
+        report = self.report("sh", "-c", secret, options=["--command-lines"])
+        self.assertEqual(report["identity"]["command"], f"sh -c {secret}")
+
+    def test_a_command_outside_of_a_job_has_none(self):
+        self.assertNotIn("job", self.report("true"))
+
+    def test_what_slurm_allocated(self):
+        allowed = self.report(
+            "true", SLURM_JOB_ID="4", SLURM_STEP_ID="0", SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="1",
+            SLURM_CPUS_ON_NODE="1", SLURM_MEM_PER_NODE="1")["allowed"]  # fmt: skip
+        self.assertEqual(allowed["slurm_cores"], 1)
+        self.assertEqual(allowed["ram"], 2**20 / 1e9)
+        if len(os.sched_getaffinity(0)) > 1:
+            self.assertEqual(allowed["cores"], 1)
+
+    def test_a_killed_session_still_says_it(self):
+        kept = self.folder / "kept"
+        tracker = subprocess.Popen(
+            [command.COMMAND, "run", "-q", "--st", "0.05", "--resource-usage-file", kept, "--", "sleep", "60"],
+            env={**without_launchers(), "PMI_RANK": "2", "PMI_SIZE": "3"}, cwd=self.folder)  # fmt: skip
+        own = self.folder / "kept.r2"
+        try:
+            command.wait_until(lambda: own.exists() and own.stat().st_size > 100)
+        finally:
+            tracker.kill()
+            tracker.wait()
+        shown = self.run_command([command.COMMAND, "show", "-f", "json", own])
+        report = json.loads(shown.stdout)
+        self.assertEqual(report["job"]["rank"], 2)
+        self.assertEqual(report["identity"]["command"], "sleep")
+        self.assertIsNone(report["identity"]["end"])
+        os.kill(report["identity"]["pid"], signal.SIGKILL)
+
+    # ---- tracking files ----
+
+    def test_next_to_a_csv_file_is_whose_it_is(self):
+        self.report("true", options=["--tf", "s.csv"], PMI_RANK="1", PMI_SIZE="2", HOSTNAME="x", status=0, into="r.r1.json")
+        session = json.loads((self.folder / "s.r1.csv.session.json").read_text())
+        self.assertEqual(session["tracking_file"], "s.r1.csv")
+        self.assertEqual((session["rank"], session["world_size"], session["exit_status"]), (1, 2, 0))
+        self.assertEqual(session["host"], socket.gethostname())
+        self.assertEqual(self.identity_of("s.r1.csv")["rank"], 1)
+
+    def test_a_database_has_it_as_a_table_of_one_row(self):
+        self.report("sh", "-c", "sleep 0.5; exit 3", options=["--tf", "s.sqlite"], status=3)
+        database = sqlite3.connect(self.folder / "s.sqlite")
+        database.row_factory = sqlite3.Row
+        (row,) = database.execute("select * from session_data")
+        database.close()
+        self.assertEqual((row["command"], row["exit_status"], row["host"]), ("sh", 3, socket.gethostname()))
+        self.assertIsNone(row["rank"])
+        identity = self.identity_of("s.sqlite")
+        self.assertEqual((identity["program"], identity["exit"], identity["start"]), ("sh", 3, row["start"]))
+        self.assertNotIn("rank", identity)
+
+    def test_a_file_of_earlier_samples_is_not_taken(self):
+        self.report("true", options=["--tf", "s.csv"])
+        samples = self.folder / "s.csv"
+        lines = samples.read_text().splitlines()
+        time = lines[-1].rsplit(",", 1)[1]
+        samples.write_text("\n".join(lines[:-1] + [lines[-1].replace(time, str(float(time) + 10))]) + "\n")
+        self.assertNotIn("host", self.identity_of("s.csv"))
+
+    def test_another_file_of_that_name_is_left_alone(self):
+        other = self.folder / "s.csv.session.json"
+        other.write_text('{"of": "somebody else"}')
+        done = self.run_command([command.COMMAND, "run", "-q", "--tf", "s.csv", "--", "true"])
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("s.csv.session.json already exists and is of something else", done.stderr)
+        self.assertEqual(other.read_text(), '{"of": "somebody else"}')
+        self.assertNotIn("host", self.identity_of("s.csv"))
+
+    def test_a_pipe_has_no_file_next_to_it(self):
+        os.mkfifo(self.folder / "s.csv")
+        reader = os.open(self.folder / "s.csv", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        done = self.run_command([command.COMMAND, "run", "-q", "--overwrite", "--tf", "s.csv", "--", "true"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["s.csv"])
+
+    def test_a_report_of_a_folder_has_one_session(self):
+        self.report("true", options=["--tf", "s.csv"])
+        (self.folder / "r.json").unlink()
+        self.assertEqual(len(self.sessions(".")), 1)
+
+    def test_a_report_in_json_says_it_too(self):
+        self.report("true", PMI_RANK="1", PMI_SIZE="2", into="r.r1.json")
+        self.assertEqual(self.identity_of("r.r1.json")["world_size"], 2)
+
+    def sessions(self, *names):
+        done = self.run_command([command.COMMAND, "report", "-f", "json", *names])
+        if "without" in done.stderr and done.returncode:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["sessions"]
+
+    def identity_of(self, name):
+        (session,) = self.sessions(name)
+        return session["identity"]
+
+    # ---- metrics ----
+
+    def test_the_page_of_metrics_says_it(self):
+        tracker = subprocess.Popen(
+            [command.COMMAND, "run", "-q", "--st", "0.05", "--listen", "127.0.0.1:0", "--", "sleep", "60"],
+            env={**without_launchers(), "PMI_RANK": "2", "PMI_SIZE": "3"}, cwd=self.folder, stderr=subprocess.PIPE, text=True)  # fmt: skip
+        try:
+            address = re.search(r"http://\S+", tracker.stderr.readline()).group()
+            command.wait_until(lambda: 'rank="2",world_size="3"' in urllib.request.urlopen(address).read().decode())
+        finally:
+            tracker.terminate()
+            tracker.communicate(timeout=command.PATIENCE)
+
+    # ---- launchers ----
+
+    def mpirun(self, *words):
+        mpirun = shutil.which("mpirun")
+        if not mpirun:
+            self.skipTest("mpirun is not installed (Debian: openmpi-bin)")
+        return [mpirun, "--allow-run-as-root", "--oversubscribe", "-np", "3", *words]
+
+    def test_ranks_of_mpirun(self):
+        done = self.run_command(self.mpirun(command.COMMAND, "run", "-q", "-o", "r.json", "--", "true"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        jobs = [json.loads((self.folder / f"r.r{rank}.json").read_text())["job"] for rank in range(3)]
+        self.assertEqual([job["rank"] for job in jobs], [0, 1, 2])
+        self.assertEqual({job["world_size"] for job in jobs}, {3})
+        self.assertEqual({job["launcher"] for job in jobs}, {"Open MPI"})
+        self.assertEqual(len({job["job_id"] for job in jobs}), 1)
+
+    def test_mpirun_as_the_command(self):
+        """The ranks are descendants: they are read from their environments."""
+        waits = "while ! [ -e ../go ]; do sleep 0.05; done"
+        go = self.folder.parent / f"{self.folder.name}.go"
+        self.addCleanup(go.unlink, missing_ok=True)
+        waits = waits.replace("../go", str(go))
+        tracker = subprocess.Popen(
+            [command.COMMAND, "run", "-q", "--st", "0.1", "--resource-usage-file", "kept", "-o", "r.json", "--",
+             *self.mpirun("sh", "-c", waits)],
+            env=without_launchers(), cwd=self.folder)  # fmt: skip
+        try:
+            command.wait_until(lambda: self.shown_ranks() == "0-2")
+        finally:
+            go.touch()
+            tracker.wait(command.PATIENCE)
+        job = json.loads((self.folder / "r.json").read_text())["job"]
+        self.assertEqual((job["launcher"], job["rank"], job["ranks"], job["world_size"]), ("Open MPI", None, "0-2", 3))
+
+    def shown_ranks(self):
+        if not (self.folder / "kept").exists():
+            return None
+        shown = self.run_command([command.COMMAND, "show", "-f", "json", "kept"])
+        return json.loads(shown.stdout).get("job", {}).get("ranks") if shown.returncode == 0 else None
+
+
+if __name__ == "__main__":
+    command.main()

@@ -1,0 +1,83 @@
+"""One of many ranks: each writes files of its own, and a clash never stops the job."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import command
+
+
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_rank(self, *options, **variables):
+        return subprocess.run(
+            [command.COMMAND, "run", "--st", "0.1", *options, "--", "true"],
+            cwd=self.folder, env={**os.environ, **variables}, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+
+    def names(self):
+        """Without those that say whose samples a CSV file has."""
+        return sorted(path.name for path in self.folder.iterdir() if not path.name.endswith(".session.json"))
+
+    def test_each_rank_has_files_of_its_own(self):
+        for rank in "0", "1":
+            done = self.run_rank("--tf", "s.csv", "-o", "r.json", OMPI_COMM_WORLD_RANK=rank, OMPI_COMM_WORLD_SIZE="2")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stderr, f"gpu-tracker: rank {rank} (Open MPI) writes s.r{rank}.csv, r.r{rank}.json\n")
+        self.assertEqual(self.names(), ["r.r0.json", "r.r1.json", "s.r0.csv", "s.r1.csv"])
+        self.assertIn("max_ram", json.loads((self.folder / "r.r1.json").read_text()))
+
+    def test_a_clash_does_not_stop_a_rank(self):
+        (self.folder / "s.r1.csv").write_text("of somebody else")
+        done = self.run_rank("--tf", "s.csv", "-q", PMI_RANK="1", PMI_SIZE="2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: The tracking file exists: samples are written to s.r1.1.csv.", done.stderr)
+        self.assertEqual((self.folder / "s.r1.csv").read_text(), "of somebody else")
+        self.assertEqual(self.names(), ["s.r1.1.csv", "s.r1.csv"])
+
+    def test_a_clash_is_an_error_for_one_process(self):
+        (self.folder / "s.csv").write_text("of somebody else")
+        done = self.run_rank("--tf", "s.csv", "-q")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("File s.csv already exists. --overwrite replaces it.", done.stderr)
+
+    def test_placeholders_in_every_output(self):
+        done = self.run_rank(
+            "--tf", "s.%r.csv", "-o", "r.%q{KIND}.json", "--energy-folder", "p.%l", "--resource-usage-file", "u.%j",
+            SLURM_JOB_ID="47", SLURM_STEP_ID="0", SLURM_PROCID="5", SLURM_LOCALID="1", KIND="x")  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = self.names()
+        for name in "s.5.csv", "r.x.json", "p.1":
+            self.assertIn(name, names)
+        self.assertNotIn("writes", done.stderr)
+
+    def test_a_report_finds_the_samples_of_its_rank(self):
+        if "report" not in subprocess.run([command.COMMAND, "help"], capture_output=True, text=True).stdout:
+            self.skipTest("built without reports")
+        done = self.run_rank("--report", "x.html", "--tf", "s.csv", PMI_RANK="0", PMI_SIZE="2")
+        if "not built" in done.stderr or "npm" in done.stderr:
+            self.skipTest("built without the page of reports")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names(), ["s.r0.csv", "x.r0.html"])
+
+    def test_under_mpirun(self):
+        mpirun = shutil.which("mpirun")
+        if not mpirun:
+            self.skipTest("mpirun is not installed (Debian: openmpi-bin)")
+        done = subprocess.run(
+            [mpirun, "--allow-run-as-root", "--oversubscribe", "-np", "3", command.COMMAND, "run", "-q", "--st", "0.1",
+             "--tf", "s.csv", "-o", "r.json", "--", "sleep", "0.2"],
+            cwd=self.folder, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.names(), [f"{name}.r{rank}.{ending}" for name, ending in (("r", "json"), ("s", "csv")) for rank in range(3)])
+
+
+if __name__ == "__main__":
+    command.main()

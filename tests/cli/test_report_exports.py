@@ -1,0 +1,176 @@
+"""gpu-tracker report -f and --perfetto: the figures of a report for other programs."""
+
+import csv
+import json
+import urllib.request
+
+from analysis_files import START, call, row, write_marks, write_tracking
+from command import main
+from report_test import ReportTest
+
+GIGABYTE = 1e9
+
+
+def scale_of(name):
+    return GIGABYTE if name.endswith("_ram") else 1
+
+
+def tolerance_of(name):
+    return 0.5 if name.endswith("_ram") or name.endswith("_threads") else 0.0005001
+
+
+class Exports(ReportTest):
+    """report -f: the figures of the page for other programs."""
+
+    def setUp(self):
+        super().setUp()
+        del self.environment["GPUT_REPORT_PAGE"]  # exports need no page
+        self.rows = [row(second) for second in range(11)]
+        self.rows[3][0] = ""
+        write_tracking(self.folder / "t.csv", self.rows)
+        write_marks(self.folder / "m.csv", [*call(1, "fit;all", 1, 9), *call(1, 'step, "a"', 2, 3), *call(1, 'step, "a"', 5, 7),
+                                            *call(2, "load", 0, 4), (1, "left", 0, START + 8)])
+
+    def export(self, form, *sessions):
+        done = self.run_report(*(sessions or ("t.csv", "--stf", "m.csv")), "-f", form)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def table(self, name):
+        with open(self.folder / "out" / f"{name}.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def export_tables(self, *sessions):
+        done = self.run_report(*sessions, "-f", "csv", "-o", "out")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_json_has_columns_as_arrays(self):
+        session = json.loads(self.export("json"))["sessions"][0]
+        self.assert_series(session["times"][0], range(11), 1e-6)
+        for index, series in enumerate(session["series"]):
+            wanted = [None if one[index] == "" else one[index] * scale_of(series["id"]) for one in self.rows]
+            self.assert_series(series["values"], wanted, tolerance_of(series["id"]))
+        self.assertEqual(session["calls"]["stop"], [4, 9, 3, 7, None])
+
+    def test_csv_is_a_folder_of_tables(self):
+        self.export_tables("t.csv", "--stf", "m.csv")
+        samples = self.table("samples")
+        self.assertEqual([one["main_ram"] for one in samples][:5], ["0", "1000000000", "2000000000", "", "4000000000"])
+        self.assertEqual([one["time"] for one in samples], [str(second) for second in range(11)])
+        self.assertEqual([(one["process"], one["name"], one["start"], one["stop"], one["depth"]) for one in self.table("calls")],
+                         [("2", "load", "0", "4", "0"), ("1", "fit;all", "1", "9", "0"), ("1", 'step, "a"', "2", "3", "1"),
+                          ("1", 'step, "a"', "5", "7", "1"), ("1", "left", "8", "", "1")])
+        blocks = {one["name"]: one for one in self.table("blocks")}
+        self.assertEqual((blocks['step, "a"']["calls"], blocks['step, "a"']["total"]), ("2", "3"))
+        self.assertEqual(blocks["fit;all"]["main_ram_max"], "9000000000")
+        self.assertEqual({one["id"]: one["unit"] for one in self.table("series")}["main_ram"], "bytes")
+        self.assertEqual([(one["name"], one["kind"]) for one in self.table("sessions")], [("t.csv", "tracking")])
+        # Again: files are replaced.
+        self.export_tables("t.csv")
+        self.assertEqual(len(self.table("samples")), 11)
+
+    def test_several_sessions_are_numbered(self):
+        write_tracking(self.folder / "u.csv", self.rows[:4])
+        self.export_tables("t.csv", "u.csv")
+        self.assertEqual([one["name"] for one in self.table("sessions")], ["t.csv", "u.csv"])
+        self.assertEqual((len(self.table("1-samples")), len(self.table("2-samples"))), (11, 4))
+        self.assertIn("percent_change", self.table("mean")[0])
+
+    def test_speedscope_has_a_profile_for_each_thread(self):
+        document = json.loads(self.export("speedscope"))
+        self.assertEqual(document["$schema"], "https://www.speedscope.app/file-format-schema.json")
+        frames = [frame["name"] for frame in document["shared"]["frames"]]
+        found = {}
+        for profile in document["profiles"]:
+            self.assertEqual((profile["type"], profile["unit"], profile["startValue"]), ("evented", "seconds", 0))
+            found[profile["name"]] = [(event["type"], frames[event["frame"]], event["at"]) for event in profile["events"]]
+            open_frames, last = [], 0
+            for kind, frame, at in found[profile["name"]]:
+                self.assertGreaterEqual(at, last)
+                last = at
+                if kind == "O":
+                    open_frames.append(frame)
+                else:
+                    self.assertEqual(open_frames.pop(), frame)
+            self.assertEqual(open_frames, [])
+            self.assertLessEqual(last, profile["endValue"])
+        self.assertEqual(found["t.csv: 2, thread 2"], [("O", "load", 0), ("C", "load", 4)])
+        self.assertEqual(found["t.csv: 1, thread 1"][:3], [("O", "fit;all", 1), ("O", 'step, "a"', 2), ("C", 'step, "a"', 3)])
+
+    def test_collapsed_has_own_time_in_microseconds(self):
+        self.assertEqual(sorted(self.export("collapsed").splitlines()), sorted([
+            "1, thread 1;fit:all 4000000", '1, thread 1;fit:all;step, "a" 3000000', "1, thread 1;fit:all;left 1000000",
+            "1, thread 1;left 1000000", "2, thread 2;load 4000000"]))
+
+    def test_several_sessions_are_stacks_of_their_own(self):
+        write_tracking(self.folder / "u.csv", self.rows[:4])
+        lines = self.export("collapsed", "t.csv", "u.csv", "--stf", "m.csv", "--stf", "m.csv").splitlines()
+        self.assertIn("u.csv;2, thread 2;load 4000000", lines)
+
+    def test_events_of_a_trace_are_stacks_too(self):
+        events = [{"ph": "X", "name": name, "pid": 1, "tid": 2, "ts": start, "dur": length} for name, start, length in
+                  (("outer", 100, 50), ("inner", 110, 20))]
+        (self.folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+        self.assertEqual([line.split(";")[-1] for line in self.export("collapsed", "trace.json").splitlines()],
+                         ["outer 30", "inner 20"])
+
+    def test_deep_stacks_cost_no_more_than_their_events(self):
+        # With a search through all open calls at each event this takes minutes.
+        depth = 60_000
+        events = [{"ph": "X", "name": f"f{i % 7}", "pid": 1, "tid": 2, "ts": i, "dur": 4 * depth - 2 * i} for i in range(depth)]
+        (self.folder / "trace.json").write_text(json.dumps({"traceEvents": events}))
+        (profile,) = json.loads(self.export("speedscope", "trace.json"))["profiles"]
+        self.assertEqual([event["type"] for event in profile["events"]], ["O"] * depth + ["C"] * depth)
+
+    def test_what_cannot_be_exported_is_refused(self):
+        self.assert_fails(self.run_report("t.csv", "-f", "speedscope"), 1, "There are no code blocks and no events: nothing to make stacks "
+                          "of. --stf names a sub-tracking file.")
+        self.assert_fails(self.run_report("t.csv", "-f", "csv", "-o", "-"), 1, "There are several tables, for which -o names a folder: the "
+                          "standard output takes json, speedscope or collapsed.")
+        self.assert_fails(self.run_report("t.csv", "-f", "csv", "-o", "m.csv"), 1, "m.csv is a file; tables go to a folder, a file each. "
+                          "Name another one.")
+        self.assert_fails(self.run_report("t.csv", "-f", "pdf"), 1, '"pdf" is not a valid format. Valid values are "html", "json", "csv", '
+                          '"speedscope" or "collapsed".')
+        self.assert_fails(self.run_report("t.csv", "--perfetto", "-f", "csv"), 1, "--perfetto has a format of its own: without -f.")
+
+    def test_parquet_is_written_by_the_python_package(self):
+        write_tracking(self.folder / "t.csv", [row(0)])
+        for word, name in ("parquet", "Parquet"), ("arrow", "Arrow"):
+            done = self.run_command("report", "t.csv", "-f", word)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(f"The command writes no {name} files; the Python package does", done.stderr)
+            self.assertIn(f"gpu_tracker.report('t.csv', 'tables', format='{word}')", done.stderr)
+
+
+class Perfetto(ReportTest):
+    def serve(self, *arguments):
+        (self.folder / "tmp").mkdir()
+        environment = self.environment | {"GPUT_PERFETTO_ADDRESS": "127.0.0.1:0", "TMPDIR": str(self.folder / "tmp")}
+        process = self.start_command("report", "--perfetto", *arguments, env=environment)
+        url = process.stdout.readline().strip()
+        self.assertTrue(url.startswith("https://ui.perfetto.dev/#!/?url=http://127.0.0.1:"), process.stderr.read() if not url else url)
+        return process, url.partition("url=")[2]
+
+    def test_the_timeline_is_given_once_to_the_page(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        write_marks(self.folder / "m.csv", call(1, "fit", 1, 3))
+        process, url = self.serve("t.csv", "--stf", "m.csv")
+        with urllib.request.urlopen(url) as answer:
+            self.assertEqual(answer.headers["Access-Control-Allow-Origin"], "https://ui.perfetto.dev")
+            events = json.load(answer)
+        events = events["traceEvents"] if isinstance(events, dict) else events
+        self.assertIn("fit", {event.get("name") for event in events})
+        self.assertEqual(process.wait(), 0)
+        self.assertEqual(list((self.folder / "tmp").iterdir()), [])
+
+    def test_a_signal_ends_it(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        process, _ = self.serve("t.csv", "-o", "kept.json")
+        process.terminate()
+        self.assertNotEqual(process.wait(), 0)
+        self.assertIn("was not fetched", process.stderr.read())
+        json.loads((self.folder / "kept.json").read_text())
+
+
+if __name__ == "__main__":
+    main()

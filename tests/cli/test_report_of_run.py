@@ -1,0 +1,132 @@
+"""run --report and attach --report: a report when the command has ended."""
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+
+from command import main, python
+from report_data import Report
+from report_test import ReportTest
+
+
+class AtTheEnd(ReportTest):
+    """run --report and attach --report."""
+
+    def run_tracked(self, *arguments, **options):
+        folder = self.folder / "tmp"
+        folder.mkdir(exist_ok=True)
+        done = self.run_command(*arguments, env=self.environment | {"TMPDIR": str(folder)}, **options)
+        self.assertEqual(list(folder.iterdir()), [])
+        return done
+
+    def test_run_writes_it_when_the_command_has_ended(self):
+        done = self.run_tracked("run", "--st", "0.02", "--report", "x.html", "-o", "r.json", "--",
+                                *python("import time; time.sleep(0.3); raise SystemExit(4)"))
+        self.assertEqual(done.returncode, 4)
+        report = Report(self.folder / "x.html")
+        (session,) = report.sessions
+        self.assertEqual(session["identity"]["exit"], 4)
+        self.assertIn("time.sleep", session["identity"]["command"])
+        self.assertGreater(len(report.series()["main_ram"][1]), 5)
+        self.assertIn("pid", session["process_list"])
+        results = json.loads((self.folder / "r.json").read_text())
+        self.assertNotIn("processes", results)
+        cards = report.cards()
+        self.assertAlmostEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
+        self.assertGreaterEqual(cards["ram"]["at_most"], cards["ram"]["at_least"])
+        self.assertIn("exit status 4", session["summary"])
+
+    def test_bytes_are_a_curve_that_adds_up(self):
+        script = "import os, subprocess\nfor _ in range(3): subprocess.run(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M', 'count=7', 'status=none'])"
+        self.run_tracked("run", "--tf", "t.sqlite", "--report", "x.html", "-o", "r.json", "--", *python(script), check=True)
+        with contextlib.closing(sqlite3.connect(self.folder / "t.sqlite")) as database:
+            rows = database.execute("SELECT timestamp, read_bytes, write_bytes FROM io_data").fetchall()
+        self.assertEqual(rows[0][1:], (0, 0))
+        for column in zip(*rows):
+            self.assertEqual(list(column), sorted(column))
+        accounting = json.loads((self.folder / "r.json").read_text())["accounting"]["bytes"]
+        # Exit records have up to 1023 bytes of a thread less.
+        self.assertTrue(21 * 2**20 <= rows[-1][2] <= accounting["written"] <= rows[-1][2] + 50 * 1023, (rows, accounting))
+        times, written = Report(self.folder / "x.html").series()["io_write"]
+        total = sum(rate * (end - begin) for begin, end, rate in zip(times, times[1:], written[1:]))
+        self.assertAlmostEqual(total, rows[-1][2], delta=1e-4 * total)  # times and rates are rounded
+
+    def test_a_temporary_file_is_not_named(self):
+        self.run_tracked("run", "--report", "x.html", "-q", "--", "true", check=True)
+        (session,) = Report(self.folder / "x.html").sessions
+        self.assertNotIn("file", session)
+        self.assertEqual(session["identity"]["command"], "true")
+
+    def names_of_marks(self, script, **environment):
+        self.environment |= environment
+        self.run_tracked("run", "--report", "x.html", "-q", "--", *python(script), check=True)
+        (session,) = Report(self.folder / "x.html").sessions
+        return session["calls"]["names"] if "calls" in session else None
+
+    def test_marks_that_the_command_wrote_are_shown(self):
+        marks = ("import os, time; now = time.time(); lines = ['process_id,code_block_name,position,timestamp',"
+                 "f'{os.getpid()},fit,0,{now}', f'{os.getpid()},fit,1,{now + 0.01}', '']; "
+                 "text = chr(10).join(lines); path = ")
+        self.assertEqual(self.names_of_marks(marks + "f'{os.getpid()}.csv'; open(path, 'w').write(text)"), ["fit"])
+        self.assertEqual(self.names_of_marks(marks + "'m.csv'; open(path, 'w').write(text)", GPUT_BLOCKS_FILE="m.csv"), ["fit"])
+        # A file that was there before is of another session, and one that is no file of marks is none.
+        before = time.time() - 1  # times of files and of processes are as coarse as hundredths of a second
+        os.utime(self.folder / "m.csv", (before, before))
+        self.assertIsNone(self.names_of_marks("pass", GPUT_BLOCKS_FILE="m.csv"))
+        self.assertIsNone(self.names_of_marks("import os; open(f'{os.getpid()}.csv', 'w').write('a,b')", GPUT_BLOCKS_FILE="%p.csv"))
+
+    def test_nothing_temporary_outlives_a_kill(self):
+        folder = self.folder / "tmp"
+        folder.mkdir()
+        process = self.start_command("run", "--report", "x.html", "-q", "--", *python("print(flush=True); import time; time.sleep(60)"),
+                                     env=self.environment | {"TMPDIR": str(folder)})
+        process.stdout.readline()
+        self.assertTrue(list(folder.iterdir()))
+        process.kill()
+        process.wait()
+        while list(folder.iterdir()):
+            pass
+
+    def test_a_tracking_file_is_kept_and_used(self):
+        self.run_tracked("run", "--tf", "t.csv", "--report", "x.html", "-q", "--", "true", check=True)
+        self.assertEqual(Report(self.folder / "x.html").sessions[0]["file"], "t.csv")
+        self.assertTrue((self.folder / "t.csv").exists())
+
+    def test_attach_writes_it_too(self):
+        self.run_tracked("attach", "--for", "0.2", "--st", "0.02", "--report", "x.html", "-q", os.getpid(), check=True)
+        self.assertGreater(len(Report(self.folder / "x.html").series()["main_ram"][1]), 2)
+
+    def test_what_cannot_be_written_is_refused_before_the_command_runs(self):
+        for file, message in ("no/x.html", "no/x.html"), ("t.csv", "which it would replace"):
+            done = self.run_tracked("run", "--tf", "t.csv", "--report", file, "--", "touch", "started")
+            self.assertIn(done.returncode, (2, 125))
+            self.assertIn(message, done.stderr)
+            self.assertFalse((self.folder / "started").exists())
+
+
+    def test_a_report_in_json_has_the_figures_of_its_session(self):
+        self.run_command("run", "--tf", "t.csv", "--ru", "megabytes", "-o", "t.json", "--", "true", check=True)
+        results = json.loads((self.folder / "t.json").read_text())
+        report = self.report("t.json", "t.csv")
+        (session,) = report.sessions
+        cards = report.cards()
+        self.assertEqual(session["kind"], "tracking")
+        self.assertEqual(cards["ram"]["at_most"], round(results["peaks"]["combined_at_most"] * 1e6))
+        self.assertEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
+        self.assertEqual({source["name"]: source["reason"] for source in session["sources"]},
+                         {name: source["reason"] for name, source in results["sources"].items()})
+
+    def test_a_report_of_the_older_tool_is_one(self):
+        self.run_command("-e", "true", "-f", "json", "-o", "old.json", check=True)
+        older = {key: value for key, value in json.loads((self.folder / "old.json").read_text()).items() if key in (
+            "max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")}
+        (self.folder / "old.json").write_text(json.dumps(older))
+        cards = self.report("old.json").cards()
+        self.assertEqual(cards["ram"]["value"], round(older["max_ram"]["combined"]["total_rss"] * 1e9))
+        self.assertAlmostEqual(cards["wall"]["value"], older["compute_time"]["time"] * 3600)
+
+
+if __name__ == "__main__":
+    main()

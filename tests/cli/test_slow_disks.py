@@ -1,0 +1,82 @@
+"""A disk that does not answer delays neither samples nor what is written elsewhere."""
+
+import json
+import os
+import pathlib
+import sqlite3
+import unittest
+
+from command import SANITIZED, CommandTest, main, wait_until
+
+HANGING_DISK = pathlib.Path(os.environ["GPUT_BUILD"]) / "tests" / "hanging-disk.so"
+
+
+@unittest.skipIf(SANITIZED, "AddressSanitizer must be loaded first")
+@unittest.skipUnless(HANGING_DISK.exists(), "it wraps glibc's write()")
+class SlowDisk(CommandTest):
+    def start(self, hanging, *options):
+        """A session whose file of that name hangs once a file `hang` is there, and the command of which ends with `go`."""
+        environment = os.environ | {
+            "LD_PRELOAD": str(HANGING_DISK), "HANGING_FILE": hanging, "HANGING_WHILE": str(self.folder / "hang")}
+        script = "until test -e go; do sleep 0.02; done"
+        return self.start_command(
+            "run", "--st=0.02", "-f", "json", "-o", "report.json", "--resource-usage-file", "kept", *options, "--", "sh", "-c", script,
+            env=environment)
+
+    def ticks(self):
+        """As of the results so far."""
+        done = self.run_command("show", "-f", "json", "kept")
+        return json.loads(done.stdout)["tracker"]["ticks"] if done.returncode == 0 else 0
+
+    def wait_for_ticks(self, more):
+        wanted = self.ticks() + more
+        wait_until(lambda: self.ticks() >= wanted, f"{more} more samples")
+
+    def end(self, process):
+        (self.folder / "go").touch()
+        _, messages = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, messages)
+        return json.loads((self.folder / "report.json").read_text())["tracker"], messages
+
+    def check_hanging(self, name):
+        process = self.start("/" + name, "--tf", name)
+        self.wait_for_ticks(1)
+        (self.folder / "hang").touch()
+        self.wait_for_ticks(100)
+        size = (self.folder / name).stat().st_size
+        self.wait_for_ticks(100)
+        self.assertEqual((self.folder / name).stat().st_size, size)
+        (self.folder / "hang").unlink()
+        tracker, messages = self.end(process)
+        self.assertEqual(tracker["rows_lost"], 0)
+        self.assertNotIn("disk", messages)
+        return tracker
+
+    def count_lines(self):
+        return len((self.folder / "x.csv").read_text().splitlines())
+
+    def test_a_hanging_tracking_file_delays_no_sample_and_loses_no_row(self):
+        tracker = self.check_hanging("x.csv")
+        self.assertEqual(self.count_lines(), 3 + tracker["ticks"] - 1)
+
+    def count_rows(self):
+        with sqlite3.connect(self.folder / "x.sqlite") as database:
+            return database.execute("SELECT count(*) FROM data").fetchone()[0]
+
+    def test_nor_does_a_database(self):
+        tracker = self.check_hanging("x.sqlite")
+        self.assertEqual(self.count_rows(), tracker["ticks"] - 1)
+
+    def test_hanging_results_so_far_delay_no_row(self):
+        process = self.start("/kept", "--tf", "x.csv")
+        self.wait_for_ticks(1)
+        (self.folder / "hang").touch()
+        rows = self.count_lines() + 100
+        wait_until(lambda: self.count_lines() > rows, "100 more rows")
+        (self.folder / "hang").unlink()
+        self.end(process)
+        self.assertFalse((self.folder / "kept").exists())
+
+
+if __name__ == "__main__":
+    main()

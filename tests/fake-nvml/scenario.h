@@ -1,0 +1,90 @@
+/*
+ * The scenario of the fake libnvidia-ml.so.1: the text file that says what its calls answer, what
+ * each call does first (its place in the log, its delay, its code), and handles of devices.
+ */
+#ifndef TESTS_FAKE_NVML_SCENARIO_H
+#define TESTS_FAKE_NVML_SCENARIO_H
+
+#include <stdbool.h>
+
+typedef void *nvmlDevice_t;
+
+enum {
+    SUCCESS = 0,
+    UNINITIALIZED = 1,
+    INVALID_ARGUMENT = 2,
+    NOT_SUPPORTED = 3,
+    NOT_FOUND = 6,
+    INSUFFICIENT_SIZE = 7,
+    ARGUMENT_VERSION_MISMATCH = 25,
+    UNKNOWN = 999,
+};
+
+#define MAX_GPUS 144
+#define MAX_MIG 8
+#define MAX_ENTRIES 256
+#define MAX_RULES 64
+
+struct entry {
+    char kind; /* c compute, g graphics, m MPS, s utilization sample */
+    unsigned pid;
+    unsigned long long value; /* bytes, or the time stamp of a sample */
+    unsigned percent;
+};
+
+struct rule {
+    char call[48];
+    int number;
+};
+
+struct device {
+    char uuid[96], name[96];
+    unsigned domain, bus, slot;
+    unsigned long long total, reserved, used, energy_mj, module_energy_mj;
+    unsigned utilization, power_mw, compute_mode;
+    bool is_simulated;
+    int n_rules;
+    struct rule rules[MAX_RULES]; /* codes of calls on this GPU */
+    int n_entries;
+    struct entry *entries; /* MAX_ENTRIES */
+};
+
+struct gpu {
+    struct device self;
+    unsigned mig_current;
+    int n_mig;
+    struct device mig[MAX_MIG];
+};
+
+struct scenario {
+    char driver[80];
+    unsigned generation; /* of handles: older ones are stale */
+    int grow;            /* entries that are added between two calls of a list */
+    int n_codes, n_delays, n_gpus;
+    struct rule codes[MAX_RULES], delays[MAX_RULES];
+    struct gpu gpus[MAX_GPUS];
+};
+
+/* What the file said at the start of the call that runs. */
+extern struct scenario scenario;
+
+/* The start of a call: its code. The calls of all threads wait for each other until end(). */
+int begin(const char *call);
+
+/* The end of a call: returns `code`. */
+int end(int code);
+
+/* The start of a call on a device: its code, and the device when that is SUCCESS. */
+int begin_on(const char *call, nvmlDevice_t handle, struct device **device);
+
+/* The code of a call by rules; 0 when none names it. */
+int rule_for(const struct rule *rules, int count, const char *call);
+
+/* A handle of a GPU, or of one of its MIG instances (from 1; 0: the GPU itself). */
+nvmlDevice_t make_handle(unsigned gpu, unsigned mig);
+
+/* nvmlInit() and nvmlShutdown() were called. A fork of the process that initialized has no library.
+ */
+void set_initialized(bool initialized);
+
+#endif

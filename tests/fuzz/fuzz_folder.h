@@ -1,0 +1,15 @@
+/*
+ * Where targets keep files: in memory, unless the caller has a folder for them (FUZZ_FOLDER).
+ */
+#ifndef TESTS_FUZZ_FOLDER_H
+#define TESTS_FUZZ_FOLDER_H
+
+#include <stdlib.h>
+
+static inline const char *fuzz_folder(void)
+{
+    const char *folder = getenv("FUZZ_FOLDER");
+    return folder ? folder : "/dev/shm";
+}
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * Preloaded, a disk that does not answer: what writes to a file whose path ends with HANGING_FILE
+ * waits for as long as there is a file at HANGING_WHILE. What the program starts has other disks.
+ */
+/* Everything else is built to be hidden. */
+#pragma GCC visibility push(default)
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char name[256], flag[256];
+
+static __attribute__((constructor)) void read_names(void)
+{
+    snprintf(name, sizeof name, "%s", getenv("HANGING_FILE"));
+    snprintf(flag, sizeof flag, "%s", getenv("HANGING_WHILE"));
+    unsetenv("LD_PRELOAD");
+}
+
+static void await_disk(int fd)
+{
+    char link[64], path[512];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    size_t whole = strlen(path), end = strlen(name);
+    if (end == 0 || whole < end || strcmp(path + whole - end, name) != 0)
+        return;
+    while (access(flag, F_OK) == 0)
+        usleep(10000);
+}
+
+ssize_t write(int fd, const void *bytes, size_t length)
+{
+    await_disk(fd);
+    return syscall(SYS_write, fd, bytes, length);
+}
+
+/* Built as pwrite64(), like its callers. */
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at)
+{
+    await_disk(fd);
+    return syscall(SYS_pwrite64, fd, bytes, length, at);
+}

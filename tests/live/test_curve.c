@@ -1,0 +1,97 @@
+#include "testing.h"
+
+#include "live/curve.h"
+
+#include <math.h>
+
+static void the_highest_of_each_interval_is_kept(void **state)
+{
+    (void)state;
+    static struct curve curve;
+    double values[6];
+    for (int i = 0; i < 24; i++)
+        live_curve_add(&curve, i * 0.5, i == 13 ? 100 : i);
+    live_curve_reduce(&curve, 12, values, 6);
+    assert_true(values[0] == 3 && values[1] == 7 && values[2] == 11);
+    assert_true(values[3] == 100); /* 6 to 8 s */
+    assert_true(values[5] == 23);
+    assert_true(curve.peak == 100 && curve.now == 23);
+}
+
+static void intervals_do_not_move_with_every_sample(void **state)
+{
+    (void)state;
+    static struct curve curve;
+    double before[5], after[5];
+    for (int i = 0; i < 21; i++)
+        live_curve_add(&curve, i * 0.5, i % 7);
+    live_curve_reduce(&curve, 10, before, 5); /* up to 10 s: a new interval has begun */
+    live_curve_add(&curve, 10.5, 0);
+    live_curve_reduce(&curve, 10, after, 5);
+    for (int i = 0; i < 4; i++)
+        assert_true(before[i] == after[i]);
+}
+
+static void between_samples_the_value_stays_but_not_over_a_gap(void **state)
+{
+    (void)state;
+    static struct curve curve;
+    double values[20];
+    live_curve_add(&curve, 0, 1);
+    live_curve_add(&curve, 2, 2);
+    live_curve_add(&curve, 15, 3);
+    live_curve_add(&curve, 19, 4);
+    live_curve_reduce(&curve, 20, values, 20);
+    assert_true(values[0] == 1 && values[1] == 1 && values[2] == 2);
+    assert_true(isnan(values[3]) && isnan(values[14]));
+    assert_true(values[15] == 3 && values[18] == 3 && values[19] == 4);
+}
+
+static void only_the_latest_samples_are_kept(void **state)
+{
+    (void)state;
+    static struct curve curve;
+    double values[60];
+    for (int i = 0; i < 5000; i++)
+        live_curve_add(&curve, i * 0.1, i == 0 ? 9999 : i);
+    live_curve_reduce(&curve, 60, values, 60);
+    assert_true(values[59] == 4999 && curve.count == CURVE_SAMPLES);
+    assert_true(curve.peak == 9999);
+}
+
+static void what_is_not_known_is_blank_and_0_too_but_little_is_not(void **state)
+{
+    (void)state;
+    static struct curve curve;
+    struct grid grid = {0};
+    grid_resize(&grid, 4, 2);
+    static const double values[] = {NAN, 0, 0.001, 80};
+    for (int i = 0; i < 4; i++)
+        live_curve_add(&curve, i, values[i]);
+    struct curve_place place = {.columns = 4, .rows = 2, .span = 4, .full = 80};
+    live_curve_draw(&curve, &grid, &place);
+    assert_int_equal(grid.cells[4].code, ' ');
+    assert_int_equal(grid.cells[5].code, ' ');
+    assert_int_equal(grid.cells[6].code, 0x2581);
+    assert_int_equal(grid.cells[7].code, 0x2588);
+    assert_int_equal(grid.cells[3].code, 0x2588);
+    assert_int_equal(grid.cells[2].code, ' ');
+    grid_clear(&grid);
+    grid.is_ascii = true;
+    live_curve_draw(&curve, &grid, &place);
+    assert_int_equal(grid.cells[6].code, '.');
+    assert_int_equal(grid.cells[7].code, '@');
+    grid_finish(&grid);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_highest_of_each_interval_is_kept),
+        cmocka_unit_test(intervals_do_not_move_with_every_sample),
+        cmocka_unit_test(between_samples_the_value_stays_but_not_over_a_gap),
+        cmocka_unit_test(only_the_latest_samples_are_kept),
+        cmocka_unit_test(what_is_not_known_is_blank_and_0_too_but_little_is_not),
+    };
+    return cmocka_run_group_tests_name("live/curve", tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+#include "testing.h"
+
+#include "live/layout.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool used[256];
+
+static void take(int row, int rows, int height)
+{
+    for (int i = row; i < row + rows; i++) {
+        assert_in_range(i, 0, height - 1);
+        assert_false(used[i]);
+        used[i] = true;
+    }
+}
+
+static void check(int columns, int rows, const struct layout_needs *needs)
+{
+    struct layout layout = layout_make(columns, rows, needs);
+    memset(used, 0, sizeof used);
+    assert_false(layout.is_too_small);
+    take(0, 1, rows);
+    take(layout.footer_row, 1, rows);
+    take(layout.heading_row, layout.heading_row >= 0, rows);
+    assert_true(layout.figure_rows >= 1);
+    take(layout.figures_row, layout.figures * layout.figure_rows, rows);
+    take(layout.gpus_row, layout.gpus, rows);
+    take(layout.blocks_row, layout.blocks, rows);
+    take(layout.table_row, layout.table_rows > 0 ? 1 + layout.table_rows : 0, rows);
+    take(layout.separator_row, layout.separator_row >= 0, rows);
+    take(layout.output_row, layout.output_rows, rows);
+    assert_true(layout.figures <= needs->figures && layout.gpus <= needs->gpus);
+    assert_true(needs->output_is_large || layout.table_rows >= 2 || rows < 8);
+    assert_true(!needs->has_output || rows < 8 || layout.output_rows >= 1);
+    assert_true(needs->has_output || layout.output_rows == 0);
+}
+
+static void parts_never_overlap(void **state)
+{
+    (void)state;
+    for (int rows = LAYOUT_MIN_ROWS; rows <= 200; rows += rows < 40 ? 1 : 13)
+        for (int n = 0; n < 256; n++) {
+            struct layout_needs needs = {.figures = 2 + n % 4,
+                .gpus = (n >> 2 & 3) * (n >> 2 & 3) * 7,
+                .blocks = (n >> 4 & 3) * 4,
+                .has_output = n >> 6 & 1,
+                .output_is_large = n >> 7 & 1};
+            check(80, rows, &needs);
+        }
+}
+
+static void a_small_terminal_has_what_matters(void **state)
+{
+    (void)state;
+    struct layout_needs needs = {.figures = 3, .gpus = 1, .has_output = true};
+    struct layout layout = layout_make(40, 10, &needs);
+    assert_true(layout.figures >= 2 && layout.table_rows >= 3 && layout.output_rows == 1);
+    assert_true(layout_make(10, 10, &needs).is_too_small);
+    assert_true(layout_make(80, 4, &needs).is_too_small);
+}
+
+static void columns_fit_every_width(void **state)
+{
+    (void)state;
+    for (int columns = LAYOUT_MIN_COLUMNS; columns <= 300; columns++) {
+        for (int gpus = 0; gpus < 2; gpus++) {
+            struct layout_table table = layout_make_table(columns, gpus);
+            for (int i = 1; i < TABLE_COLUMNS; i++)
+                assert_true(table.start[i] >= table.start[i - 1] + table.width[i - 1]);
+            assert_true(table.start[TABLE_COMMAND] + table.width[TABLE_COMMAND] <= columns);
+            assert_true(columns < 30 || table.width[TABLE_COMMAND] >= 12);
+            assert_true(gpus || table.width[TABLE_GPU_RAM] == 0);
+        }
+        struct layout_figure figure = layout_make_figure(columns);
+        assert_true(figure.now <= figure.peak && figure.peak < figure.curve);
+        assert_true(figure.curve + figure.curve_columns <= figure.note);
+        assert_true(figure.note + figure.note_columns <= columns);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_never_overlap),
+        cmocka_unit_test(a_small_terminal_has_what_matters),
+        cmocka_unit_test(columns_fit_every_width),
+    };
+    return cmocka_run_group_tests_name("live/layout", tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+#include "testing.h"
+
+#include "live/fake_snapshot.h"
+#include "live/process_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct process_rows rows;
+static struct gput_snapshot snapshot;
+static struct gput_snapshot_process processes[4000];
+
+static int set_up(void **state)
+{
+    (void)state;
+    rows = (struct process_rows){0};
+    snapshot = (struct gput_snapshot){.processes = processes};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    process_rows_finish(&rows);
+    return 0;
+}
+
+static struct gput_snapshot_process *add(pid_t pid, pid_t parent, const char *name, double cpu)
+{
+    struct gput_snapshot_process *process = &processes[snapshot.n_processes++];
+    *process = (struct gput_snapshot_process){.pid = pid,
+        .parent = parent,
+        .start_ticks = (uint64_t)pid,
+        .cpu_percent = cpu,
+        .ram_bytes = 100,
+        .private_ram_bytes = 60,
+        .gpu_ram_bytes = NAN,
+        .cpu_seconds = 1,
+        .threads = 2};
+    snprintf(process->name, sizeof process->name, "%s", name);
+    return process;
+}
+
+/* "1 -2 --3": a "-" for each level. */
+static void assert_rows(const char *wanted)
+{
+    char text[512] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        length += (size_t)snprintf(text + length, sizeof text - length, i ? " " : "");
+        for (unsigned level = 0; level < rows.rows[i].depth; level++)
+            text[length++] = '-';
+        length += (size_t)snprintf(
+            text + length, sizeof text - length, "%d", (int)rows.rows[i].process->pid);
+    }
+    assert_string_equal(text, wanted);
+}
+
+static void a_family(void)
+{
+    add(3, 2, "grandchild", 50);
+    add(2, 1, "child", 1);
+    add(4, 1, "other", 20);
+    add(1, 999, "main", 0);
+    add(5, 3, "last", 0);
+}
+
+static void a_tree_is_sorted_by_what_subtrees_use(void **state)
+{
+    (void)state;
+    a_family();
+    rows.is_tree = true;
+    assert_true(process_rows_take(&rows, &snapshot, 1));
+    assert_rows("1 -2 --3 ---5 -4");
+    assert_true(rows.rows[4].is_last && !rows.rows[1].is_last);
+    assert_int_equal(rows.rows[3].open_levels >> 1 & 7, 1); /* a sibling of 2 follows */
+    rows.sort = SORT_PID;
+    rows.is_tree = false;
+    process_rows_arrange(&rows);
+    assert_rows("1 2 3 4 5");
+    rows.sort = SORT_CPU;
+    process_rows_arrange(&rows);
+    assert_rows("3 4 2 1 5");
+    rows.sort = SORT_NAME;
+    process_rows_arrange(&rows);
+    assert_rows("2 3 5 1 4");
+}
+
+static void a_folded_process_has_the_figures_of_its_subtree(void **state)
+{
+    (void)state;
+    a_family();
+    rows.is_tree = true;
+    process_rows_take(&rows, &snapshot, 1);
+    process_rows_move(&rows, 0); /* the first one */
+    process_rows_move(&rows, 1);
+    assert_int_equal(process_rows_selected(&rows)->process->pid, 2);
+    process_rows_toggle_fold(&rows);
+    assert_rows("1 -2 -4");
+    const struct process_row *row = process_rows_selected(&rows);
+    assert_int_equal(row->folded, 2);
+    assert_true(row->cpu_percent == 51 && row->cpu_seconds == 3 && row->threads == 6);
+    assert_true(row->ram_bytes == 3 * 60 + 40 && row->ram_is_least);
+    assert_true(isnan(row->gpu_ram_bytes));
+    process_rows_take(&rows, &snapshot, 1);
+    assert_rows("1 -2 -4"); /* it is remembered */
+    process_rows_toggle_fold(&rows);
+    assert_rows("1 -2 --3 ---5 -4");
+    process_rows_move(&rows, 2);
+    process_rows_toggle_fold(&rows); /* it has no children */
+    assert_rows("1 -2 --3 ---5 -4");
+}
+
+static void a_filter_keeps_ancestors(void **state)
+{
+    (void)state;
+    a_family();
+    rows.is_tree = true;
+    snprintf(rows.filter, sizeof rows.filter, "GRAND");
+    process_rows_take(&rows, &snapshot, 1);
+    assert_rows("1 -2 --3");
+    rows.is_tree = false;
+    process_rows_arrange(&rows);
+    assert_rows("3");
+    snprintf(rows.filter, sizeof rows.filter, "nothing has this");
+    process_rows_arrange(&rows);
+    assert_rows("");
+    assert_null(process_rows_selected(&rows));
+    process_rows_move(&rows, 1);
+}
+
+static void the_selection_stays_with_its_process(void **state)
+{
+    (void)state;
+    a_family();
+    process_rows_take(&rows, &snapshot, 1);
+    process_rows_move(&rows, 1);
+    process_rows_move(&rows, 1);
+    assert_int_equal(process_rows_selected(&rows)->process->pid, 4);
+    processes[2].cpu_percent = 5000;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_int_equal(process_rows_selected(&rows)->process->pid, 4);
+    assert_int_equal(rows.selected, 0);
+    /* Its pid is given to another process: that is not selected for it. */
+    processes[2].start_ticks = 77777;
+    processes[2].cpu_percent = 0;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_int_equal(process_rows_selected(&rows)->process->pid, 3);
+    snapshot.n_processes = 0;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_null(process_rows_selected(&rows));
+}
+
+static void rows_do_not_jump_for_one_busy_moment(void **state)
+{
+    (void)state;
+    add(1, 0, "steady", 50);
+    add(2, 0, "nervous", 0);
+    for (int i = 0; i < 10; i++)
+        process_rows_take(&rows, &snapshot, 0.5);
+    assert_rows("1 2");
+    processes[1].cpu_percent = 100;
+    process_rows_take(&rows, &snapshot, 0.5);
+    assert_rows("1 2");
+    for (int i = 0; i < 10; i++)
+        process_rows_take(&rows, &snapshot, 0.5);
+    assert_rows("2 1");
+}
+
+static void parents_in_a_circle_are_all_listed(void **state)
+{
+    (void)state;
+    add(1, 2, "a", 1);
+    add(2, 3, "b", 2);
+    add(3, 1, "c", 3);
+    add(4, 3, "below", 4);
+    add(5, 5, "its own parent", 0);
+    rows.is_tree = true;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_int_equal(rows.count, 5);
+}
+
+static void many_processes_in_one_line_or_row(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4000; i++)
+        add(i + 1, i, "chain", 1);
+    rows.is_tree = true;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_int_equal(rows.count, 4000);
+    assert_int_equal(rows.rows[3999].depth, 3999);
+    for (int i = 1; i < 4000; i++)
+        processes[i].parent = 1;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_int_equal(rows.count, 4000);
+    assert_int_equal(rows.rows[3999].depth, 1);
+}
+
+static int reads;
+
+static char *read_command(void *user, const struct gput_snapshot_process *process)
+{
+    (void)user;
+    char text[64];
+    reads++;
+    snprintf(text, sizeof text, "%s --option", process->name);
+    return strdup(text);
+}
+
+static void command_lines_are_read_once_and_after_execve(void **state)
+{
+    (void)state;
+    a_family();
+    rows.read_command = read_command;
+    reads = 0;
+    process_rows_take(&rows, &snapshot, 1);
+    assert_int_equal(reads, 0);
+    assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "grandchild --option");
+    process_rows_take(&rows, &snapshot, 1);
+    process_rows_command(&rows, &rows.rows[0]);
+    assert_int_equal(reads, 1);
+    snprintf(processes[0].name, sizeof processes[0].name, "new");
+    process_rows_take(&rows, &snapshot, 1);
+    assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "new --option");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_tree_is_sorted_by_what_subtrees_use),
+        TEST(a_folded_process_has_the_figures_of_its_subtree),
+        TEST(a_filter_keeps_ancestors),
+        TEST(the_selection_stays_with_its_process),
+        TEST(rows_do_not_jump_for_one_busy_moment),
+        TEST(parents_in_a_circle_are_all_listed),
+        TEST(many_processes_in_one_line_or_row),
+        TEST(command_lines_are_read_once_and_after_execve),
+    };
+    return cmocka_run_group_tests_name("live/process_rows", tests, NULL, NULL);
+}

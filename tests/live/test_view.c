@@ -1,0 +1,284 @@
+#include "testing.h"
+
+#include "live/fake_snapshot.h"
+#include "live/keys.h"
+#include "live/view.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+static struct view view;
+static struct grid grid;
+static struct gput_snapshot snapshot;
+static struct gput_snapshot_process processes[500];
+static struct gput_snapshot_gpu gpus[3];
+static struct gput_results results = {.max = 5e9, .joules = 1234, .cores = 8, .ram = 16e9};
+
+static void take(double seconds)
+{
+    snapshot.elapsed_seconds = seconds;
+    view_figures_add(&view.figures, &snapshot, &results);
+    process_rows_take(&view.processes, &snapshot, 0.5);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"python", "\033[2J\033]0;x\a", "\xe4\xb8\xad\xe6\x96\x87",
+        "\xe2\x80\xae\xd7\x90\xd7\x91", "a name that is as long as it can be, and longer",
+        "\xff\xfe"};
+    view = (struct view){.title = "train.py --epochs 3", .runs_command = true};
+    snapshot = (struct gput_snapshot){
+        .processes = processes, .n_processes = 500, .watts = 45, .gpus = gpus, .n_gpus = 3};
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        snapshot.sample.values[i] = 1e9;
+    snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 250;
+    for (int i = 0; i < 3; i++) {
+        gpus[i] = (struct gput_snapshot_gpu){.utilization_percent = 93,
+            .ram_bytes = 12e9,
+            .ram_capacity_bytes = 80e9,
+            .power_watts = 345};
+        strcpy(gpus[i].name, "NVIDIA H200");
+    }
+    for (int i = 0; i < 500; i++) {
+        processes[i] = (struct gput_snapshot_process){.pid = 100 + i,
+            .parent = i < 3 ? 1 : 100 + i / 3,
+            .start_ticks = 7,
+            .state = 'R',
+            .cpu_percent = 500 - i,
+            .ram_bytes = 1e6 * i,
+            .private_ram_bytes = 5e5 * i,
+            .gpu_ram_bytes = i % 2 ? NAN : 3e9,
+            .threads = 1};
+        snprintf(processes[i].name, sizeof processes[i].name, "%s", names[i % 6]);
+    }
+    take(1);
+    return grid_resize(&grid, 80, 24) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    view_finish(&view);
+    grid_finish(&grid);
+    return 0;
+}
+
+/* A row as text, without the blanks at its end. */
+static const char *row(int index)
+{
+    static char text[512];
+    int end = grid.columns;
+    size_t length = 0;
+    const struct cell *cells = &grid.cells[index * grid.columns];
+    while (end > 0 && cells[end - 1].code == ' ')
+        end--;
+    for (int i = 0; i < end; i++)
+        text[length++] = cells[i].code < 127 ? (char)cells[i].code : '#';
+    text[length] = '\0';
+    return text;
+}
+
+static bool shows(const char *text)
+{
+    view_draw(&view, &grid);
+    for (int i = 0; i < grid.rows; i++)
+        if (strstr(row(i), text))
+            return true;
+    return false;
+}
+
+static void figures_have_now_and_peak(void **state)
+{
+    (void)state;
+    assert_true(shows("CPU           2.50"));
+    assert_true(shows("of 8 cores"));
+    assert_true(shows("RAM        1.00 GB   5.00 GB"));
+    assert_true(shows("of 16.0 GB"));
+    assert_true(shows("45.0 W"));
+    assert_true(shows("1.23 kJ so far"));
+    assert_true(shows("500 processes"));
+    assert_true(shows("GPU 0         93 %      93 %"));
+    assert_true(shows("12.0 GB of 80.0 GB"));
+    assert_true(shows("train.py --epochs 3"));
+}
+
+static void each_gpu_says_who_uses_it(void **state)
+{
+    (void)state;
+    static struct gput_snapshot_gpu_user users[3][2] = {
+        {{100, 8e9}, {101, 2.5e9}}, {{0}}, {{103, NAN}}};
+    strcpy(processes[1].name, "worker");
+    snapshot.users = users;
+    take(2);
+    assert_true(grid_resize(&grid, 150, 30));
+    assert_true(shows("345 W  python 100 8.00 GB, worker 101 2.50 GB  NVIDIA H200"));
+    assert_true(shows("345 W  NVIDIA H200"));
+    snapshot.n_gpus = 1;
+    take(3);
+    assert_true(shows("345 W  python 100, worker 101  NVIDIA H200"));
+    snapshot.users = NULL;
+}
+
+static void what_is_not_known_is_a_dash(void **state)
+{
+    (void)state;
+    snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = NAN;
+    processes[0].cpu_percent = NAN;
+    take(2);
+    assert_true(shows("CPU              -"));
+}
+
+/* Whatever the size and the names: cells are glyphs, and wide ones are whole. */
+static void every_size_is_drawn_harmlessly(void **state)
+{
+    (void)state;
+    static struct open_block block = {.name = "\033[31mevil", .process_id = 7, .calls = 1};
+    static const struct open_blocks blocks = {.blocks = &block, .count = 1};
+    struct transcript transcript;
+    assert_true(transcript_init(&transcript));
+    transcript_add(&transcript, "output\r\n", 8);
+    view.blocks = &blocks;
+    for (int mode = 0; mode < 4; mode++) {
+        view.processes.is_tree = mode & 1;
+        view.output = mode & 2 ? &transcript : NULL;
+        process_rows_arrange(&view.processes);
+        for (int columns = 1; columns <= 200; columns += columns < 45 ? 1 : 31)
+            for (int rows = 1; rows <= 60; rows += rows < 20 ? 1 : 11) {
+                assert_true(grid_resize(&grid, columns, rows));
+                view_draw(&view, &grid);
+                for (int i = 0; i < columns * rows; i++) {
+                    const struct cell *cell = &grid.cells[i];
+                    assert_true(cell->columns == 0 || cell->code >= ' ');
+                    assert_false(cell->code >= 0x7F && cell->code < 0xA0);
+                    assert_true(
+                        cell->columns < 2 || (i % columns + 1 < columns && cell[1].columns == 0));
+                }
+            }
+    }
+    transcript_finish(&transcript);
+}
+
+static void keys_sort_filter_and_fold(void **state)
+{
+    (void)state;
+    assert_true(shows("sort: CPU"));
+    view_key(&view, 's');
+    assert_true(shows("sort: RAM"));
+    view_key(&view, KEY_LEFT);
+    assert_true(shows("sort: CPU"));
+    view_key(&view, '/');
+    view_key(&view, '1');
+    view_key(&view, '0');
+    view_key(&view, '9');
+    view_key(&view, '9');
+    view_key(&view, KEY_BACKSPACE);
+    assert_true(shows("Filter: 109"));
+    view_key(&view, KEY_ENTER);
+    assert_true(shows("(1 of 500)"));
+    view_key(&view, KEY_ESCAPE);
+    assert_int_equal(view.processes.count, 500);
+    view_key(&view, 't');
+    view_key(&view, 'j');
+    view_key(&view, ' ');
+    assert_true(view.processes.count < 500);
+    assert_true(shows("[+"));
+    view_key(&view, '?');
+    assert_true(shows("Any key: back"));
+    view_key(&view, 'q');
+    assert_int_equal(view_key(&view, 'q'), VIEW_CLOSE);
+}
+
+static void a_deep_tree_has_branches_in_a_narrow_column(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 500; i++)
+        processes[i].parent = 99 + i;
+    view.processes.is_tree = true;
+    grid_resize(&grid, 40, 24);
+    take(2);
+    view_key(&view, KEY_END);
+    view_draw(&view, &grid);
+    /* Its own branch, then its name. */
+    bool found = false;
+    for (int i = 0; i < grid.rows * grid.columns; i++)
+        found |= grid.cells[i].code == 0x2514 && grid.cells[i + 1].code == 0x2500 &&
+                 grid.cells[i + 2].code == 'p';
+    assert_true(found);
+}
+
+static void a_signal_needs_a_selection_and_a_yes(void **state)
+{
+    (void)state;
+    assert_int_equal(view_key(&view, 'K'), VIEW_NOTHING);
+    assert_true(shows("Select a process first"));
+    view_key(&view, KEY_DOWN);
+    view_key(&view, 'K');
+    assert_true(shows("Send SIGTERM to 100 python?"));
+    take(2); /* rows may change meanwhile */
+    assert_int_equal(view_key(&view, 'n'), VIEW_NOTHING);
+    view_key(&view, 'K');
+    assert_int_equal(view_key(&view, KEY_ENTER), VIEW_NOTHING);
+    view_key(&view, 'x');
+    assert_int_equal(view_key(&view, 'y'), VIEW_SEND_SIGNAL);
+    assert_int_equal(view.signal_number, SIGTERM);
+    assert_int_equal(view.signalled.pid, 100);
+    assert_int_equal(view.signalled.start_ticks, 7);
+    view_key(&view, 'K');
+    assert_int_equal(view_key(&view, '9'), VIEW_SEND_SIGNAL);
+    assert_int_equal(view.signal_number, SIGKILL);
+}
+
+static void the_selection_is_always_in_view(void **state)
+{
+    (void)state;
+    static const uint32_t keys[] = {
+        KEY_END, KEY_UP, KEY_PAGE_UP, KEY_HOME, KEY_PAGE_DOWN, KEY_DOWN, KEY_END};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        view_key(&view, keys[i]);
+        view_draw(&view, &grid);
+        assert_true(view.top <= view.processes.selected);
+        assert_true(view.processes.selected < view.top + (size_t)view.page);
+    }
+    assert_int_equal(view.processes.selected, 499);
+    snapshot.n_processes = 2;
+    take(3);
+    view_draw(&view, &grid);
+    assert_int_equal(view.top, 0);
+    view_key(&view, KEY_ESCAPE);
+    assert_null(process_rows_selected(&view.processes));
+}
+
+static void a_line_is_typed_for_the_command(void **state)
+{
+    (void)state;
+    view_key(&view, 'i'); /* its input is not this terminal */
+    assert_int_equal(view.mode, VIEW_NORMAL);
+    view.takes_input = true;
+    view_key(&view, 'i');
+    view_key(&view, 'q');
+    view_key(&view, 0xE9);
+    view_key(&view, '\033' - 1);
+    assert_true(shows("To the command: q"));
+    assert_int_equal(view_key(&view, KEY_ENTER), VIEW_SEND_INPUT);
+    assert_string_equal(view.input, "q\xc3\xa9");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(figures_have_now_and_peak),
+        TEST(each_gpu_says_who_uses_it),
+        TEST(what_is_not_known_is_a_dash),
+        TEST(every_size_is_drawn_harmlessly),
+        TEST(keys_sort_filter_and_fold),
+        TEST(a_deep_tree_has_branches_in_a_narrow_column),
+        TEST(a_signal_needs_a_selection_and_a_yes),
+        TEST(the_selection_is_always_in_view),
+        TEST(a_line_is_typed_for_the_command),
+    };
+    return cmocka_run_group_tests_name("live/view", tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+"""Calls between source files: they go one way, and what one file alone uses is static."""
+
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+from test_layers import MAY_INCLUDE
+
+BUILD = pathlib.Path(os.environ["GPUT_BUILD"])
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+LIBRARY = BUILD / "libgput-internal.a.p"
+COMMAND = BUILD / "gpu-tracker.p"
+
+
+def symbols(*folders):
+    """What each object defines for others, and what it takes from them."""
+    objects = [path for folder in folders for path in sorted(folder.glob("*.o"))]
+    text = subprocess.run(["nm", "-A", "-g", *map(str, objects)], check=True, capture_output=True, text=True).stdout
+    defined, used = collections.defaultdict(set), collections.defaultdict(set)
+    for path, kind, name in re.findall(r"(?m)^(\S+):[0-9a-f ]+ (\w) (\S+)$", text):
+        (used if kind == "U" else defined)[pathlib.Path(path).name].add(name)
+    return defined, used
+
+
+def loops(defined, used):
+    """Groups of files that call each other, perhaps through others (Tarjan's algorithm)."""
+    owner = {name: path for path, names in defined.items() for name in names}
+    calls = {path: {owner[name] for name in used[path] if name in owner} - {path} for path in defined}
+    number, lowest, stack, found = {}, {}, [], []
+
+    def visit(path):
+        number[path] = lowest[path] = len(number)
+        stack.append(path)
+        for called in calls[path]:
+            if called not in number:
+                visit(called)
+            if called in stack:
+                lowest[path] = min(lowest[path], lowest[called])
+        if lowest[path] == number[path]:
+            group = set(stack[stack.index(path):])
+            del stack[stack.index(path):]
+            if len(group) > 1:
+                found.append(group)
+
+    sys.setrecursionlimit(10000)
+    for path in calls:
+        if path not in number:
+            visit(path)
+    return found
+
+
+class Calls(unittest.TestCase):
+    def test_files_of_the_library_call_each_other_one_way(self):
+        defined, used = symbols(LIBRARY)
+        self.assertGreater(len(defined), 300)
+        self.assertEqual(loops(defined, used), [])
+
+    def test_calls_follow_the_layers(self):
+        # A public function can be called without a header of its folder.
+        defined, used = symbols(LIBRARY)
+        folder = {name: path.split("_")[1] for path, names in defined.items() for name in names}
+        wrong = set()
+        for path, names in used.items():
+            caller = path.split("_")[1]
+            wrong |= {(path, name) for name in names if folder.get(name, caller) not in {caller, *MAY_INCLUDE[caller]}}
+        self.assertEqual(sorted(wrong), [])
+
+    def test_files_of_the_command_call_each_other_one_way(self):
+        defined, used = symbols(COMMAND)
+        # The table of commands names their functions, and some commands print the table.
+        table = used["cli_command.c.o"]
+        table -= {name for name in table if name.startswith("cmd_")}
+        self.assertEqual(loops(defined, used), [])
+
+    def test_what_one_file_alone_uses_is_static(self):
+        defined, _ = symbols(LIBRARY, COMMAND)
+        _, used = symbols(*(path for path in BUILD.rglob("*.p") if path.is_dir()))
+        public = re.findall(r"gput_\w+", (SOURCE / "src" / "libgputracker.map").read_text())
+        fuzzed = re.findall(r"\w+", "".join(path.read_text() for path in (SOURCE / "tests" / "fuzz").glob("*.[ch]")))
+        taken = {"main", *public, *fuzzed}.union(*used.values())
+        alone = {(path, name) for path, names in defined.items() for name in names - taken}
+        self.assertEqual([row for row in sorted(alone) if not row[1].startswith("_")], [])
+
+
+class Loops(unittest.TestCase):
+    def test_a_loop_through_another_file_is_found(self):
+        defined = {"a": {"f"}, "b": {"g"}, "c": {"h"}, "d": {"i"}}
+        used = {"a": {"g"}, "b": {"h", "printf"}, "c": {"f", "i"}, "d": set()}
+        self.assertEqual(loops(defined, used), [{"a", "b", "c"}])
+        self.assertEqual(loops(defined, {**used, "c": {"i"}}), [])
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,71 @@
+"""Every link of a page leads to a file, and to a heading of it; the site is made of the same pages."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+
+
+def pages():
+    listed = [*SOURCE.glob("*.md"), *(SOURCE / "docs").rglob("*.md"), *(SOURCE / "bench").glob("*.md"), *(SOURCE / "tests").glob("*/README.md")]
+    return sorted(listed)
+
+
+def links(page):
+    return LINK.findall(CODE.sub("", page.read_text()))
+
+
+def headings(page):
+    """The anchors that code hosts make of them."""
+    found = re.findall(r"(?m)^#+ (.+)$", re.sub(r"(?ms)^```.*?^```", "", page.read_text()))
+    plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text) for text in found)
+    return {re.sub(r"[^\w\- ]", "", text.lower()).strip().replace(" ", "-") for text in plain}
+
+
+class Links(unittest.TestCase):
+    def test_every_link_leads_somewhere(self):
+        count = 0
+        for page in pages():
+            for link in links(page):
+                if re.match(r"[a-z]+:", link):
+                    continue
+                path, _, anchor = link.partition("#")
+                target = (page.parent / path).resolve() if path else page
+                with self.subTest(page=page.name, link=link):
+                    self.assertTrue(target.exists())
+                    if anchor and target.suffix == ".md":
+                        self.assertIn(anchor, headings(target))
+                count += 1
+        self.assertGreater(count, 100)
+
+
+class Site(unittest.TestCase):
+    def test_every_page_is_made_and_in_the_menu(self):
+        menu = set(re.findall(r"(?m)^ +- [^:]+: (\S+\.md)$", (SOURCE / "mkdocs.yml").read_text()))
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, SOURCE / "tools/make-site.py", folder], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            made = {str(path.relative_to(f"{folder}/pages")) for path in pathlib.Path(folder).rglob("*.md")}
+            site = (pathlib.Path(folder) / "mkdocs.yml").read_text()
+            session = (pathlib.Path(folder) / "pages/api/session.md").read_text()
+        self.assertEqual(menu - made, set())
+        for page in made:
+            if not page.startswith("api/"):
+                self.assertRegex(site, rf"(?m)^ +- [^:]+: {re.escape(page)}$")
+        headers = {path.stem for path in (SOURCE / "include/gputracker").glob("*.h")}
+        self.assertEqual({pathlib.PurePath(page).stem for page in made if page.startswith("api/")}, headers | {"index"})
+        self.assertRegex(session, r"(?m)^## gput_session_create\n\nChecks the options")
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,126 @@
+"""What operators get in packaging/ is valid, and names metrics and rights that gpu-tracker has."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+PACKAGING = SOURCE / "packaging"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+SERVED = set(re.findall(r"^# TYPE (\S+) ", (SOURCE / "tests/fixtures/output/metrics.prom").read_text(), re.MULTILINE))
+# A metric that the page of the fixture leaves out: it shows what a missing figure is.
+SERVED |= {"gputracker_combined_storage_written_bytes_total"}
+METRIC = re.compile(r"\bgputracker_\w+")
+DASHBOARD = json.loads((PACKAGING / "grafana/gpu-tracker.json").read_text())
+# What Grafana fills in.
+VARIABLES = {"$__rate_interval": "1m", "$__range": "1h", "$job": ".*", "$instance": ".*"}
+
+
+def queries():
+    for panel in DASHBOARD["panels"]:
+        for target in panel["targets"]:
+            yield target["expr"]
+
+
+def run(*words):
+    return subprocess.run(words, capture_output=True, text=True, timeout=60)
+
+
+class Metrics(unittest.TestCase):
+    def test_every_query_of_the_dashboard_names_metrics_that_are_served(self):
+        for query in queries():
+            names = METRIC.findall(query)
+            self.assertTrue(names, query)
+            self.assertLessEqual(set(names), SERVED, query)
+
+    def test_the_dashboards_variables_name_metrics_that_are_served(self):
+        found = METRIC.findall(json.dumps(DASHBOARD["templating"]))
+        self.assertTrue(found)
+        self.assertLessEqual(set(found), SERVED)
+
+    def test_panels_have_ids_and_places_of_their_own(self):
+        panels = DASHBOARD["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        cells = [(x, y) for panel in panels for at in [panel["gridPos"]]
+                 for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])]
+        self.assertEqual(len(set(cells)), len(cells))
+        self.assertLessEqual(max(x for x, _ in cells), 23)
+
+    def test_every_rule_names_metrics_that_are_served(self):
+        for name in "gpu-tracker.yml", "gpu-tracker.test.yml":
+            found = METRIC.findall((PACKAGING / "prometheus" / name).read_text())
+            self.assertTrue(found)
+            self.assertLessEqual(set(found), SERVED)
+
+    @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed (Debian package prometheus)")
+    def test_prometheus_takes_the_rules_and_every_query(self):
+        rules = PACKAGING / "prometheus"
+        for words in ("check", "rules", rules / "gpu-tracker.yml"), ("test", "rules", rules / "gpu-tracker.test.yml"):
+            done = run("promtool", *map(str, words))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        group = {"name": "dashboard", "rules": []}
+        for number, query in enumerate(queries()):
+            for variable, value in VARIABLES.items():
+                query = query.replace(variable, value)
+            group["rules"].append({"record": f"q{number}", "expr": query})
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            json.dump({"groups": [group]}, file)  # JSON is YAML
+            file.flush()
+            done = run("promtool", "check", "rules", file.name)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Rights(unittest.TestCase):
+    """The one right beyond a user's that serve needs is the one that doctor names."""
+
+    def setUp(self):
+        doctor = (SOURCE / "src/doctor/doctor.c").read_text()
+        self.energy = re.search(r"setcap (cap_\w+)\+ep .*\n.*perf|perf\.refused \? \"sudo setcap (cap_\w+)\+ep", doctor)
+        self.capability = next(filter(None, self.energy.groups())).upper()
+
+    def test_the_unit_has_that_capability_and_no_other(self):
+        unit = (PACKAGING / "systemd/gpu-tracker.service").read_text()
+        for setting in "AmbientCapabilities", "CapabilityBoundingSet":
+            self.assertEqual(re.findall(rf"(?m)^{setting}=(.*)$", unit), [self.capability])
+
+    def test_the_daemon_set_has_that_capability_and_no_other(self):
+        text = (PACKAGING / "kubernetes/daemonset.yaml").read_text()
+        self.assertEqual(re.findall(r"add: \[(.*)\]", text), [f'"{self.capability.removeprefix("CAP_")}"'])
+        self.assertEqual(re.findall(r"drop: \[(.*)\]", text), ['"ALL"'])
+        self.assertNotIn("privileged: true", text)
+
+    @unittest.skipUnless(shutil.which("systemd-analyze"), "systemd is not installed")
+    def test_systemd_takes_the_unit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            unit = (PACKAGING / "systemd/gpu-tracker.service").read_text()
+            path = pathlib.Path(folder) / "gpu-tracker.service"
+            path.write_text(re.sub("ExecStart=\\S+", "ExecStart=/bin/true", unit).replace("Documentation=man:gpu-tracker(1)\n", ""))
+            done = run("systemd-analyze", "verify", str(path))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            done = run("systemd-analyze", "security", "--offline=true", "--threshold=30", str(path))
+            self.assertEqual(done.returncode, 0, done.stdout[-500:] + done.stderr)
+
+
+class Commands(unittest.TestCase):
+    """What unit, image and DaemonSet start is a command that gpu-tracker takes."""
+
+    def test_they_start_serve_with_an_option_it_has(self):
+        usage = run(os.environ["GPUT_COMMAND"], "serve", "-h").stdout
+        self.assertIn("--listen=", usage)
+        for name in "systemd/gpu-tracker.service", "kubernetes/daemonset.yaml", "container/Containerfile":
+            text = (PACKAGING / name).read_text()
+            started = re.findall(r'(?:CMD \[|args: \[|ExecStart=\S+ )"?(\w+)"?,? "?(--[\w-]+)', text)
+            self.assertTrue(started, name)
+            self.assertEqual(set(started), {("serve", "--listen")}, name)
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,146 @@
+"""HTML reports and pictures from Python: what they show is what the files have."""
+
+import importlib.util
+import os
+import pickle
+import sys
+import time
+import unittest
+import xml.etree.ElementTree
+
+import package
+import gpu_tracker
+
+sys.path.append(str(package.SOURCE / "tests" / "cli"))
+from analysis_files import call, row, write_marks, write_tracking
+from report_data import PAGE, Report
+from svg_chart import Chart
+
+
+class Reports(package.PackageTest):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "page.html").write_text(PAGE)
+        patch = unittest.mock.patch.dict(os.environ, {"GPUT_REPORT_PAGE": str(self.folder / "page.html")})
+        patch.start()
+        self.addCleanup(patch.stop)
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(1, 12)])
+        write_tracking(self.folder / "u.csv", [row(second, 0.5) for second in range(1, 8)])
+        write_marks(self.folder / "m.csv", call(7, "load <x>", 2, 4))
+
+    def tracked(self, **options):
+        with gpu_tracker.Tracker(sleep_time=0.02, disable_logs=True, **options) as tracker:
+            held = bytearray(50_000_000)
+            time.sleep(0.15)
+        self.assertGreater(len(held), 0)
+        return tracker
+
+    def test_a_plot_is_a_file(self):
+        self.assertIsNone(gpu_tracker.plot("t.csv", self.folder / "x.svg", figures=["main_ram"], size=(88, 50), title="Title"))
+        chart = Chart((self.folder / "x.svg").read_text())
+        self.assertAlmostEqual(chart.size[0] * 25.4 / 72, 88, delta=0.01)
+        self.assertAlmostEqual(max(chart.line().values()), 11e9, delta=chart.line().resolution[0])
+        self.assertIn("Title", chart.texts)
+
+    def test_without_a_file_it_is_a_picture_for_notebooks(self):
+        picture = gpu_tracker.plot(["t.csv", "u.csv"], figures=["ram"], start=2, end=5.5)
+        chart = Chart(picture._repr_svg_())
+        self.assertEqual({line.name for line in chart.panels[0]}, {"t.csv", "u.csv"})
+        line = chart.line(0, "t.csv")
+        self.assertAlmostEqual(max(line.values()), 3 * 6.5e9, delta=line.resolution[0])
+        picture.save("x.svg")
+        self.assertEqual((self.folder / "x.svg").read_text(), picture.svg)
+
+    def test_code_blocks(self):
+        chart = Chart(gpu_tracker.plot("t.csv", sub_tracking_files="m.csv", blocks=True).svg)
+        self.assertEqual(set(chart.rows), {"load <x>"})
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_tables_as_parquet_and_arrow_files(self):
+        import pyarrow.ipc
+        import pyarrow.parquet
+
+        count = 70_000  # more than a part has
+        write_tracking(self.folder / "long.csv", [row(second) for second in range(1, count + 1)])
+        gpu_tracker.report("long.csv", "parquet", sub_tracking_files="m.csv", format="parquet")
+        samples = pyarrow.parquet.read_table(self.folder / "parquet" / "samples.parquet")
+        self.assertEqual(samples.num_rows, count)
+        self.assertEqual(samples["combined_ram"].to_pylist()[-1], 3e9 * count)
+        self.assertEqual(samples.schema.field("combined_ram").metadata, {b"unit": b"bytes"})
+        gpu_tracker.report(["t.csv", "u.csv"], "arrow", format="arrow")
+        with pyarrow.ipc.open_file(self.folder / "arrow" / "2-samples.arrow") as file:
+            self.assertEqual(file.read_all()["time"].to_pylist(), [float(i) for i in range(7)])
+        blocks = pyarrow.parquet.read_table(self.folder / "parquet" / "blocks.parquet").to_pylist()
+        self.assertEqual([(block["name"], block["calls"], block["total"]) for block in blocks], [("load <x>", 1, 2)])
+        for name in "parquet", "arrow":
+            self.assertEqual([path for path in os.listdir(name) if path.endswith(".part")], [])
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_tables_that_cannot_be_written_leave_nothing(self):
+        (self.folder / "tables" / "samples.parquet.part").mkdir(parents=True)
+        with self.assertRaises(OSError):
+            gpu_tracker.report("t.csv", "tables", format="parquet")
+        self.assertEqual(os.listdir("tables"), ["samples.parquet.part"])
+
+    def test_tables_need_pyarrow_and_a_folder(self):
+        with unittest.mock.patch.dict(sys.modules, {"pyarrow": None}):
+            with self.assertRaisesRegex(ImportError, "pip install pyarrow"):
+                gpu_tracker.report("t.csv", "tables", format="parquet")
+        self.assertFalse((self.folder / "tables").exists())
+        with self.assertRaisesRegex(ValueError, "name the folder"):
+            gpu_tracker.report("t.csv", format="arrow")
+        with self.assertRaisesRegex(ValueError, '"orc" is not a valid format'):
+            gpu_tracker.report("t.csv", "x", format="orc")
+
+    def test_errors_are_exceptions(self):
+        self.assert_raises(ValueError, "A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not x.jpg", gpu_tracker.plot, "t.csv", "x.jpg")
+        with self.assertRaisesRegex(ValueError, 'no figure "nothing"'):
+            gpu_tracker.plot("t.csv", figures=["nothing"])
+        for function in gpu_tracker.plot, gpu_tracker.report:
+            with self.assertRaises(FileNotFoundError):
+                function("missing.csv", "x.svg")
+        with self.assertRaises(TypeError):
+            gpu_tracker.plot("t.csv", figures=[3])
+        with self.assertLogs("gpu_tracker") as logs:
+            gpu_tracker.plot("t.csv", blocks=True)
+        self.assertIn("There are no code blocks to draw.", logs.output[0])
+
+    def test_a_report_has_the_samples(self):
+        gpu_tracker.report("t.csv", "x.html", sub_tracking_files=["m.csv"], title="</title>")
+        report = Report("x.html")
+        self.assertEqual(report.document["title"], "</title>")
+        self.assertEqual(len(report.series()["combined_ram"][1]), 11)
+        self.assertEqual(report.sessions[0]["calls"]["names"], ["load <x>"])
+
+    def test_a_tracker_is_drawn_and_reported(self):
+        tracker = self.tracked(tracking_file="own.csv")
+        chart = Chart(tracker.plot(figures=["ram"]).svg)
+        peak = max(gpu_tracker.read_samples("own.csv")["combined_ram"]) * 1e9
+        self.assertAlmostEqual(max(chart.line().values()), peak, delta=chart.line().resolution[0])
+        self.assertEqual(tracker.report("x.html"), tracker.report())
+        (session,) = Report("x.html").sessions
+        self.assertLessEqual({"series", "cards", "sources"}, session.keys())
+        pickle.loads(pickle.dumps(tracker)).report("y.html")  # it does not know where its file is
+        (session,) = Report("y.html").sessions
+        self.assertIn("cards", session)
+
+    def test_a_tracker_without_samples_has_figures_in_its_report_and_no_plot(self):
+        tracker = self.tracked()
+        tracker.report("x.html")
+        (session,) = Report("x.html").sessions
+        self.assertIn("cards", session)
+        self.assert_raises(RuntimeError, "There are no samples to draw: give the tracker a tracking_file.", tracker.plot)
+
+    def test_a_native_curve_needs_a_value_for_each_time(self):
+        from gpu_tracker import _native
+
+        curve = ("ram", "RAM", "bytes", [0.0, 1.0], [1.0, None])
+        xml.etree.ElementTree.fromstring(_native.plot((), curves=[curve])[0])
+        self.assert_raises(ValueError, "A curve needs a value for each time.", _native.plot, (), curves=[(*curve[:4], [1.0])])
+        for wrong in ("ram", "RAM"), ("ram", "RAM", "bytes", 1, 2), ("ram", "RAM", "bytes", ["x"], [1]):
+            with self.assertRaises(TypeError):
+                _native.plot((), curves=[wrong])
+
+
+if __name__ == "__main__":
+    package.main()

@@ -1,0 +1,122 @@
+#include <gputracker/job.h>
+
+#include "testing.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const of_rank_3[] = {"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=8",
+    "OMPI_COMM_WORLD_LOCAL_RANK=1", "PMIX_NAMESPACE=prterun-a/b@1", "USER=kim", NULL};
+static const char *const without_launcher[] = {"USER=kim", NULL};
+static const char *const of_one[] = {"PMI_RANK=0", "PMI_SIZE=1", NULL};
+
+/* Static text, changed by the next call. */
+static const char *path_of(const char *const *environment, const char *name)
+{
+    static char kept[4096];
+    struct gput_job *job;
+    char *path;
+    assert_int_equal(gput_job_create(environment, &job, NULL), GPUT_OK);
+    assert_int_equal(gput_job_path(job, name, &path, NULL), GPUT_OK);
+    snprintf(kept, sizeof kept, "%s", path);
+    free(path);
+    gput_job_destroy(job);
+    return kept;
+}
+
+static void says_where_a_process_is_in_its_job(void **state)
+{
+    (void)state;
+    struct gput_job *job;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    assert_int_equal(gput_job_create(of_rank_3, &job, NULL), GPUT_OK);
+    assert_string_equal(gput_job_launcher(job), "Open MPI");
+    assert_string_equal(gput_job_id(job), "prterun-a/b@1");
+    assert_string_equal(gput_job_host(job), host);
+    assert_int_equal(gput_job_rank(job), 3);
+    assert_int_equal(gput_job_local_rank(job), 1);
+    assert_int_equal(gput_job_world_size(job), 8);
+    assert_int_equal(gput_job_restarts(job), -1);
+    gput_job_destroy(job);
+    gput_job_destroy(NULL);
+}
+
+static void puts_the_rank_before_the_extension_where_there_are_several(void **state)
+{
+    (void)state;
+    assert_string_equal(path_of(of_rank_3, "samples.csv"), "samples.r3.csv");
+    assert_string_equal(path_of(of_rank_3, "a.b/samples"), "a.b/samples.r3");
+    assert_string_equal(path_of(of_rank_3, "a.b/.hidden"), "a.b/.hidden.r3");
+    assert_string_equal(path_of(of_rank_3, "folder/"), "folder.r3/");
+    assert_string_equal(path_of(of_rank_3, "%r.csv"), "3.csv"); /* it says so itself */
+    assert_string_equal(path_of(of_rank_3, "100%%.csv"), "100%.r3.csv");
+    assert_string_equal(path_of(without_launcher, "samples.csv"), "samples.csv");
+    assert_string_equal(path_of(of_one, "samples.csv"), "samples.csv");
+}
+
+static void leaves_streams_and_devices_alone(void **state)
+{
+    (void)state;
+    assert_string_equal(path_of(of_rank_3, "-"), "-");
+    assert_string_equal(path_of(of_rank_3, "/dev/stdout"), "/dev/stdout");
+}
+
+static void fills_in_placeholders(void **state)
+{
+    (void)state;
+    char expected[64];
+    assert_string_equal(path_of(of_rank_3, "s-%r-%l-%j.csv"), "s-3-1-prterun-a_b@1.csv");
+    assert_string_equal(path_of(without_launcher, "s-%r-%l-%j.csv"), "s-0-0-none.csv");
+    assert_string_equal(path_of(without_launcher, "%q{USER}-%q{UNSET}.csv"), "kim-.csv");
+    snprintf(expected, sizeof expected, "%ld.csv", (long)getpid());
+    assert_string_equal(path_of(without_launcher, "%p.csv"), expected);
+    assert_int_equal(strlen(path_of(without_launcher, "%t")), strlen("20260131T235959Z"));
+    assert_string_equal(path_of(without_launcher, "a%20b%"), "a%20b%"); /* no placeholders */
+}
+
+static void refuses_what_names_no_file(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"", "%q", "%q{", "%q{}", "%qUSER", "%q{USER"};
+    struct gput_job *job;
+    struct gput_error error;
+    char *path;
+    assert_int_equal(gput_job_create(without_launcher, &job, NULL), GPUT_OK);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(gput_job_path(job, wrong[i], &path, &error), GPUT_ERROR_INVALID);
+    gput_job_destroy(job);
+}
+
+static void finds_names_that_are_free(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/gput-test-job-XXXXXX", taken[64], name[64], expected[64];
+    char *path;
+    assert_non_null(mkdtemp(folder));
+    snprintf(taken, sizeof taken, "%s/s.0.csv", folder);
+    snprintf(name, sizeof name, "%s/s.%%n.csv", folder);
+    snprintf(expected, sizeof expected, "%s/s.1.csv", folder);
+    fclose(fopen(taken, "we"));
+    assert_string_equal(path_of(without_launcher, name), expected);
+    assert_int_equal(gput_job_free_path(taken, &path, NULL), GPUT_OK);
+    snprintf(expected, sizeof expected, "%s/s.0.1.csv", folder);
+    assert_string_equal(path, expected);
+    free(path);
+    unlink(taken);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_where_a_process_is_in_its_job),
+        cmocka_unit_test(puts_the_rank_before_the_extension_where_there_are_several),
+        cmocka_unit_test(leaves_streams_and_devices_alone),
+        cmocka_unit_test(fills_in_placeholders),
+        cmocka_unit_test(refuses_what_names_no_file),
+        cmocka_unit_test(finds_names_that_are_free),
+    };
+    return cmocka_run_group_tests_name("session/job", tests, NULL, NULL);
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Makes the pages of the documentation site from docs/, the README and the public headers: make-site.py FOLDER
+
+FOLDER/pages and FOLDER/mkdocs.yml are for mkdocs. Links that leave docs/ lead to the page made of that file, or to a copy of it.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+# Files outside docs/ that become pages.
+PAGES = {
+    "README.md": "index.md",
+    "ARCHITECTURE.md": "architecture.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "bench/RESULTS.md": "bench-results.md",
+    "bench/README.md": "bench.md",
+    "tests/fake-nvml/README.md": "fake-nvml.md",
+    "LICENSE": "LICENSE",
+}
+LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
+NAME = re.compile(r"\b(?:GPUT_\w+|gput_\w+(?:\(\))?)")
+CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
+
+
+def place_of(source):
+    """Where a file of the project is in the site, from its root."""
+    if source in PAGES:
+        return PAGES[source]
+    if source.startswith("docs/"):
+        return source.removeprefix("docs/")
+    if source.startswith("include/gputracker/") and source.endswith(".h"):
+        return f"api/{pathlib.PurePath(source).stem}.md"
+    return f"files/{source}"
+
+
+def with_links(text, source, copied):
+    """The page with its relative links as they are in the site. Files that are no pages are added to `copied`."""
+
+    def relink(found):
+        before, target, after = found.groups()
+        if not target or re.match(r"[a-z]+:", target):
+            return found[0]
+        path = os.path.normpath(os.path.join(os.path.dirname(source), target))
+        if not (ROOT / path).exists():
+            sys.exit(f"{source} links to {target}, which is not there.")
+        place = place_of(path)
+        if place.startswith("files/") or place == "LICENSE":
+            copied[path] = place
+        here = os.path.dirname(place_of(source))
+        return before + os.path.relpath(place, here or ".") + after
+
+    parts = CODE.split(text)
+    return "".join(part if number % 2 else LINK.sub(relink, part) for number, part in enumerate(parts))
+
+
+def prose(comment):
+    """The text of a C comment; what is indented in it is code."""
+    lines = [re.sub(r"^ ?\* ?", "", line.rstrip()) for line in re.sub(r"^/\*\*?|\*/$", "", comment.strip()).split("\n")]
+    # Code is every second part: it stays as it is.
+    parts = re.split(r"((?m:^    .*$)|`[^`]*`)", "\n".join(lines).strip())
+    return "".join(part if number % 2 else NAME.sub(r"`\g<0>`", part.replace("<", "&lt;")) for number, part in enumerate(parts))
+
+
+def api_page(header):
+    """The documentation of a public header: its comment, and each declaration below its own."""
+    text = header.read_text()
+    body = re.sub(r"(?m)^#(ifndef|define) \w+_H$|^#ifdef __cplusplus\n.*\n#endif$|^#endif$", "", text)
+    comments = re.match(r"\s*(/\*.*?\*/)", body, re.DOTALL)
+    page = [f"# gputracker/{header.name}", ""]
+    if comments:
+        page += [prose(comments[1]), ""]
+        body = body[comments.end() :]
+    body = re.sub(r"(?m)^#include .*\n", "", body)
+    # A declaration: its comment, and what follows up to the next one that begins in the first column.
+    for block in re.split(r"(?m)^(?=/\*\*)", body):
+        found = re.match(r"(/\*\*.*?\*/)\n?(.*)", block, re.DOTALL)
+        comment, code = (found[1], found[2]) if found else ("", block)
+        code = re.sub(r"\n{3,}", "\n\n", code).strip()
+        if not code and not comment:
+            continue
+        name = re.search(r"\b((?:enum|struct) gput_\w+)(?= \{)|\b(gput_\w+)(?=\()|#define (GPUT_\w+)", code)
+        if name:
+            page += [f"## {next(filter(None, name.groups()))}", ""]
+        if comment:
+            page += [prose(comment), ""]
+        if code:
+            page += ["```c", code, "```", ""]
+    return "\n".join(page)
+
+
+def summary(header):
+    """The first sentence of its comment."""
+    text = re.match(r"\s*/\*\s*\*?\s*(.*?)\*/", header.read_text(), re.DOTALL)
+    line = " ".join(re.sub(r"(?m)^ \* ?", "", text[1]).split()) if text else ""
+    return re.split(r"(?<=[.:])\s", line)[0].rstrip(".:").replace("|", "\\|")
+
+
+def glossary():
+    table = re.search(r"## Glossary\n\n(\|.*?\n)\n", (ROOT / "ARCHITECTURE.md").read_text(), re.DOTALL)[1]
+    return f"# Glossary\n\nThe terms of the documentation, the API and the source.\n\n{table}"
+
+
+def gallery():
+    captions = re.findall(r"!\[([^\]]*)\]\(screenshots/(\w+\.png)\)", (ROOT / "docs" / "report.md").read_text())
+    shown = {name: caption for caption, name in captions}
+    pictures = sorted((ROOT / "docs" / "screenshots").glob("*.png"))
+    lines = ["# Gallery", "", "Reports as HTML files: `gpu-tracker report` and `--report` ([report.md](report.md)).", ""]
+    for picture in pictures:
+        caption = shown.get(picture.name) or picture.stem.replace("-", " ").capitalize()
+        lines += [f"## {caption}", "", f"![{caption}](screenshots/{picture.name})", ""]
+    return "\n".join(lines)
+
+
+def menu(pages):
+    """mkdocs.yml for the folder, with the pages that it does not name under Details."""
+    text = (ROOT / "mkdocs.yml").read_text()
+    named = set(re.findall(r"(?m)^ +- [^:]+: (\S+\.md)$", text))
+    more = []
+    for page in sorted(pages.rglob("*.md")):
+        name = str(page.relative_to(pages))
+        if name not in named and not name.startswith(("api/", "files/")):
+            more.append(f"      - {page.read_text().splitlines()[0].lstrip('# ')!r}: {name}")
+    folder = pages.parent.resolve()
+    return f"docs_dir: {folder}/pages\nsite_dir: {folder}/site\n" + text.replace("      # more", "\n".join(more))
+
+
+def main():
+    pages = pathlib.Path(sys.argv[1]) / "pages"
+    shutil.rmtree(pages, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", pages)
+    (pages / "api").mkdir()
+    copied = {}
+    sources = [path for path in PAGES if path.endswith(".md")]
+    sources += [str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")]
+    for source in sources:
+        (pages / place_of(source)).write_text(with_links((ROOT / source).read_text(), source, copied))
+    headers = sorted((ROOT / "include" / "gputracker").glob("*.h"))
+    for header in headers:
+        (pages / "api" / f"{header.stem}.md").write_text(api_page(header))
+    index = "".join(f"| [gputracker/{header.name}]({header.stem}.md) | {summary(header)} |\n" for header in headers)
+    (pages / "api" / "index.md").write_text(
+        f"# The C API\n\nEach header stands alone; `gputracker/gputracker.h` includes all.\n\n| header | about |\n| --- | --- |\n{index}")
+    (pages / "glossary.md").write_text(glossary())
+    (pages / "gallery.md").write_text(gallery())
+    for source, place in copied.items():
+        (pages / place).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / source, pages / place)
+    (pages.parent / "mkdocs.yml").write_text(menu(pages))
+
+
+if __name__ == "__main__":
+    main()
