@@ -86,7 +86,7 @@ static void measure_memory(void)
     double early = 0;
     int samples = bench_is_full() ? 100000 : 30000;
     for (int i = 0; i < samples; i++) {
-        sampler_take_sample(&sampler, 0, false);
+        sampler_take_sample(&sampler, &(struct sampler_tick){0});
         tracking_file_write_row(file, &sampler.snapshot.sample, sampler.snapshot.taken_ns, NULL);
         if (i == samples / 10)
             early = rss_megabytes();

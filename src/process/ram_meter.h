@@ -45,7 +45,6 @@ struct ram_meter {
                               may lack more than 1 % */
 };
 
-/* With `exact` everything is read exactly at every scan, whatever it costs. */
 void ram_meter_init(struct ram_meter *meter, enum exact_readings_when when, int64_t now_ns);
 void ram_meter_finish(struct ram_meter *meter);
 

@@ -7,10 +7,10 @@
 
 #include "energy/energy_meter.h"
 #include "energy/other_cpu.h"
-#include "gpu/gpu.h"
-#include "os/pid_vector.h"
 #include "process/process_tree.h"
 #include "process/ram_meter.h"
+#include "session/cpu_percents.h"
+#include "session/gpu_sampler.h"
 #include "session/snapshot.h"
 #include "session/system_meter.h"
 
@@ -38,22 +38,12 @@ struct sampler {
     struct process_tree tree;
     struct process_tree all; /* with options.lists_all */
     struct ram_meter ram;
+    struct cpu_percents percents;
     struct system_meter *system; /* borrowed */
     struct other_cpu others;
+    struct gpu_sampler gpus;
     struct energy_meter energy;
     struct snapshot snapshot; /* the last one */
-
-    /* The moments of the two samples before, for CPU percents. */
-    struct cpu_mark {
-        int64_t time_ns, main_ns, descendants_ns;
-    } last, before_last;
-
-    /* Threads of main that only track, besides the calling one; with SAMPLER_IN_MAIN their CPU
-     * time. */
-    unsigned own_threads;
-    int64_t own_threads_cpu_ns;
-    struct pid_vector descendants; /* scratch, for the GPUs */
-    uint64_t descendants_generation;
 };
 
 /*
@@ -65,44 +55,33 @@ int sampler_init(struct sampler *sampler, const struct sampler_options *options,
 
 void sampler_finish(struct sampler *sampler);
 
-enum sampler_flags {
-    /* The calling thread belongs to the main process and only samples: neither it nor its CPU time
-     * counts. */
-    SAMPLER_IN_MAIN = 1,
-    SAMPLER_LAST = 2,         /* no sample will follow */
-    SAMPLER_BASELINE = 16,    /* it has no interval to measure CPU percents over */
-    SAMPLER_NONE_STARTED = 4, /* no process was started on the machine since the sample before */
-    SAMPLER_AWAIT_LISTS = 8,  /* the first sample waits until drivers have listed the processes that
-                                 hold GPU RAM; the last one always does */
+/* What is special about a sample. */
+struct sampler_tick {
+    bool is_baseline; /* it has no interval to measure CPU percents over */
+    bool is_last;     /* no sample will follow */
+    /* The first sample waits until drivers have listed the processes that hold GPU RAM; the last
+     * one always does. */
+    bool awaits_lists;
+    bool none_started;  /* no process was started on the machine since the sample before */
+    int64_t orphans_ns; /* CPU time that the calling process has collected from orphans */
+
+    /* Threads of main that only track are not counted. */
+    bool is_in_main;            /* the calling thread is one of them; its CPU time is not, either */
+    unsigned own_threads;       /* others of them */
+    int64_t own_threads_cpu_ns; /* their CPU time */
 };
 
 /*
- * Takes a sample. `orphans_ns` is the CPU time that the calling process has collected from orphans
- * of the tree. A figure that cannot be read is NaN. When the main process has ended, RAM and
+ * Takes a sample. A figure that cannot be read is NaN. When the main process has ended, RAM and
  * threads are those of the last sample that saw it.
  */
-void sampler_take_sample(struct sampler *sampler, int64_t orphans_ns, unsigned flags);
-
-/* Before a sample: updates GPU RAM alone, in the snapshot, when drivers have listed processes
- * since the last sample. False: they have not. */
-bool sampler_take_waiting_lists(struct sampler *sampler);
-
-/* Whether the sample has more GPU RAM of processes than a GPU has in use: the figures are of
- * different moments. */
-bool sampler_gpu_ram_is_doubtful(const struct sampler *sampler);
-
-/* Reads GPU RAM of the sample again. Waits for drivers for a quarter of the interval and 20 ms at
- * most. */
-void sampler_read_gpu_ram_again(struct sampler *sampler);
-
-/* Leaves no GPU RAM of processes in the sample that exceeds what a GPU has in use. */
-void sampler_limit_gpu_ram(struct sampler *sampler);
+void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tick);
 
 /*
  * Scans the processes and their RAM between two samples, without exact readings: lower bounds are
- * in `ram.figures`, and no sample changes. `flags` as above.
+ * in `ram.figures`, and no sample changes. `none_started` as above.
  */
-void sampler_scan_between(struct sampler *sampler, unsigned flags);
+void sampler_scan_between(struct sampler *sampler, bool none_started);
 
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);

@@ -25,7 +25,7 @@ enum moment { FIRST, TICK, LAST };
 /* Lists that arrived since the last tick: the next request may replace them. */
 static void take_waiting_lists(struct gput_session *session)
 {
-    if (sampler_take_waiting_lists(&session->sampler))
+    if (gpu_sampler_take_waiting_lists(&session->sampler.gpus))
         ledger_add_gpu_ram(&session->ledger);
 }
 
@@ -33,49 +33,45 @@ static void take_waiting_lists(struct gput_session *session)
  * moments say counts in maxima all the same. */
 static void settle_gpu_ram(struct gput_session *session)
 {
-    if (!sampler_gpu_ram_is_doubtful(&session->sampler))
+    struct gpu_sampler *gpus = &session->sampler.gpus;
+    if (!gpu_sampler_ram_is_doubtful(gpus))
         return;
     ledger_add_gpu_ram(&session->ledger);
-    sampler_read_gpu_ram_again(&session->sampler);
-    if (!sampler_gpu_ram_is_doubtful(&session->sampler))
+    gpu_sampler_read_ram_again(gpus);
+    if (!gpu_sampler_ram_is_doubtful(gpus))
         return;
     ledger_add_gpu_ram(&session->ledger);
-    sampler_limit_gpu_ram(&session->sampler);
+    gpu_sampler_limit_ram(gpus);
 }
 
-static unsigned sampler_flags_of(struct gput_session *session, enum moment moment)
+static struct sampler_tick tick_of(struct gput_session *session, enum moment moment)
 {
-    unsigned flags = 0;
-    if (moment == FIRST)
-        flags |= SAMPLER_BASELINE;
-    if (moment == LAST)
-        flags |= SAMPLER_LAST;
-    /* All but the first are taken in the thread that only samples. */
-    if (moment != FIRST && session->settings.mode == SESSION_SELF)
-        flags |= SAMPLER_IN_MAIN;
-    if (!session_events_any_started(&session->events))
-        flags |= SAMPLER_NONE_STARTED;
-    /* A command that has just started holds no GPU RAM, and must not be delayed. */
-    if (session->settings.mode != SESSION_LAUNCHED)
-        flags |= SAMPLER_AWAIT_LISTS;
-    return flags;
+    bool is_inside = session->settings.mode == SESSION_SELF;
+    return (struct sampler_tick){
+        .is_baseline = moment == FIRST,
+        .is_last = moment == LAST,
+        /* A command that has just started holds no GPU RAM, and must not be delayed. */
+        .awaits_lists = session->settings.mode != SESSION_LAUNCHED,
+        .none_started = !session_events_any_started(&session->events),
+        .orphans_ns = session->ledger.collected.orphans_ns,
+        /* All but the first are taken in the thread that only samples. */
+        .is_in_main = is_inside && moment != FIRST,
+        .own_threads = is_inside ? session_own_threads(session) : 0,
+        .own_threads_cpu_ns = session_own_threads_cpu_ns(session),
+    };
 }
 
 static void take_snapshot(struct gput_session *session, enum moment moment)
 {
-    struct sampler *sampler = &session->sampler;
     bool is_launched = session->settings.mode == SESSION_LAUNCHED;
     /* Events first, so that no process that is gone already is added. */
     session_events_read(&session->events);
     if (is_launched)
         session_reap_orphans(session);
-    bool is_inside = session->settings.mode == SESSION_SELF;
-    sampler->own_threads = is_inside ? session_own_threads(session) : 0;
-    sampler->own_threads_cpu_ns = session_own_threads_cpu_ns(session);
-    unsigned flags = sampler_flags_of(session, moment);
+    struct sampler_tick tick = tick_of(session, moment);
     if (moment != FIRST)
         take_waiting_lists(session);
-    sampler_take_sample(sampler, session->ledger.collected.orphans_ns, flags);
+    sampler_take_sample(&session->sampler, &tick);
     settle_gpu_ram(session);
     if (is_launched)
         session_open_orphans_io(session);
@@ -222,8 +218,7 @@ static void read_ram_between(void *user)
     int64_t now_ns = clock_monotonic_ns();
     if (!ram_between_begin_scan(between))
         return;
-    sampler_scan_between(
-        sampler, session_events_any_started(&session->events) ? 0 : SAMPLER_NONE_STARTED);
+    sampler_scan_between(sampler, !session_events_any_started(&session->events));
     if (session->settings.mode == SESSION_LAUNCHED)
         session_open_orphans_io(session);
     ledger_add_scan(&session->ledger, now_ns);

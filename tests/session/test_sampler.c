@@ -61,11 +61,11 @@ static void threads_add_up_without_the_trackers_own(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage);
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     assert_true(value(&stage, GPUT_MAIN_THREADS) == 3);
     assert_true(value(&stage, GPUT_DESCENDANTS_THREADS) == 2);
     assert_true(value(&stage, GPUT_COMBINED_THREADS) == 5);
-    sampler_take_sample(&stage.sampler, 0, true);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){.is_in_main = true});
     assert_true(value(&stage, GPUT_MAIN_THREADS) == 2);
     assert_true(value(&stage, GPUT_COMBINED_THREADS) == 4);
     close_stage(&stage);
@@ -79,7 +79,7 @@ static void zombies_have_no_threads_and_no_memory(void **state)
     stage.child.state = 'Z';
     stage.child.threads = 1;
     fake_put(&stage.fake, stage.child);
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     assert_true(value(&stage, GPUT_DESCENDANTS_THREADS) == 0);
     assert_true(value(&stage, GPUT_DESCENDANTS_RAM) == 0);
     assert_true(value(&stage, GPUT_COMBINED_RAM) == value(&stage, GPUT_MAIN_RAM));
@@ -91,7 +91,7 @@ static void unreadable_figures_are_missing(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage);
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     assert_true(isnan(value(&stage, GPUT_SYSTEM_GPU_RAM)));
     assert_true(isnan(value(&stage, GPUT_GPU_SUM_UTILIZATION)));
     assert_true(isnan(value(&stage, GPUT_SYSTEM_RAM)));
@@ -109,7 +109,7 @@ static void cpu_is_time_used_over_the_interval(void **state)
         (uint64_t)(NS_PER_SECOND / 2 / stage.sampler.tree.view.ns_per_tick);
     fake_put(&stage.fake, stage.main);
     fake_put(&stage.fake, stage.child);
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     double seconds =
         (double)(stage.sampler.snapshot.taken_ns - stage.sampler.options.start_ns) * 1e-9;
     assert_true(fabs(value(&stage, GPUT_CPU_MAIN_SUM) - 50 / seconds) < 0.001);
@@ -126,7 +126,7 @@ static void no_process_uses_more_than_the_machine_has(void **state)
     open_stage(&stage);
     stage.main.utime = 1000000;
     fake_put(&stage.fake, stage.main);
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     assert_true(value(&stage, GPUT_CPU_MAIN_SUM) == 400);
     assert_true(value(&stage, GPUT_CPU_COMBINED_SUM) == 400);
     close_stage(&stage);
@@ -137,12 +137,12 @@ static void the_last_figures_of_main_stay_after_its_end(void **state)
     (void)state;
     struct stage stage;
     open_stage(&stage);
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     double ram = value(&stage, GPUT_MAIN_RAM);
     assert_true(ram > 0);
     fake_end(&stage.fake, 10);
     assert_true(sampler_main_lives(&stage.sampler));
-    sampler_take_sample(&stage.sampler, 0, false);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     assert_false(sampler_main_lives(&stage.sampler));
     assert_true(value(&stage, GPUT_MAIN_RAM) == ram);
     assert_true(value(&stage, GPUT_MAIN_THREADS) == 3);
@@ -169,7 +169,7 @@ static void auto_reaped_children_have_their_share_of_joules(void **state)
         int known = 0;
         stage.sampler.options.known_cpu_ns = known_seconds;
         stage.sampler.options.user = &known;
-        sampler_take_sample(&stage.sampler, 0, 0);
+        sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
         stage.main.utime = (uint64_t)(NS_PER_SECOND * 2 / stage.sampler.tree.view.ns_per_tick);
         fake_put(&stage.fake, stage.main);
         char text[64];
@@ -178,7 +178,7 @@ static void auto_reaped_children_have_their_share_of_joules(void **state)
         fake_write(&stage.fake, text, "stat");
         fake_sysfs_set_joules("intel-rapl:0", 1100);
         known = cases[i].known;
-        sampler_take_sample(&stage.sampler, 0, SAMPLER_LAST);
+        sampler_take_sample(&stage.sampler, &(struct sampler_tick){.is_last = true});
         const struct gput_energy *energy = &stage.sampler.energy.energy;
         assert_int_equal(lround(energy->descendants), cases[i].descendants_joules);
         assert_true(energy->combined <= energy->machine.package + 1e-9);
@@ -198,14 +198,14 @@ static void cpu_time_before_the_first_sample_has_its_share(void **state)
     open_stage_with(&stage, "cpu 1000 0 0 9000\n", fake_sysfs);
     stage.main.utime = (uint64_t)(NS_PER_SECOND * 2 / stage.sampler.tree.view.ns_per_tick);
     fake_put(&stage.fake, stage.main);
-    sampler_take_sample(&stage.sampler, 0, 0);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
     /* Of eight seconds. */
     double ticks = 8 / stage.system.seconds_per_tick;
     char text[64];
     snprintf(text, sizeof text, "cpu %.0f 0 0 %.0f\n", 1000 + ticks, 9000 + ticks);
     fake_write(&stage.fake, text, "stat");
     fake_sysfs_set_joules("intel-rapl:0", 1100);
-    sampler_take_sample(&stage.sampler, 0, SAMPLER_LAST);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){.is_last = true});
     const struct gput_energy *energy = &stage.sampler.energy.energy;
     assert_true(fabs(energy->machine.package - 100) < 1e-6);
     assert_true(fabs(energy->main - 25) < 1e-6);
