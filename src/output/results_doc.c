@@ -14,19 +14,19 @@
 
 static void add_number(struct doc *parent, const struct results_line *line, double value)
 {
-    bool is_documented = line->section->is_documented;
+    bool is_in_older = line->section->is_in_older;
     bool is_gpu = line->shown == SHOWN_GPU_RAM || line->shown == SHOWN_GPU_PERCENT;
-    double shown = is_documented && !is_gpu && isnan(value) ? 0.0 : value;
+    double shown = is_in_older && !is_gpu && isnan(value) ? 0.0 : value;
     struct doc *number = doc_add_double(parent, line->key, shown);
     if (number)
-        number->keeps_small = !is_documented;
+        number->keeps_small = !is_in_older;
 }
 
 static void add_whole(struct doc *parent, const struct results_line *line, double value)
 {
     if (fabs(value) < 0x1p53)
         doc_add_int(parent, line->key, (int64_t)value);
-    else if (line->section->is_documented && isnan(value))
+    else if (line->section->is_in_older && isnan(value))
         doc_add_int(parent, line->key, 0);
     else
         doc_add_double(parent, line->key, value);
@@ -245,11 +245,11 @@ static void add_allowed(struct doc *root, const struct gput_results *results)
 
 /* ---- The document ---- */
 
-static void add_sections(struct doc *root, const struct gput_results *results, bool documented)
+static void add_sections(struct doc *root, const struct gput_results *results, bool only_older)
 {
     for (size_t i = 0; i < results_section_count; i++) {
         const struct results_section *section = &results_sections[i];
-        if ((documented && !section->is_documented) ||
+        if ((only_older && !section->is_in_older) ||
             (section->applies && !section->applies(results)))
             continue;
         if (strcmp(section->key, "gpus") == 0)
@@ -259,16 +259,16 @@ static void add_sections(struct doc *root, const struct gput_results *results, b
     }
 }
 
-struct doc *results_doc(const struct gput_results *results, bool documented)
+struct doc *results_doc(const struct gput_results *results, bool only_older)
 {
     struct doc *root = doc_create_object();
-    add_sections(root, results, documented);
-    if (documented)
+    add_sections(root, results, only_older);
+    if (only_older)
         add_allowed(root, results);
     else
         add_limits(root, results);
-    if (!documented || lacks_gpu_figures(results))
-        add_sources(root, results, documented);
+    if (!only_older || lacks_gpu_figures(results))
+        add_sources(root, results, only_older);
     if (!doc_failed(root))
         return root;
     doc_destroy(root);

@@ -7,9 +7,9 @@
 #include "base/doc.h"
 #include "model/results.h"
 
-/* `documented`: only what the report of the older gpu_tracker has. The caller destroys it; NULL
+/* `only_older`: only what the report of the older gpu_tracker has. The caller destroys it; NULL
  * without memory. */
-struct doc *results_doc(const struct gput_results *results, bool documented);
+struct doc *results_doc(const struct gput_results *results, bool only_older);
 
 /* Whether a document is one of those: a report as JSON, also of the older gpu_tracker. */
 bool results_doc_is_report(const struct doc *doc);

@@ -60,12 +60,12 @@ const struct results_section results_sections[] = {
 };
 const size_t results_section_count = COUNT_OF(results_sections);
 
-/* ---- Documented lines ---- */
+/* ---- Lines that the older gpu_tracker has ---- */
 
-static const struct documented_line {
+static const struct older_line {
     const char *path, *column;
     enum results_shown shown;
-} documented[] = {
+} older_lines[] = {
 #define RSS_OF(whose)                                                                              \
     {"max_ram." whose ".total_rss", "max." whose "_ram", SHOWN_RAM},                               \
         {"max_ram." whose ".private_rss", "max." whose "_private_ram", SHOWN_RAM},                 \
@@ -131,12 +131,12 @@ void results_lines_visit(const struct results_section *section,
     size_t n_lists, hint = 0;
     const struct results_list *record = results_lists(&n_lists);
     struct results_line line;
-    for (size_t i = 0; i < COUNT_OF(documented); i++) {
-        if (!is_in_section(documented[i].path, section, &line))
+    for (size_t i = 0; i < COUNT_OF(older_lines); i++) {
+        if (!is_in_section(older_lines[i].path, section, &line))
             continue;
-        const char *name = documented[i].column;
+        const char *name = older_lines[i].column;
         line.column = results_column_find(record, name, strlen(name), &hint);
-        line.shown = documented[i].shown;
+        line.shown = older_lines[i].shown;
         visit(user, &line);
     }
     for (size_t i = 0; i < record->n_columns; i++) {

@@ -2,7 +2,7 @@
  * The lines of a report: what is written as a document (results_doc.h) and read back from one.
  *
  * A line shows a column of the results (model/results_columns.h) at a path. The sections that the
- * older gpu_tracker documents have lines of their own here; all others are the columns that name a
+ * older gpu_tracker has, have lines of their own here; all others are the columns that name a
  * path, in their order.
  */
 #ifndef OUTPUT_RESULTS_LINES_H
@@ -19,8 +19,9 @@ enum results_unit { NO_UNIT, RAM_UNIT, GPU_RAM_UNIT, TIME_UNIT, ENERGY_UNIT };
 struct results_section {
     const char *key;
     enum results_unit unit;
-    bool is_documented; /* by the older gpu_tracker: a figure that this machine does not have is 0,
-                           not null (of GPUs, only where there is none: their figures are 0 then) */
+    bool
+        is_in_older; /* the older gpu_tracker has it: a figure that this machine does not have is 0,
+                        not null (of GPUs, only where there is none: their figures are 0 then) */
     bool (*applies)(const struct gput_results *results); /* NULL: always */
 };
 

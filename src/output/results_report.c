@@ -14,9 +14,9 @@
 #include "model/results.h"
 
 static void write_as_text(const struct gput_results *results,
-    const struct gput_report_options *options, bool documented, struct str *text)
+    const struct gput_report_options *options, bool only_older, struct str *text)
 {
-    struct doc *doc = results_doc(results, documented);
+    struct doc *doc = results_doc(results, only_older);
     text->failed |= !doc;
     if (doc)
         doc_text_write(doc, text);

@@ -168,7 +168,7 @@ static void sizes_are_bytes_times_the_factor_of_the_unit(void **state)
     free(text);
 }
 
-static void missing_figures_are_zero_where_documented_and_null_elsewhere(void **state)
+static void missing_figures_are_zero_in_older_sections_and_null_elsewhere(void **state)
 {
     (void)state;
     struct gput_results results = make_results();
@@ -359,7 +359,7 @@ int main(void)
         cmocka_unit_test(text_has_only_what_the_older_tool_reported),
         cmocka_unit_test(a_report_is_written_as_json),
         cmocka_unit_test(sizes_are_bytes_times_the_factor_of_the_unit),
-        cmocka_unit_test(missing_figures_are_zero_where_documented_and_null_elsewhere),
+        cmocka_unit_test(missing_figures_are_zero_in_older_sections_and_null_elsewhere),
         cmocka_unit_test(sections_that_do_not_apply_are_left_out),
         cmocka_unit_test(a_passed_limit_is_reported_in_the_units_of_the_report),
         cmocka_unit_test(each_gpu_is_reported_by_itself),
