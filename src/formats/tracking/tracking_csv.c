@@ -132,7 +132,7 @@ static size_t format_row(
     char *at = text;
     for (size_t i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         double value = sample->values[i];
-        if (i >= GPUT_MAIN_THREADS && i <= GPUT_COMBINED_THREADS && fabs(value) < 0x1p53)
+        if (tracking_column_at(i).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
             at += number_format_int64((int64_t)value, at);
         else if (!isnan(value))
             at += number_format_double(value * file->factors[i], at);

@@ -310,8 +310,7 @@ static int write_sqlite_row(struct tracking_file *file, const struct gput_sample
     sqlite3_stmt *statement = writer->data.insert;
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         double value = sample->values[i];
-        bool whole = i >= GPUT_MAIN_THREADS && i <= GPUT_COMBINED_THREADS;
-        if (whole && fabs(value) < 0x1p53)
+        if (tracking_column_at((size_t)i).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
             sqlite3_bind_int64(statement, i + 1, (int64_t)value);
         else
             sqlite3_bind_double(statement, i + 1, value * file->factors[i]);
