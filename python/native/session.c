@@ -187,60 +187,84 @@ static int collect(struct session *self, size_t keep_samples, struct gput_sessio
     return 0;
 }
 
-static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
+/* What Python gave; paths are in the session. */
+struct session_arguments {
+    struct gput_session_options options;
+    struct gput_limits limits;
+    const char *ram, *gpu_ram, *time, *energy, *ram_mode;
+    int overwrite, processes, command_lines, energy_sqlite, energy_continue, enforce;
+    int n_expected_cores, keep_samples;
+};
+
+static bool read_arguments(
+    struct session *self, PyObject *args, PyObject *kwargs, struct session_arguments *given)
 {
     static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit",
         "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
         "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
         "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", NULL};
+    struct gput_session_options *options = &given->options;
+    forget_paths(self);
+    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&", names,
+        &options->sleep_time_seconds, &given->ram, &given->gpu_ram, &given->time, read_number,
+        &given->n_expected_cores, &options->gpu_uuids, &options->gpu_brand, read_path,
+        &self->tracking_file, &given->overwrite, read_path, &self->resource_usage_file,
+        &given->ram_mode, &options->procfs_root, &options->sysfs_root, &options->nvml_path,
+        read_number, &given->keep_samples, &given->processes, &given->command_lines, read_path,
+        &self->energy_folder, &given->energy_sqlite, &options->energy_period_seconds,
+        &given->energy_continue, &options->listen, read_limits, &given->limits, &given->enforce,
+        &given->energy, read_carbon_intensity, options);
+}
+
+static int complete_options(struct session *self, struct session_arguments *given)
+{
+    struct gput_session_options *options = &given->options;
+    struct gput_error error;
+    options->n_expected_cores = (unsigned)given->n_expected_cores;
+    options->tracking_file = path_text(self->tracking_file);
+    options->resource_usage_file = path_text(self->resource_usage_file);
+    options->energy_folder = path_text(self->energy_folder);
+    options->overwrite = given->overwrite;
+    options->energy_driver = given->energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
+    options->energy_continue = given->energy_continue;
+    given->limits.enforce = given->enforce;
+    options->limits = &given->limits;
+    options->processes = given->processes || given->command_lines;
+    options->command_lines = given->command_lines;
+    if (parse_units(given->ram, given->gpu_ram, given->time, given->energy, options, &error) !=
+        GPUT_OK) {
+        native_raise(&error);
+        return -1;
+    }
+    if (parse_ram_mode(given->ram_mode, options) < 0)
+        return -1;
+    return collect(self, (size_t)given->keep_samples, options);
+}
+
+static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
+{
     struct session *self = (struct session *)object;
-    struct gput_session_options options = gput_session_options_default();
-    struct gput_limits limits = gput_limits_default();
-    const char *ram = "gigabytes", *gpu_ram = "gigabytes", *time = "hours", *ram_mode = "adaptive";
-    const char *energy = "joules";
-    int overwrite = 0, processes = 0, command_lines = 0, energy_sqlite = 0, energy_continue = 0;
-    int n_expected_cores = 0, keep_samples = 0, enforce = 0;
+    struct session_arguments given = {.options = gput_session_options_default(),
+        .limits = gput_limits_default(),
+        .ram = "gigabytes",
+        .gpu_ram = "gigabytes",
+        .time = "hours",
+        .energy = "joules",
+        .ram_mode = "adaptive"};
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    forget_paths(self);
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&", names,
-            &options.sleep_time_seconds, &ram, &gpu_ram, &time, read_number, &n_expected_cores,
-            &options.gpu_uuids, &options.gpu_brand, read_path, &self->tracking_file, &overwrite,
-            read_path, &self->resource_usage_file, &ram_mode, &options.procfs_root,
-            &options.sysfs_root, &options.nvml_path, read_number, &keep_samples, &processes,
-            &command_lines, read_path, &self->energy_folder, &energy_sqlite,
-            &options.energy_period_seconds, &energy_continue, &options.listen, read_limits, &limits,
-            &enforce, &energy, read_carbon_intensity, &options))
+    if (!read_arguments(self, args, kwargs, &given) || complete_options(self, &given) < 0)
         return -1;
-    options.n_expected_cores = (unsigned)n_expected_cores;
-    options.tracking_file = path_text(self->tracking_file);
-    options.resource_usage_file = path_text(self->resource_usage_file);
-    options.energy_folder = path_text(self->energy_folder);
-    options.overwrite = overwrite;
-    options.energy_driver = energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
-    options.energy_continue = energy_continue;
-    limits.enforce = enforce;
-    options.limits = &limits;
-    options.processes = self->processes = processes || command_lines;
-    options.command_lines = command_lines;
-    struct gput_error error;
-    if (parse_units(ram, gpu_ram, time, energy, &options, &error) != GPUT_OK) {
-        native_raise(&error);
-        return -1;
-    }
-    if (parse_ram_mode(ram_mode, &options) < 0)
-        return -1;
-    if (collect(self, (size_t)keep_samples, &options) < 0)
-        return -1;
-    self->ram_unit = options.ram_unit;
-    self->gpu_ram_unit = options.gpu_ram_unit;
-    self->time_unit = options.time_unit;
-    self->n_expected_cores = options.n_expected_cores;
+    self->processes = given.options.processes;
+    self->ram_unit = given.options.ram_unit;
+    self->gpu_ram_unit = given.options.gpu_ram_unit;
+    self->time_unit = given.options.time_unit;
+    self->n_expected_cores = given.options.n_expected_cores;
     self->owner = getpid();
-    return create(self, &options);
+    return create(self, &given.options);
 }
 
 static void session_dealloc(PyObject *object)
