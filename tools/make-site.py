@@ -125,8 +125,7 @@ def menu(pages):
         name = str(page.relative_to(pages))
         if name not in named and not name.startswith(("api/", "files/")):
             more.append(f"      - {page.read_text().splitlines()[0].lstrip('# ')!r}: {name}")
-    folder = pages.parent.resolve()
-    return f"docs_dir: {folder}/pages\nsite_dir: {folder}/site\n" + text.replace("      # more", "\n".join(more))
+    return "docs_dir: pages\nsite_dir: site\n" + text.replace("      # more", "\n".join(more))
 
 
 def main():
