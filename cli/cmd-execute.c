@@ -13,7 +13,7 @@ int cmd_execute(const struct arguments *arguments)
     const char *text = arguments_value(arguments, OPTION_EXECUTE);
     if (!text) {
         fail(&error, GPUT_ERROR_INVALID,
-            "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker -h");
+            "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker help");
         message_error(&error);
         return EXIT_USAGE;
     }

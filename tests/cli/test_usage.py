@@ -130,7 +130,7 @@ class WrongUse(CommandTest):
     def test_wrong_use_is_one_line_and_status_2(self):
         show = "--help --version --output --format --ru --gru --tu"
         cases = [
-            ([], "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker -h"),
+            ([], "There is nothing to track. Try gpu-tracker run -- COMMAND, or gpu-tracker help"),
             (["show", "-x", "true"], f"Unknown option -x. Options of gpu-tracker show: {show}"),
             (["show", "--nonsense=3", "true"], f"Unknown option --nonsense. Options of gpu-tracker show: {show}"),
             (["show", "--outptu=3"], f"Unknown option --outptu: did you mean --output? Options of gpu-tracker show: {show}"),
@@ -139,11 +139,11 @@ class WrongUse(CommandTest):
             (["-e", "true", "--st"], "Option --st needs a value: --st <sleep-time>"),
             (["-e"], "Option -e needs a value: -e <command>"),
             (["-e", "true", "--overwrite=yes"], "Option --overwrite takes no value. Write only --overwrite"),
-            (["run"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...]"),
-            (["run", "--"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...]"),
+            (["run"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...], for example: gpu-tracker run -- make -j8"),
+            (["run", "--"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...], for example: gpu-tracker run -- make -j8"),
             (["attach"], "No process was given. Usage: gpu-tracker attach [OPTIONS] PID"),
             (["attach", "1", "2"], 'Unexpected "2". Usage: gpu-tracker attach [OPTIONS] PID'),
-            (["show"], "Something is missing: gpu-tracker show [OPTIONS] FILE"),
+            (["show"], "Something is missing: gpu-tracker show [OPTIONS] FILE, for example: gpu-tracker show .gpu-tracker_4711"),
             (["mark"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
             (["mark", "--nonsense"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
             (["mark", "strat"], '"mark" must be followed by one of: start, stop. Did you mean start? See gpu-tracker mark -h'),
