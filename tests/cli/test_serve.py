@@ -55,6 +55,26 @@ class ServeTest(CommandTest):
         with self.assertRaises(OSError):
             socket.create_connection((address[0].strip("[]"), address[1]), timeout=PATIENCE).close()
 
+    def start_prometheus(self, program, targets):
+        """On a port that is free; returns how to ask it."""
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        configuration = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
+                         "scrape_configs": [{"job_name": "test", "static_configs": [{"targets": targets}]}]}
+        (self.folder / "prometheus.yml").write_text(json.dumps(configuration))  # JSON is YAML
+        with open(self.folder / "prometheus.log", "w") as log:
+            self.processes.append(subprocess.Popen(
+                [program, f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/data",
+                 f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log))
+
+        def ask(path):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=PATIENCE) as answer:
+                    return json.load(answer)["data"]
+            except OSError:
+                return None
+        return ask
+
 
 class Written(ServeTest):
     def test_a_report_for_the_textfile_collector(self):
@@ -341,26 +361,6 @@ class Judges(ServeTest):
         for text in (served, (FIXTURES / "metrics.openmetrics").read_text()):
             names = {sample.name for family in text_string_to_metric_families(text) for sample in family.samples}
             self.assertIn("gputracker_elapsed_seconds_total", names)
-
-    def start_prometheus(self, program, targets):
-        """On a port that is free; returns how to ask it."""
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        configuration = {"global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
-                         "scrape_configs": [{"job_name": "test", "static_configs": [{"targets": targets}]}]}
-        (self.folder / "prometheus.yml").write_text(json.dumps(configuration))  # JSON is YAML
-        with open(self.folder / "prometheus.log", "w") as log:
-            self.processes.append(subprocess.Popen(
-                [program, f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/data",
-                 f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log))
-
-        def ask(path):
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{path}", timeout=PATIENCE) as answer:
-                    return json.load(answer)["data"]
-            except OSError:
-                return None
-        return ask
 
     def test_a_real_prometheus(self):
         program = shutil.which("prometheus")
