@@ -51,13 +51,15 @@ static int append_frames(
     return GPUT_OK;
 }
 
-static int begin_profile(void *user, const char *process, int64_t thread, double begin, double end,
-    struct gput_error *error)
+static int begin_profile(void *user, const char *process, int64_t thread, uint32_t stack,
+    double begin, double end, struct gput_error *error)
 {
     struct speedscope *speedscope = user;
     struct str *text = &speedscope->output.text, name = {0};
     str_printf(
         &name, "%s: %s, thread %" PRId64, text_of(speedscope->session, "name"), process, thread);
+    if (stack > 0)
+        str_printf(&name, ", overlapping %" PRIu32, stack);
     str_append(text, speedscope->has_profile ? ",\n" : "\n");
     str_append(text, "{\"type\": \"evented\", \"name\": ");
     append_string(text, str_text(&name));

@@ -1,5 +1,7 @@
 #include "report/report_loader.h"
 
+#include "report/report_non_session.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -53,6 +55,8 @@ int report_loader_of(
         if (code == GPUT_ERROR_FORMAT && damage.code == GPUT_OK)
             damage = reason; /* of the first whose name or beginning it has */
     }
+    if (!is_folder && report_non_session_is(path, error))
+        return GPUT_ERROR_FORMAT;
     if (damage.code != GPUT_OK)
         return error_copy(error, &damage);
     return report_session_refuse(path, error);

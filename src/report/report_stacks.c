@@ -1,15 +1,10 @@
 #include "report/report_stacks.h"
 
 #include "report/report_column_reader.h"
+#include "report/report_overlaps.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-struct stack_call {
-    double start, stop;
-    int64_t thread;
-    uint32_t process, name;
-};
 
 struct stacks {
     struct stack_call *calls; /* owned */
@@ -63,9 +58,10 @@ static int read_calls(const struct report_payload *payload, const struct doc *ca
         return error_memory(error);
     for (uint64_t i = 0; i < count; i++)
         TRY(read_call(readers, stacks, error));
-    for (size_t i = 0; i < stacks->count; i++)
-        if (isnan(stacks->calls[i].stop))
-            stacks->calls[i].stop = stacks->end;
+    for (size_t i = 0; i < stacks->count; i++) {
+        struct stack_call *call = &stacks->calls[i];
+        call->stop = fmax(isnan(call->stop) ? stacks->end : call->stop, call->start);
+    }
     return GPUT_OK;
 }
 
@@ -76,6 +72,8 @@ static int compare(const void *left, const void *right)
         return a->process < b->process ? -1 : 1;
     if (a->thread != b->thread)
         return a->thread < b->thread ? -1 : 1;
+    if (a->stack != b->stack)
+        return a->stack < b->stack ? -1 : 1;
     if (a->start != b->start)
         return a->start < b->start ? -1 : 1;
     return (a->stop < b->stop) - (a->stop > b->stop); /* the outer one first */
@@ -83,55 +81,17 @@ static int compare(const void *left, const void *right)
 
 /* ---- Walking ---- */
 
-struct open_call {
-    const struct stack_call *call;
-    double first_stop; /* of it and those below it */
-};
-
 struct walk {
     const struct report_stack_sink *sink;
-    struct open_call *open; /* owned */
+    const struct stack_call **open; /* owned */
     size_t depth, capacity;
 };
 
-static int set_open(struct walk *walk, bool is_open, const struct stack_call *call, double at,
-    struct gput_error *error)
-{
-    return walk->sink->call(walk->sink->user, is_open, call->name, at, error);
-}
-
-static void put_open(struct walk *walk, size_t place, const struct stack_call *call)
-{
-    double below = place > 0 ? walk->open[place - 1].first_stop : INFINITY;
-    walk->open[place] = (struct open_call){call, fmin(call->stop, below)};
-}
-
-/* Closes one call of the stack, with those above it closed and opened again. */
-static int close_at(struct walk *walk, size_t place, struct gput_error *error)
-{
-    double at = walk->open[place].call->stop;
-    for (size_t i = walk->depth; i-- > place;)
-        TRY(set_open(walk, false, walk->open[i].call, at, error));
-    walk->depth--;
-    for (size_t i = place; i < walk->depth; i++) {
-        put_open(walk, i, walk->open[i + 1].call);
-        TRY(set_open(walk, true, walk->open[i].call, at, error));
-    }
-    return GPUT_OK;
-}
-
-/* Closes all that stop until then, the first to stop first, of equals the innermost: where calls
- * are nested, that is the topmost. */
 static int close_until(struct walk *walk, double until, struct gput_error *error)
 {
-    while (walk->depth > 0) {
-        size_t place = walk->depth - 1;
-        double stop = walk->open[place].first_stop;
-        if (stop > until)
-            return GPUT_OK;
-        while (walk->open[place].call->stop > stop)
-            place--;
-        TRY(close_at(walk, place, error));
+    for (; walk->depth > 0 && walk->open[walk->depth - 1]->stop <= until; walk->depth--) {
+        const struct stack_call *call = walk->open[walk->depth - 1];
+        TRY(walk->sink->call(walk->sink->user, false, call->name, call->stop, error));
     }
     return GPUT_OK;
 }
@@ -140,14 +100,14 @@ static int open_call(struct walk *walk, const struct stack_call *call, struct gp
 {
     if (walk->depth == walk->capacity) {
         size_t capacity = walk->capacity ? walk->capacity * 2 : 16;
-        struct open_call *open = realloc(walk->open, capacity * sizeof *open);
+        const struct stack_call **open = realloc(walk->open, capacity * sizeof *open);
         if (!open)
             return error_memory(error);
         walk->open = open;
         walk->capacity = capacity;
     }
-    put_open(walk, walk->depth++, call);
-    return set_open(walk, true, call, call->start, error);
+    walk->open[walk->depth++] = call;
+    return walk->sink->call(walk->sink->user, true, call->name, call->start, error);
 }
 
 static const char *label_of(const struct doc *calls, uint32_t process)
@@ -159,13 +119,13 @@ static const char *label_of(const struct doc *calls, uint32_t process)
     return label && label->string ? label->string : "";
 }
 
-/* The calls of one thread. */
-static int walk_thread(struct walk *walk, const struct doc *calls, const struct stacks *stacks,
+/* The calls of one stack of a thread. */
+static int walk_stack(struct walk *walk, const struct doc *calls, const struct stacks *stacks,
     const struct stack_call *first, size_t count, struct gput_error *error)
 {
     const struct report_stack_sink *sink = walk->sink;
-    TRY(sink->thread(sink->user, label_of(calls, first->process), first->thread, stacks->begin,
-        stacks->end, error));
+    TRY(sink->thread(sink->user, label_of(calls, first->process), first->thread, first->stack,
+        stacks->begin, stacks->end, error));
     for (size_t i = 0; i < count; i++) {
         TRY(close_until(walk, first[i].start, error));
         TRY(open_call(walk, &first[i], error));
@@ -174,21 +134,41 @@ static int walk_thread(struct walk *walk, const struct doc *calls, const struct 
     return sink->end(sink->user, error);
 }
 
+/* How many of the calls from there on are of the same thread and stack. */
+static size_t run_length(const struct stacks *stacks, size_t first)
+{
+    const struct stack_call *one = &stacks->calls[first];
+    size_t next = first + 1;
+    while (next < stacks->count && stacks->calls[next].process == one->process &&
+           stacks->calls[next].thread == one->thread && stacks->calls[next].stack == one->stack)
+        next++;
+    return next - first;
+}
+
 static int walk_all(const struct stacks *stacks, const struct doc *calls,
     const struct report_stack_sink *sink, struct gput_error *error)
 {
     struct walk walk = {.sink = sink};
     int code = GPUT_OK;
-    for (size_t first = 0, next; code == GPUT_OK && first < stacks->count; first = next) {
-        const struct stack_call *one = &stacks->calls[first];
-        for (next = first + 1; next < stacks->count; next++)
-            if (stacks->calls[next].process != one->process ||
-                stacks->calls[next].thread != one->thread)
-                break;
-        code = walk_thread(&walk, calls, stacks, one, next - first, error);
+    for (size_t first = 0, count; code == GPUT_OK && first < stacks->count; first += count) {
+        count = run_length(stacks, first);
+        code = walk_stack(&walk, calls, stacks, &stacks->calls[first], count, error);
     }
     free(walk.open);
     return code;
+}
+
+/* Puts the calls in order: by thread, by stack, and as brackets there. */
+static int sort_calls(struct stacks *stacks, struct gput_error *error)
+{
+    qsort(stacks->calls, stacks->count, sizeof *stacks->calls, compare);
+    for (size_t first = 0, count; first < stacks->count; first += count) {
+        count = run_length(stacks, first);
+        if (!report_overlaps_split(&stacks->calls[first], count))
+            return error_memory(error);
+    }
+    qsort(stacks->calls, stacks->count, sizeof *stacks->calls, compare);
+    return GPUT_OK;
 }
 
 int report_stacks_walk(const struct report_payload *payload, const struct doc *session,
@@ -203,10 +183,10 @@ int report_stacks_walk(const struct report_payload *payload, const struct doc *s
     int code = read_calls(payload, calls, readers, &stacks, error);
     for (int i = 0; i < COLUMNS; i++)
         report_column_reader_finish(&readers[i]);
-    if (code == GPUT_OK) {
-        qsort(stacks.calls, stacks.count, sizeof *stacks.calls, compare);
+    if (code == GPUT_OK)
+        code = sort_calls(&stacks, error);
+    if (code == GPUT_OK)
         code = walk_all(&stacks, calls, sink, error);
-    }
     free(stacks.calls);
     return code;
 }

@@ -1,7 +1,6 @@
 /*
  * The calls of a session as stacks of each thread: opened and closed like brackets, whatever the
- * calls are. A call that stops while one that started after it still runs is closed under it, and
- * the other goes on.
+ * calls are. Calls that overlap without being nested are in stacks of their own.
  */
 #ifndef REPORT_REPORT_STACKS_H
 #define REPORT_REPORT_STACKS_H
@@ -17,13 +16,13 @@
 /* What is called while the calls of a thread are walked, in the order of time. Anything but GPUT_OK
  * ends it. */
 struct report_stack_sink {
-    /* The next thread begins: text of its process, its number, when the session's calls begin and
-     * all has ended. */
-    int (*thread)(void *user, const char *process, int64_t thread, double begin, double end,
-        struct gput_error *error);
+    /* The next stack of a thread begins: text of its process, its number, that of the stack, when
+     * the session's calls begin and all has ended. */
+    int (*thread)(void *user, const char *process, int64_t thread, uint32_t stack, double begin,
+        double end, struct gput_error *error);
     /* A call of that name, a place in the names of the session, is opened or closed: the latest. */
     int (*call)(void *user, bool is_open, uint32_t name, double at, struct gput_error *error);
-    int (*end)(void *user, struct gput_error *error); /* of the thread */
+    int (*end)(void *user, struct gput_error *error); /* of the stack */
     void *user;
 };
 

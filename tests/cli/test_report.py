@@ -410,6 +410,17 @@ class Traces(ReportTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("x.json is no session", done.stderr)
 
+    def test_analyses_and_comparisons_say_what_to_name_instead(self):
+        write_tracking(self.folder / "t.csv", [row(number) for number in range(3)])
+        for form in "json", "csv", "pickle", "text":
+            self.run_command("sub-track", "analyze", "--tf=t.csv", "-f", form, "-o", f"analysis.{form}")
+            self.run_command("sub-track", "compare", "-m", "a=analysis.json", "-m", "b=analysis.json", "-f", form, "-o", f"comparison.{form}")
+            for name, hint in (("analysis", "name the tracking file that it was made of"), ("comparison", "name the tracking files of its sessions")):
+                for command in ("report", "-o", "r.html"), ("plot", "-o", "p.svg"):
+                    done = self.run_command(command[0], f"{name}.{form}", *command[1:])
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(hint, done.stderr)
+
 
 class Folders(ReportTest):
     def test_a_folder_stands_for_the_sessions_in_it(self):
