@@ -27,10 +27,10 @@ static bool is_readable(int fd)
     return poll(&source, 1, 0) == 1;
 }
 
-/* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came.
- */
+/* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came:
+ * `*asked_by` is then SIGTERM, SIGHUP or 0. */
 static int follow(struct gput_session *session, struct signals *signals, double for_seconds,
-    bool enforces, struct gput_error *error)
+    bool enforces, int *asked_by, struct gput_error *error)
 {
     int process_fd = gput_session_end_fd(session);
     int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
@@ -45,8 +45,10 @@ static int follow(struct gput_session *session, struct signals *signals, double 
         if ((process_fd < 0 || enforces) && (timeout < 0 || timeout > POLL_MS))
             timeout = POLL_MS;
         struct signal_event event;
-        if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event))
+        if (signals_next(signals, process_fd, timeout, &event) && signals_obey(&event)) {
+            *asked_by = signals_asks_to_end(event.number) ? event.number : 0;
             return GPUT_OK;
+        }
         if (is_readable(process_fd))
             process_fd = -1; /* it would say so for ever */
     }
@@ -88,6 +90,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     struct tracking *tracking, bool *limited, int *stop_fd, struct gput_error *error)
 {
     struct signals signals;
+    int asked_by = 0;
     int failure = signals_catch(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
@@ -96,8 +99,8 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     if (code == GPUT_OK)
-        code = follow(session, &signals, for_seconds, tracking->limits.enforce, error);
-    *stop_fd = signals_release(&signals);
+        code = follow(session, &signals, for_seconds, tracking->limits.enforce, &asked_by, error);
+    *stop_fd = signals_release(&signals, &asked_by);
     return code == GPUT_OK ? print_report(session, tracking, *stop_fd, limited, error) : code;
 }
 

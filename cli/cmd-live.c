@@ -66,7 +66,7 @@ static int show(struct gput_session *session, pid_t pid, struct tracking *tracki
         follow(session, &signals, live);
         gput_session_stop(session, NULL); /* nothing of it is kept */
     }
-    signals_close_stop(signals_release(&signals));
+    signals_close_stop(signals_release(&signals, NULL));
     return code;
 }
 

@@ -30,7 +30,7 @@ static int serve_until_signal(
         if (signals_next(&signals, -1, -1, &event) && signals_obey(&event))
             break;
     }
-    signals_close_stop(signals_release(&signals));
+    signals_close_stop(signals_release(&signals, NULL));
     return code == GPUT_OK ? gput_session_stop(session, error) : code;
 }
 

@@ -186,6 +186,8 @@ static void handle_interrupt(struct follower *follower)
 
 static void handle_signal(struct follower *follower, const struct signal_event *event)
 {
+    if (signals_asks_to_end(event->number) && !is_command_or_descendant(follower, event->sender))
+        follower->end->asked_by = event->number;
     if (event->number == SIGINT)
         handle_interrupt(follower);
     if (event->number == SIGXCPU && event->from_terminal && !raise_cpu_limit())
@@ -242,7 +244,7 @@ int launch_follow(struct gput_session *session, struct signals *signals,
     signals_receive(&follower.signals);
     raise_cpu_limit();
     int code = follow(&follower, error);
-    end->stop_fd = signals_release(&follower.signals);
+    end->stop_fd = signals_release(&follower.signals, end->goes_on ? NULL : &end->asked_by);
     return code;
 }
 

@@ -19,6 +19,7 @@ struct launch_end {
                      */
     bool goes_on;   /* abandoned for the CPU time: launch_wait() waits for it */
     int killed_by;  /* the signal that asked for that */
+    int asked_by;   /* SIGTERM or SIGHUP, which others sent before the command ended; 0: none */
     int stop_fd;    /* see signals_release(); to be closed */
 };
 

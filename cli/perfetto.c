@@ -1,6 +1,7 @@
 #include "perfetto.h"
 
 #include "message.h"
+#include "screen.h"
 #include "signals.h"
 #include "temporary-folder.h"
 
@@ -37,17 +38,19 @@ static int merge(const struct arguments *arguments, const struct gput_html_repor
     return code;
 }
 
-/* Where the browser is on another machine, ssh brings the port there. */
-static void say_url(const char *url)
+/* Where the browser is on another machine, ssh brings the port there. A signal ends waiting for a
+ * reader. */
+static void say_url(const char *url, const struct signals *signals)
 {
-    char host[256] = "HOST";
-    printf("%s\n", url);
-    fflush(stdout);
+    char host[256] = "HOST", line[512];
+    int length = snprintf(line, sizeof line, "%s\n", url);
+    screen_write(STDOUT_FILENO, line, (size_t)length, signals->fd);
     if (!getenv("SSH_CONNECTION"))
         return;
     gethostname(host, sizeof host - 1);
-    fprintf(
-        stderr, "For a browser on another machine, there: ssh -L 9001:127.0.0.1:9001 %s\n", host);
+    length = snprintf(line, sizeof line,
+        "For a browser on another machine, there: ssh -L 9001:127.0.0.1:9001 %s\n", host);
+    screen_write(STDERR_FILENO, line, (size_t)length, signals->fd);
 }
 
 static int serve(const char *path, struct gput_error *error)
@@ -62,9 +65,9 @@ static int serve(const char *path, struct gput_error *error)
         code = fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     if (code == GPUT_OK) {
         signals_receive(&signals);
-        say_url(gput_perfetto_url(perfetto));
+        say_url(gput_perfetto_url(perfetto), &signals);
         code = gput_perfetto_wait(perfetto, signals.fd, error);
-        signals_close_stop(signals_release(&signals));
+        signals_close_stop(signals_release(&signals, NULL));
     }
     gput_perfetto_close(perfetto);
     return code;

@@ -33,6 +33,10 @@ static const int watched[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2
 /* What ends waiting for somebody to read a report. */
 static const int stopping[] = {SIGTERM, SIGHUP};
 
+/* How long a report waits for a reader when gpu-tracker is to end: less than what stops services
+ * waits before it sends SIGKILL. */
+#define LAST_SECONDS 5
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool is_ignored(int number)
@@ -174,11 +178,34 @@ static void restore_unless_ignored(int number)
         restore_default(number);
 }
 
-int signals_release(struct signals *signals)
+bool signals_asks_to_end(int number)
+{
+    for (size_t i = 0; i < COUNT(stopping); i++) {
+        if (stopping[i] == number)
+            return true;
+    }
+    return false;
+}
+
+/* Adds the end of the time for waiting to `stops`. Other threads block all signals. */
+static void begin_last_seconds(sigset_t *stops)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    sigaddset(stops, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGALRM, SIG_DFL); /* if it was ignored */
+    alarm(LAST_SECONDS);
+}
+
+int signals_release(struct signals *signals, int *asked_by)
 {
     struct signal_event forgotten;
-    while (pop_early(&forgotten) || pop_pending(signals, &forgotten))
-        ;
+    while (pop_early(&forgotten) || pop_pending(signals, &forgotten)) {
+        if (asked_by && signals_asks_to_end(forgotten.number))
+            *asked_by = forgotten.number;
+    }
     restore_unless_ignored(SIGINT);
     restore_unless_ignored(SIGQUIT);
     int stop_fd = signals->fd;
@@ -189,6 +216,8 @@ int signals_release(struct signals *signals)
         if (!is_ignored(stopping[i]))
             sigaddset(&stops, stopping[i]);
     }
+    if (asked_by && *asked_by)
+        begin_last_seconds(&stops);
     if (signalfd(stop_fd, &stops, SFD_CLOEXEC | SFD_NONBLOCK) >= 0)
         return stop_fd;
     signals_close_stop(stop_fd);

@@ -11,6 +11,9 @@
  *     signals_receive()    blocks them in this thread and collects them from now on.
  *     signals_next()    waits for one.
  *     signals_release() Ctrl-C ends gpu-tracker again; SIGTERM ends waiting for a reader.
+ *
+ * A service that is stopped gets one SIGTERM, and then SIGKILL. One that came before
+ * signals_release() was perhaps the command's; it bounds the waiting all the same.
  */
 #ifndef CLI_SIGNALS_H
 #define CLI_SIGNALS_H
@@ -51,15 +54,22 @@ void signals_receive(struct signals *signals);
  */
 bool signals_next(struct signals *signals, int also_fd, int timeout_ms, struct signal_event *event);
 
+/* True of SIGTERM and SIGHUP. */
+bool signals_asks_to_end(int number);
+
 /*
  * Forgets what is pending. SIGINT and SIGQUIT have their default action again, so that Ctrl-C ends
  * gpu-tracker. Returns a descriptor that becomes readable when SIGTERM or SIGHUP comes: waiting for
  * a reader then ends, and what needs no waiting is still done. -1: these end gpu-tracker too. Other
  * signals stay blocked until exit. The caller closes it, or gives it to signals_close_stop().
+ *
+ * `*asked_by` is one of these that came before, or 0, and becomes one that is pending. Where there
+ * is one, the descriptor becomes readable after some seconds, too. NULL: waiting is not bounded.
  */
-int signals_release(struct signals *signals);
+int signals_release(struct signals *signals, int *asked_by);
 
-/* Takes a signal that came for the descriptor of signals_release(). False: none did. */
+/* Takes a signal that came for the descriptor of signals_release(), SIGALRM where the time was
+ * over. False: none did. */
 bool signals_take_stop(int stop_fd, struct signal_event *event);
 
 /* Discards what came; from now on SIGTERM and SIGHUP end gpu-tracker. -1 is allowed. */

@@ -224,7 +224,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
         wait_for_command(session, &end, is_stopped ? &stop : NULL);
     } else if (is_stopped) {
         end.abandoned = true;
-        end.killed_by = stop.number;
+        end.killed_by = stop.number == SIGALRM ? end.asked_by : stop.number;
     }
     if (end.stop_fd >= 0)
         close(end.stop_fd);

@@ -502,7 +502,7 @@ void live_end(struct live *live, int stop_fd)
     if (had_settings && terminal_is_ours(&live->terminal))
         terminal_restore(&live->terminal);
     if (live->output.rest.has_lost)
-        message_warning(NULL, "a part of the command's output is lost: no memory is left");
+        message_warning_until("a part of the command's output is lost: no memory is left", stop_fd);
     guard_end(&live->guard, live->output.master >= 0 && !live->output.is_over);
     free_live(live);
 }

@@ -4,6 +4,8 @@
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -223,10 +225,24 @@ static int write_part(void *user, const void *bytes, size_t length, struct gput_
     return file_writing_add(user, bytes, length, error);
 }
 
+/* Until `*user`, a descriptor, is readable. A pipe that has space takes as much as this at once. */
 static int write_to_stdout(void *user, const void *bytes, size_t length, struct gput_error *error)
 {
-    (void)user;
-    return file_write_fd(STDOUT_FILENO, "to the standard output", bytes, length, error);
+    static const char name[] = "to the standard output";
+    const int *stop_fd = user;
+    struct pollfd events[] = {
+        {.fd = STDOUT_FILENO, .events = POLLOUT}, {.fd = *stop_fd, .events = POLLIN}};
+    for (size_t done = 0, part; done < length;) {
+        int ready = poll(events, 2, -1);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready > 0 && !events[0].revents)
+            return error_set(error, GPUT_ERROR_IO, "Cannot write %s: it has no reader.", name);
+        part = length - done < PIPE_BUF ? length - done : PIPE_BUF;
+        TRY(file_write_fd(STDOUT_FILENO, name, (const char *)bytes + done, part, error));
+        done += part;
+    }
+    return GPUT_OK;
 }
 
 static int write_page(const struct report_payload *payload, const char *page, const char *title,
@@ -234,7 +250,7 @@ static int write_page(const struct report_payload *payload, const char *page, co
 {
     struct file_writing writing;
     if (strcmp(path, REPORT_STDOUT) == 0)
-        return report_html_fill(payload, page, title, write_to_stdout, NULL, error);
+        return report_html_fill(payload, page, title, write_to_stdout, &stop_fd, error);
     TRY(file_writing_begin_until(path, stop_fd, &writing, error));
     int code = report_html_fill(payload, page, title, write_part, &writing, error);
     if (code == GPUT_OK)

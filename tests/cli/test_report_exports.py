@@ -2,10 +2,11 @@
 
 import csv
 import json
+import os
 import urllib.request
 
 from analysis_files import START, call, row, write_marks, write_tracking
-from command import main
+from command import main, wait_until
 from report_test import ReportTest
 
 GIGABYTE = 1e9
@@ -179,6 +180,22 @@ class Perfetto(ReportTest):
         self.assertNotEqual(process.wait(), 0)
         self.assertIn("was not fetched", process.stderr.read())
         json.loads((self.folder / "kept.json").read_text())
+
+    def test_a_signal_ends_it_where_the_address_has_no_reader(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+        os.set_blocking(theirs, False)
+        for size in 65536, 1:
+            with self.assertRaises(BlockingIOError):
+                while True:
+                    os.write(theirs, b"x" * size)
+        os.set_blocking(theirs, True)
+        process = self.start_command("report", "--perfetto", "t.csv", "-o", "kept.json", stdout=theirs,
+                                     env=self.environment | {"GPUT_PERFETTO_ADDRESS": "127.0.0.1:0"})
+        os.close(theirs)
+        wait_until((self.folder / "kept.json").exists, "the timeline")
+        wait_until(lambda: process.poll() is not None or process.terminate(), "the end")
 
 
 if __name__ == "__main__":

@@ -339,6 +339,35 @@ class NobodyReads(CommandTest):
             self.assertEqual(process.returncode, 125 if "-o" in words else -signal.SIGTERM)
             os.close(ours)
 
+    def test_a_signal_for_the_command_bounds_the_waiting_for_a_reader(self):
+        # A service that is stopped gets one SIGTERM, and then SIGKILL.
+        script = "trap 'touch got' TERM; touch begun; while [ ! -e got ]; do sleep 0.01; done"
+        page = self.folder / "page.html"
+        page.write_text("<!--gput-data-->")
+        command = ["--", "sh", "-c", script]
+        started = []
+        for words, full, status in ((["run", "--tf", "rows.csv", *command], "stderr", -signal.SIGTERM),
+                                    (["-e", f"sh -c '{script.replace(chr(39), chr(34))}'"], "stdout", -signal.SIGTERM),
+                                    (["run", "--tf", "rows.csv", "-o", "-", *command], "stdout", 125),
+                                    (["run", "--tf", "rows.csv", "-o", "kept", "--report", "-", *command], "stdout", 125),
+                                    (["attach", "--tf", "rows.csv", "-o", "-", str(self.start_sleeper().pid)], "stdout", 1)):
+            ours, theirs = self.full_pipe()
+            self.addCleanup(os.close, ours)
+            folder = self.folder / f"{len(started)}"
+            folder.mkdir()
+            process = self.start_command(*words, **{full: theirs}, cwd=folder, env=os.environ | {"GPUT_REPORT_PAGE": str(page)})
+            started.append((words, process, folder, status))
+        for words, process, folder, status in started:
+            begun = folder / ("rows.csv" if words[0] == "attach" else "begun")
+            wait_until(lambda: begun.exists() and (begun.name == "begun" or begun.read_text().count("\n") > 2), "the beginning")
+            process.terminate()
+        for words, process, folder, status in started:
+            self.assertEqual(process.wait(PATIENCE), status, words)
+            if "--tf" in words:
+                self.assertGreater((folder / "rows.csv").read_text().count("\n"), 1)
+            if "kept" in words:
+                self.assert_is_report((folder / "kept").read_text())
+
     def test_warnings_wait_for_a_reader_without_stopping_the_sampler(self):
         ours, theirs = self.full_pipe()
         rows = self.folder / "rows.csv"

@@ -4,7 +4,7 @@
     tests/faults/torture.py BUILD [-o docs/faults.md] [--scale 1.0] [--seconds N] [WORD...]
 
 --scale multiplies how often everything is tried; --seconds is the longest that one trial may take (failing
-allocations: five times that, truncations: ten times), after which it counts what it tried by then. With words, only trials in whose names one of them stands.
+allocations: five times that, of views twenty times; truncations: ten times), after which it counts what it tried by then. With words, only trials in whose names one of them stands.
 """
 
 import argparse

@@ -28,8 +28,8 @@ NEVER = 1_000_000_000
 PROGRAM = ["sh", "-c", "echo output"]
 
 
-def failing(victim, small=SMALL):
-    return trial("failing allocation", victim, small, LARGE, patience=5)
+def failing(victim, small=SMALL, patience=5):
+    return trial("failing allocation", victim, small, LARGE, patience)
 
 
 def both(folder):
@@ -389,12 +389,12 @@ def has_shown(done, content):
     return "" if content else f"exit status 0, and no figures were shown: {done.stderr}"
 
 
-@failing("live", 4)
+@failing("live", 4, patience=20)
 def live(rounds):
     fail_each(rounds, lambda folder: None, "", "live", "--st", "0.1", check=has_shown, execute=view_once)
 
 
-@failing("live PID", 4)
+@failing("live PID", 4, patience=20)
 def live_process(rounds):
     sleeper = rounds.start(["sleep", "1000"])
     fail_each(rounds, lambda folder: None, "", "live", "--st", "0.1", sleeper.pid, check=has_shown, execute=view_once)
@@ -406,7 +406,7 @@ def whole_run(done, content):
     return "exit status 0, and no report" if content is None else is_json(done, content)
 
 
-@failing("run --live", 4)
+@failing("run --live", 4, patience=20)
 def run_live(rounds):
     fail_each(rounds, lambda folder: None, "r.json", "run", "--live", "--st", "0.1", "-f", "json", "-o", "r.json", "--",
               "sh", "-c", "echo output; sleep 0.6", check=whole_run, execute=view_once)
