@@ -7,8 +7,6 @@
 #include "signals.h"
 #include "tracking.h"
 
-#include <gputracker/gputracker.h>
-
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>

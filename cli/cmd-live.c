@@ -6,8 +6,6 @@
 #include "signals.h"
 #include "tracking.h"
 
-#include <gputracker/gputracker.h>
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /* gpu-tracker run: runs a command with its arguments and exits with its status. */
 #include "arguments.h"
-#include "launch.h"
 #include "message.h"
 #include "track.h"
 

@@ -5,8 +5,6 @@
 #include "screen.h"
 #include "tracking.h"
 
-#include <gputracker/gputracker.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 

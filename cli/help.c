@@ -3,7 +3,6 @@
 #include "choice.h"
 #include "topic.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define OPTION_INDENT 4

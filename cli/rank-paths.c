@@ -1,7 +1,5 @@
 #include "rank-paths.h"
 
-#include "message.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

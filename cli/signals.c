@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>

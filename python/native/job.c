@@ -1,8 +1,6 @@
 /* Names of files in a parallel job: gputracker/job.h. */
 #include "native.h"
 
-#include <gputracker/gputracker.h>
-
 #include <stdlib.h>
 
 /* A path of ours, which is freed. */

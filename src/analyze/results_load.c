@@ -5,8 +5,6 @@
 #include "formats/results/results_file.h"
 #include "import/results_read_pickle.h"
 
-#include <gputracker/session.h>
-
 #include <stdlib.h>
 
 /* Ours have 150 kB, a pickle of the older package less. */

@@ -1,7 +1,6 @@
 #include "blocks/block_sink.h"
 
 #include "base/file_limit.h"
-#include "base/wall_clock.h"
 #include "blocks/block_path.h"
 #include "formats/sqlite_file.h"
 

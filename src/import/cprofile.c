@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "import/marshal.h"
-#include "trace/json_text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "model/process_columns.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  */
 #include "output/results_summary.h"
 
-#include "base/error.h"
 #include "output/doc_text.h"
 #include "output/human.h"
 #include "output/processes_report.h"

@@ -4,7 +4,6 @@
 #include "process/process_ranking.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Slack above `max_kept`, so that few ends cause a new ranking. */
 #define MIN_SLACK 64

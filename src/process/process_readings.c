@@ -1,7 +1,6 @@
 #include "process/process_readings.h"
 
 #include "base/clock.h"
-#include "process/bytes.h"
 #include "process/process_figures.h"
 
 #include <string.h>

@@ -1,9 +1,6 @@
 #include "report/report_export_tables.h"
 
-#include "base/str.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct tables {

@@ -3,7 +3,6 @@
 #include "report/report_non_session.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include "base/table.h"
 #include "report/report_compose.h"
 #include "report/report_export_tables.h"
-#include "report/report_html.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "session/ledger.h"
 
-#include "base/clock.h"
 #include "base/number.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 #include "session/session_events.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/text.h"
 #include "base/thread.h"
 #include "os/cpu_clock.h"

@@ -8,7 +8,6 @@
 #include "os/environment.h"
 #include "os/proc_children.h"
 #include "os/proc_stat.h"
-#include "os/proc_statm.h"
 #include "os/procfs.h"
 #include "process/launch.h"
 #include "session/session_allowed.h"
@@ -16,7 +15,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

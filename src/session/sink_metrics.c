@@ -2,7 +2,6 @@
  * The sink that serves the results so far as a page of metrics. All but its start and end happens
  * in the server's thread, on copies of results: neither the sampler nor the tracked command waits.
  */
-#include "base/error.h"
 #include "serve/http_server.h"
 #include "session/sink.h"
 

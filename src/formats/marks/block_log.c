@@ -6,7 +6,6 @@
 #include "formats/marks/mapped_guard.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

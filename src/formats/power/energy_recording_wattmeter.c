@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* more than a year of one reading a second */

@@ -8,7 +8,6 @@
 #include "training/python/python_profiles.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>

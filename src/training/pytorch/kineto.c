@@ -6,7 +6,6 @@
 #include "training/pytorch/kineto_merged.h"
 #include "training/row_sorter.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
