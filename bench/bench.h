@@ -7,8 +7,7 @@
  * where there is nothing to compare with. Rows go to standard output, bench/run.sh makes the table.
  * BENCH_FULL=1 asks for long runs; without it everything is to be over in a few minutes.
  */
-#ifndef BENCH_BENCH_H
-#define BENCH_BENCH_H
+#pragma once
 
 #include <gputracker/session.h>
 
@@ -138,5 +137,3 @@ static inline void bench_tree_end(struct bench_tree *tree)
     close(tree->hold_fd);
     waitpid(tree->pid, NULL, 0);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What the commands that analyze have in common: progress and output.
  */
-#ifndef CLI_ANALYSIS_OUTPUT_H
-#define CLI_ANALYSIS_OUTPUT_H
+#pragma once
 
 #include "arguments.h"
 
@@ -30,5 +29,3 @@ enum gput_format analysis_usual_format(const struct arguments *arguments);
 
 /* How a summary is laid out: as wide as the terminal that it goes to, and --all. */
 struct gput_summary_options analysis_summary_options(const struct arguments *arguments);
-
-#endif

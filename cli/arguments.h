@@ -1,8 +1,7 @@
 /*
  * What a command was given: its options and operands. parse-arguments.h fills it.
  */
-#ifndef CLI_ARGUMENTS_H
-#define CLI_ARGUMENTS_H
+#pragma once
 
 #include "command.h"
 #include "option.h"
@@ -67,5 +66,3 @@ int arguments_read_moment(const struct arguments *arguments, enum option_id id, 
  */
 int arguments_read_choice(const struct arguments *arguments, enum option_id id, const char *noun,
     int *choice, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * One word out of a list: the values of an option, commands, topics. What is not in the list is
  * refused with the names nearest to it and all valid ones.
  */
-#ifndef CLI_CHOICE_H
-#define CLI_CHOICE_H
+#pragma once
 
 #include "option.h"
 
@@ -30,5 +29,3 @@ void choice_suggest(
  */
 int choice_read(
     enum option_id id, const char *word, const char *noun, int *choice, struct gput_error *error);
-
-#endif

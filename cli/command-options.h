@@ -1,8 +1,7 @@
 /*
  * The options that each command takes, in the order of its help, with OPTION_END at the end.
  */
-#ifndef CLI_COMMAND_OPTIONS_H
-#define CLI_COMMAND_OPTIONS_H
+#pragma once
 
 #include "option.h"
 
@@ -34,5 +33,3 @@ extern const enum option_id profile_kineto_options[];
 extern const enum option_id profile_kineto_top_options[];
 extern const enum option_id profile_python_options[];
 extern const enum option_id help_options[];
-
-#endif

@@ -2,8 +2,7 @@
  * The table of commands. To add one: a row here in command.c, a file cmd-NAME.c with its function,
  * and rows in option.c for options that no command has yet.
  */
-#ifndef CLI_COMMAND_H
-#define CLI_COMMAND_H
+#pragma once
 
 #include "option.h"
 
@@ -89,5 +88,3 @@ int cmd_profile_kernels(const struct arguments *arguments);
 int cmd_profile_idle(const struct arguments *arguments);
 int cmd_profile_diff(const struct arguments *arguments);
 int cmd_timeline_merge(const struct arguments *arguments);
-
-#endif

@@ -2,8 +2,7 @@
  * The config file of a user: defaults of options, by their long names, as
  * {"format": "full", "progress": true, "st": 0.5}.
  */
-#ifndef CLI_DEFAULTS_H
-#define CLI_DEFAULTS_H
+#pragma once
 
 #include "arguments.h"
 
@@ -21,5 +20,3 @@
  * Errors: GPUT_ERROR_INVALID and others that name the file.
  */
 int defaults_read(struct arguments *arguments, struct gput_error *error);
-
-#endif

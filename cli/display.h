@@ -1,8 +1,7 @@
 /*
  * What is shown on the terminal while something is tracked: one line, a view, nothing.
  */
-#ifndef CLI_DISPLAY_H
-#define CLI_DISPLAY_H
+#pragma once
 
 struct display {
     int fd;                      /* becomes readable when update() has something to do; -1: never */
@@ -12,5 +11,3 @@ struct display {
     void (*resume)(void *user);  /* it was continued; may be NULL */
     void *user;
 };
-
-#endif

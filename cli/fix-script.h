@@ -1,8 +1,7 @@
 /*
  * The remedies of gpu-tracker doctor as a shell script for an administrator.
  */
-#ifndef CLI_FIX_SCRIPT_H
-#define CLI_FIX_SCRIPT_H
+#pragma once
 
 #include <gputracker/doctor.h>
 #include <gputracker/error.h>
@@ -13,5 +12,3 @@
  * Errors: GPUT_ERROR_MEMORY.
  */
 int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Files that the build makes from the tables of options and commands.
  */
-#ifndef CLI_GENERATE_H
-#define CLI_GENERATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,5 +13,3 @@ void generate_man(FILE *file);
 void generate_bash(FILE *file);
 void generate_zsh(FILE *file);
 void generate_fish(FILE *file);
-
-#endif

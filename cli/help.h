@@ -1,8 +1,7 @@
 /*
  * Help as text, made from the tables of options and commands.
  */
-#ifndef CLI_HELP_H
-#define CLI_HELP_H
+#pragma once
 
 #include "command.h"
 
@@ -29,5 +28,3 @@ void help_words(char words[HELP_WORDS_SIZE]);
 
 /* "-o --output=<output>", at most `size` bytes. */
 void help_option_usage(const struct option *option, char *buffer, size_t size);
-
-#endif

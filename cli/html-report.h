@@ -1,8 +1,7 @@
 /*
  * The HTML report that --report asks for at the end of a session.
  */
-#ifndef CLI_HTML_REPORT_H
-#define CLI_HTML_REPORT_H
+#pragma once
 
 #include "report.h"
 #include "temporary-folder.h"
@@ -32,5 +31,3 @@ int html_report_write(const struct html_report *html, const struct report *repor
 
 /* Removes the temporary files. */
 void html_report_finish(struct html_report *html);
-
-#endif

@@ -2,8 +2,7 @@
  * Messages for people, each one line written at once to standard error, and the command's own
  * failures as the library's errors.
  */
-#ifndef CLI_MESSAGE_H
-#define CLI_MESSAGE_H
+#pragma once
 
 #include <gputracker/error.h>
 
@@ -49,5 +48,3 @@ void message_note(const char *text);
 /* Prints `gpu-tracker: warning: …`, which distinguishes it from the tracked command's output. Has
  * the form of gput_session_options.warn; `user` is not used. May be called from any thread. */
 void message_warning(void *user, const char *text);
-
-#endif

@@ -2,8 +2,7 @@
  * Numbers on the command line. The program keeps the C locale, so there is a decimal point
  * everywhere.
  */
-#ifndef CLI_NUMBERS_H
-#define CLI_NUMBERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ bool numbers_read_whole(const char *text, int64_t *number);
 
 /* A text that is a number and nothing else; also "inf" and "nan". */
 bool numbers_read_decimal(const char *text, double *number);
-
-#endif

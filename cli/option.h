@@ -3,8 +3,7 @@
  * page (generate-man.c) and the shell completions (generate-completions.c), so that they cannot
  * disagree. The table of commands (command.c) has the options of each command.
  */
-#ifndef CLI_OPTION_H
-#define CLI_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -163,5 +162,3 @@ enum option_id option_find_short(const enum option_id *ids, char name);
 
 /* All options, with OPTION_END at the end. */
 const enum option_id *option_all(void);
-
-#endif

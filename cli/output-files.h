@@ -1,8 +1,7 @@
 /*
  * Checks the output file before a command does anything.
  */
-#ifndef CLI_OUTPUT_FILES_H
-#define CLI_OUTPUT_FILES_H
+#pragma once
 
 #include "arguments.h"
 
@@ -24,5 +23,3 @@ int output_files_keep(
 /* The same for the output of another option than -o: "--report". */
 int output_files_keep_of(const char *option, const char *output, const char *other,
     const char *what, struct gput_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * command's: options and operands in any order, long options by any unique prefix, values as
  * `--st=0.3`, `--st 0.3`, `-o x` or `-ox`.
  */
-#ifndef CLI_PARSE_ARGUMENTS_H
-#define CLI_PARSE_ARGUMENTS_H
+#pragma once
 
 #include "arguments.h"
 
@@ -17,5 +16,3 @@ int parse_arguments(int argc, char **argv, struct arguments *arguments, struct g
 
 /* Checks that there are as many operands as the command takes. */
 int parse_check_operands(const struct arguments *arguments, struct gput_error *error);
-
-#endif

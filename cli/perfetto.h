@@ -1,8 +1,7 @@
 /*
  * Sessions in Perfetto's viewer: report --perfetto.
  */
-#ifndef CLI_PERFETTO_H
-#define CLI_PERFETTO_H
+#pragma once
 
 #include "arguments.h"
 
@@ -13,5 +12,3 @@
  * gput_perfetto_open(). */
 int perfetto_serve(const struct arguments *arguments,
     const struct gput_html_report_options *options, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * One line on a terminal that says what a command uses while it runs, drawn anew every second.
  */
-#ifndef CLI_PROGRESS_H
-#define CLI_PROGRESS_H
+#pragma once
 
 #include "display.h"
 
@@ -26,5 +25,3 @@ struct display progress_display(struct progress *progress);
 
 /* Removes the line. */
 void progress_end(struct progress *progress);
-
-#endif

@@ -2,8 +2,7 @@
  * Names of the files that one of many ranks writes: placeholders, and a name of its own for each
  * rank.
  */
-#ifndef CLI_RANK_PATHS_H
-#define CLI_RANK_PATHS_H
+#pragma once
 
 #include <gputracker/job.h>
 
@@ -32,5 +31,3 @@ bool rank_paths_replace(struct rank_paths *ranks, const char **path);
 /* "rank 3 of 8 (Open MPI) writes samples.r3.csv, usage.r3.json"; "" where no rank was put into a
  * name. */
 void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The report: its format and its destination.
  */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#pragma once
 
 #include "arguments.h"
 
@@ -59,5 +58,3 @@ int report_write(const struct report *report, const struct gput_results *results
 /* The same of a session that has ended, with its processes when its options asked for them. */
 int report_write_session(const struct report *report, struct gput_session *session,
     const struct gput_results *results, bool has_processes, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Writing to what people read: a terminal, a pipe, which may be full while its reader stands still.
  */
-#ifndef CLI_SCREEN_H
-#define CLI_SCREEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ bool screen_takes_escapes(int fd);
 
 /* The columns of a terminal, or what is usual elsewhere. */
 unsigned screen_columns(int fd);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLI_STANDARD_STREAMS_H
-#define CLI_STANDARD_STREAMS_H
+#pragma once
 
 /*
  * Opens /dev/null for a standard stream that is closed at the start. Otherwise a file would get its
@@ -7,5 +6,3 @@
  * the stream closed, as without gpu-tracker.
  */
 void standard_streams_fill(void);
-
-#endif

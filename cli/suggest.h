@@ -1,8 +1,7 @@
 /*
  * Which commands a mistyped word may stand for.
  */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ void suggest_command(const char *words, const char *word, char *text, size_t siz
 /* Writes ` Did you mean analyze?` of the commands whose first word is `family`, or "" when none is
  * near. */
 void suggest_of_family(const char *family, const char *word, char *text, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Writing tables: which of them, in which form, where to.
  */
-#ifndef CLI_TABLES_H
-#define CLI_TABLES_H
+#pragma once
 
 #include "arguments.h"
 
@@ -32,5 +31,3 @@ int tables_stream_end(struct tables_stream *stream, struct gput_error *error);
 
 /* In any case, at last: what was not ended leaves no file. */
 void tables_stream_finish(struct tables_stream *stream);
-
-#endif

@@ -2,8 +2,7 @@
  * A folder for temporary files that does not outlive this process, however it ends: SQLite needs
  * names for its files, so they cannot be unnamed.
  */
-#ifndef CLI_TEMPORARY_FOLDER_H
-#define CLI_TEMPORARY_FOLDER_H
+#pragma once
 
 #include <gputracker/error.h>
 
@@ -22,5 +21,3 @@ int temporary_folder_make(struct temporary_folder *folder, const char *root, con
 
 /* Removes it with its files; folders in it stay. All zeroes are fine. */
 void temporary_folder_remove(struct temporary_folder *folder);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The table of topics: what one may want, which commands do it, and examples to begin with.
  */
-#ifndef CLI_TOPIC_H
-#define CLI_TOPIC_H
+#pragma once
 
 #include "command.h"
 
@@ -18,5 +17,3 @@ const struct topic *topic(enum topic_id id);
 
 /* The row of that name, or NULL; *id is its number. */
 const struct topic *topic_find(const char *name, enum topic_id *id);
-
-#endif

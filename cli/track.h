@@ -1,8 +1,7 @@
 /*
  * Tracks one command, from the options to the exit status; shared by `run` and `-e`.
  */
-#ifndef CLI_TRACK_H
-#define CLI_TRACK_H
+#pragma once
 
 #include "arguments.h"
 
@@ -23,5 +22,3 @@ struct track_style {
  * killed the command: gpu-tracker then dies of the same signal. */
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style);
-
-#endif

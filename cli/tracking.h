@@ -1,8 +1,7 @@
 /*
  * Merges command line, config file and environment into the library's options.
  */
-#ifndef CLI_TRACKING_H
-#define CLI_TRACKING_H
+#pragma once
 
 #include "arguments.h"
 #include "html-report.h"
@@ -74,5 +73,3 @@ bool tracking_read_count(const char *text, int *count);
 
 /* Reads a number. False when the text is none, or is below `least`. */
 bool tracking_read_number(const char *text, double min, double *seconds);
-
-#endif

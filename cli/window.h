@@ -1,8 +1,7 @@
 /*
  * The part of a trace or a training profile that a command reads: --start, --end, --steps.
  */
-#ifndef CLI_WINDOW_H
-#define CLI_WINDOW_H
+#pragma once
 
 #include "arguments.h"
 
@@ -27,5 +26,3 @@ int window_read(const struct arguments *arguments, struct window *window, struct
  * GPUT_ERROR_INVALID, also where another option selects too. */
 int window_read_steps(
     const struct arguments *arguments, struct window *window, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Splitting a command line into words as a POSIX shell does: at blanks, with single quotes, double
  * quotes and backslashes, but without expanding anything.
  */
-#ifndef CLI_WORDS_H
-#define CLI_WORDS_H
+#pragma once
 
 #include <gputracker/error.h>
 
@@ -14,5 +13,3 @@
 int words_split(const char *text, char ***words, struct gput_error *error);
 
 void words_free(char **words);
-
-#endif

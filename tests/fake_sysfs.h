@@ -2,8 +2,7 @@
  * A machine made of files in a temporary folder, for readers of sysfs: energy counters that a test
  * moves, batteries, whatever it writes.
  */
-#ifndef TESTS_FAKE_SYSFS_H
-#define TESTS_FAKE_SYSFS_H
+#pragma once
 
 #include "testing.h"
 
@@ -77,5 +76,3 @@ static inline void fake_sysfs_make_two_packages(void)
     fake_sysfs_make_zone("intel-rapl:2", "psys\n", 9000);
     fake_sysfs_make_zone("intel-rapl-mmio:0", "package-0\n", 1000);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Results by value, for tests that read and set their members. GPUs of all of them are in one
  * place.
  */
-#ifndef TESTS_RESULTS_H
-#define TESTS_RESULTS_H
+#pragma once
 
 #include "model/results.h"
 
@@ -34,5 +33,3 @@ static inline int results_load_by_value(
         *results = results_by_value(loaded);
     return code;
 }
-
-#endif

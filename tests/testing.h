@@ -1,8 +1,7 @@
 /*
  * What every unit test includes: cmocka, and the few helpers that many tests share.
  */
-#ifndef TESTS_TESTING_H
-#define TESTS_TESTING_H
+#pragma once
 
 /* cmocka wants these before itself. */
 #include <setjmp.h>
@@ -33,5 +32,3 @@ static inline const char *fixture(const char *name)
         print_message("# skipped: %s\n", reason);                                                  \
         return;                                                                                    \
     } while (0)
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Environments of tests: lines NAME=VALUE, NULL at the end.
  */
-#ifndef TESTS_VARIABLES_H
-#define TESTS_VARIABLES_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -21,5 +20,3 @@ static inline const char *test_variable(void *lines, const char *name)
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* Bytes that grow. */
-#ifndef CLI_LIVE_BYTES_H
-#define CLI_LIVE_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void bytes_print(struct bytes *bytes, const char *format, ...)
 void bytes_drop(struct bytes *bytes, size_t length);
 
 void bytes_finish(struct bytes *bytes);
-
-#endif

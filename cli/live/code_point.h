@@ -2,8 +2,7 @@
  * Text of others, code point by code point, and the columns of a terminal that each takes. Without
  * a locale: terminals follow Unicode, not the settings of this process.
  */
-#ifndef CLI_LIVE_CODE_POINT_H
-#define CLI_LIVE_CODE_POINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ size_t code_point_encode(uint32_t code, char text[4]);
 
 /* The columns of text: control characters count as one, the "?" that is shown for each. */
 int code_point_text_columns(const char *text, size_t length);
-
-#endif

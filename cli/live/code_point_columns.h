@@ -1,6 +1,5 @@
 /* Made by tools/make-code-point-columns.py from Unicode 14.0.0. */
-#ifndef CLI_LIVE_CODE_POINT_COLUMNS_H
-#define CLI_LIVE_CODE_POINT_COLUMNS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -229,5 +228,3 @@ static const struct code_point_range two_columns[] = {
 };
 
 /* clang-format on */
-
-#endif

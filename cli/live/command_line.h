@@ -1,6 +1,5 @@
 /* The command line of a running process, for people. */
-#ifndef CLI_LIVE_COMMAND_LINE_H
-#define CLI_LIVE_COMMAND_LINE_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -8,5 +7,3 @@
  * none (a kernel thread, a zombie), it may not be read, or there is no memory. The caller frees it.
  * `procfs` is where /proc is. */
 char *command_line_read(const char *procfs, pid_t pid);
-
-#endif

@@ -4,8 +4,7 @@
  * is written to the terminal when the view is closed, whole and in order. Streams of the command
  * that are no terminal, or another one, stay as they are.
  */
-#ifndef CLI_LIVE_COMMAND_OUTPUT_H
-#define CLI_LIVE_COMMAND_OUTPUT_H
+#pragma once
 
 #include "line_ends.h"
 #include "terminal.h"
@@ -51,5 +50,3 @@ void command_output_send(const struct command_output *output, const char *bytes,
  * `stop_fd` can be read (see screen.h). */
 void command_output_replay(
     struct command_output *output, const struct terminal *terminal, int stop_fd);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The last minutes of one figure, and a small curve of them.
  */
-#ifndef CLI_LIVE_CURVE_H
-#define CLI_LIVE_CURVE_H
+#pragma once
 
 #include "grid.h"
 
@@ -42,5 +41,3 @@ struct curve_place {
 
 /* Draws it in eighths of cells, or in ASCII where the grid is. */
 void live_curve_draw(const struct curve *curve, struct grid *grid, const struct curve_place *place);
-
-#endif

@@ -2,8 +2,7 @@
  * What a terminal has to receive so that it shows a grid: only the cells that differ from what it
  * shows already, and never a command that erases the screen.
  */
-#ifndef CLI_LIVE_FRAME_H
-#define CLI_LIVE_FRAME_H
+#pragma once
 
 #include "bytes.h"
 #include "grid.h"
@@ -17,5 +16,3 @@ struct frame_options {
  * size, or NULL: not known, and all is drawn. */
 void frame_write(struct bytes *out, const struct grid *shown, const struct grid *wanted,
     const struct frame_options *options);
-
-#endif

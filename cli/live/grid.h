@@ -3,8 +3,7 @@
  * cells: control characters become "?", and what combines with a glyph or turns the direction of
  * text is left out.
  */
-#ifndef CLI_LIVE_GRID_H
-#define CLI_LIVE_GRID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void grid_restyle(struct grid *grid, int row, int column, int width, unsigned st
 
 /* Whether both show the same. */
 bool cell_equals(const struct cell *a, const struct cell *b);
-
-#endif

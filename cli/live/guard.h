@@ -2,8 +2,7 @@
  * A small process that restores the terminal when gpu-tracker is killed by what no program can
  * handle, and then goes on copying what the command prints to the terminal, as gpu-tracker did.
  */
-#ifndef CLI_LIVE_GUARD_H
-#define CLI_LIVE_GUARD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,5 +36,3 @@ bool guard_start(struct guard *guard, const struct guard_options *options);
 /* Ends it. `goes_on`: it stays, as a process of its own, to copy what is still printed by those
  * that the command left. */
 void guard_end(struct guard *guard, bool goes_on);
-
-#endif

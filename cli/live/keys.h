@@ -1,8 +1,7 @@
 /*
  * What a terminal sends: keys, and answers to questions.
  */
-#ifndef CLI_LIVE_KEYS_H
-#define CLI_LIVE_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ size_t keys_add(struct keys *keys, const char *bytes, size_t length);
 /* Takes the next key; KEY_NONE: there is no whole one. `is_over`: nothing follows soon, so that
  * an escape character alone is the key of that name. */
 uint32_t keys_next(struct keys *keys, bool is_over);
-
-#endif

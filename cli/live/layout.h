@@ -1,8 +1,7 @@
 /*
  * Where everything is on a terminal of some size. A row or a count of 0 or fewer: it is not shown.
  */
-#ifndef CLI_LIVE_LAYOUT_H
-#define CLI_LIVE_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -58,5 +57,3 @@ struct layout_table {
 };
 
 struct layout_table layout_make_table(int columns, bool has_gpus);
-
-#endif

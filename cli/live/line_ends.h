@@ -3,8 +3,7 @@
  * has done so when its output goes to the real one, which does it again: it is taken off, so that
  * the real terminal gets what it would have got from the command.
  */
-#ifndef CLI_LIVE_LINE_ENDS_H
-#define CLI_LIVE_LINE_ENDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ struct line_ends line_ends_of(const struct termios *settings);
 
 /* Writes what follows to `out`, which has space for one byte more. Returns the length. */
 size_t line_ends_strip(struct line_ends *ends, const char *bytes, size_t length, char *out);
-
-#endif

@@ -9,8 +9,7 @@
  *     … live_display(live) …
  *     live_end(live, stop_fd)            the terminal is as before, with the command's output
  */
-#ifndef CLI_LIVE_LIVE_H
-#define CLI_LIVE_LIVE_H
+#pragma once
 
 #include "../display.h"
 
@@ -52,5 +51,3 @@ void live_note_end(struct live *live);
 /* Restores the terminal, writes what the command printed meanwhile, and frees it. Waits for the
  * terminal no longer than until `stop_fd` can be read (see screen.h). */
 void live_end(struct live *live, int stop_fd);
-
-#endif

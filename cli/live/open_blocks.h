@@ -2,8 +2,7 @@
  * The code blocks that are open now: calls of a sub-tracking file whose stops have not come yet.
  * The file is read as a whole, at most 1 % of the time, while its program writes to it.
  */
-#ifndef CLI_LIVE_OPEN_BLOCKS_H
-#define CLI_LIVE_OPEN_BLOCKS_H
+#pragma once
 
 #include <gputracker/snapshot.h>
 
@@ -32,5 +31,3 @@ void open_blocks_finish(struct open_blocks *blocks);
  * processes that are not in the snapshot any more. True when something may have changed. */
 bool open_blocks_update(
     struct open_blocks *blocks, const struct gput_snapshot *snapshot, int64_t now_ms);
-
-#endif

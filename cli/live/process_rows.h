@@ -3,8 +3,7 @@
  * subtrees folded into one row, and one of them selected. Rows are remembered by pid and start, so
  * that the selection and what is folded stay with their process.
  */
-#ifndef CLI_LIVE_PROCESS_ROWS_H
-#define CLI_LIVE_PROCESS_ROWS_H
+#pragma once
 
 #include <gputracker/snapshot.h>
 
@@ -98,5 +97,3 @@ void process_rows_move(struct process_rows *rows, long by);
 
 /* Folds or unfolds the selected one. */
 void process_rows_toggle_fold(struct process_rows *rows);
-
-#endif

@@ -2,8 +2,7 @@
  * A signal to one process that was seen before, and to no other: a pid may have been given to
  * another process meanwhile.
  */
-#ifndef CLI_LIVE_PROCESS_SIGNAL_H
-#define CLI_LIVE_PROCESS_SIGNAL_H
+#pragma once
 
 #include "process_rows.h"
 
@@ -15,5 +14,3 @@
  * kernel has no pidfds: before Linux 5.3), GPUT_ERROR_IO.
  */
 int process_signal_send(const struct process_id *process, int number, struct gput_error *error);
-
-#endif

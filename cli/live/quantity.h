@@ -2,8 +2,7 @@
  * Figures in a unit that fits them, always with three significant digits, so that they do not move
  * while they are watched: "1.20 GB", "412 MB", "0.50". What is not known is "-".
  */
-#ifndef CLI_LIVE_QUANTITY_H
-#define CLI_LIVE_QUANTITY_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ const char *quantity_text(enum quantity quantity, double value, char *text);
 
 /* "12 s", "3:05", "2:05:09", "3 d 04:05". */
 const char *quantity_duration(double seconds, char *text);
-
-#endif

@@ -2,8 +2,7 @@
  * The terminal on which the view is shown: its other screen, its settings, its size. Writing never
  * waits for it.
  */
-#ifndef CLI_LIVE_TERMINAL_H
-#define CLI_LIVE_TERMINAL_H
+#pragma once
 
 #include "bytes.h"
 
@@ -56,5 +55,3 @@ void terminal_restore(struct terminal *terminal);
 
 /* Writes what it takes at once of `pending`. False: it is gone. */
 bool terminal_flush(struct terminal *terminal);
-
-#endif

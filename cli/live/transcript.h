@@ -4,8 +4,7 @@
  * one line, and so have colours of letters, bold and reverse (text_style). All other sequences are
  * skipped.
  */
-#ifndef CLI_LIVE_TRANSCRIPT_H
-#define CLI_LIVE_TRANSCRIPT_H
+#pragma once
 
 #include "grid.h"
 
@@ -39,5 +38,3 @@ void transcript_add(struct transcript *transcript, const char *bytes, size_t len
 
 /* Draws the last lines, the latest one at the bottom. */
 void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows);
-
-#endif

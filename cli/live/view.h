@@ -2,8 +2,7 @@
  * What is shown and how keys change it: draws figures, processes and output into a grid. It does
  * nothing itself: view_key() returns what is to be done.
  */
-#ifndef CLI_LIVE_VIEW_H
-#define CLI_LIVE_VIEW_H
+#pragma once
 
 #include "grid.h"
 #include "open_blocks.h"
@@ -60,5 +59,3 @@ void view_finish(struct view *view);
 void view_draw(struct view *view, struct grid *grid);
 
 enum view_action view_key(struct view *view, uint32_t key);
-
-#endif

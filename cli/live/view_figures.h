@@ -2,8 +2,7 @@
  * What the upper part of the view shows: each figure now, its peak, and its last minute; those of
  * each GPU; and how long all of it has lasted.
  */
-#ifndef CLI_LIVE_VIEW_FIGURES_H
-#define CLI_LIVE_VIEW_FIGURES_H
+#pragma once
 
 #include "curve.h"
 #include "quantity.h"
@@ -64,5 +63,3 @@ void figure_note(const struct view_figures *figures, enum figure_id id, char *te
 
 /* Whether it is worth a row. */
 bool figure_is_shown(const struct view_figures *figures, enum figure_id id);
-
-#endif

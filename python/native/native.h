@@ -5,8 +5,7 @@
  * The module is a thin layer: it calls the public API of libgputracker, gives the GIL back while
  * that works, and turns failures into exceptions. Everything else is in Python.
  */
-#ifndef NATIVE_H
-#define NATIVE_H
+#pragma once
 
 #define PY_SSIZE_T_CLEAN
 #ifndef Py_LIMITED_API
@@ -117,5 +116,3 @@ int native_add_profile(PyObject *module); /* not in a build with -Dtraining=fals
 
 /* Makes a type and adds it under its name; the reference returned is the caller's. */
 PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The results of an analysis, computed or read from a file.
  */
-#ifndef ANALYZE_ANALYSIS_H
-#define ANALYZE_ANALYSIS_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -67,5 +66,3 @@ bool analysis_shows_energy(const struct gput_analysis *analysis, enum gput_energ
 
 /* The index of a measurement, or n_measurements. */
 size_t analysis_find_measurement(const struct gput_analysis *analysis, const char *name);
-
-#endif

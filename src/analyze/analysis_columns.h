@@ -1,8 +1,7 @@
 /*
  * The figures of an analysis described once, for tables and for every format.
  */
-#ifndef ANALYZE_ANALYSIS_COLUMNS_H
-#define ANALYZE_ANALYSIS_COLUMNS_H
+#pragma once
 
 #include "base/column.h"
 
@@ -22,5 +21,3 @@ extern const struct column block_columns[BLOCK_COLUMNS];
 
 /* Of a struct gput_analysis: the calls that its sub-tracking file lacks. */
 extern const struct column lost_columns[LOST_COLUMNS];
-
-#endif

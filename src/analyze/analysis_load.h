@@ -1,8 +1,7 @@
 /*
  * Loads results of an analysis from files.
  */
-#ifndef ANALYZE_ANALYSIS_LOAD_H
-#define ANALYZE_ANALYSIS_LOAD_H
+#pragma once
 
 #include "analyze/analysis.h"
 
@@ -20,5 +19,3 @@ int analysis_read_json(const char *bytes, size_t length, const char *name,
     struct gput_analysis **analysis, struct gput_error *error);
 int analysis_read_pickle(const char *bytes, size_t length, const char *name,
     struct gput_analysis **analysis, struct gput_error *error);
-
-#endif

@@ -8,8 +8,7 @@
  * the figure is lost. Before it is first known it is 0, unless that is later than a session's first
  * answers: then what ended before is unknown.
  */
-#ifndef ANALYZE_BLOCK_ENERGY_H
-#define ANALYZE_BLOCK_ENERGY_H
+#pragma once
 
 #include "analyze/sweep.h"
 
@@ -42,5 +41,3 @@ struct session_energy {
 int block_energy_compute(const struct call *calls, size_t n_calls, const struct sweep_lane *lanes,
     size_t n_targets, const struct energy_points *points, struct session_energy *session,
     double (*targets)[GPUT_ENERGY_FIGURE_COUNT], struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Pairs stops with starts: see call_table.h for the rules.
  */
-#ifndef ANALYZE_CALL_PAIRING_H
-#define ANALYZE_CALL_PAIRING_H
+#pragma once
 
 #include "analyze/call_table.h"
 
@@ -13,5 +12,3 @@
  * Errors: as call_table_pair().
  */
 int call_pairing_run(struct call_table *table, struct gput_error *error);
-
-#endif

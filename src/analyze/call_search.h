@@ -1,8 +1,7 @@
 /*
  * Finds the calls that run at a moment: a tree of the latest stops over calls sorted by start.
  */
-#ifndef ANALYZE_CALL_SEARCH_H
-#define ANALYZE_CALL_SEARCH_H
+#pragma once
 
 #include "analyze/call_table.h"
 
@@ -21,5 +20,3 @@ size_t call_search_started(const struct call_search *search, double time);
  * or false when there is none. Every call found costs the logarithm of their number.
  */
 bool call_search_next(const struct call_search *search, size_t end, double time, size_t *place);
-
-#endif

@@ -15,8 +15,7 @@
  * - Where starts and stops of a lane take turns in the order of the file alone, and some stop lies
  * before its start, the system's time was set back: such calls are skipped and counted.
  */
-#ifndef ANALYZE_CALL_TABLE_H
-#define ANALYZE_CALL_TABLE_H
+#pragma once
 
 #include "analyze/exact_figures.h"
 #include "base/error.h"
@@ -109,5 +108,3 @@ int call_table_pair(struct call_table *table, struct gput_error *error);
 /* After pairing: whether its calls are uncertain or incomplete, with a warning. */
 bool call_table_warning(
     const struct call_table *table, const char *path, char message[CALL_TABLE_WARNING_SIZE]);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A code block of an analysis: what the public type is inside of the library.
  */
-#ifndef ANALYZE_CODE_BLOCK_H
-#define ANALYZE_CODE_BLOCK_H
+#pragma once
 
 #include <gputracker/analysis.h>
 
@@ -40,5 +39,3 @@ struct gput_code_block {
     struct gput_code_block *parts; /* with a split: sorted by process and thread; else NULL */
     size_t n_parts;
 };
-
-#endif

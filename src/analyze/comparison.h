@@ -1,8 +1,7 @@
 /*
  * Analyses of several sessions whose code blocks match.
  */
-#ifndef ANALYZE_COMPARISON_H
-#define ANALYZE_COMPARISON_H
+#pragma once
 
 #include "analyze/analysis.h"
 
@@ -95,5 +94,3 @@ bool comparison_are_integers(const struct comparison_value *values, size_t count
 /* The same in ascending order of the values, NaN last, equal ones in the order of the sessions. */
 void comparison_sorted_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Statistics of the durations of calls, in one pass, like row_statistics.h for rows.
  */
-#ifndef ANALYZE_DURATION_STATISTICS_H
-#define ANALYZE_DURATION_STATISTICS_H
+#pragma once
 
 #include "analyze/quantile_sketch.h"
 
@@ -33,5 +32,3 @@ struct gput_statistics duration_statistics_get(const struct duration_statistics 
 
 /* The sum of all durations in seconds. */
 double duration_statistics_total(const struct duration_statistics *statistics);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The integral of a curve over time, by trapezoids, segment by segment.
  */
-#ifndef ANALYZE_ENERGY_INTEGRAL_H
-#define ANALYZE_ENERGY_INTEGRAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ struct energy_integral {
  */
 struct energy_integral energy_integrate(const int64_t *times_us, const uint32_t *segments,
     const double *values, size_t count, int64_t start_us, int64_t end_us);
-
-#endif

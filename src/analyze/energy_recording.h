@@ -1,8 +1,7 @@
 /*
  * The implementation of <gputracker/energy_recording.h>.
  */
-#ifndef ANALYZE_ENERGY_RECORDING_H
-#define ANALYZE_ENERGY_RECORDING_H
+#pragma once
 
 #include "formats/power/energy_recording.h"
 
@@ -22,5 +21,3 @@ int energy_recording_select(const struct gput_energy_recording *recording, const
 
 /* The moment at which the seconds of a recording start; 0 when it is empty. */
 int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
-
-#endif

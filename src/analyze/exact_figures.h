@@ -3,8 +3,7 @@
  * its marks in order. Memory grows with the calls that are open at once, and with those that
  * started in another thread.
  */
-#ifndef ANALYZE_EXACT_FIGURES_H
-#define ANALYZE_EXACT_FIGURES_H
+#pragma once
 
 #include "base/error.h"
 #include "formats/marks/sub_tracking_file.h"
@@ -44,5 +43,3 @@ void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXA
 /* The same for the call that stopped at that time; each call once. */
 void exact_figures_add_call(
     struct exact_figures *figures, double stop, double of_call[GPUT_EXACT_FIGURE_COUNT]);
-
-#endif

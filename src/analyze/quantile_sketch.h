@@ -5,8 +5,7 @@
  * 1e-12 count as zero and those beyond 1e18 as 1e18, so that no stream needs more than 120 KB, and
  * usual figures 1 to 4 KB.
  */
-#ifndef ANALYZE_QUANTILE_SKETCH_H
-#define ANALYZE_QUANTILE_SKETCH_H
+#pragma once
 
 #include "base/error.h"
 
@@ -41,5 +40,3 @@ double quantile_sketch_get(struct quantile_sketch *sketch, double q);
 
 /* The percentiles that reports show. */
 struct gput_percentiles quantile_sketch_percentiles(struct quantile_sketch *sketch);
-
-#endif

@@ -15,8 +15,7 @@
  * NaN is a missing value and is skipped. When all other values are 0, as unseen use would be, the
  * figures are unknown.
  */
-#ifndef ANALYZE_ROW_STATISTICS_H
-#define ANALYZE_ROW_STATISTICS_H
+#pragma once
 
 #include <gputracker/analysis.h>
 
@@ -74,5 +73,3 @@ void row_total_merge(struct row_total *total, const struct row_run *run);
  * are 0 and some are missing. */
 struct gput_statistics row_total_statistics(
     const struct row_total *total, unsigned column, uint64_t rows);
-
-#endif

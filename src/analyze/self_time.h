@@ -3,8 +3,7 @@
  * counts for the running block that was entered last. A block's self time is the time of its calls
  * minus that of the calls inside them.
  */
-#ifndef ANALYZE_SELF_TIME_H
-#define ANALYZE_SELF_TIME_H
+#pragma once
 
 #include "analyze/call_table.h"
 
@@ -13,5 +12,3 @@
  * Errors: GPUT_ERROR_MEMORY.
  */
 int self_time_compute(const struct call_table *table, double *seconds, struct gput_error *error);
-
-#endif

@@ -12,8 +12,7 @@
  * stores the earliest row between its start and the next start: 8 bytes a call, independent of the
  * number of rows.
  */
-#ifndef ANALYZE_SWEEP_H
-#define ANALYZE_SWEEP_H
+#pragma once
 
 #include "analyze/call_table.h"
 #include "analyze/quantile_sketch.h"
@@ -64,5 +63,3 @@ int sweep_end(struct sweep *sweep, struct gput_error *error);
 /* After sweep_end(). Valid as long as the sweep. */
 const struct sweep_target *sweep_session(const struct sweep *sweep);
 const struct sweep_target *sweep_target(const struct sweep *sweep, size_t target);
-
-#endif

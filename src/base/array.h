@@ -6,8 +6,7 @@
  *         return error_memory(error);
  *     list->items[list->count++] = item;
  */
-#ifndef BASE_ARRAY_H
-#define BASE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@
 bool array_resize(void *items, size_t count, size_t size);
 bool array_extend(void *items, size_t count, size_t size);
 bool array_reserve(void *items, size_t count, size_t *capacity, size_t size);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The clocks for time stamps and CPU time, in nanoseconds.
  */
-#ifndef BASE_CLOCK_H
-#define BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -40,5 +39,3 @@ int64_t clock_process_cpu_ns(void);
 
 int64_t clock_ns_of_timespec(struct timespec time);
 struct timespec clock_timespec_of_ns(int64_t ns);
-
-#endif

@@ -6,8 +6,7 @@
  *         {"name", NULL, "what it calls itself", GPUT_COLUMN_TEXT, .text = item_name},
  *     };
  */
-#ifndef BASE_COLUMN_H
-#define BASE_COLUMN_H
+#pragma once
 
 #include "base/doc.h"
 
@@ -41,5 +40,3 @@ const char *column_text(const struct column *column, const void *item);
 /* Adds each column as a member of its name; null for what is missing. */
 void columns_add_to_doc(
     const struct column *columns, size_t count, const void *item, struct doc *object);
-
-#endif

@@ -6,8 +6,7 @@
  * where they contain a comma, a quote (doubled) or a line end; lines end in LF or CRLF; a byte
  * order mark at the start is skipped, as are empty lines.
  */
-#ifndef BASE_CSV_H
-#define BASE_CSV_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -76,5 +75,3 @@ void csv_append_cell(struct str *text, const char *content, size_t length);
 /* The same of a terminated text, and of a number in all its digits: empty for NaN. */
 void csv_append_text(struct str *text, const char *content);
 void csv_append_number(struct str *text, double value);
-
-#endif

@@ -2,8 +2,7 @@
  * A document: an ordered tree of named values. Reports are built as documents, and every output
  * format (JSON, text, …) walks them; config and result files are read into documents.
  */
-#ifndef BASE_DOC_H
-#define BASE_DOC_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -86,5 +85,3 @@ void doc_write_json(const struct doc *doc, int indent, struct str *text);
 /* Appends a document as indented JSON, and destroys it. NULL or a failed document makes the text
  * fail. */
 void doc_finish_json(struct doc *root, struct str *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Fills a caller's `struct gput_error`, and returns failures in one line.
  */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <gputracker/error.h>
 
@@ -40,5 +39,3 @@ int error_memory(struct gput_error *error);
         if (try_code_ != GPUT_OK)                                                                  \
             return try_code_;                                                                      \
     } while (0)
-
-#endif

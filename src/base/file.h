@@ -1,8 +1,7 @@
 /*
  * Reading and writing whole files.
  */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -87,5 +86,3 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
 /* The same, with a `stop_fd` as of file_writing_begin_until(). */
 int file_write_until(
     const char *path, const void *bytes, size_t length, int stop_fd, struct gput_error *error);
-
-#endif

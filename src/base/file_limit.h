@@ -2,8 +2,7 @@
  * Makes writing past RLIMIT_FSIZE an error instead of the end of the program: SIGXFSZ is blocked in
  * the writing thread, and discarded if it was raised.
  */
-#ifndef BASE_FILE_LIMIT_H
-#define BASE_FILE_LIMIT_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -21,5 +20,3 @@ void file_limit_block_signal(struct file_limit *limit);
 
 /* Keeps errno. */
 void file_limit_unblock_signal(const struct file_limit *limit);
-
-#endif

@@ -4,8 +4,7 @@
  * link only if it belongs to us or the folder's owner. Another user's link could make us overwrite
  * our own files.
  */
-#ifndef BASE_FILE_TARGET_H
-#define BASE_FILE_TARGET_H
+#pragma once
 
 #include "base/error.h"
 
@@ -32,5 +31,3 @@ bool file_is_written_directly(const char *path);
  * GPUT_ERROR_EXISTS (O_EXCL) and those of the system.
  */
 int file_target_open(const char *path, int flags, mode_t mode, int *fd, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Texts as JSON strings, with their quotes. What is not UTF-8 becomes U+FFFD.
  */
-#ifndef BASE_JSON_STRING_H
-#define BASE_JSON_STRING_H
+#pragma once
 
 #include "base/str.h"
 
@@ -11,5 +10,3 @@ void json_write_string(const char *bytes, size_t length, struct str *text);
 
 /* The same as Python's json.dumps() writes it: characters beyond ASCII escaped. */
 void json_write_ascii_string(const char *bytes, size_t length, struct str *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A table that gives each distinct string a number, from 0.
  */
-#ifndef BASE_NAMES_H
-#define BASE_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void names_finish(struct names *names);
 
 /* A hash of bytes that is the same in every run. */
 uint64_t names_hash(const void *bytes, size_t length);
-
-#endif

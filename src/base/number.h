@@ -1,8 +1,7 @@
 /*
  * Numbers to text and back, fast enough for a sampling loop and exact to the last digit.
  */
-#ifndef BASE_NUMBER_H
-#define BASE_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ const char *number_parse_int64(const char *text, const char *end, int64_t *value
 
 /* Reads digits. NULL when there are none or they do not fit. */
 const char *number_parse_uint64(const char *text, const char *end, uint64_t *value);
-
-#endif

@@ -3,8 +3,7 @@
  * they are complete. Each is locked while its writer lives: an unlocked one was left by a killed
  * writer, and the next writer of that target removes it.
  */
-#ifndef BASE_PART_FILE_H
-#define BASE_PART_FILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -28,5 +27,3 @@ int part_file_keep(
 
 /* Removes it, unless it was renamed, and releases the lock. */
 void part_file_close(struct part_file *part);
-
-#endif

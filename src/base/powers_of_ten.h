@@ -3,8 +3,7 @@
  * low) * 2^(floor(e * log2(10)) - 127). Exact for 0 <= e <= 55, elsewhere too small by less than
  * one unit of `low`.
  */
-#ifndef BASE_POWERS_OF_TEN_H
-#define BASE_POWERS_OF_TEN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ struct power_of_ten {
 
 /* 10^e is at index e - POWER_OF_TEN_MIN. */
 extern const struct power_of_ten powers_of_ten[POWER_OF_TEN_MAX - POWER_OF_TEN_MIN + 1];
-
-#endif

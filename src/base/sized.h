@@ -2,8 +2,7 @@
  * Public structs that carry their size, so that later versions can add members; see
  * gputracker/sized.h. `size_t size` is their first member.
  */
-#ifndef BASE_SIZED_H
-#define BASE_SIZED_H
+#pragma once
 
 #include "base/error.h"
 
@@ -21,5 +20,3 @@ int sized_read(void *to, size_t known, const void *given, struct gput_error *err
 
 /* Copies a result of ours to a program's struct, as much as that has space for. */
 void sized_write(void *to, const void *result, size_t known);
-
-#endif

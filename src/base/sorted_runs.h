@@ -5,8 +5,7 @@
  * Whoever sorts keeps records in memory, in a form of its own, and writes them as a run when there
  * are too many.
  */
-#ifndef BASE_SORTED_RUNS_H
-#define BASE_SORTED_RUNS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -46,5 +45,3 @@ int sorted_runs_first(
 
 /* The next record, NULL after the last. Valid until the next call. */
 int sorted_runs_next(struct sorted_runs *runs, const void **record, struct gput_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * the same file system, which gives its space back when it is released. None on file systems
  * without unnamed files (NFS). Of no help against a limit of file sizes.
  */
-#ifndef BASE_SPACE_RESERVE_H
-#define BASE_SPACE_RESERVE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ void space_reserve_release(struct space_reserve *reserve, size_t kept);
 
 /* Gives all of it back. */
 void space_reserve_close(struct space_reserve *reserve);
-
-#endif

@@ -3,8 +3,7 @@
  * `failed`, later appends do nothing, and one check is enough where the text is used. Only
  * str_finish() ends that.
  */
-#ifndef BASE_STR_H
-#define BASE_STR_H
+#pragma once
 
 #include <gputracker/error.h>
 
@@ -52,5 +51,3 @@ int str_steal_bytes(struct str *string, char **bytes, size_t *length, struct gpu
 
 /* The text, "" while empty. Valid until the next change. */
 const char *str_text(const struct str *string);
-
-#endif

@@ -2,8 +2,7 @@
  * Building tables: columns first, then cells, row by row in the order of the columns. When memory
  * runs out the list is marked, and tables_finish_building() reports it at the end.
  */
-#ifndef BASE_TABLE_H
-#define BASE_TABLE_H
+#pragma once
 
 #include "base/column.h"
 #include "base/error.h"
@@ -49,5 +48,3 @@ int table_pass_rows(struct gput_table *table, bool ended, struct gput_error *err
 /* Returns the list, or destroys it when memory ran out somewhere. */
 int tables_finish_building(
     struct gput_tables *building, struct gput_tables **tables, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Text in a buffer of fixed size. A text that does not fit ends with "…", so that it is not taken
  * for complete.
  */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,5 +12,3 @@
 void text_fit(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void text_fit_list(char *text, size_t size, const char *format, va_list arguments);
-
-#endif

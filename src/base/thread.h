@@ -1,8 +1,7 @@
 /*
  * Threads of the library. They block all signals, which are left to the program's own threads.
  */
-#ifndef BASE_THREAD_H
-#define BASE_THREAD_H
+#pragma once
 
 #include <pthread.h>
 
@@ -12,5 +11,3 @@ int thread_start(
 
 /* A condition variable whose deadlines are on the monotonic clock. Returns 0 or an errno. */
 int thread_condition_init(pthread_cond_t *condition);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * UTF-8 text: decoded, encoded, repaired.
  */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#pragma once
 
 #include "base/str.h"
 
@@ -23,5 +22,3 @@ void utf8_append(const char *bytes, size_t length, struct str *text);
 
 /* How many columns of a terminal a text takes, near enough: its characters. */
 size_t utf8_width(const char *text);
-
-#endif

@@ -8,8 +8,7 @@
  * It is state of the process, so that samples and marks of one program are on one clock; a forked
  * child goes on with its parent's.
  */
-#ifndef BASE_WALL_CLOCK_H
-#define BASE_WALL_CLOCK_H
+#pragma once
 
 #include "base/clock.h"
 
@@ -40,5 +39,3 @@ void wall_clock_end_session(void);
 
 /* How far the system's time is ahead of the time stamps: by how much it was set since. */
 int64_t wall_clock_behind_ns(void);
-
-#endif

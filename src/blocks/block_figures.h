@@ -1,8 +1,7 @@
 /*
  * The exact figures of a mark: the kernel's counters at that moment.
  */
-#ifndef BLOCKS_BLOCK_FIGURES_H
-#define BLOCKS_BLOCK_FIGURES_H
+#pragma once
 
 #include "formats/marks/sub_tracking_file.h"
 
@@ -42,5 +41,3 @@ void block_figures_close(struct block_figures *figures);
  * stop, so that reading is not counted to the block. */
 void block_figures_read(struct block_figures *figures, enum sub_tracking_position position,
     struct sub_tracking_exact *exact);
-
-#endif

@@ -3,8 +3,7 @@
  * calls: the stop of a lost start is not written either, and a stop that could not be written waits
  * with its time until there is space. All zero while nothing was lost.
  */
-#ifndef BLOCKS_BLOCK_LOSSES_H
-#define BLOCKS_BLOCK_LOSSES_H
+#pragma once
 
 #include "blocks/block_name.h"
 #include "formats/marks/sub_tracking_file.h"
@@ -58,5 +57,3 @@ void block_losses_drop_stops(struct block_losses *losses, size_t count);
 
 /* Frees everything. */
 void block_losses_finish(struct block_losses *losses);
-
-#endif

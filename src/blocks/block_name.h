@@ -1,8 +1,7 @@
 /*
  * A block's name: its number in the name table, and its text.
  */
-#ifndef BLOCKS_BLOCK_NAME_H
-#define BLOCKS_BLOCK_NAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ struct block_name {
     uint32_t length;
     const char *text;
 };
-
-#endif

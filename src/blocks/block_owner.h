@@ -4,8 +4,7 @@
  * lock, which a thread that the child does not have might hold. Without support of the kernel
  * getpid() is called each time.
  */
-#ifndef BLOCKS_BLOCK_OWNER_H
-#define BLOCKS_BLOCK_OWNER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ bool block_owner_claim(struct block_owner *owner);
 
 /* Makes it the calling process. */
 void block_owner_set(struct block_owner *owner);
-
-#endif

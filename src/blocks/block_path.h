@@ -1,8 +1,7 @@
 /*
  * The path of the file for the marks of a process.
  */
-#ifndef BLOCKS_BLOCK_PATH_H
-#define BLOCKS_BLOCK_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ char *block_path_with_process_id(const char *path, pid_t process_id, unsigned nu
 /* The absolute path, which stays valid when the working directory changes. The caller frees it;
  * NULL without memory. */
 char *block_path_absolute(const char *path);
-
-#endif

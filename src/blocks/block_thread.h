@@ -1,8 +1,7 @@
 /*
  * The state of one thread in one log: its open blocks, and a cache of names.
  */
-#ifndef BLOCKS_BLOCK_THREAD_H
-#define BLOCKS_BLOCK_THREAD_H
+#pragma once
 
 #include "blocks/block_sink.h"
 
@@ -87,5 +86,3 @@ static inline struct block_recent_name *block_thread_recent(
     uintptr_t address = (uintptr_t)given;
     return &thread->recent[(address ^ address >> 6) % BLOCK_THREAD_RECENT];
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What the doctor found: the public type inside of the library.
  */
-#ifndef DOCTOR_FINDINGS_H
-#define DOCTOR_FINDINGS_H
+#pragma once
 
 #include <gputracker/doctor.h>
 
@@ -36,5 +35,3 @@ struct gput_doctor {
     uint32_t n_gpus;
     struct gput_doctor_gpu *gpus; /* owned by it */
 };
-
-#endif

@@ -2,8 +2,7 @@
  * Power drawn from batteries: <sysfs>/class/power_supply. While the machine runs on battery, it is
  * the power of the whole machine.
  */
-#ifndef ENERGY_BATTERY_H
-#define ENERGY_BATTERY_H
+#pragma once
 
 #include "base/error.h"
 
@@ -12,5 +11,3 @@
  * discharges. Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that gives its power.
  */
 int battery_read(const char *sysfs_root, double *watts);
-
-#endif

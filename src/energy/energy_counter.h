@@ -2,8 +2,7 @@
  * One energy counter, polled: the increase since the last reading, with wraps undone and
  * implausible readings detected.
  */
-#ifndef ENERGY_ENERGY_COUNTER_H
-#define ENERGY_ENERGY_COUNTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ int64_t energy_counter_unknown_ns(
 
 /* Whether it has not changed for longer than is possible for a running device. */
 bool energy_counter_stands_still(const struct energy_counter *counter);
-
-#endif

@@ -2,8 +2,7 @@
  * The maximum power: the highest mean over about a second. Shorter intervals would show when
  * devices update their counters.
  */
-#ifndef ENERGY_ENERGY_PEAK_H
-#define ENERGY_ENERGY_PEAK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void energy_peak_add(struct energy_peak *peak, double joules, double seconds);
 
 /* The next interval does not follow: between them joules are not known. */
 void energy_peak_break(struct energy_peak *peak);
-
-#endif

@@ -2,8 +2,7 @@
  * Power now: the mean of each figure of energy over the last second or so. Shorter intervals are
  * noisy, because devices update their counters at times of their own.
  */
-#ifndef ENERGY_ENERGY_POWER_H
-#define ENERGY_ENERGY_POWER_H
+#pragma once
 
 #include <gputracker/energy.h>
 
@@ -24,5 +23,3 @@ void energy_power_init(struct energy_power *power);
  * ms, and then updated at most every second. */
 void energy_power_add(
     struct energy_power *power, const double joules[GPUT_ENERGY_FIGURE_COUNT], int64_t now_ns);
-
-#endif

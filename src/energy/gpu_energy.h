@@ -5,8 +5,7 @@
  * other moments are interpolated between two readings; after the last one, its power is
  * extrapolated until the next reading.
  */
-#ifndef ENERGY_GPU_ENERGY_H
-#define ENERGY_GPU_ENERGY_H
+#pragma once
 
 #include "energy/energy_counter.h"
 
@@ -55,5 +54,3 @@ double gpu_energy_unknown_seconds(const struct gpu_energy *gpu);
 /* Writes faults with the figure of the `index`th GPU ("that of GPU 0 stood still; …"); false when
  * nothing is. */
 bool gpu_energy_explain(const struct gpu_energy *gpu, size_t index, char *text, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  * Use of a GPU by tracked and other processes, as far as its driver gives it: its joules are shared
  * out by it.
  */
-#ifndef ENERGY_GPU_USERS_H
-#define ENERGY_GPU_USERS_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -22,5 +21,3 @@ struct gpu_users {
  * together. */
 struct gpu_users gpu_users_find(
     const struct gpu_sample *sample, const struct gpu_device *devices, size_t index);
-
-#endif

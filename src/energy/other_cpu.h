@@ -7,8 +7,7 @@
  * interval up to now that is long enough for enough ticks, weighted by our CPU time, so that it is
  * also right for processes that run in step with ours or alternate with them.
  */
-#ifndef ENERGY_OTHER_CPU_H
-#define ENERGY_OTHER_CPU_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ void other_cpu_begin(struct other_cpu *others, int64_t now_ns);
 /* Adds what was used since the last reading. */
 void other_cpu_read(
     struct other_cpu *others, int64_t now_ns, double busy_seconds, double ours_seconds);
-
-#endif

@@ -3,8 +3,7 @@
  * <sysfs>/bus/event_source/devices/power. One counter a domain and package, in units of 2^-32 J,
  * which do not wrap.
  */
-#ifndef ENERGY_PERF_ENERGY_H
-#define ENERGY_PERF_ENERGY_H
+#pragma once
 
 #include "energy/powercap.h"
 
@@ -34,5 +33,3 @@ size_t perf_energy_parse_cpus(const char *text, int *cpus, size_t capacity);
 
 /* Pure: N of "event=0xN". */
 bool perf_energy_parse_event(const char *text, uint64_t *config);
-
-#endif

@@ -4,8 +4,7 @@
  * it; the same folder names on AMD. intel-rapl-mmio:N counts a package by another way. Counters are
  * in microjoules and wrap at max_energy_range_uj.
  */
-#ifndef ENERGY_POWERCAP_H
-#define ENERGY_POWERCAP_H
+#pragma once
 
 #include "base/error.h"
 
@@ -59,5 +58,3 @@ void powercap_close(struct powercap *powercap);
 
 /* Reads the counter. Errors: GPUT_ERROR_PERMISSION (root alone may read it), GPUT_ERROR_IO. */
 int powercap_read(const struct powercap_zone *zone, uint64_t *energy_uj);
-
-#endif

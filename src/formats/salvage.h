@@ -2,8 +2,7 @@
  * Salvage of damaged files: damaged rows are skipped and counted. (Without salvage, as for
  * computing figures, such a file is refused.)
  */
-#ifndef FORMATS_SALVAGE_H
-#define FORMATS_SALVAGE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -37,5 +36,3 @@ static inline bool salvage_lost(const struct salvage *salvage)
 /* Appends the first error and how much was skipped: "… line 5 has 3 cells …. 1 row was left out, 14
  * were kept." */
 void salvage_describe(const struct salvage *salvage, uint64_t rows_kept, struct str *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Helpers for SQLite: opening, error messages, quoted names.
  */
-#ifndef FORMATS_SQLITE_FILE_H
-#define FORMATS_SQLITE_FILE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -81,5 +80,3 @@ bool sqlite_file_lacks_memory(sqlite3 *database);
 
 /* Appends a table's or column's name, quoted. */
 void sqlite_file_append_name(struct str *sql, const char *name);
-
-#endif

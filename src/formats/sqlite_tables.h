@@ -2,8 +2,7 @@
  * The further tables of a tracking file that is a database: gpu_data, energy_data, io_data,
  * process_data, and all others besides `data` and `static_data`.
  */
-#ifndef FORMATS_SQLITE_TABLES_H
-#define FORMATS_SQLITE_TABLES_H
+#pragma once
 
 #include "base/error.h"
 #include "base/table.h"
@@ -20,5 +19,3 @@
  */
 int sqlite_tables_read(sqlite3 *database, const char *path, const struct gput_static_data *data,
     struct gput_tables *building, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Attributes the use of each GPU to main, its descendants and other processes.
  */
-#ifndef GPU_ATTRIBUTION_H
-#define GPU_ATTRIBUTION_H
+#pragma once
 
 #include "gpu/pid_owner.h"
 #include "gpu/source.h"
@@ -34,5 +33,3 @@ struct gpu_share {
 uint32_t gpu_attribute(const struct gpu_process_list *list, uint32_t n_devices,
     const struct gpu_tree *tree, struct pid_owner_cache *pid_owners, const char *procfs_root,
     struct gpu_share *shares);
-
-#endif

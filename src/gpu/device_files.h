@@ -2,8 +2,7 @@
  * Which processes have the device files of a GPU driver open. A process without one does not use
  * the GPU, whatever pids the driver lists.
  */
-#ifndef GPU_DEVICE_FILES_H
-#define GPU_DEVICE_FILES_H
+#pragma once
 
 #include "gpu/source.h"
 
@@ -30,5 +29,3 @@ bool device_files_none_open(const char *procfs_root, const struct gpu_tracked *t
  */
 bool device_files_prove_pids(const char *procfs_root, const struct gpu_process_list *list,
     const char *prefix, const char *but, const char *own_prefix);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The graphics cards of the kernel's DRM subsystem: <sysfs>/class/drm/cardN.
  */
-#ifndef GPU_DRM_CARD_H
-#define GPU_DRM_CARD_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "gpu/pci_address.h"
@@ -42,5 +41,3 @@ void drm_card_describe(const struct drm_card *card, const char *source, struct g
 
 /* Why a card that power management has suspended has no figures. */
 extern const char drm_card_suspended_reason[];
-
-#endif

@@ -2,8 +2,7 @@
  * The use of graphics cards by tracked processes, from the fdinfo of each card that they have open.
  * Reads only those processes, and caches which of their descriptors are no cards.
  */
-#ifndef GPU_DRM_CLIENTS_H
-#define GPU_DRM_CLIENTS_H
+#pragma once
 
 #include "gpu/drm_card.h"
 #include "gpu/fdinfo.h"
@@ -50,5 +49,3 @@ void drm_target_check(struct drm_target *target, const struct drm_card *card, ui
 void drm_clients_read(struct drm_client_reader *reader, const char *procfs_root,
     const struct gpu_tracked *tracked, const struct drm_target *targets, uint32_t n_targets,
     int64_t now_ns, struct gpu_process_list *list);
-
-#endif

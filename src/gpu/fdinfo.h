@@ -2,8 +2,7 @@
  * /proc/PID/fdinfo/N of an open graphics card: the memory of that client and how long it kept each
  * engine busy. The format is the kernel's for all DRM drivers (drm-usage-stats).
  */
-#ifndef GPU_FDINFO_H
-#define GPU_FDINFO_H
+#pragma once
 
 #include "base/error.h"
 #include "gpu/pci_address.h"
@@ -49,5 +48,3 @@ int fdinfo_parse(const char *text, size_t length, struct fdinfo *info);
 
 /* Memory of the client: on the card only, or, for an integrated GPU, everywhere. */
 uint64_t fdinfo_ram_bytes(const struct fdinfo *info, bool integrated);
-
-#endif

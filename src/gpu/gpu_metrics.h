@@ -1,13 +1,10 @@
 /*
  * <card>/gpu_metrics: amdgpu's binary table of sensors. Only the energy counter is read.
  */
-#ifndef GPU_GPU_METRICS_H
-#define GPU_GPU_METRICS_H
+#pragma once
 
 #include <stddef.h>
 
 /* Joules counted by the device; NaN when the table has no counter at a known offset. The layout was
  * not verified on hardware. */
 double gpu_metrics_energy_joules(const void *table, size_t length);
-
-#endif

@@ -2,8 +2,7 @@
  * AMD's compute driver (KFD): memory of each process on each GPU. The clients of the graphics card
  * lack ROCm programs, or a part of their memory.
  */
-#ifndef GPU_KFD_H
-#define GPU_KFD_H
+#pragma once
 
 #include "gpu/drm_card.h"
 #include "gpu/source.h"
@@ -30,5 +29,3 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
 void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
     const struct gpu_tracked *tracked, const uint64_t *gpu_ids, uint32_t n_devices,
     struct gpu_process_list *list);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * NVIDIA GPUs as procfs and sysfs show them. Their library would resume suspended ones.
  */
-#ifndef GPU_NVIDIA_SLEEP_H
-#define GPU_NVIDIA_SLEEP_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "gpu/pci_address.h"
@@ -20,5 +19,3 @@ uint32_t nvidia_list_suspended(
 
 /* Reads the text of <procfs>/driver/nvidia/gpus/ADDRESS/information into name and uuid. */
 void nvidia_information_parse(const char *text, struct gpu_device *device);
-
-#endif

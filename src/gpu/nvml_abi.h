@@ -2,8 +2,7 @@
  * The part of the ABI of NVIDIA's management library (NVML) that is used here: no header of
  * NVIDIA's is needed. Layouts are those of 64-bit Linux.
  */
-#ifndef GPU_NVML_ABI_H
-#define GPU_NVML_ABI_H
+#pragma once
 
 #include <assert.h>
 #include <stddef.h>
@@ -127,5 +126,3 @@ static_assert(sizeof(struct nvml_process_sample) == 32, "nvmlProcessUtilizationS
 static_assert(sizeof(struct nvml_process_utilization) == 40, "nvmlProcessUtilizationInfo_v1_t");
 static_assert(sizeof(struct nvml_processes_utilization) == 24, "nvmlProcessesUtilizationInfo_v1_t");
 static_assert(sizeof(struct nvml_field_value) == 40, "nvmlFieldValue_t");
-
-#endif

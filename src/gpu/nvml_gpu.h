@@ -1,8 +1,7 @@
 /*
  * One GPU, or MIG instance, of the NVIDIA driver: what it is, and its figures.
  */
-#ifndef GPU_NVML_GPU_H
-#define GPU_NVML_GPU_H
+#pragma once
 
 #include "gpu/nvml_library.h"
 #include "gpu/source.h"
@@ -35,5 +34,3 @@ void nvml_gpu_init(struct nvml_gpu *gpu, const struct nvml_library *library,
  * error of the whole GPU it is left alone for some readings, then gets a new handle.
  */
 void nvml_gpu_read(struct nvml_gpu *gpu, struct gpu_device_reading *reading);
-
-#endif

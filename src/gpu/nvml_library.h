@@ -2,8 +2,7 @@
  * libnvidia-ml.so.1, loaded at run time. Every function is optional: NULL when this driver does not
  * have it.
  */
-#ifndef GPU_NVML_LIBRARY_H
-#define GPU_NVML_LIBRARY_H
+#pragma once
 
 #include "base/error.h"
 #include "gpu/nvml_abi.h"
@@ -66,5 +65,3 @@ size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_v
 /* A description of a code: "not supported by this GPU". Static text. (NVML's own function has
  * crashed after a failed start.) */
 const char *nvml_code_text(int code);
-
-#endif

@@ -2,8 +2,7 @@
  * Processes of an NVIDIA GPU: the lists of compute, graphics and MPS processes, and the utilization
  * of each.
  */
-#ifndef GPU_NVML_PROCESSES_H
-#define GPU_NVML_PROCESSES_H
+#pragma once
 
 #include "gpu/nvml_library.h"
 #include "gpu/source.h"
@@ -44,5 +43,3 @@ void nvml_process_reader_finish(struct nvml_process_reader *reader);
  */
 void nvml_processes_read(struct nvml_process_reader *reader, nvml_device handle, bool mig,
     uint32_t device, int64_t now_ns, struct gpu_process_list *list);
-
-#endif

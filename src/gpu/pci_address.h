@@ -1,8 +1,7 @@
 /*
  * PCI addresses in the forms that tools use: "0000:01:00.0", "01:00.0", "00000000:01:00.0".
  */
-#ifndef GPU_PCI_ADDRESS_H
-#define GPU_PCI_ADDRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ bool pci_address_parse(const char *text, struct pci_address *address);
 void pci_address_format(const struct pci_address *address, char text[PCI_ADDRESS_TEXT_SIZE]);
 
 bool pci_address_equal(const struct pci_address *a, const struct pci_address *b);
-
-#endif

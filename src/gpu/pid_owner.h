@@ -5,8 +5,7 @@
  * Those of the host, which older drivers list inside a container, are looked up in a procfs of the
  * host, where one is mounted.
  */
-#ifndef GPU_PID_OWNER_H
-#define GPU_PID_OWNER_H
+#pragma once
 
 #include "gpu/source.h"
 #include "os/outer_procfs.h"
@@ -52,5 +51,3 @@ bool pid_owner_cache_has_our_pid(
  * descendant `*tracked` is its pid in the tree; `tracked` may be NULL. */
 enum pid_owner pid_owner_find(struct pid_owner_cache *pid_owners, const char *procfs_root,
     const struct gpu_tree *tree, const struct gpu_process *entry, pid_t *tracked);
-
-#endif

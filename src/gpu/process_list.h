@@ -1,8 +1,7 @@
 /*
  * The processes that a driver lists for its devices, and what each of them uses.
  */
-#ifndef GPU_PROCESS_LIST_H
-#define GPU_PROCESS_LIST_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -54,5 +53,3 @@ bool gpu_process_list_was_made_for(const struct gpu_process_list *list, pid_t pi
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from);
 void gpu_process_list_sort(struct gpu_process_list *list);
 void gpu_process_list_finish(struct gpu_process_list *list);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * GPU RAM of each tracked process, from the drivers' lists of processes.
  */
-#ifndef GPU_PROCESS_RAM_H
-#define GPU_PROCESS_RAM_H
+#pragma once
 
 #include "gpu/pid_owner.h"
 #include "gpu/source.h"
@@ -39,5 +38,3 @@ void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
 void gpu_process_ram_list_merge(struct gpu_process_ram_list *ram_list);
 
 void gpu_process_ram_list_finish(struct gpu_process_ram_list *ram_list);
-
-#endif

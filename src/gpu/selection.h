@@ -1,8 +1,7 @@
 /*
  * The user's selection of GPUs: a comma-separated list of UUIDs, indexes or PCI addresses.
  */
-#ifndef GPU_SELECTION_H
-#define GPU_SELECTION_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -19,5 +18,3 @@ bool gpu_selection_has(const char *uuids, const struct gpu_device *device, size_
  */
 int gpu_selection_check(
     const char *uuids, const struct gpu_device *devices, size_t count, struct gput_error *error);
-
-#endif

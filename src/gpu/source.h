@@ -4,8 +4,7 @@
  *
  * A source knows no threads and no selection: feed.h calls it from threads, sample.c makes sums.
  */
-#ifndef GPU_SOURCE_H
-#define GPU_SOURCE_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "gpu/process_list.h"
@@ -84,5 +83,3 @@ extern const struct gpu_source gpu_source_drm;
 /* Sets state, detail and remedy ("" for none). */
 void gpu_source_status_set(struct gpu_source_status *status, enum gpu_source_state state,
     const char *remedy, const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-#endif

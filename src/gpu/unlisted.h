@@ -2,8 +2,7 @@
  * What a list of processes may lack: drivers can hide processes from a container, list them by the
  * pids of the host, or not report what each one uses. Such figures are unknown, not 0.
  */
-#ifndef GPU_UNLISTED_H
-#define GPU_UNLISTED_H
+#pragma once
 
 #include "gpu/attribution.h"
 #include "gpu/source.h"
@@ -38,5 +37,3 @@ struct gpu_listed {
 };
 
 struct gpu_missing gpu_missing_find(const struct gpu_listed *listed);
-
-#endif

@@ -3,8 +3,7 @@
  * (or HIP_VISIBLE_DEVICES), ZE_AFFINITY_MASK. Each is of one vendor, and counts the GPUs of that
  * alone.
  */
-#ifndef GPU_VISIBLE_H
-#define GPU_VISIBLE_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -36,5 +35,3 @@ bool gpu_visible_is_limited(const struct gpu_visible *visible);
  */
 bool gpu_visible_has(const struct gpu_visible *visible, const struct gpu_device *devices,
     size_t count, size_t index);
-
-#endif

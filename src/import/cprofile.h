@@ -2,8 +2,7 @@
  * What cProfile counted: functions, their calls and times, and who called them; of one dump or of
  * several added up.
  */
-#ifndef IMPORT_CPROFILE_H
-#define IMPORT_CPROFILE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -73,5 +72,3 @@ int cprofile_put_all(
     const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error);
 
 void cprofile_finish(struct cprofile *profile);
-
-#endif

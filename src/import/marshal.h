@@ -3,8 +3,7 @@
  * and references to them. Data only: code objects and the like are refused, nothing is ever run.
  * Depth, and memory in proportion to the input, are bounded.
  */
-#ifndef IMPORT_MARSHAL_H
-#define IMPORT_MARSHAL_H
+#pragma once
 
 #include "base/error.h"
 
@@ -68,5 +67,3 @@ void marshal_finish(struct marshal *marshal);
 /* A number of a value: an int as it is, or a double. False for anything else. */
 bool marshal_int(const struct marshal *marshal, uint32_t value, int64_t *number);
 bool marshal_double(const struct marshal *marshal, uint32_t value, double *number);
-
-#endif

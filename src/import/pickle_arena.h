@@ -1,8 +1,7 @@
 /*
  * Memory that is given out in small pieces and freed all at once, up to a bound.
  */
-#ifndef IMPORT_PICKLE_ARENA_H
-#define IMPORT_PICKLE_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ void pickle_arena_finish(struct pickle_arena *arena);
 
 /* Zeroed memory for anything; NULL without memory or beyond the bound. */
 void *pickle_arena_allocate(struct pickle_arena *arena, size_t size);
-
-#endif

@@ -2,8 +2,7 @@
  * Arrays out of a pickle: numpy's in all their forms, pandas' arrays of strings and indexes, plain
  * lists.
  */
-#ifndef IMPORT_PICKLE_ARRAY_H
-#define IMPORT_PICKLE_ARRAY_H
+#pragma once
 
 #include "import/pickle_frame.h"
 
@@ -26,5 +25,3 @@ void pickle_array_finish(struct pickle_array *array);
 
 /* As above; an integer. */
 bool pickle_integer(const struct pickle_value *value, int64_t *integer);
-
-#endif

@@ -2,8 +2,7 @@
  * Data frames, series and arrays out of a pickle: what pandas 1.5 to 3 and numpy 1 and 2 leave in
  * one, and what gpu-tracker's writer does.
  */
-#ifndef IMPORT_PICKLE_FRAME_H
-#define IMPORT_PICKLE_FRAME_H
+#pragma once
 
 #include "import/pickle_reader.h"
 
@@ -79,5 +78,3 @@ size_t frame_find_column(const struct frame *frame, const char *name);
 
 /* A cell; a missing one beyond the frame. The only column of a series is 0. */
 const struct frame_cell *frame_cell(const struct frame *frame, size_t row, size_t column);
-
-#endif

@@ -9,8 +9,7 @@
  * Nothing recurses. Values may refer to each other in circles: who walks them has to bound the
  * walk.
  */
-#ifndef IMPORT_PICKLE_READER_H
-#define IMPORT_PICKLE_READER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -106,5 +105,3 @@ const struct pickle_value *pickle_item(const struct pickle_value *list, size_t i
 
 /* Whether it is an object of that class; NULL is none. */
 bool pickle_is_object(const struct pickle_value *value, int class_id);
-
-#endif

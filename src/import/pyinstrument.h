@@ -1,8 +1,7 @@
 /*
  * Sessions of pyinstrument, a sampling profiler of Python, as it writes them in JSON.
  */
-#ifndef IMPORT_PYINSTRUMENT_H
-#define IMPORT_PYINSTRUMENT_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -38,5 +37,3 @@ int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit
     struct gput_tables *tables, struct gput_error *error);
 
 void pyinstrument_finish(struct pyinstrument *sum);
-
-#endif

@@ -2,8 +2,7 @@
  * What the Python gpu_tracker keeps of a session while it runs: a pickle of its ResourceUsage,
  * which remains when tracking is interrupted.
  */
-#ifndef IMPORT_RESULTS_READ_PICKLE_H
-#define IMPORT_RESULTS_READ_PICKLE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -26,5 +25,3 @@ bool results_is_pickle(const char *bytes, size_t length);
  */
 int results_read_pickle(const char *bytes, size_t length, const char *name,
     struct gput_results *results, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The energy of a session inside of the library.
  */
-#ifndef MODEL_ENERGY_H
-#define MODEL_ENERGY_H
+#pragma once
 
 #include <gputracker/energy.h>
 
@@ -34,5 +33,3 @@ struct gput_energy {
 
 /* The figures of the public enum, in its order. */
 void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT]);
-
-#endif

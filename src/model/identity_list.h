@@ -9,8 +9,7 @@
  * path: section and key of reports; the key alone is the name of its column in tracking files and
  * of its label in metrics.
  */
-#ifndef MODEL_IDENTITY_LIST_H
-#define MODEL_IDENTITY_LIST_H
+#pragma once
 
 /* clang-format off */
 #define IDENTITY(TEXT, NUMBER) \
@@ -40,5 +39,3 @@
     NUMBER(node_count, "job.node_count", "machines of the job") \
     NUMBER(restarts, "job.restarts", "how often it was started again before")
 /* clang-format on */
-
-#endif

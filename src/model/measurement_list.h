@@ -12,8 +12,7 @@
  * label, group, scope  of its curve; a group shares an axis
  * meaning    what it is
  */
-#ifndef MODEL_MEASUREMENT_LIST_H
-#define MODEL_MEASUREMENT_LIST_H
+#pragma once
 
 #define FROM_SMAPS "smaps, smaps_rollup and statm of each process"
 #define FROM_DRIVER "the GPU driver"
@@ -62,5 +61,3 @@ struct measurement_curve {
 
 /* By enum gput_measurement_id. */
 extern const struct measurement_curve measurement_curves[];
-
-#endif

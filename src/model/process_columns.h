@@ -1,8 +1,7 @@
 /*
  * What is known of each process of a session, in base units, and of those that are not listed.
  */
-#ifndef MODEL_PROCESS_COLUMNS_H
-#define MODEL_PROCESS_COLUMNS_H
+#pragma once
 
 #include "base/column.h"
 
@@ -19,5 +18,3 @@ extern const struct column other_process_columns[OTHER_PROCESS_COLUMNS];
 /* Formats that have RAM in a unit: the name of a column there ("peak_ram") and which unit it is of.
  * NULL: it is no column of RAM. */
 const char *process_column_in_unit(const struct column *column, enum gput_quantity *quantity);
-
-#endif

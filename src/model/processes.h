@@ -1,8 +1,7 @@
 /*
  * The processes of a session: what the public type is inside of the library.
  */
-#ifndef MODEL_PROCESSES_H
-#define MODEL_PROCESSES_H
+#pragma once
 
 #include <gputracker/processes.h>
 
@@ -25,5 +24,3 @@ struct gput_processes {
     int64_t start_ns;                /* of the session, since the epoch */
     void *storage;                   /* owns the command lines */
 };
-
-#endif

@@ -5,8 +5,7 @@
  * Results are one record, and lists: GPUs, sources, limits that were passed. A name is the path of
  * a member of struct gput_results ("peaks.main_bytes") or of an item of a list.
  */
-#ifndef MODEL_RESULTS_COLUMNS_H
-#define MODEL_RESULTS_COLUMNS_H
+#pragma once
 
 #include "model/results.h"
 
@@ -85,5 +84,3 @@ void results_forget(struct gput_results *results);
 void results_column_set_number(const struct results_column *column, void *item, double value);
 void results_column_set_text(
     const struct results_column *column, void *item, const char *text, size_t length);
-
-#endif

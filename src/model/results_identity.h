@@ -2,8 +2,7 @@
  * Whose results these are, apart from their figures: the columns that reports have in the sections
  * identity, job and allowed. Tracking files, HTML reports and metrics have them by short names.
  */
-#ifndef MODEL_RESULTS_IDENTITY_H
-#define MODEL_RESULTS_IDENTITY_H
+#pragma once
 
 #include "base/doc.h"
 #include "model/results_columns.h"
@@ -32,5 +31,3 @@ void results_identity_read(const struct doc *object, struct gput_results *result
 
 /* A time as the identity has it, in seconds since the epoch; NaN: none. */
 double results_identity_seconds(const char *time);
-
-#endif

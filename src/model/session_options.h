@@ -1,8 +1,7 @@
 /*
  * The options of a session, as a program gave them.
  */
-#ifndef MODEL_SESSION_OPTIONS_H
-#define MODEL_SESSION_OPTIONS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -12,5 +11,3 @@
  * which are copied. Strings stay the program's. Errors: those of sized_read(). */
 int session_options_read(const struct gput_session_options *given,
     struct gput_session_options *options, struct gput_limits *limits, struct gput_error *error);
-
-#endif

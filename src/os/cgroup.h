@@ -3,8 +3,7 @@
  * mounted next to each other ("hybrid"); cgroup namespaces and containers that mount only their own
  * part.
  */
-#ifndef OS_CGROUP_H
-#define OS_CGROUP_H
+#pragma once
 
 #include "base/error.h"
 
@@ -91,5 +90,3 @@ double cgroup_lag_bytes(void);
  * of the reader's pid namespace. Errors: as of files, GPUT_ERROR_MEMORY. */
 int cgroup_processes_read(
     const char *directory, struct pid_vector *processes, struct gput_error *error);
-
-#endif

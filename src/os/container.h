@@ -2,8 +2,7 @@
  * The container that a process runs in, as far as its control group and its mounts name one: those
  * of Docker, Podman, containerd, CRI-O and LXC, and pods of Kubernetes.
  */
-#ifndef OS_CONTAINER_H
-#define OS_CONTAINER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -20,5 +19,3 @@ void container_parse(
 
 /* What cannot be read is not known. */
 void container_read(const char *procfs, pid_t pid, struct container *container);
-
-#endif

@@ -2,8 +2,7 @@
  * The CPU clock that the kernel keeps for every process: all its threads, including ended ones, in
  * nanoseconds, readable without privileges and without a file.
  */
-#ifndef OS_CPU_CLOCK_H
-#define OS_CPU_CLOCK_H
+#pragma once
 
 #include "base/error.h"
 
@@ -22,5 +21,3 @@ int cpu_clock_read(pid_t pid, int64_t *ns);
  * same processes here: clocks can be read and signals sent by them. False for a recorded tree, and
  * for the procfs of another pid namespace, even an outer one. */
 bool cpu_clock_usable(const char *procfs_root);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Number of cores: of the machine, and those that a process may use.
  */
-#ifndef OS_CPU_COUNT_H
-#define OS_CPU_COUNT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -25,5 +24,3 @@ int cpu_count_online(
  * GPUT_ERROR_UNSUPPORTED.
  */
 int cpu_count_allowed(const char *procfs, pid_t pid, uint32_t *count, struct gput_error *error);
-
-#endif

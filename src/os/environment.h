@@ -1,8 +1,7 @@
 /*
  * /proc/PID/environ: the variables that a process had when its program was started.
  */
-#ifndef OS_ENVIRONMENT_H
-#define OS_ENVIRONMENT_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -27,5 +26,3 @@ const char *environment_variable(void *environment, const char *name);
 
 /* The same of the calling process, as it is now; the first argument is not used. */
 const char *environment_own_variable(void *nothing, const char *name);
-
-#endif

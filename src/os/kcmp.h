@@ -1,8 +1,7 @@
 /*
  * Whether two processes share one address space, as a child does between vfork() and execve().
  */
-#ifndef OS_KCMP_H
-#define OS_KCMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -10,5 +9,3 @@
 /* Also false when that is not known (no CONFIG_KCMP, no permission to inspect one of them). Pids
  * are of our own pid namespace. */
 bool kcmp_same_memory(pid_t one, pid_t other);
-
-#endif

@@ -2,8 +2,7 @@
  * What launchers of parallel jobs say in the environment of each process that they start: mpirun,
  * srun, torchrun and others.
  */
-#ifndef OS_LAUNCHER_H
-#define OS_LAUNCHER_H
+#pragma once
 
 /* Space for the name of a node, with its final 0. */
 #define LAUNCHER_NODE_SIZE 65
@@ -31,5 +30,3 @@ typedef const char *launcher_variable(void *user, const char *name);
  * MPI, Slurm last, whose variables are those of its own daemon where mpirun runs in its job.
  */
 void launcher_parse(launcher_variable *variable, void *user, struct launcher *launcher);
-
-#endif

@@ -2,8 +2,7 @@
  * /proc/loadavg: the load, and the last pid allocated. As long as that pid does not change, no
  * process and no thread has been started in the pid namespace of the procfs mount.
  */
-#ifndef OS_LOADAVG_H
-#define OS_LOADAVG_H
+#pragma once
 
 #include "base/error.h"
 
@@ -23,5 +22,3 @@ int loadavg_parse(const char *text, struct loadavg *loadavg);
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. To read it at every tick, cache a descriptor:
  * procfs_open(root, PROCFS_SYSTEM, "loadavg", …), procfs_reread(), loadavg_parse(). */
 int loadavg_read(const char *root, struct loadavg *loadavg, struct gput_error *error);
-
-#endif

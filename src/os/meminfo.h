@@ -1,8 +1,7 @@
 /*
  * /proc/meminfo: RAM of the whole machine.
  */
-#ifndef OS_MEMINFO_H
-#define OS_MEMINFO_H
+#pragma once
 
 #include "base/error.h"
 
@@ -33,5 +32,3 @@ int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *e
  * reclaimable slab. Both are what psutil calls "used" on such a machine.
  */
 uint64_t meminfo_used_bytes(const struct meminfo *meminfo);
-
-#endif

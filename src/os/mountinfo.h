@@ -1,8 +1,7 @@
 /*
  * /proc/PID/mountinfo: what is mounted where, as that process sees it.
  */
-#ifndef OS_MOUNTINFO_H
-#define OS_MOUNTINFO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool mountinfo_has_option(struct mountinfo_piece options, const char *option);
 
 /* Whether the piece is that text. */
 bool mountinfo_is(struct mountinfo_piece piece, const char *text);
-
-#endif

@@ -2,8 +2,7 @@
  * /proc/PID/net/dev: traffic of the interfaces of a process's network namespace: of all processes
  * that share it.
  */
-#ifndef OS_NETWORK_TRAFFIC_H
-#define OS_NETWORK_TRAFFIC_H
+#pragma once
 
 #include "base/error.h"
 
@@ -23,5 +22,3 @@ int network_traffic_parse(const char *text, struct network_traffic *traffic);
  * bound to its network namespace after the process has ended. Errors: see os/procfs.h;
  * GPUT_ERROR_FORMAT. */
 int network_traffic_reread(int fd, struct network_traffic *traffic);
-
-#endif

@@ -2,8 +2,7 @@
  * A mounted procfs of an outer pid namespace, as in containers with the host's /proc (-v
  * /proc:/host/proc): it translates pids of the host to ours.
  */
-#ifndef OS_OUTER_PROCFS_H
-#define OS_OUTER_PROCFS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,5 +26,3 @@ void outer_procfs_finish(struct outer_procfs *outer);
  */
 pid_t outer_procfs_translate(
     const struct outer_procfs *outer, const char *procfs_root, pid_t outer_pid);
-
-#endif

@@ -6,8 +6,7 @@
  * Only root may create one, and users to whom a part of the hierarchy was delegated. Nothing here
  * is required, so nothing here fails: what is not available is skipped.
  */
-#ifndef OS_OWN_CGROUP_H
-#define OS_OWN_CGROUP_H
+#pragma once
 
 #include "os/cgroup.h"
 
@@ -70,5 +69,3 @@ void own_cgroup_kill(const struct own_cgroup *own);
  * runs below stays, and with it ours; that tracker removes both at its end. All zero afterwards.
  */
 void own_cgroup_remove(struct own_cgroup *own);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * /etc/passwd: names of users. It is read as a file: getpwuid() may ask a server over the network.
  */
-#ifndef OS_PASSWD_H
-#define OS_PASSWD_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -15,5 +14,3 @@ void passwd_parse(const char *text, uid_t uid, const char *claimed, char *name, 
 
 /* The same of this machine. */
 void passwd_read(uid_t uid, const char *claimed, char *name, size_t size);
-
-#endif

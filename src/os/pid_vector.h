@@ -1,8 +1,7 @@
 /*
  * A growing list of process ids.
  */
-#ifndef OS_PID_VECTOR_H
-#define OS_PID_VECTOR_H
+#pragma once
 
 #include "base/error.h"
 
@@ -23,5 +22,3 @@ int pid_vector_append(struct pid_vector *vector, pid_t pid);
 
 /* Frees what the vector holds and makes it empty again. */
 void pid_vector_finish(struct pid_vector *vector);
-
-#endif

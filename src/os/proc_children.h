@@ -5,8 +5,7 @@
  * The kernel gives up to a page (about 600 pids) at a time; when one of more children ends between
  * two pages, others may be missing from that reading; the next has them again.
  */
-#ifndef OS_PROC_CHILDREN_H
-#define OS_PROC_CHILDREN_H
+#pragma once
 
 #include "base/error.h"
 
@@ -35,5 +34,3 @@ int proc_children_read(const char *root, pid_t pid, uint32_t thread_count,
  * GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
  */
 int proc_children_reread(int fd, struct pid_vector *children);
-
-#endif

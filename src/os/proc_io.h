@@ -2,8 +2,7 @@
  * /proc/PID/io: bytes that a process read and wrote, including ended threads and collected
  * children. Needs permission to ptrace the process.
  */
-#ifndef OS_PROC_IO_H
-#define OS_PROC_IO_H
+#pragma once
 
 #include "base/error.h"
 
@@ -27,5 +26,3 @@ int proc_io_parse(const char *text, struct proc_io *io);
 
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int proc_io_read(const char *root, pid_t pid, struct proc_io *io, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * All processes with their parents, by reading every /proc/PID/stat: for kernels without children
  * files, at 4 to 7 us for every process of the machine.
  */
-#ifndef OS_PROC_LIST_H
-#define OS_PROC_LIST_H
+#pragma once
 
 #include "base/error.h"
 
@@ -40,5 +39,3 @@ int proc_list_children(const struct proc_list *list, pid_t ppid, struct pid_vect
 
 /* Frees what the list holds and makes it empty again. */
 void proc_list_finish(struct proc_list *list);
-
-#endif

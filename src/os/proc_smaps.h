@@ -3,8 +3,7 @@
  * of procfs (2 to 5 us a mapping, 8 ns a 4 KiB page, under the process's mmap lock), so it is read
  * as a stream: no array of mappings, no complete text.
  */
-#ifndef OS_PROC_SMAPS_H
-#define OS_PROC_SMAPS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -57,5 +56,3 @@ typedef void proc_smaps_visit(void *user, const struct memory_mapping *mapping);
  */
 int proc_smaps_read(
     const char *root, pid_t pid, proc_smaps_visit *visit, void *user, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * /proc/PID/smaps_rollup (Linux 4.14): the sums over all mappings of smaps. Costs about a fifth of
  * smaps for many mappings, the same 8 ns a 4 KiB page, and also holds the process's mmap lock.
  */
-#ifndef OS_PROC_SMAPS_ROLLUP_H
-#define OS_PROC_SMAPS_ROLLUP_H
+#pragma once
 
 #include "base/error.h"
 
@@ -36,5 +35,3 @@ int proc_smaps_rollup_parse(const char *text, struct proc_smaps_rollup *rollup);
  */
 int proc_smaps_rollup_read(
     const char *root, pid_t pid, struct proc_smaps_rollup *rollup, struct gput_error *error);
-
-#endif

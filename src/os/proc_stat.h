@@ -2,8 +2,7 @@
  * /proc/PID/stat: the least expensive file of a process: parent, state, CPU ticks, faults, threads,
  * size. Readable for any process without privileges.
  */
-#ifndef OS_PROC_STAT_H
-#define OS_PROC_STAT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -57,5 +56,3 @@ int proc_stat_parse(const char *text, struct proc_stat *stat);
 
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int proc_stat_read(const char *root, pid_t pid, struct proc_stat *stat, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * /proc/PID/statm: size of a process in pages, in about a microsecond and without stalling it.
  * Readable for any process without privileges; zombies and kernel threads have 0.
  */
-#ifndef OS_PROC_STATM_H
-#define OS_PROC_STATM_H
+#pragma once
 
 #include "base/error.h"
 
@@ -22,5 +21,3 @@ int proc_statm_parse(const char *text, struct proc_statm *statm);
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int proc_statm_read(
     const char *root, pid_t pid, struct proc_statm *statm, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * /proc/PID/status: figures that other files lack: the kernel's own RSS peak, pids in nested
  * namespaces, the CPUs a process may use, context switches. Twice the cost of stat.
  */
-#ifndef OS_PROC_STATUS_H
-#define OS_PROC_STATUS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -42,5 +41,3 @@ int proc_status_parse(const char *text, struct proc_status *status);
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int proc_status_read(
     const char *root, pid_t pid, struct proc_status *status, struct gput_error *error);
-
-#endif

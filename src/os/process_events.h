@@ -6,8 +6,7 @@
  * before Linux 6.6 to the superuser alone. Events of threads are dropped by a filter in the kernel,
  * so that they cause no wakeups, except for their ends while these are wanted.
  */
-#ifndef OS_PROCESS_EVENTS_H
-#define OS_PROCESS_EVENTS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -66,5 +65,3 @@ void process_events_want_threads(struct process_events *events, bool wanted);
 /* Reads available events without waiting, up to PROCESS_EVENTS_BATCH. Returns the number; 0: none.
  */
 size_t process_events_read(struct process_events *events, struct process_event *read);
-
-#endif

@@ -13,8 +13,7 @@
  * to the memory that the process had when they were opened: after an execve() they give nothing
  * (GONE) and must be reopened. Cache stat, statm, status and children, not those two.
  */
-#ifndef OS_PROCFS_H
-#define OS_PROCFS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -83,5 +82,3 @@ enum gput_code procfs_code_of_errno(int errno_value);
  * code. */
 int procfs_set_failure(
     const char *root, pid_t pid, const char *file, int errno_value, struct gput_error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * All of them stop at the first byte that does not match, so that they never read past a final NUL
  * or newline.
  */
-#ifndef OS_SCAN_H
-#define OS_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -118,5 +117,3 @@ static inline bool scan_number_of(
 }
 
 #define SCAN_NUMBER(line, key, value) scan_number_of((line), (key), sizeof(key) - 1, (value))
-
-#endif

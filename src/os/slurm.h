@@ -2,8 +2,7 @@
  * What Slurm allocated on this machine, as it says in the environment. Where it makes no control
  * groups nothing enforces it.
  */
-#ifndef OS_SLURM_H
-#define OS_SLURM_H
+#pragma once
 
 #include "os/launcher.h"
 
@@ -14,5 +13,3 @@ struct slurm_allocation {
 };
 
 void slurm_parse(launcher_variable *variable, void *user, struct slurm_allocation *allocation);
-
-#endif

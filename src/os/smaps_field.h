@@ -2,8 +2,7 @@
  * The lines of smaps and smaps_rollup, "Private_Clean:         84 kB", which both readers share.
  * Internal to src/os.
  */
-#ifndef OS_SMAPS_FIELD_H
-#define OS_SMAPS_FIELD_H
+#pragma once
 
 #include "os/scan.h"
 
@@ -120,5 +119,3 @@ static inline const char *smaps_scan_fields(
     }
     return position;
 }
-
-#endif

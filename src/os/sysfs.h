@@ -1,8 +1,7 @@
 /*
  * The small files of sysfs: one value each.
  */
-#ifndef OS_SYSFS_H
-#define OS_SYSFS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool sysfs_is_suspended(const char *device_folder);
  * follow it: pass -1 at first, then the last number. Returns the number, or -1 at the end.
  */
 long sysfs_next_numbered(const char *folder, const char *prefix, long last);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * /proc/stat: CPU time of the whole machine.
  */
-#ifndef OS_SYSTEM_STAT_H
-#define OS_SYSTEM_STAT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -32,5 +31,3 @@ int system_stat_parse(const char *text, struct system_stat *stat);
 
 /* Errors: see os/procfs.h; GPUT_ERROR_FORMAT. */
 int system_stat_read(const char *root, struct system_stat *stat, struct gput_error *error);
-
-#endif

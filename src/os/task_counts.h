@@ -2,8 +2,7 @@
  * Sums of what each living thread of a process has counted so far: page faults, context switches,
  * bytes. Without threads that ended, and without children.
  */
-#ifndef OS_TASK_COUNTS_H
-#define OS_TASK_COUNTS_H
+#pragma once
 
 #include "base/error.h"
 #include "os/proc_io.h"
@@ -52,5 +51,3 @@ void task_counts_raise(struct task_counts *counts, const struct task_counts *min
  * leader that has exited before others. Errors: those of listing the threads, see os/procfs.h. */
 int task_counts_read(
     const char *root, pid_t pid, struct task_counts *counts, struct gput_error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * Needs the superuser (CAP_NET_ADMIN), the machine's own pid and user namespaces, and Linux 5.19,
  * the first that gives the process of a thread.
  */
-#ifndef OS_TASKSTATS_H
-#define OS_TASKSTATS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -63,5 +62,3 @@ void taskstats_close(struct taskstats_socket *taskstats);
 
 /* Reads the next record without waiting. False: there is none. */
 bool taskstats_read(struct taskstats_socket *taskstats, struct taskstats_exit *exit);
-
-#endif

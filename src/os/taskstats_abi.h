@@ -2,8 +2,7 @@
  * The kernel's exit record of a thread in the layout of version 13, whatever kernel headers we are
  * built with: those of Linux before 5.17 end too early, those since 6.14 have another layout.
  */
-#ifndef OS_TASKSTATS_ABI_H
-#define OS_TASKSTATS_ABI_H
+#pragma once
 
 #include <assert.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ static_assert(offsetof(struct taskstats_record, thread) == 128, "as in the kerne
 static_assert(offsetof(struct taskstats_record, voluntary_switches) == 272, "as in the kernel");
 static_assert(offsetof(struct taskstats_record, process) == 368, "as in the kernel");
 static_assert(sizeof(struct taskstats_record) == 416, "as in the kernel");
-
-#endif

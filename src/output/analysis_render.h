@@ -1,8 +1,7 @@
 /*
  * The forms an analysis is written in; one source file each.
  */
-#ifndef OUTPUT_ANALYSIS_RENDER_H
-#define OUTPUT_ANALYSIS_RENDER_H
+#pragma once
 
 #include "analyze/analysis.h"
 #include "base/doc.h"
@@ -16,5 +15,3 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
 
 /* Adds a block's exact figures: an object of unit, total and mean for each. */
 void analysis_add_exact(const struct gput_code_block *block, struct doc *parent);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A comparison as a picture: the main figures and the time of code blocks, a bar for each session.
  */
-#ifndef OUTPUT_COMPARISON_PICTURE_H
-#define OUTPUT_COMPARISON_PICTURE_H
+#pragma once
 
 #include "analyze/comparison.h"
 
@@ -12,5 +11,3 @@
 int comparison_render_picture(const struct gput_comparison *comparison,
     const struct gput_comparison_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The forms a comparison is written in; one source file each.
  */
-#ifndef OUTPUT_COMPARISON_RENDER_H
-#define OUTPUT_COMPARISON_RENDER_H
+#pragma once
 
 #include "base/str.h"
 #include "output/comparison_walk.h"
@@ -11,5 +10,3 @@
 void comparison_write_text(const struct comparison_report *report, struct str *text);
 void comparison_write_json(const struct comparison_report *report, struct str *text);
 void comparison_write_pickle(const struct comparison_report *report, struct str *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A comparison part by part, for the formats that have its figures in the order of the parts.
  */
-#ifndef OUTPUT_COMPARISON_WALK_H
-#define OUTPUT_COMPARISON_WALK_H
+#pragma once
 
 #include "analyze/comparison.h"
 
@@ -36,5 +35,3 @@ struct comparison_writer {
 /* Walks over a part. One of energy that no session has is left out. */
 void comparison_walk(const struct comparison_report *report, enum comparison_part part,
     const struct comparison_writer *writer, void *user);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A document as text for people: a name and its value a line, three spaces more a level.
  */
-#ifndef OUTPUT_DOC_TEXT_H
-#define OUTPUT_DOC_TEXT_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/str.h"
@@ -19,5 +18,3 @@ void doc_text_write(const struct doc *object, struct str *text);
  * cores".
  */
 void doc_text_label(const char *key, struct str *text);
-
-#endif

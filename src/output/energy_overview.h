@@ -2,8 +2,7 @@
  * A recording of power for people: what the machine drew next to what the command had of it, a row
  * a GPU, and units that fit.
  */
-#ifndef OUTPUT_ENERGY_OVERVIEW_H
-#define OUTPUT_ENERGY_OVERVIEW_H
+#pragma once
 
 #include "base/str.h"
 
@@ -11,5 +10,3 @@
 
 void energy_overview_write(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text);
-
-#endif

@@ -2,8 +2,7 @@
  * Figures of analyses and comparisons for people: in units that fit, in columns of one width, with
  * the name last, which is cut where the terminal ends.
  */
-#ifndef OUTPUT_FIGURE_TEXT_H
-#define OUTPUT_FIGURE_TEXT_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/str.h"
@@ -25,5 +24,3 @@ void figure_put(struct str *text, const char *cell);
 /* Ends a line of `n_cells` cells with a name; in `width` columns (0: any number) as much of its end
  * as fits. */
 void figure_put_name(struct str *text, size_t n_cells, const char *name, unsigned width);
-
-#endif

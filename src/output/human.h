@@ -1,8 +1,7 @@
 /*
  * Figures in a unit that fits them, for people: "412 MB", "3 min 12 s", "1.2 kJ".
  */
-#ifndef OUTPUT_HUMAN_H
-#define OUTPUT_HUMAN_H
+#pragma once
 
 /* Enough for every text of this file, its NUL included. */
 #define HUMAN_SIZE 32
@@ -23,5 +22,3 @@ const char *human_watts(double watts, char *text);
 
 /* "0.1 g", "2.4 kg". */
 const char *human_grams(double grams, char *text);
-
-#endif

@@ -7,8 +7,7 @@
  * A value is written by one call, or between a begin and an end. All append to `text`, which turns
  * failed without memory.
  */
-#ifndef OUTPUT_PICKLE_WRITER_H
-#define OUTPUT_PICKLE_WRITER_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/str.h"
@@ -45,5 +44,3 @@ void pickle_doc(struct str *text, const struct doc *doc);
 /* A pandas series of numbers, written as integers or as floats. */
 void pickle_series(
     struct str *text, const char *const *names, const double *values, size_t count, bool integers);
-
-#endif

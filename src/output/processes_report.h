@@ -1,8 +1,7 @@
 /*
  * The processes of a session for people and programs.
  */
-#ifndef OUTPUT_PROCESSES_REPORT_H
-#define OUTPUT_PROCESSES_REPORT_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/str.h"
@@ -14,5 +13,3 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
 
 /* Appends them as a tree, a line each with figures before it. */
 void processes_report_write_tree(const struct gput_processes *processes, struct str *text);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Advice for the next run, each piece with the figures that it rests on.
  */
-#ifndef OUTPUT_RESULTS_ADVICE_H
-#define OUTPUT_RESULTS_ADVICE_H
+#pragma once
 
 #include "model/processes.h"
 #include "model/results.h"
@@ -19,5 +18,3 @@
  */
 size_t results_advice(const struct gput_results *results, const struct gput_processes *processes,
     char texts[MAX_ADVICE][ADVICE_SIZE]);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The results of a session as a document, which every format of a report walks.
  */
-#ifndef OUTPUT_RESULTS_DOC_H
-#define OUTPUT_RESULTS_DOC_H
+#pragma once
 
 #include "base/doc.h"
 #include "model/results.h"
@@ -19,5 +18,3 @@ bool results_doc_is_report(const struct doc *doc);
  * GPUT_ERROR_INVALID (a unit), GPUT_ERROR_MEMORY.
  */
 int results_read_doc(const struct doc *doc, struct gput_results *results, struct gput_error *error);
-
-#endif

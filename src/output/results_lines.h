@@ -5,8 +5,7 @@
  * older gpu_tracker has, have lines of their own here; all others are the columns that name a
  * path, in their order.
  */
-#ifndef OUTPUT_RESULTS_LINES_H
-#define OUTPUT_RESULTS_LINES_H
+#pragma once
 
 #include "model/results_columns.h"
 
@@ -49,5 +48,3 @@ enum results_shown results_limit_shown(const char *kind_name);
 double results_to_shown(const struct gput_results *results, enum results_shown shown, double value);
 double results_from_shown(
     const struct gput_results *results, enum results_shown shown, double value);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The report of a session as a pickle of the Python package's Tracker, after its stop().
  */
-#ifndef OUTPUT_RESULTS_PICKLE_H
-#define OUTPUT_RESULTS_PICKLE_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/str.h"
@@ -13,5 +12,3 @@
  * it says as text. Python's gpu_tracker, which knows neither, keeps them as plain attributes.
  */
 void results_write_pickle(const struct doc *report, const char *report_text, struct str *text);
-
-#endif

@@ -2,8 +2,7 @@
  * A summary of a session for people, in about ten lines: what it needed, whether it was near a
  * limit, what was wasted, and what could not be measured.
  */
-#ifndef OUTPUT_RESULTS_SUMMARY_H
-#define OUTPUT_RESULTS_SUMMARY_H
+#pragma once
 
 #include "base/str.h"
 
@@ -19,5 +18,3 @@ void results_summary_write(const struct gput_results *results,
  * highest, GPUs. */
 void results_summary_write_line(const struct gput_results *results,
     const struct gput_report_options *options, struct str *text);
-
-#endif

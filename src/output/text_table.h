@@ -2,8 +2,7 @@
  * A table as text, laid out as pandas prints a data frame: row names to the left, everything else
  * to the right, columns as wide as their widest cell, one blank between them.
  */
-#ifndef OUTPUT_TEXT_TABLE_H
-#define OUTPUT_TEXT_TABLE_H
+#pragma once
 
 #include "base/str.h"
 
@@ -33,5 +32,3 @@ void text_table_write(const struct text_table *table, int indent, struct str *te
 
 /* Appends a name as a title: "main_n_threads" as "Main N Threads". */
 void text_table_append_title(struct str *text, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Axes: a range that ends at round numbers, where their ticks are, in a unit that fits.
  */
-#ifndef PLOT_AXIS_H
-#define PLOT_AXIS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -36,5 +35,3 @@ const char *axis_value(double value, const char *unit, char *text);
 
 /* 0 at the lower end, 1 at the upper. */
 double axis_place(const struct axis *axis, double value);
-
-#endif

@@ -2,8 +2,7 @@
  * A bar chart: panels below each other, each a figure with a bar for each session, and next to it
  * its value as text.
  */
-#ifndef PLOT_BARS_H
-#define PLOT_BARS_H
+#pragma once
 
 #include "plot/drawing.h"
 
@@ -41,5 +40,3 @@ void bars_finish(struct bars *bars);
 /* Draws all in a format. Result: see gputracker/format.h. Errors: those of drawing_render(). */
 int bars_render(const struct bars *bars, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
-
-#endif

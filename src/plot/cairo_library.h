@@ -3,8 +3,7 @@
  * neither needs nor loads them. The declarations are those of their stable interfaces (cairo 1,
  * Pango 1).
  */
-#ifndef PLOT_CAIRO_LIBRARY_H
-#define PLOT_CAIRO_LIBRARY_H
+#pragma once
 
 #include "base/error.h"
 
@@ -72,5 +71,3 @@ struct cairo_library {
 
 /* Finds the functions; the libraries stay loaded. Errors: GPUT_ERROR_UNSUPPORTED. */
 int cairo_library_open(struct cairo_library *library, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * A chart: panels of curves below each other over one axis of time, and rows that show when
  * something ran. chart_draw() lays it out.
  */
-#ifndef PLOT_CHART_H
-#define PLOT_CHART_H
+#pragma once
 
 #include "plot/curve.h"
 #include "plot/drawing.h"
@@ -88,5 +87,3 @@ int chart_draw(const struct chart *chart, struct drawing *drawing, struct gput_e
 /* chart_draw() and drawing_render(). */
 int chart_render(const struct chart *chart, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * column of the picture the first, the lowest, the highest and the last remain, in their order. No
  * peak is lost, and the line covers the same as that through all points.
  */
-#ifndef PLOT_CURVE_H
-#define PLOT_CURVE_H
+#pragma once
 
 #include "plot/drawing.h"
 
@@ -33,5 +32,3 @@ void curve_add(struct curve *curve, double time, double value);
 
 /* After the last point. */
 void curve_end(struct curve *curve);
-
-#endif

@@ -2,8 +2,7 @@
  * A drawing: a list of lines, boxes and texts, in points of 1/72 inch from the upper left corner.
  * Formats (SVG, PDF, PNG) walk over it.
  */
-#ifndef PLOT_DRAWING_H
-#define PLOT_DRAWING_H
+#pragma once
 
 #include "base/error.h"
 
@@ -97,5 +96,3 @@ bool drawing_has_format(enum gput_format format);
  */
 int drawing_render(const struct drawing *drawing, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The formats of drawings: one row in drawing_format.c and one function each.
  */
-#ifndef PLOT_DRAWING_FORMAT_H
-#define PLOT_DRAWING_FORMAT_H
+#pragma once
 
 #include "base/str.h"
 #include "plot/drawing.h"
@@ -18,5 +17,3 @@ int drawing_write_svg(const struct drawing *drawing, struct str *bytes, struct g
 /* By cairo and Pango, with the fonts that are used in the file. */
 int drawing_write_pdf(const struct drawing *drawing, struct str *bytes, struct gput_error *error);
 int drawing_write_png(const struct drawing *drawing, struct str *bytes, struct gput_error *error);
-
-#endif

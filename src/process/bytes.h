@@ -1,8 +1,7 @@
 /*
  * Arithmetic of amounts that are never negative.
  */
-#ifndef PROCESS_BYTES_H
-#define PROCESS_BYTES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -27,5 +26,3 @@ static inline void bytes_raise(uint64_t *highest, uint64_t bytes)
     if (bytes > *highest)
         *highest = bytes;
 }
-
-#endif

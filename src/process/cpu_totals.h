@@ -8,8 +8,7 @@
  * At the end of a session it is compared with what the kernel counted (process_log_cpu_ns(),
  * collected.h).
  */
-#ifndef PROCESS_CPU_TOTALS_H
-#define PROCESS_CPU_TOTALS_H
+#pragma once
 
 #include "process/process_tree.h"
 
@@ -31,5 +30,3 @@ struct cpu_totals {
  */
 void cpu_totals_update(
     struct cpu_totals *totals, const struct process_tree *tree, int64_t orphans_ns, int64_t own_ns);
-
-#endif

@@ -7,8 +7,7 @@
  * reading does not stall, nor where a fork, the end of a process that shared memory, or the copying
  * of a twentieth of it makes old figures wrong: those cost the processes more than the reading.
  */
-#ifndef PROCESS_EXACT_READINGS_H
-#define PROCESS_EXACT_READINGS_H
+#pragma once
 
 #include "process/exec_generations.h"
 #include "process/process_tree.h"
@@ -46,5 +45,3 @@ void exact_readings_take(struct exact_readings *readings, struct process_tree *t
 /* How much of the memory that a fork left shared the process may have copied since it was read
  * exactly: no more than its page faults since. */
 uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * The processes of a tree that have memory, grouped by exec generation: those of one generation may
  * share copy-on-write memory.
  */
-#ifndef PROCESS_EXEC_GENERATIONS_H
-#define PROCESS_EXEC_GENERATIONS_H
+#pragma once
 
 #include "process/process_tree.h"
 
@@ -37,5 +36,3 @@ static inline bool process_shares_anonymous(const struct process *process)
 {
     return process->polled->metered.members > 1;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A list of faults as one text of limited size: "this; that; and 3 more".
  */
-#ifndef PROCESS_FAULT_LIST_H
-#define PROCESS_FAULT_LIST_H
+#pragma once
 
 #include <stddef.h>
 
@@ -18,5 +17,3 @@ void fault_list_add(struct fault_list *list, const char *fault);
 
 /* Appends how many faults there was no space for. */
 void fault_list_end(const struct fault_list *list);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Starting a command so that it runs as it would without the tracker.
  */
-#ifndef PROCESS_LAUNCH_H
-#define PROCESS_LAUNCH_H
+#pragma once
 
 #include "base/error.h"
 #include "os/own_cgroup.h"
@@ -23,5 +22,3 @@
  * GPUT_ERROR_IO.
  */
 int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * smaps_rollup) that is taken rarely, because the kernel holds the process's mmap lock meanwhile.
  * Between two exact readings the fast one gives how far the figures have changed.
  */
-#ifndef PROCESS_MEMORY_H
-#define PROCESS_MEMORY_H
+#pragma once
 
 #include "base/error.h"
 #include "process/shared_ranges.h"
@@ -87,5 +86,3 @@ bool memory_has_changed(const struct memory *memory);
 
 /* True when file and shared mappings have changed since the ranges were read. */
 bool memory_ranges_have_changed(const struct memory *memory);
-
-#endif

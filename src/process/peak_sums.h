@@ -3,8 +3,7 @@
  * only while it lived. Kept by steps of time, which get longer with the whole: processes that
  * followed one another within a step count as if they had lived together.
  */
-#ifndef PROCESS_PEAK_SUMS_H
-#define PROCESS_PEAK_SUMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak);
 /* The bound, with `unbounded_bytes` for each process without known bound; NaN when that is NaN and
  * there is one. */
 double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes);
-
-#endif

@@ -8,8 +8,7 @@
  * ended, called execve or touched memory, so everything else is as it was. Only processes that have
  * run are read further.
  */
-#ifndef PROCESS_PROCESS_H
-#define PROCESS_PROCESS_H
+#pragma once
 
 #include "os/pid_vector.h"
 #include "os/task_counts.h"
@@ -314,5 +313,3 @@ int64_t process_children_ns(const struct process *process, const struct process_
 
 /* CPU time that it and the children it had collected used before tracking began. */
 int64_t process_before_ns(const struct process *process, const struct process_view *view);
-
-#endif

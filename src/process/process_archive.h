@@ -2,8 +2,7 @@
  * Processes that are final: those with the most CPU time and the highest peaks are kept, the rest
  * is summed up, so that memory is bounded.
  */
-#ifndef PROCESS_PROCESS_ARCHIVE_H
-#define PROCESS_PROCESS_ARCHIVE_H
+#pragma once
 
 #include "process/process_table.h"
 
@@ -39,5 +38,3 @@ void process_archive_add(struct process_archive *archive, struct process_table *
 
 /* Counts of all of them. */
 struct task_counts process_archive_counts(const struct process_archive *archive);
-
-#endif

@@ -3,8 +3,7 @@
  * files of procfs and from exit records, and are merged so that none counts twice and none
  * decreases.
  */
-#ifndef PROCESS_PROCESS_FIGURES_H
-#define PROCESS_PROCESS_FIGURES_H
+#pragma once
 
 #include "os/task_counts.h"
 #include "os/taskstats.h"
@@ -64,5 +63,3 @@ bool process_may_have_risen(const struct process *process);
  * not known.
  */
 bool process_has_own_memory(const struct process *process);
-
-#endif

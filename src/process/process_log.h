@@ -6,8 +6,7 @@
  * (taskstats) what each had used at its end. Each input may change a process's state
  * (process_state). Memory is bounded: not all of those that ended are kept (process_archive).
  */
-#ifndef PROCESS_PROCESS_LOG_H
-#define PROCESS_PROCESS_LOG_H
+#pragma once
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
@@ -135,5 +134,3 @@ struct task_counts process_log_counts(const struct process_log *log);
 /* All processes, in order of discovery. The caller frees the array, the processes stay the log's.
  * NULL without memory. */
 struct process **process_log_list(const struct process_log *log, size_t *count);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What a process log is fed with, and what it keeps.
  */
-#ifndef PROCESS_PROCESS_LOG_OPTIONS_H
-#define PROCESS_PROCESS_LOG_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ struct process_log_options {
     bool reads_commands;  /* command lines are read */
     size_t max_ended;     /* about how many */
 };
-
-#endif

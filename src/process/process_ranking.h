@@ -1,8 +1,7 @@
 /*
  * Which processes that have ended are worth keeping.
  */
-#ifndef PROCESS_PROCESS_RANKING_H
-#define PROCESS_PROCESS_RANKING_H
+#pragma once
 
 #include "process/process.h"
 
@@ -17,5 +16,3 @@ void process_ranking_replace_parent(struct process *process);
 
 /* Sorts by order of discovery: parents before their children. */
 void process_ranking_sort(struct process **processes, size_t count);
-
-#endif

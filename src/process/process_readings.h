@@ -2,8 +2,7 @@
  * When the kernel's own figures of a process that runs are read: its peak of RSS (VmHWM), its
  * counters, its name. Each is a file of procfs, too expensive for every scan.
  */
-#ifndef PROCESS_PROCESS_READINGS_H
-#define PROCESS_PROCESS_READINGS_H
+#pragma once
 
 #include "process/process.h"
 #include "process/process_log_options.h"
@@ -21,5 +20,3 @@ void process_readings_take(const struct process_log_options *options, struct pro
 
 /* Reads its counters, and its peak if that may have risen, though they are not due. */
 void process_readings_take_now(const struct process_log_options *options, struct process *process);
-
-#endif

@@ -22,8 +22,7 @@
  * that is read late revokes DEAD. Without events and exit records, a process goes from RUNNING by
  * DEAD to FINAL.
  */
-#ifndef PROCESS_PROCESS_STATE_H
-#define PROCESS_PROCESS_STATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -79,5 +78,3 @@ static inline bool process_state_has_ended(enum process_state state)
 {
     return state >= PROCESS_EXITED;
 }
-
-#endif

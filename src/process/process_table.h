@@ -2,8 +2,7 @@
  * All tracked processes, by pid: those that have not ended, those for which an event or exit record
  * may still arrive, and zombies.
  */
-#ifndef PROCESS_PROCESS_TABLE_H
-#define PROCESS_PROCESS_TABLE_H
+#pragma once
 
 #include "process/process.h"
 
@@ -63,5 +62,3 @@ struct process_list {
 bool process_list_append(struct process_list *list, struct process *process);
 
 void process_list_finish(struct process_list *list);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Figures of the others are added when totals are asked for (process_log_totals.c).
  */
-#ifndef PROCESS_PROCESS_TOTALS_H
-#define PROCESS_PROCESS_TOTALS_H
+#pragma once
 
 #include "os/task_counts.h"
 #include "process/peak_sums.h"
@@ -41,5 +40,3 @@ struct process_totals {
  */
 bool process_totals_add(struct process_totals *totals, const struct process *process,
     struct process *parent, bool has_taskstats);
-
-#endif

@@ -3,8 +3,7 @@
  * parents that have ended, and daemons. Other processes can be tracked along with it: they count as
  * descendants, whatever their parents are. Or it is all processes of the machine, without a main.
  */
-#ifndef PROCESS_PROCESS_TREE_H
-#define PROCESS_PROCESS_TREE_H
+#pragma once
 
 #include "os/pid_vector.h"
 #include "os/proc_list.h"
@@ -106,5 +105,3 @@ struct process *process_tree_get(const struct process_tree *tree, pid_t pid);
 
 /* Main, or NULL when it has been removed, or there is none. */
 struct process *process_tree_main(const struct process_tree *tree);
-
-#endif

@@ -11,8 +11,7 @@
  * counts once, so that the sums are lower bounds. Each may share its anonymous memory with forks
  * that have not called execve, and its files with any process.
  */
-#ifndef PROCESS_RAM_METER_H
-#define PROCESS_RAM_METER_H
+#pragma once
 
 #include "process/exact_readings.h"
 #include "process/exec_generations.h"
@@ -50,5 +49,3 @@ void ram_meter_finish(struct ram_meter *meter);
 
 /* Measures the tree as of its last scan. Errors: GPUT_ERROR_MEMORY; figures stay as they were. */
 int ram_meter_measure(struct ram_meter *meter, struct process_tree *tree, int64_t now_ns);
-
-#endif

@@ -11,8 +11,7 @@
  * be mapped by another, where a later reading counts it as shared, and shares of one page may add
  * up to more than the page. The lower bound excludes all that may be counted twice for that reason.
  */
-#ifndef PROCESS_SHARED_RANGES_H
-#define PROCESS_SHARED_RANGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ struct shared_totals {
 
 /* Adds up `count` ranges of any number of objects and processes. Sorts them in place. */
 struct shared_totals shared_ranges_total(struct shared_range *ranges, size_t count);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Code blocks of the loaded sessions as rows of a plot.
  */
-#ifndef REPORT_PLOT_BLOCKS_H
-#define REPORT_PLOT_BLOCKS_H
+#pragma once
 
 #include "plot/chart.h"
 #include "report/report_payload.h"
@@ -18,5 +17,3 @@ int plot_blocks_find_times(
  * Errors: also GPUT_ERROR_MEMORY. */
 int plot_blocks_add(const struct report_payload *payload, const struct gput_plot_options *options,
     struct chart *chart, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Which curves of the loaded sessions a plot shows, and in which charts.
  */
-#ifndef REPORT_PLOT_FIGURES_H
-#define REPORT_PLOT_FIGURES_H
+#pragma once
 
 #include "plot/chart.h"
 #include "report/report_payload.h"
@@ -51,5 +50,3 @@ int plot_figures_find_times(const struct plot_figures *figures,
  * GPUT_ERROR_MEMORY. */
 int plot_figures_add(const struct plot_figures *figures, const struct report_payload *payload,
     const struct gput_plot_options *options, struct chart *chart, struct gput_error *error);
-
-#endif

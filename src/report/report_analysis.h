@@ -1,8 +1,7 @@
 /*
  * The analysis of a session with samples: statistics of the whole session and of its code blocks.
  */
-#ifndef REPORT_REPORT_ANALYSIS_H
-#define REPORT_REPORT_ANALYSIS_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -15,5 +14,3 @@ int report_analysis_make(
 
 /* From the unit that a tracking file has of a measurement to the base unit. */
 double report_analysis_factor(const struct gput_static_data *data, const char *measurement);
-
-#endif

@@ -2,8 +2,7 @@
  * What code blocks used: a row a block, from the analysis of the session, or from the calls alone
  * where there are no samples.
  */
-#ifndef REPORT_REPORT_BLOCKS_H
-#define REPORT_REPORT_BLOCKS_H
+#pragma once
 
 #include "analyze/call_table.h"
 #include "base/error.h"
@@ -14,5 +13,3 @@
  * warned of. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
 int report_blocks_add(struct report_session *session, const char *marks, const struct names *names,
     const struct call_table *calls, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Byte strings of any length in bounded memory: each keeps its last block, and full blocks go to a
  * spool, an unnamed temporary file that many byte strings share.
  */
-#ifndef REPORT_REPORT_BYTES_H
-#define REPORT_REPORT_BYTES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -47,5 +46,3 @@ int report_bytes_add_zeros(struct report_bytes *bytes, uint64_t count, struct gp
 /* Passes all bytes to the sink, a block at a time. Errors: GPUT_ERROR_IO, and those of the sink. */
 int report_bytes_pass(
     const struct report_bytes *bytes, report_sink *sink, void *user, struct gput_error *error);
-
-#endif

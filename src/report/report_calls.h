@@ -1,8 +1,7 @@
 /*
  * Calls as columns, in order of their starts: of code blocks, or slices of a trace.
  */
-#ifndef REPORT_REPORT_CALLS_H
-#define REPORT_REPORT_CALLS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -30,5 +29,3 @@ int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process
 /* Adds the calls to the session, if there is any. `pids`, which may be NULL: of each process. */
 int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gput_error *error);
 void report_calls_finish(struct report_calls *calls);
-
-#endif

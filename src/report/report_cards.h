@@ -2,8 +2,7 @@
  * What a session needed, figure by figure, with bounds and limits; where the figures come from, and
  * which are missing; the summary and advice.
  */
-#ifndef REPORT_REPORT_CARDS_H
-#define REPORT_REPORT_CARDS_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -11,5 +10,3 @@
 /* Adds all of it to the session, from its results where they are known, else from its samples.
  * Errors: GPUT_ERROR_MEMORY. */
 int report_cards_add(struct report_session *session, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Cells of tables whose columns are found by name, for files that may lack some.
  */
-#ifndef REPORT_REPORT_CELLS_H
-#define REPORT_REPORT_CELLS_H
+#pragma once
 
 #include <gputracker/table.h>
 
@@ -19,5 +18,3 @@ double report_cells_number(const struct gput_table *table, size_t row, size_t co
 
 /* A text, "" when it is missing. Valid as long as the table. */
 const char *report_cells_text(const struct gput_table *table, size_t row, size_t column);
-
-#endif

@@ -3,8 +3,7 @@
  * length integers, as doubles, or as one value where all rows have the same. docs/report-format.md
  * has the encodings.
  */
-#ifndef REPORT_REPORT_COLUMN_H
-#define REPORT_REPORT_COLUMN_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_bytes.h"
@@ -44,5 +43,3 @@ bool report_column_fits(const struct report_column *column, double value);
 
 /* Completes the last byte. Nothing can be added afterwards. */
 int report_column_end(struct report_column *column, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Reads a column of a payload back, row by row, in bounded memory.
  */
-#ifndef REPORT_REPORT_COLUMN_READER_H
-#define REPORT_REPORT_COLUMN_READER_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -49,5 +48,3 @@ void report_column_reader_finish(struct report_column_reader *reader);
 /* Appends a number with at most that many decimals (-1: all that it has), whole numbers without
  * any. */
 void report_append_number(struct str *text, double value, int decimals);
-
-#endif

@@ -2,8 +2,7 @@
  * Several sessions side by side: the mean and the highest of each measurement, for the whole
  * sessions and for their code blocks, with the change from the first session.
  */
-#ifndef REPORT_REPORT_COMPARISON_H
-#define REPORT_REPORT_COMPARISON_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -19,5 +18,3 @@ int report_comparison_add(
  * warned of. Errors: GPUT_ERROR_MEMORY. */
 int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
     const struct gput_html_report_options *options, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Loads the sessions of a report, and hands them on to what writes them.
  */
-#ifndef REPORT_REPORT_COMPOSE_H
-#define REPORT_REPORT_COMPOSE_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_payload.h"
@@ -16,5 +15,3 @@ typedef int report_writer(
  * read, and those of the writer. */
 int report_compose(const struct gput_html_report_options *options, const char *folder,
     report_writer *writer, void *user, struct gput_error *error);
-
-#endif

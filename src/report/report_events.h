@@ -1,8 +1,7 @@
 /*
  * The events of a timeline in a report: slices as calls, counters as curves.
  */
-#ifndef REPORT_REPORT_EVENTS_H
-#define REPORT_REPORT_EVENTS_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -16,5 +15,3 @@ typedef int report_events_source(
  * is bounded. Errors: those of `add`, GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
 int report_events_add(
     struct report_session *session, report_events_source *add, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * What a report shows, for other programs: the payload in other forms than the page's. One file a
  * form.
  */
-#ifndef REPORT_REPORT_EXPORT_H
-#define REPORT_REPORT_EXPORT_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_bytes.h"
@@ -51,5 +50,3 @@ bool report_export_is_folder(enum gput_report_format format);
 
 /* Before anything is read: whether it can be written there. */
 int report_export_check(enum gput_report_format format, const char *path, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The tables of a report, one after the other: what of its document is which table.
  */
-#ifndef REPORT_REPORT_EXPORT_TABLES_H
-#define REPORT_REPORT_EXPORT_TABLES_H
+#pragma once
 
 #include "report/report_rows.h"
 
@@ -17,5 +16,3 @@ typedef int report_table_sink(void *user, struct report_rows *rows, struct gput_
  */
 int report_export_tables(const struct report_payload *payload, report_table_sink *sink, void *user,
     struct gput_error *error);
-
-#endif

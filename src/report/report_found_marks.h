@@ -1,8 +1,7 @@
 /*
  * The sub-tracking files that the processes of a session wrote while it ran.
  */
-#ifndef REPORT_REPORT_FOUND_MARKS_H
-#define REPORT_REPORT_FOUND_MARKS_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -14,5 +13,3 @@
  */
 int report_found_marks_add(
     struct report_session *session, const char *pattern, struct gput_error *error);
-
-#endif

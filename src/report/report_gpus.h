@@ -1,8 +1,7 @@
 /*
  * The table gpu_data of a tracking file: curves of each GPU.
  */
-#ifndef REPORT_REPORT_GPUS_H
-#define REPORT_REPORT_GPUS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -31,5 +30,3 @@ int report_gpus_add(
 /* Adds the curves to the session. */
 int report_gpus_end(struct report_gpus *gpus, struct gput_error *error);
 void report_gpus_finish(struct report_gpus *gpus);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The HTML file of a report: the page that the build embeds, with a title and a payload in it.
  */
-#ifndef REPORT_REPORT_HTML_H
-#define REPORT_REPORT_HTML_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_payload.h"
@@ -37,5 +36,3 @@ int report_html_write(const struct report_payload *payload, const char *title, c
  * second one. */
 int report_html_fill(const struct report_payload *payload, const char *page, const char *title,
     report_sink *sink, void *user, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * How deep calls are nested: calls of one track (a thread of a process) that run at the same time
  * are drawn below each other.
  */
-#ifndef REPORT_REPORT_LANES_H
-#define REPORT_REPORT_LANES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct report_lanes {
 uint32_t report_lanes_add(struct report_lanes *lanes, size_t track, double start, double stop);
 
 void report_lanes_finish(struct report_lanes *lanes);
-
-#endif

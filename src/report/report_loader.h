@@ -1,8 +1,7 @@
 /*
  * The kinds of files and folders that a report can show: one loader a kind, one file each.
  */
-#ifndef REPORT_REPORT_LOADER_H
-#define REPORT_REPORT_LOADER_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -32,5 +31,3 @@ int report_results_read(struct report_session *session, const char *path, struct
  * GPUT_ERROR_FORMAT (of no kind). */
 int report_loader_of(
     const char *path, const struct report_loader **loader, struct gput_error *error);
-
-#endif

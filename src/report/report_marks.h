@@ -1,8 +1,7 @@
 /*
  * The calls of code blocks in sub-tracking files, and what the blocks used.
  */
-#ifndef REPORT_REPORT_MARKS_H
-#define REPORT_REPORT_MARKS_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -15,5 +14,3 @@
  */
 int report_marks_add(
     struct report_session *session, char *const *paths, size_t count, struct gput_error *error);
-
-#endif

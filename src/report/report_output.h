@@ -1,8 +1,7 @@
 /*
  * Text on its way to a sink: it is collected, and passed on in pieces that are worth a call.
  */
-#ifndef REPORT_REPORT_OUTPUT_H
-#define REPORT_REPORT_OUTPUT_H
+#pragma once
 
 #include "base/str.h"
 #include "report/report_bytes.h"
@@ -22,5 +21,3 @@ int report_output_pass(struct report_output *output, struct gput_error *error);
 
 /* At the end: passes on what is left. Errors as above. */
 int report_output_pass_rest(struct report_output *output, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * What a report shows, as one byte string: a JSON document, then the columns that it refers to.
  * docs/report-format.md describes it.
  */
-#ifndef REPORT_REPORT_PAYLOAD_H
-#define REPORT_REPORT_PAYLOAD_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -47,5 +46,3 @@ const struct report_bytes *report_payload_part(
  * something for want of memory, and those of report_bytes_pass(). */
 int report_payload_pass(
     const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Which files make up the sessions of a report: folders opened, files distinguished by their
  * content, results and sub-tracking files put to the session that they are of.
  */
-#ifndef REPORT_REPORT_PLAN_H
-#define REPORT_REPORT_PLAN_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_loader.h"
@@ -51,5 +50,3 @@ const char *report_plan_name(const struct report_plan *plan, size_t index);
 int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_error *error);
 
 void report_plan_finish(struct report_plan *plan);
-
-#endif

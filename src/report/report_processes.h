@@ -2,8 +2,7 @@
  * The processes of a session: from start to end, and what each used. From the table process_data of
  * a tracking file, or from the table "processes" of gput_processes_tables().
  */
-#ifndef REPORT_REPORT_PROCESSES_H
-#define REPORT_REPORT_PROCESSES_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -27,5 +26,3 @@ int report_processes_add(
 /* Adds the list to the session, if there is any. */
 int report_processes_end(struct report_processes *processes, struct gput_error *error);
 void report_processes_finish(struct report_processes *processes);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The rank of a session in a parallel job, by the name of the session or of its file.
  */
-#ifndef REPORT_REPORT_RANK_H
-#define REPORT_REPORT_RANK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ long report_rank_of(const char *name);
 /* Whether names are those of the ranks of one job: several, each with a rank, and all different.
  * `ranks`, with a place for each name, is filled in then. */
 bool report_ranks_of(const char *const *names, size_t count, long *ranks);
-
-#endif

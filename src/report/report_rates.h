@@ -2,8 +2,7 @@
  * Tables of totals since the start of a session, energy_data and io_data of tracking files, as
  * curves of what came between their rows: watts, bytes per second.
  */
-#ifndef REPORT_REPORT_RATES_H
-#define REPORT_REPORT_RATES_H
+#pragma once
 
 #include "base/error.h"
 #include "report/report_session.h"
@@ -46,5 +45,3 @@ int report_rates_add(
 /* Adds the curves to the session. */
 int report_rates_end(struct report_rates *rates, struct gput_error *error);
 void report_rates_finish(struct report_rates *rates);
-
-#endif

@@ -2,8 +2,7 @@
  * Tables of a report for other programs: rows of cells from columns of the payload, or from lists
  * of its document.
  */
-#ifndef REPORT_REPORT_ROWS_H
-#define REPORT_REPORT_ROWS_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -73,5 +72,3 @@ int report_rows_of_table(
  * valid as long as the document. Errors: those of report_column_reader_next(). */
 int report_rows_next(
     struct report_rows *rows, struct report_cell *cells, bool *there, struct gput_error *error);
-
-#endif

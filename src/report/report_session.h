@@ -2,8 +2,7 @@
  * One session of a report while it is loaded: what is known of it so far, and the members that it
  * has in the document.
  */
-#ifndef REPORT_REPORT_SESSION_H
-#define REPORT_REPORT_SESSION_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -114,5 +113,3 @@ void report_session_warn_unfit(
 
 /* What probe() of a loader returns for a folder or file that cannot be of its kind. */
 int report_session_refuse(const char *path, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Loads the sessions of a plan into a payload: what reports and plots have in common.
  */
-#ifndef REPORT_REPORT_SESSIONS_H
-#define REPORT_REPORT_SESSIONS_H
+#pragma once
 
 #include "report/report_payload.h"
 #include "report/report_plan.h"
@@ -17,5 +16,3 @@
 int report_sessions_add(struct report_payload *payload,
     const struct gput_html_report_options *options, const struct report_plan *plan,
     bool curves_only, struct gput_error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Tables of figures in a report's document.
  */
-#ifndef REPORT_REPORT_TABLE_H
-#define REPORT_REPORT_TABLE_H
+#pragma once
 
 #include "base/doc.h"
 
@@ -11,5 +10,3 @@
 /* Appends a table to an array: id, title, columns (name, unit, type) and rows; null is missing. */
 void report_table_add(
     struct doc *list, const char *id, const char *title, const struct gput_table *table);
-
-#endif

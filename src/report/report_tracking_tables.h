@@ -1,8 +1,7 @@
 /*
  * The further tables of a tracking file that is a database: GPUs, energy, processes.
  */
-#ifndef REPORT_REPORT_TRACKING_TABLES_H
-#define REPORT_REPORT_TRACKING_TABLES_H
+#pragma once
 
 #include "base/error.h"
 #include "formats/tracking/tracking_reader.h"
@@ -12,5 +11,3 @@
  * GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
 int report_tracking_tables_load(
     struct report_session *session, struct tracking_reader *reader, struct gput_error *error);
-
-#endif

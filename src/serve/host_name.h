@@ -3,8 +3,7 @@
  * machine (DNS rebinding), and a browser would then let it read what is served here: the name that
  * it asked for gives it away.
  */
-#ifndef SERVE_HOST_NAME_H
-#define SERVE_HOST_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@
  * Case and the port do not matter. An empty value is fine: browsers always send one.
  */
 bool host_name_is_served(const char *host, size_t length, const char *names);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The head of an HTTP/1.x request, as far as a server of metrics needs it.
  */
-#ifndef SERVE_HTTP_REQUEST_H
-#define SERVE_HTTP_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ enum {
  * it with; the request is filled in with HTTP_OK alone. What follows the head is ignored.
  */
 int http_request_parse(const char *bytes, size_t length, struct http_request *request);
-
-#endif

@@ -7,8 +7,7 @@
  * rather than a library: what a scrape needs of HTTP is a request line, two fields and a length,
  * and no build needs one more dependency for that.
  */
-#ifndef SERVE_HTTP_SERVER_H
-#define SERVE_HTTP_SERVER_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -52,5 +51,3 @@ int64_t http_server_cpu_ns(const struct http_server *server);
 
 /* Ends the thread, hangs up, and frees the server. NULL is fine. */
 void http_server_close(struct http_server *server);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A socket that listens where the user says.
  */
-#ifndef SERVE_LISTEN_SOCKET_H
-#define SERVE_LISTEN_SOCKET_H
+#pragma once
 
 #include "base/error.h"
 
@@ -18,5 +17,3 @@
  */
 int listen_socket_open(
     const char *address, int *fd, char bound[LISTEN_ADDRESS_SIZE], struct gput_error *error);
-
-#endif

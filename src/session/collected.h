@@ -1,8 +1,7 @@
 /*
  * What the kernel counted for processes that this one has waited for, and for itself.
  */
-#ifndef SESSION_COLLECTED_H
-#define SESSION_COLLECTED_H
+#pragma once
 
 #include "os/cgroup.h"
 #include "os/own_cgroup.h"
@@ -46,5 +45,3 @@ void collected_add_main(
 
 /* Adds what the calling process used since collected_begin_self(). */
 void collected_add_self(struct collected *collected);
-
-#endif

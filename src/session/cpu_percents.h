@@ -1,8 +1,7 @@
 /*
  * CPU percents of a sample: CPU time since the sample before, divided by the time that passed.
  */
-#ifndef SESSION_CPU_PERCENTS_H
-#define SESSION_CPU_PERCENTS_H
+#pragma once
 
 #include "process/cpu_totals.h"
 
@@ -31,5 +30,3 @@ void cpu_percents_put_system(
 
 /* Leaves no percent in `values`. */
 void cpu_percents_drop(double *values);
-
-#endif

@@ -2,8 +2,7 @@
  * GPUs in a sample: asks the drivers, and waits for answers where the sample would otherwise have
  * figures of different moments. All waits are short and bounded.
  */
-#ifndef SESSION_GPU_SAMPLER_H
-#define SESSION_GPU_SAMPLER_H
+#pragma once
 
 #include "os/pid_vector.h"
 #include "session/snapshot.h"
@@ -46,5 +45,3 @@ void gpu_sampler_read_ram_again(struct gpu_sampler *sampler);
 
 /* Leaves no GPU RAM of processes in the sample that exceeds what a GPU has in use. */
 void gpu_sampler_limit_ram(struct gpu_sampler *sampler);
-
-#endif

@@ -2,8 +2,7 @@
  * Usage so far of each GPU: maximum and mean of its figures, and bounds of the RAM of the tracked
  * processes. Samples are not kept.
  */
-#ifndef SESSION_GPU_USAGE_H
-#define SESSION_GPU_USAGE_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -72,5 +71,3 @@ double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t devi
 /* Sum over all devices in the last sample. NaN when none had it, and when one lacks it that had it
  * before. */
 double gpu_usage_sum(const struct gpu_usage *usage, enum gpu_usage_figure figure);
-
-#endif

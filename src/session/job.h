@@ -1,8 +1,7 @@
 /*
  * The members of a job (gputracker/job.h), for job_path.c.
  */
-#ifndef SESSION_JOB_H
-#define SESSION_JOB_H
+#pragma once
 
 #include <gputracker/job.h>
 
@@ -22,5 +21,3 @@ struct gput_job {
 
 /* NULL: it is not set. */
 const char *job_variable(void *job, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  * waits for the other: while one of them is being taken, the sampling thread skips it and publishes
  * the next.
  */
-#ifndef SESSION_LATEST_H
-#define SESSION_LATEST_H
+#pragma once
 
 #include "model/results.h"
 
@@ -37,5 +36,3 @@ void latest_set_snapshot(struct latest *latest, struct gput_snapshot *snapshot);
 
 /* The latest snapshot, which the caller releases; NULL: none. */
 struct gput_snapshot *latest_snapshot(struct latest *latest);
-
-#endif

@@ -2,8 +2,7 @@
  * Limits on what is tracked: warns of those that are passed, and ends the processes where limits
  * are enforced.
  */
-#ifndef SESSION_LIMITS_H
-#define SESSION_LIMITS_H
+#pragma once
 
 #include "os/own_cgroup.h"
 #include "process/process_tree.h"
@@ -54,5 +53,3 @@ bool limits_gave_up(const struct limits *limits);
 /* Whether the tree is being ended for a limit and some of it is alive, as of a scan after
  * `since_ns`. False once nothing more can be done, which is warned of. */
 bool limits_are_ending_tree(struct limits *limits, int64_t since_ns);
-
-#endif

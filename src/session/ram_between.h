@@ -13,8 +13,7 @@
  * in any counter). So it is no figure, but a reason to read the group often for some time: servers
  * do again what they did.
  */
-#ifndef SESSION_RAM_BETWEEN_H
-#define SESSION_RAM_BETWEEN_H
+#pragma once
 
 #include "os/own_cgroup.h"
 #include "process/ram_meter.h"
@@ -59,5 +58,3 @@ void ram_between_add_scan(struct ram_between *between, const struct ram_figures 
 
 /* RAM at a sample. */
 void ram_between_add_sample(struct ram_between *between, const struct ram_figures *ram);
-
-#endif

@@ -2,8 +2,7 @@
  * The state at one moment of a recording of power: memory, and use of the GPUs. It becomes a line
  * of the recording when the powers of its period are added.
  */
-#ifndef SESSION_RECORDED_STATES_H
-#define SESSION_RECORDED_STATES_H
+#pragma once
 
 #include "base/doc.h"
 #include "session/gpu_usage.h"
@@ -38,5 +37,3 @@ double process_pss_bytes(const struct process *process);
 /* Adds a number unless it is NaN; and the same by the index of a GPU. */
 void doc_add_known(struct doc *object, const char *key, double value);
 void doc_add_of_gpu(struct doc *object, uint32_t gpu, double value);
-
-#endif

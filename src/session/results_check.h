@@ -4,8 +4,7 @@
  *
  * That would be a bug. If it happens anyway, contradicted figures must not be relied on.
  */
-#ifndef SESSION_RESULTS_CHECK_H
-#define SESSION_RESULTS_CHECK_H
+#pragma once
 
 #include "model/results.h"
 
@@ -15,5 +14,3 @@
  * `results` alone. Returns how many contradictions were found; none remain.
  */
 unsigned results_check(struct gput_results *results);
-
-#endif

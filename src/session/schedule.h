@@ -2,8 +2,7 @@
  * A thread that ticks at deadlines, which are counted from a start so that they do not drift. It
  * knows nothing of what is done at a tick.
  */
-#ifndef SESSION_SCHEDULE_H
-#define SESSION_SCHEDULE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -50,5 +49,3 @@ int schedule_start(struct schedule *schedule, int64_t start_ns, int64_t interval
 /* Lets the thread end its job and waits for it. Does nothing where there is none. The lock is not
  * held. */
 void schedule_stop(struct schedule *schedule);
-
-#endif

@@ -2,8 +2,7 @@
  * Figures that the kernel counted for a session's processes: collected from those that ended, and
  * read from the system at the beginning and the end.
  */
-#ifndef SESSION_SESSION_ACCOUNTING_H
-#define SESSION_SESSION_ACCOUNTING_H
+#pragma once
 
 #include "os/network_traffic.h"
 #include "os/task_counts.h"
@@ -91,5 +90,3 @@ void session_accounting_fit_parts(struct gput_accounting *accounting);
 
 /* Sets all figures to unknown. */
 void session_accounting_clear(struct gput_accounting *accounting);
-
-#endif

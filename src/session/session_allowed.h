@@ -1,8 +1,7 @@
 /*
  * What a process may use of the machine: control groups, CPU affinity, Slurm's allocation.
  */
-#ifndef SESSION_SESSION_ALLOWED_H
-#define SESSION_SESSION_ALLOWED_H
+#pragma once
 
 #include "os/cgroup.h"
 #include "os/launcher.h"
@@ -19,5 +18,3 @@ void session_allowed_forget(struct session_settings *settings);
 /* Sets what hardware percent is of: what was asked for, else what is allowed, rounded up to whole
  * cores. */
 void session_allowed_expect(struct session_settings *settings);
-
-#endif

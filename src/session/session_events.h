@@ -4,8 +4,7 @@
  * Read at every tick; where ticks are too far apart for the kernel's buffers, also by a small
  * thread, which sleeps until something arrives.
  */
-#ifndef SESSION_SESSION_EVENTS_H
-#define SESSION_SESSION_EVENTS_H
+#pragma once
 
 #include "os/process_events.h"
 #include "os/taskstats.h"
@@ -87,5 +86,3 @@ void session_events_end(struct session_events *events);
 
 /* Ends the thread if it runs; closes and frees everything. */
 void session_events_finish(struct session_events *events);
-
-#endif

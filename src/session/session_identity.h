@@ -3,8 +3,7 @@
  * environment of the command, or, where the command is a launcher itself, in that of its
  * descendants.
  */
-#ifndef SESSION_SESSION_IDENTITY_H
-#define SESSION_SESSION_IDENTITY_H
+#pragma once
 
 #include "model/results.h"
 #include "os/launcher.h"
@@ -50,5 +49,3 @@ void session_identity_end(struct session_identity *identity, int status);
 
 /* Writes numbers that are ascending as ranges: "0-3,8". */
 void session_identity_format_ranks(const long *ranks, size_t count, char *text, size_t size);
-
-#endif

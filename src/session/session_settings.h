@@ -2,8 +2,7 @@
  * What a session was asked for, and the machine that it runs on. Nothing of it changes while
  * samples are taken, except that GPUs may appear and that limits of the main process become known.
  */
-#ifndef SESSION_SESSION_SETTINGS_H
-#define SESSION_SESSION_SETTINGS_H
+#pragma once
 
 #include "gpu/gpu.h"
 
@@ -54,5 +53,3 @@ void session_settings_finish(struct session_settings *settings);
 /* One line for the caller of the library. */
 void session_warn(const struct session_settings *settings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -2,8 +2,7 @@
  * An upper bound of processes and threads that were started, without events: from system-wide
  * counters that every start increases.
  */
-#ifndef SESSION_SESSION_STARTS_H
-#define SESSION_SESSION_STARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ void session_starts_read(const char *procfs_root, struct session_starts *starts)
  * increased by less does not count them. UINT64_MAX: not known. */
 uint64_t session_starts_between(
     const struct session_starts *before, const struct session_starts *after, uint64_t min);
-
-#endif

@@ -9,8 +9,7 @@
  * sink_put() hands them on. What waits for a network or a reader has a thread, too. A sink that
  * fails says so once, and goes on with what it can.
  */
-#ifndef SESSION_SINK_H
-#define SESSION_SINK_H
+#pragma once
 
 #include "base/error.h"
 #include "session/latest.h"
@@ -108,5 +107,3 @@ extern const struct sink_class sink_metrics, sink_power, sink_tracking, sink_cal
 
 /* Where the page of metrics is served; NULL: nowhere, or not any more. Belongs to the sink. */
 const char *sink_metrics_address(const struct sink *sink);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * All functions are called from one thread at a time, except those for the writer's own thread.
  */
-#ifndef SESSION_SINK_WRITER_H
-#define SESSION_SINK_WRITER_H
+#pragma once
 
 #include "session/session_accounting.h"
 
@@ -83,5 +82,3 @@ void sink_writer_warn(struct sink_writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void sink_writer_set_rows_lost(struct sink_writer *writer, uint64_t count);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The sinks of a session, as one.
  */
-#ifndef SESSION_SINKS_H
-#define SESSION_SINKS_H
+#pragma once
 
 #include "session/sink.h"
 
@@ -54,5 +53,3 @@ const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class
 
 /* Frees them. */
 void sinks_finish(struct sinks *sinks);
-
-#endif

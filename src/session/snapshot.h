@@ -2,8 +2,7 @@
  * What the sampler saw at one tick: the sample, and the state of everything it was made from. The
  * sampler makes one per tick and alone writes it; the ledger and the sinks only read it.
  */
-#ifndef SESSION_SNAPSHOT_H
-#define SESSION_SNAPSHOT_H
+#pragma once
 
 #include "energy/energy_meter.h"
 #include "energy/energy_power.h"
@@ -52,5 +51,3 @@ bool snapshot_lacks_gpu_processes(const struct snapshot *snapshot);
 
 /* GPU RAM of theirs, or NaN where it is 0 only for that reason. */
 double snapshot_gpu_bytes(const struct snapshot *snapshot, double bytes);
-
-#endif

@@ -2,8 +2,7 @@
  * Copies of snapshots for front ends (gputracker/snapshot.h): a snapshot is only valid until the
  * next tick, a copy as long as somebody has it.
  */
-#ifndef SESSION_SNAPSHOT_COPY_H
-#define SESSION_SNAPSHOT_COPY_H
+#pragma once
 
 #include "session/snapshot.h"
 
@@ -19,5 +18,3 @@ struct gput_snapshot *snapshot_copy(const struct snapshot *snapshot, uint64_t nu
 
 /* Another owner. Returns `snapshot`. */
 struct gput_snapshot *snapshot_copy_retain(struct gput_snapshot *snapshot);
-
-#endif

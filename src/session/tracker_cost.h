@@ -1,8 +1,7 @@
 /*
  * What tracking itself costs: CPU time, RAM, ticks that came late.
  */
-#ifndef SESSION_TRACKER_COST_H
-#define SESSION_TRACKER_COST_H
+#pragma once
 
 #include "model/results.h"
 #include "session/schedule.h"
@@ -42,5 +41,3 @@ int64_t tracker_cost_threads_ns(const struct tracker_cost *cost);
 
 /* Sets `results->tracker`, as of the last update. */
 void tracker_cost_fill(const struct tracker_cost *cost, struct gput_results *results);
-
-#endif

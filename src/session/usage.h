@@ -1,8 +1,7 @@
 /*
  * Usage so far: maximum and mean of every measurement. Samples are not kept.
  */
-#ifndef SESSION_USAGE_H
-#define SESSION_USAGE_H
+#pragma once
 
 #include <gputracker/measurement.h>
 
@@ -31,5 +30,3 @@ void usage_add(struct usage *usage, const struct gput_sample *sample, double sec
  * it. NaN when it was never read.
  */
 double usage_mean(const struct usage *usage, enum gput_measurement_id id);
-
-#endif

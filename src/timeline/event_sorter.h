@@ -5,8 +5,7 @@
  * The order: by start; of equal starts the longer first, so that an enclosing event precedes the
  * enclosed; else in the order of addition.
  */
-#ifndef TIMELINE_EVENT_SORTER_H
-#define TIMELINE_EVENT_SORTER_H
+#pragma once
 
 #include "base/error.h"
 #include "base/sorted_runs.h"
@@ -45,5 +44,3 @@ int event_sorter_next(struct event_sorter *sorter, struct sorted_record *record,
     struct gput_error *error);
 
 void event_sorter_destroy(struct event_sorter *sorter); /* NULL is fine */
-
-#endif

@@ -3,8 +3,7 @@
  * longer than a buffer is compressed and written by a separate thread while the next buffer is
  * filled.
  */
-#ifndef TIMELINE_OUTPUT_FILE_H
-#define TIMELINE_OUTPUT_FILE_H
+#pragma once
 
 #include "base/file.h"
 
@@ -43,5 +42,3 @@ int output_file_commit(struct output_file *file, struct gput_error *error);
 
 /* Closes it and removes the temporary file. Does nothing after a commit. */
 void output_file_discard(struct output_file *file);
-
-#endif

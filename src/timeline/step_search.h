@@ -2,8 +2,7 @@
  * When two steps of a training run first began: a selection by steps, found in one pass over the
  * inputs.
  */
-#ifndef TIMELINE_STEP_SEARCH_H
-#define TIMELINE_STEP_SEARCH_H
+#pragma once
 
 #include <gputracker/error.h>
 
@@ -29,5 +28,3 @@ void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns
 /* Returns the error of a step that was not seen: GPUT_ERROR_NOT_FOUND, with the steps that there
  * are. */
 int step_search_refuse(const struct step_search *search, int64_t step, struct gput_error *error);
-
-#endif

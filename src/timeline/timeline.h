@@ -2,8 +2,7 @@
  * A timeline: events of any number of sources, sorted and written as one trace for Perfetto and
  * chrome://tracing.
  */
-#ifndef TIMELINE_TIMELINE_H
-#define TIMELINE_TIMELINE_H
+#pragma once
 
 #include "base/error.h"
 #include "timeline/event_sorter.h"
@@ -87,5 +86,3 @@ int timeline_next(
 int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error);
 
 void timeline_finish(struct timeline *timeline);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * What can be put on a timeline, each read and added event by event.
  */
-#ifndef TIMELINE_TIMELINE_INPUTS_H
-#define TIMELINE_TIMELINE_INPUTS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -48,5 +47,3 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
  */
 int timeline_add_session(
     struct timeline_inputs *inputs, const char *path, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Readings of the machine on a timeline: each a counter; where one is low, an instant event that
  * shows all readings around it.
  */
-#ifndef TIMELINE_TIMELINE_READINGS_H
-#define TIMELINE_TIMELINE_READINGS_H
+#pragma once
 
 #include "base/names.h"
 #include "timeline/timeline_inputs.h"
@@ -32,5 +31,3 @@ int timeline_readings_add(
     struct timeline_readings *readings, struct timeline *timeline, struct gput_error *error);
 
 void timeline_readings_finish(struct timeline_readings *readings);
-
-#endif

@@ -2,8 +2,7 @@
  * The processes and threads of a timeline merged from many sources: their numbers and names, and
  * lanes for slices that do not nest.
  */
-#ifndef TIMELINE_TIMELINE_TRACKS_H
-#define TIMELINE_TIMELINE_TRACKS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -96,5 +95,3 @@ struct timeline_lane *timeline_lane(
 struct timeline_lane *timeline_first_lane(struct timeline_tracks *tracks, uint32_t thread);
 
 void timeline_tracks_finish(struct timeline_tracks *tracks);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Events that began and wait for their end, a stack for each thread.
  */
-#ifndef TRACE_BEGUN_EVENTS_H
-#define TRACE_BEGUN_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ bool begun_events_pop(
     struct begun_events *begun, int64_t pid, int64_t tid, struct begun_event *event);
 
 void begun_events_finish(struct begun_events *begun);
-
-#endif

@@ -2,8 +2,7 @@
  * Bytes from a file in order, decompressed if it is gzip (recognized by its first bytes, never by
  * its name). Memory: two small buffers, whatever the size of the file.
  */
-#ifndef TRACE_BYTE_SOURCE_H
-#define TRACE_BYTE_SOURCE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -39,5 +38,3 @@ uint64_t byte_source_bytes_read(const struct byte_source *source);
 int byte_source_plain_fd(const struct byte_source *source);
 
 void byte_source_close(struct byte_source *source); /* NULL is fine */
-
-#endif

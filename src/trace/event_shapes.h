@@ -7,8 +7,7 @@
  * The shapes that were seen form a tree: after each piece of glue, the pieces that followed it. It
  * is bounded, and begins afresh when it is full of what does not come again.
  */
-#ifndef TRACE_EVENT_SHAPES_H
-#define TRACE_EVENT_SHAPES_H
+#pragma once
 
 #include "trace/trace_event.h"
 
@@ -29,5 +28,3 @@ bool event_shapes_scan(
 void event_shapes_learn(struct event_shapes *shapes, const struct trace_event *event);
 
 void event_shapes_destroy(struct event_shapes *shapes);
-
-#endif

@@ -6,8 +6,7 @@
  * Damage loses no intact event: what does not scan is skipped and counted, and a truncated file
  * gives every complete event before the cut.
  */
-#ifndef TRACE_EVENT_STREAM_H
-#define TRACE_EVENT_STREAM_H
+#pragma once
 
 #include "base/error.h"
 #include "trace/byte_source.h"
@@ -71,5 +70,3 @@ const struct event_counts *event_stream_counts(const struct event_stream *stream
 const char *event_stream_warning(struct event_stream *stream);
 
 void event_stream_close(struct event_stream *stream); /* NULL is fine */
-
-#endif

@@ -2,8 +2,7 @@
  * The events of a training framework, as SageMaker's profiler and TensorFlow record them: complete
  * events with absolute times, the phase (the process name) they belong to, node and step.
  */
-#ifndef TRACE_FRAMEWORK_EVENTS_H
-#define TRACE_FRAMEWORK_EVENTS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -42,5 +41,3 @@ int framework_events_read(const struct trace_file *file, framework_visitor *visi
 
 /* A number for a thread that has none: the same in every run, at most 31 bits. */
 int64_t framework_thread_number(const char *node, const char *phase);
-
-#endif

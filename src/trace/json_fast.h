@@ -3,8 +3,7 @@
  * ASCII shorter than 32 bytes, a number without sign and exponent of at most 15 digits before its
  * point. What is anything else takes the slow path of json_scan.h, with the same result.
  */
-#ifndef TRACE_JSON_FAST_H
-#define TRACE_JSON_FAST_H
+#pragma once
 
 #include "trace/json_scan.h"
 
@@ -100,5 +99,3 @@ static inline enum json_status json_fast_scalar(
     }
     return json_scan_scalar(at, end, value);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * Every text must be followed by JSON_PADDING readable bytes of which the first is NUL: a NUL is
  * what ends all inner loops, and vector loads may read beyond the end.
  */
-#ifndef TRACE_JSON_SCAN_H
-#define TRACE_JSON_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ bool json_double(const struct json_value *value, double *number);
  * False when it is no number or does not fit.
  */
 bool json_scaled_int64(const struct json_value *value, int places, int64_t *number);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * JSON strings to text and back, always as UTF-8.
  */
-#ifndef TRACE_JSON_TEXT_H
-#define TRACE_JSON_TEXT_H
+#pragma once
 
 #include "base/str.h"
 #include "trace/json_scan.h"
@@ -15,5 +14,3 @@ void json_append_string(const struct json_value *string, struct str *text);
 
 /* Appends a scanned value as strict JSON on one line: NaN becomes null, broken UTF-8 U+FFFD. */
 void json_write_value(const struct json_value *value, struct str *text);
-
-#endif

@@ -2,8 +2,7 @@
  * How a merged timeline is marked as one, with the trace that each of its processes came from: in
  * the arguments of the processes' names, where viewers pass over it.
  */
-#ifndef TRACE_MERGED_MARK_H
-#define TRACE_MERGED_MARK_H
+#pragma once
 
 #include "base/str.h"
 #include "trace/trace_event.h"
@@ -28,5 +27,3 @@ bool merged_mark_read(const struct trace_event *event, struct merged_mark *mark)
 
 /* Whether the file begins as a merged timeline does; what cannot be read does not. */
 bool merged_mark_is_in(const char *path);
-
-#endif

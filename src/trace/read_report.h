@@ -2,8 +2,7 @@
  * What happened while trace files were read: how much was there, what was left out, and one warning
  * a file that was not whole.
  */
-#ifndef TRACE_READ_REPORT_H
-#define TRACE_READ_REPORT_H
+#pragma once
 
 #include "base/str.h"
 
@@ -48,5 +47,3 @@ void read_report_warn_text(const struct read_report *report, struct str *text);
 
 /* Says how many events of a file were of no use; nothing where all were. */
 void read_report_warn_unusable(const struct read_report *report, const char *path, uint64_t count);
-
-#endif

@@ -3,8 +3,7 @@
  * replaces a copy of each text by a few bytes. It is made for reading each file roughly in order,
  * in up to thousands of chunks that alternate. In any other order each fetch is a small read.
  */
-#ifndef TRACE_SOURCE_TEXTS_H
-#define TRACE_SOURCE_TEXTS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -33,5 +32,3 @@ int source_texts_fetch(struct source_texts *texts, uint32_t file, uint64_t at, s
     const char **text, struct gput_error *error);
 
 void source_texts_destroy(struct source_texts *texts); /* NULL is fine */
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Readings of the machine as SageMaker's profiler keeps them: one JSON object a line.
  */
-#ifndef TRACE_SYSTEM_METRICS_H
-#define TRACE_SYSTEM_METRICS_H
+#pragma once
 
 #include "base/error.h"
 #include "trace/byte_source.h"
@@ -34,5 +33,3 @@ int system_metrics_read(const char *path, system_visitor *visit, void *user,
 /* The same from a source, which is taken over. */
 int system_metrics_read_source(struct byte_source *source, const char *name, system_visitor *visit,
     void *user, struct read_report *report, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * A window that slides over the text of a byte source: what stands in it is contiguous, padded as
  * json_scan.h wants it, and grows only when one element is larger than it.
  */
-#ifndef TRACE_TEXT_WINDOW_H
-#define TRACE_TEXT_WINDOW_H
+#pragma once
 
 #include "base/error.h"
 #include "trace/byte_source.h"
@@ -37,5 +36,3 @@ int text_window_init(
 int text_window_fill(struct text_window *window, bool *more, struct gput_error *error);
 
 void text_window_finish(struct text_window *window);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * One event of a trace in the Chrome form, as it stands in the file.
  */
-#ifndef TRACE_TRACE_EVENT_H
-#define TRACE_TRACE_EVENT_H
+#pragma once
 
 #include "trace/json_scan.h"
 
@@ -69,5 +68,3 @@ enum trace_field trace_args_field_of(const struct json_value *key);
 
 /* Fills in what follows from the values of an event that reaches from `text` to `end`. */
 void trace_event_complete(struct trace_event *event, const char *text, const char *end);
-
-#endif

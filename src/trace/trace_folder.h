@@ -1,8 +1,7 @@
 /*
  * A folder of trace files, one for each rank.
  */
-#ifndef TRACE_TRACE_FOLDER_H
-#define TRACE_TRACE_FOLDER_H
+#pragma once
 
 #include "base/error.h"
 #include "trace/read_report.h"
@@ -25,5 +24,3 @@ int trace_paths_add(struct trace_paths *list, const char *path, const struct rea
     struct gput_error *error);
 
 void trace_paths_finish(struct trace_paths *list);
-
-#endif

@@ -6,8 +6,7 @@
  *     ROOT/framework/tensorflow/detailed_profiling/<hour>/<step>/plugins/profile/<run>/<host>.trace.json.gz
  *     ROOT/framework/<framework>/{cprofile|pyinstrument}/<node>/<stats dir>/python_stats…
  */
-#ifndef TRACE_TRACE_ROOT_H
-#define TRACE_TRACE_ROOT_H
+#pragma once
 
 #include "base/error.h"
 #include "trace/read_report.h"
@@ -84,5 +83,3 @@ struct trace_choice {
  */
 void trace_root_choose(
     const struct trace_root *root, const struct trace_choice *choice, bool *chosen);
-
-#endif

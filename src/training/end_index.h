@@ -2,8 +2,7 @@
  * Of intervals in order of their begins, the latest one that lasts until a moment: found in the
  * logarithm of their number, however many of them overlap.
  */
-#ifndef TRAINING_END_INDEX_H
-#define TRAINING_END_INDEX_H
+#pragma once
 
 #include "base/error.h"
 
@@ -36,5 +35,3 @@ int end_index_make(struct end_index *index, const void *intervals, size_t count,
 size_t end_index_find(const struct end_index *index, size_t first, size_t before, int64_t end_us);
 
 void end_index_finish(struct end_index *index);
-
-#endif

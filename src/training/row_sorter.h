@@ -3,8 +3,7 @@
  * an unnamed temporary file, and merged while the rows are walked through. They can be walked
  * through again and again.
  */
-#ifndef TRAINING_ROW_SORTER_H
-#define TRAINING_ROW_SORTER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -47,5 +46,3 @@ int row_sorter_first(struct row_sorter *sorter, const void **row, struct gput_er
 int row_sorter_next(struct row_sorter *sorter, const void **row, struct gput_error *error);
 
 void row_sorter_destroy(struct row_sorter *sorter); /* NULL is fine */
-
-#endif

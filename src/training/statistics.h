@@ -1,8 +1,7 @@
 /*
  * Mean, extremes and percentiles of figures.
  */
-#ifndef TRAINING_STATISTICS_H
-#define TRAINING_STATISTICS_H
+#pragma once
 
 #include "base/table.h"
 
@@ -43,5 +42,3 @@ void figure_summary_add_columns(struct gput_table *table, const char *prefix, co
 
 /* Their cells. */
 void figure_summary_put(struct gput_table *table, const struct figure_summary *summary);
-
-#endif

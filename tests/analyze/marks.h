@@ -2,8 +2,7 @@
  * Marks written as text, for tests: "a 7 0 1.5" is block, process, position, time; a fifth figure
  * is a thread, and "@1" after it the start that a stop names; marks are separated by semicolons.
  */
-#ifndef TESTS_ANALYZE_MARKS_H
-#define TESTS_ANALYZE_MARKS_H
+#pragma once
 
 #include "analyze/call_table.h"
 #include "testing.h"
@@ -62,5 +61,3 @@ static inline void forget_calls(struct marked_calls *marked)
     call_table_finish(&marked->table);
     sub_tracking_names_destroy(marked->names);
 }
-
-#endif

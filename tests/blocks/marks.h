@@ -1,8 +1,7 @@
 /*
  * What tests of marks share: logs in every format, marks from threads, and reading back.
  */
-#ifndef TEST_MARKS_H
-#define TEST_MARKS_H
+#pragma once
 
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/temporary.h"
@@ -114,5 +113,3 @@ static inline void mark_from_threads(struct gput_blocks *blocks)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Helpers for tests of metered energy.
  */
-#ifndef TESTS_ENERGY_METERED_H
-#define TESTS_ENERGY_METERED_H
+#pragma once
 
 #include "energy/energy_meter.h"
 #include "testing.h"
@@ -29,5 +28,3 @@ static inline void assert_near(double actual, double expected)
     if (!(fabs(actual - expected) <= 1e-3 * fabs(expected)))
         fail_msg("%.6f is not %.6f", actual, expected);
 }
-
-#endif

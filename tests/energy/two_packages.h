@@ -1,8 +1,7 @@
 /*
  * A machine with two packages and their counters, for tests of the energy meter.
  */
-#ifndef TESTS_ENERGY_TWO_PACKAGES_H
-#define TESTS_ENERGY_TWO_PACKAGES_H
+#pragma once
 
 #include "energy/energy_meter.h"
 
@@ -23,5 +22,3 @@ static inline int make_machine(void **state)
 }
 
 #define ON_MACHINE(test) cmocka_unit_test_setup_teardown(test, make_machine, fake_sysfs_remove)
-
-#endif

@@ -2,8 +2,7 @@
  * The scenario of the fake libnvidia-ml.so.1: the text file that says what its calls answer, what
  * each call does first (its place in the log, its delay, its code), and handles of devices.
  */
-#ifndef TESTS_FAKE_NVML_SCENARIO_H
-#define TESTS_FAKE_NVML_SCENARIO_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -86,5 +85,3 @@ nvmlDevice_t make_handle(unsigned gpu, unsigned mig);
 /* nvmlInit() and nvmlShutdown() were called. A fork of the process that initialized has no library.
  */
 void set_initialized(bool initialized);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * A folder of its own for each group of tests that writes files.
  */
-#ifndef TESTS_FORMATS_TEMPORARY_H
-#define TESTS_FORMATS_TEMPORARY_H
+#pragma once
 
 #include "base/file.h"
 #include "testing.h"
@@ -73,5 +72,3 @@ static inline char *temporary_read(const char *path)
 }
 
 #define temporary_test(function) cmocka_unit_test_teardown(function, temporary_clear)
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Where targets keep files: in memory, unless the caller has a folder for them (FUZZ_FOLDER).
  */
-#ifndef TESTS_FUZZ_FOLDER_H
-#define TESTS_FUZZ_FOLDER_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -11,5 +10,3 @@ static inline const char *fuzz_folder(void)
     const char *folder = getenv("FUZZ_FOLDER");
     return folder ? folder : "/dev/shm";
 }
-
-#endif

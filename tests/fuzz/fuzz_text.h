@@ -2,8 +2,7 @@
  * The fuzzer's bytes as the terminated text that parsers of src/os read; reading past the NUL is
  * seen. Freed with free().
  */
-#ifndef TESTS_FUZZ_TEXT_H
-#define TESTS_FUZZ_TEXT_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,5 +20,3 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
     text[size] = '\0';
     return text;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Scenarios of the fake libnvidia-ml.so.1 with two GPUs, for tests of nvml.
  */
-#ifndef TESTS_GPU_NVML_SCENARIO_H
-#define TESTS_GPU_NVML_SCENARIO_H
+#pragma once
 
 #include "scenario.h"
 
@@ -56,5 +55,3 @@ static char text[8192];
     "utilization 20\npower_mw 50000\nenergy_mj 1000\n"
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, scenario_setup, scenario_teardown)
-
-#endif

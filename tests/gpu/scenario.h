@@ -1,8 +1,7 @@
 /*
  * Helpers for tests that use the fake libnvidia-ml.so.1: scenarios, and sets opened on them.
  */
-#ifndef TESTS_GPU_SCENARIO_H
-#define TESTS_GPU_SCENARIO_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "testing.h"
@@ -133,5 +132,3 @@ static inline const char *missing(struct gpu_set *set, size_t device, enum gpu_f
         if (isnan(expected_) ? !isnan(actual_) : !(fabs(actual_ - expected_) <= 1e-6))             \
             fail_msg("%s is %.9g, not %.9g", #actual, actual_, expected_);                         \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* Snapshots and results that a test makes up, in place of the library's. */
-#ifndef TESTS_LIVE_FAKE_SNAPSHOT_H
-#define TESTS_LIVE_FAKE_SNAPSHOT_H
+#pragma once
 
 #include <gputracker/results.h>
 #include <gputracker/snapshot.h>
@@ -18,5 +17,3 @@ struct gput_snapshot {
 struct gput_results {
     double max, joules, cores, ram;
 };
-
-#endif

@@ -3,8 +3,7 @@
  * without some file, processes that change between two scans. Its `self` is not the calling
  * process, like in the procfs of another pid namespace, so there are no CPU clocks.
  */
-#ifndef TESTS_PROCESS_FAKE_PROCFS_H
-#define TESTS_PROCESS_FAKE_PROCFS_H
+#pragma once
 
 #include "testing.h"
 
@@ -123,5 +122,3 @@ static inline void fake_end(const struct fake_procfs *fake, int pid)
     snprintf(name, sizeof name, "%d", pid);
     fake_remove(fake, name);
 }
-
-#endif

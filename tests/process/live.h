@@ -10,8 +10,7 @@
  *
  * When the test dies, the pipes close and every actor ends.
  */
-#ifndef TESTS_PROCESS_LIVE_H
-#define TESTS_PROCESS_LIVE_H
+#pragma once
 
 #include "testing.h"
 
@@ -157,5 +156,3 @@ static inline bool under_valgrind(void)
     const char *preload = getenv("LD_PRELOAD");
     return preload && strstr(preload, "valgrind");
 }
-
-#endif

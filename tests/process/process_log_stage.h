@@ -2,8 +2,7 @@
  * Helpers for tests of the process log: a procfs made of files, a tree that scans it, a log, and
  * events of the kernel.
  */
-#ifndef TESTS_PROCESS_PROCESS_LOG_STAGE_H
-#define TESTS_PROCESS_PROCESS_LOG_STAGE_H
+#pragma once
 
 #include "fake_procfs.h"
 #include "process/process_figures.h"
@@ -149,5 +148,3 @@ static inline uint64_t ticks_since_boot(void)
     clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 100;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Real processes whose RAM two meters measure at the same moments, for tests of ram_meter.
  */
-#ifndef TESTS_PROCESS_RAM_STAGE_H
-#define TESTS_PROCESS_RAM_STAGE_H
+#pragma once
 
 #include "process/live.h"
 #include "process/ram_meter.h"
@@ -98,5 +97,3 @@ static inline void assert_megabytes(uint64_t bytes, double megabytes, double mor
         fail_msg("%.2f MB, not %.2f to %.2f", (double)bytes / MB, megabytes,
             megabytes * 1.01 + more / MB);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Decodes columns as the page does, from what docs/report-format.md says alone.
  */
-#ifndef TESTS_REPORT_COLUMN_DECODER_H
-#define TESTS_REPORT_COLUMN_DECODER_H
+#pragma once
 
 #include "base/str.h"
 #include "report/report_column.h"
@@ -57,5 +56,3 @@ static inline bool decoder_read(const struct report_column *column, double *valu
     str_finish(&missing);
     return is_exact;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Sessions for tests, each in its own folder.
  */
-#ifndef TESTS_SESSION_SESSIONS_H
-#define TESTS_SESSION_SESSIONS_H
+#pragma once
 
 #include "model/results.h"
 #include "process/live.h"
@@ -160,5 +159,3 @@ static inline struct gput_results snapshot_after(struct gput_session *session, d
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Text in memory of its exact size, padded as the JSON scanner wants it.
  */
-#ifndef TESTS_TRACE_PADDED_H
-#define TESTS_TRACE_PADDED_H
+#pragma once
 
 #include "trace/json_scan.h"
 
@@ -15,5 +14,3 @@ static inline char *padded_copy(const char *text, size_t length)
         memcpy(copy, text, length);
     return copy;
 }
-
-#endif

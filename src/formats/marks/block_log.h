@@ -30,8 +30,7 @@
  * to a page without space on the disk raises SIGBUS). A store to a truncated page does so too: see
  * mapped_guard.h.
  */
-#ifndef FORMATS_MARKS_BLOCK_LOG_H
-#define FORMATS_MARKS_BLOCK_LOG_H
+#pragma once
 
 #include "base/error.h"
 #include "formats/marks/sub_tracking_file.h"
@@ -247,5 +246,3 @@ static inline void block_log_put(const struct block_log *log, struct block_log_c
     }
     block_log_publish(at, block_log_word(tag, (uint32_t)elapsed_ns));
 }
-
-#endif

@@ -7,8 +7,7 @@
  * handler is installed with the first guarded mapping; other faults are passed to the previous
  * handler. A program that installs a handler later has no guard.
  */
-#ifndef FORMATS_MARKS_MAPPED_GUARD_H
-#define FORMATS_MARKS_MAPPED_GUARD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ bool mapped_guard_add(void *start, size_t length, atomic_bool *cut);
 
 /* To be called before unmapping. Mappings that are not guarded are ignored. */
 void mapped_guard_remove(void *start);
-
-#endif

@@ -2,8 +2,7 @@
  * The starts of one block in one thread whose stops have not come yet: finds the latest one, or one
  * by its time, in constant time. Memory grows with the most starts that were open at once.
  */
-#ifndef FORMATS_MARKS_OPEN_STARTS_H
-#define FORMATS_MARKS_OPEN_STARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ static inline int64_t open_starts_key(double seconds)
 }
 
 void open_starts_finish(struct open_starts *open);
-
-#endif

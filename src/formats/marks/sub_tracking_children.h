@@ -1,8 +1,7 @@
 /*
  * Sub-tracking files that forked children wrote into the folder of their parent's.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_CHILDREN_H
-#define FORMATS_MARKS_SUB_TRACKING_CHILDREN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@
  * and are skipped. The caller frees the text.
  */
 char *sub_tracking_children_warning(const char *path, int64_t first_mark_ns);
-
-#endif

@@ -2,8 +2,7 @@
  * The columns of sub-tracking files, in the order of new files, and the text of their timestamps;
  * shared by the CSV and the SQLite format.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_COLUMNS_H
-#define FORMATS_MARKS_SUB_TRACKING_COLUMNS_H
+#pragma once
 
 #include "formats/marks/sub_tracking_file.h"
 
@@ -70,5 +69,3 @@ const char *sub_tracking_parse_timestamp(
 
 /* The nanoseconds of the shortest text of this double. False when out of range. */
 bool sub_tracking_ns_of_seconds(double seconds, int64_t *ns);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Rows of sub-tracking files as CSV text, for all writers of such files.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_CSV_H
-#define FORMATS_MARKS_SUB_TRACKING_CSV_H
+#pragma once
 
 #include "base/csv.h"
 #include "base/str.h"
@@ -46,5 +45,3 @@ const char *sub_tracking_csv_field_end(const char *text, const char *end);
 void sub_tracking_csv_append_header(struct str *text, const struct sub_tracking_csv_layout *layout);
 void sub_tracking_csv_append_row(struct str *text, const struct sub_tracking_csv_layout *layout,
     const struct sub_tracking_mark *row, const char *name, size_t name_length);
-
-#endif

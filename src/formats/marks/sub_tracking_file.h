@@ -8,8 +8,7 @@
  *
  * Readers and writers stream: in memory are a buffer and the distinct names, never all marks.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_FILE_H
-#define FORMATS_MARKS_SUB_TRACKING_FILE_H
+#pragma once
 
 #include "base/error.h"
 #include "formats/marks/sub_tracking_names.h"
@@ -172,5 +171,3 @@ int sub_tracking_writer_finish(struct sub_tracking_writer *writer, struct gput_e
 
 /* Removes what was written and frees the writer. NULL is fine. */
 void sub_tracking_writer_abandon(struct sub_tracking_writer *writer);
-
-#endif

@@ -2,8 +2,7 @@
  * The vtable of the formats of sub-tracking files, and the members that all readers and writers
  * share. For the formats' own sources only.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_FORMAT_H
-#define FORMATS_MARKS_SUB_TRACKING_FORMAT_H
+#pragma once
 
 #include "base/part_file.h"
 #include "formats/marks/sub_tracking_columns.h"
@@ -76,5 +75,3 @@ void sub_tracking_warn_of_no_marks(struct sub_tracking_reader *reader);
 /* GPUT_OK when the header had every required column; `have` is a set of 1 << column. */
 int sub_tracking_require_columns(
     const struct sub_tracking_reader *reader, unsigned have, struct gput_error *error);
-
-#endif

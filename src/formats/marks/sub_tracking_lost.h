@@ -5,8 +5,7 @@
  * files also "[gpu-tracker] lost calls: at least 0000000012". So other readers show them as a
  * block. Readers of ours give them apart from the calls.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_LOST_H
-#define FORMATS_MARKS_SUB_TRACKING_LOST_H
+#pragma once
 
 #include "formats/marks/sub_tracking_file.h"
 
@@ -32,5 +31,3 @@ static inline bool sub_tracking_lost_any(const struct sub_tracking_lost *lost)
 
 /* Adds others: their number, and the time of both. */
 void sub_tracking_lost_add(struct sub_tracking_lost *lost, const struct sub_tracking_lost *other);
-
-#endif

@@ -3,8 +3,7 @@
  * as the table, so that finding one takes no lock. Threads that mark blocks and readers of files
  * use the same table.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_NAMES_H
-#define FORMATS_MARKS_SUB_TRACKING_NAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,3 @@ uint32_t sub_tracking_names_count(const struct sub_tracking_names *names);
 /* The name of that number: terminated, owned by the table. */
 const char *sub_tracking_names_text(const struct sub_tracking_names *names, uint32_t name);
 size_t sub_tracking_names_length(const struct sub_tracking_names *names, uint32_t name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The SQL of sub-tracking files, for all writers of marks to a database.
  */
-#ifndef FORMATS_MARKS_SUB_TRACKING_SQLITE_H
-#define FORMATS_MARKS_SUB_TRACKING_SQLITE_H
+#pragma once
 
 #include "formats/marks/sub_tracking_columns.h"
 
@@ -19,5 +18,3 @@ int sub_tracking_sqlite_prepare(sqlite3 *database, const char *path, unsigned co
 int sub_tracking_sqlite_insert(sqlite3_stmt *insert, const char *path, unsigned columns,
     const struct sub_tracking_mark *row, const char *name, size_t name_length,
     struct gput_error *error);
-
-#endif

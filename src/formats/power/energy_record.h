@@ -2,8 +2,7 @@
  * The content of a power recording: a number for each moment and metric. Filled only by the readers
  * of its files (energy_recording.h).
  */
-#ifndef FORMATS_POWER_ENERGY_RECORD_H
-#define FORMATS_POWER_ENERGY_RECORD_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -59,5 +58,3 @@ void energy_record_warn(struct energy_record *record, const char *format, ...)
 
 /* Adds how many did not fit. To be called after the last warning. */
 void energy_record_end_warnings(struct energy_record *record);
-
-#endif

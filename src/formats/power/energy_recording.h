@@ -7,8 +7,7 @@
  * that is an object of pids (or a list) counts as its sum; one of GPUs that is an object is a
  * metric for each GPU. One that is absent, null or, for power, -1 is missing.
  */
-#ifndef FORMATS_POWER_ENERGY_RECORDING_H
-#define FORMATS_POWER_ENERGY_RECORDING_H
+#pragma once
 
 #include "formats/power/energy_record.h"
 
@@ -42,5 +41,3 @@ int energy_recording_read_sqlite(
 int energy_recording_read_experiment(struct energy_record *record, struct gput_error *error);
 int energy_recording_read_wattmeter(
     struct energy_record *record, bool *found, struct gput_error *error);
-
-#endif

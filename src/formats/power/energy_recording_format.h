@@ -2,8 +2,7 @@
  * The formats of a recording of power: one vtable, one file a format. What they share (the folder,
  * its metadata) is in energy_recording_writer.c.
  */
-#ifndef FORMATS_POWER_ENERGY_RECORDING_FORMAT_H
-#define FORMATS_POWER_ENERGY_RECORDING_FORMAT_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -30,5 +29,3 @@ struct energy_recording_format {
 
 extern const struct energy_recording_format energy_recording_json;
 extern const struct energy_recording_format energy_recording_sqlite;
-
-#endif

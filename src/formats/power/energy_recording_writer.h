@@ -2,8 +2,7 @@
  * Writes a recording of power: a line of power_metrics.json, or rows of power_metrics.sqlite, for
  * each moment. They survive our own death once the call has returned.
  */
-#ifndef FORMATS_POWER_ENERGY_RECORDING_WRITER_H
-#define FORMATS_POWER_ENERGY_RECORDING_WRITER_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -39,5 +38,3 @@ int energy_recording_writer_end_segment(
  * removed. NULL is fine. */
 int energy_recording_writer_finish(
     struct energy_recording_writer *writer, struct gput_error *error);
-
-#endif

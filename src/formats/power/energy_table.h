@@ -2,8 +2,7 @@
  * Reads the energy in a tracking file (SQLite, table energy_data): joules since the start of the
  * session, at moments in time.
  */
-#ifndef FORMATS_POWER_ENERGY_TABLE_H
-#define FORMATS_POWER_ENERGY_TABLE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -29,5 +28,3 @@ void energy_table_close(struct energy_table *table); /* NULL is fine */
 /* The next row in the order of the file; `*end` is true when there is none. */
 int energy_table_next(
     struct energy_table *table, struct energy_row *row, bool *end, struct gput_error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * recorded, as microseconds on a calendar without time zones. Differences are exact, except across
  * a change of the local time zone's offset.
  */
-#ifndef FORMATS_POWER_RECORDING_DATE_H
-#define FORMATS_POWER_RECORDING_DATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ void recording_date_format(int64_t microseconds, char text[RECORDING_DATE_SIZE])
 
 /* Nanoseconds since the epoch (UTC) as the local date of that moment. */
 int64_t recording_date_of_epoch_ns(int64_t ns);
-
-#endif

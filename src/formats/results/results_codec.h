@@ -27,8 +27,7 @@
  * A reader skips fields that it does not know, and takes what is not there as unknown: columns can
  * be added without a new form. (Form 1 was the struct in memory.)
  */
-#ifndef FORMATS_RESULTS_RESULTS_CODEC_H
-#define FORMATS_RESULTS_RESULTS_CODEC_H
+#pragma once
 
 #include "base/str.h"
 #include "model/results.h"
@@ -68,5 +67,3 @@ enum results_decoded {
  * as they are. Whatever the bytes are, later code can rely on results: indexes are within bounds
  * and texts terminated. */
 enum results_decoded results_decode(struct results_copy *copy, struct gput_results *results);
-
-#endif

@@ -5,8 +5,7 @@
  * The file has two copies, each with a header and a checksum. Updates alternate between them, so
  * that one is valid at any moment, also when the tracker dies during a write.
  */
-#ifndef FORMATS_RESULTS_RESULTS_FILE_H
-#define FORMATS_RESULTS_RESULTS_FILE_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -43,5 +42,3 @@ void results_file_close(struct results_file *file);
  * GPUT_ERROR_FORMAT when the file is not one of ours, or damaged. */
 int results_file_parse(const char *path, const struct str *content, struct gput_results *results,
     struct gput_error *error);
-
-#endif

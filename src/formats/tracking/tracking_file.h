@@ -14,8 +14,7 @@
  * Later rows are written again when possible.
  * The caller blocks SIGXFSZ where the size of files may be limited (base/file_limit.h).
  */
-#ifndef FORMATS_TRACKING_TRACKING_FILE_H
-#define FORMATS_TRACKING_TRACKING_FILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -123,5 +122,3 @@ int tracking_file_add_table(struct tracking_file *file, const char *name,
 /* Adds a row to such a table: a value for each of its columns. Batched like rows of samples. */
 int tracking_file_write_table_row(struct tracking_file *file, unsigned table,
     const struct tracking_value *values, int64_t now_ns, struct gput_error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * The file or reader of a format has struct tracking_file or struct tracking_reader as its first
  * member.
  */
-#ifndef FORMATS_TRACKING_TRACKING_FORMAT_H
-#define FORMATS_TRACKING_TRACKING_FORMAT_H
+#pragma once
 
 #include "base/str.h"
 #include "formats/salvage.h"
@@ -120,5 +119,3 @@ int tracking_reader_parse_static_data(struct tracking_reader *reader, struct gpu
 
 /* Checks that `has` has all columns that a tracking file needs. */
 int tracking_reader_check_columns(struct tracking_reader *reader, struct gput_error *error);
-
-#endif

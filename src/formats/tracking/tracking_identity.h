@@ -3,8 +3,7 @@
  * tables. CSV has no place for it that the readers of the older gpu_tracker skip: it is in a file
  * next to it, as JSON.
  */
-#ifndef FORMATS_TRACKING_TRACKING_IDENTITY_H
-#define FORMATS_TRACKING_TRACKING_IDENTITY_H
+#pragma once
 
 #include "formats/tracking/tracking_file.h"
 
@@ -26,5 +25,3 @@ bool tracking_identity_read(const char *path, struct gput_results *results);
 
 /* Reads the last row of a table likewise. */
 void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results);
-
-#endif

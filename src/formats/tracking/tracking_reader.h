@@ -3,8 +3,7 @@
  * constant memory. Columns may be in any order; unknown columns are skipped; missing measurements
  * and empty cells are NaN.
  */
-#ifndef FORMATS_TRACKING_TRACKING_READER_H
-#define FORMATS_TRACKING_TRACKING_READER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -89,5 +88,3 @@ void tracking_reader_progress(
 /* After the end: one sentence about what was skipped ("Tracking file x: the last line is cut off
  * and was left out; 123 rows were kept."), or NULL. Owned by the reader. */
 const char *tracking_reader_warning(const struct tracking_reader *reader);
-
-#endif

@@ -4,8 +4,7 @@
  *
  *     <mode>-<step>-<phase>-<us>_<mode>-<step>-<phase>-<us>       older: <us>_<us>_<node>_<step>
  */
-#ifndef TRAINING_PYTHON_PYTHON_PROFILES_H
-#define TRAINING_PYTHON_PYTHON_PROFILES_H
+#pragma once
 
 #include "base/error.h"
 
@@ -57,5 +56,3 @@ int python_profiles_find(const struct gput_python_options *options,
     struct python_profiles *profiles, struct gput_error *error);
 
 void python_profiles_finish(struct python_profiles *profiles);
-
-#endif

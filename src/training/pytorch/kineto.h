@@ -1,8 +1,7 @@
 /*
  * What GPUs did, out of traces of PyTorch's profiler: one rank a file.
  */
-#ifndef TRAINING_PYTORCH_KINETO_H
-#define TRAINING_PYTORCH_KINETO_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -47,5 +46,3 @@ void kineto_run_finish(struct kineto_run *run);
 
 /* "compute", "communication", "memory" */
 const char *gpu_work_name(enum gpu_work work);
-
-#endif

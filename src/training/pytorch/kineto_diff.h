@@ -2,8 +2,7 @@
  * Two traces, or two runs with all their ranks, side by side: what there is more or less of, by
  * category and name.
  */
-#ifndef TRAINING_PYTORCH_KINETO_DIFF_H
-#define TRAINING_PYTORCH_KINETO_DIFF_H
+#pragma once
 
 #include "base/table.h"
 #include "trace/read_report.h"
@@ -13,5 +12,3 @@
 /* options->paths are two files or folders. */
 int kineto_diff(const struct gput_kineto_options *options, struct gput_tables *tables,
     struct read_report *report, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * A merged timeline read back: its processes are of several traces, each of which is a rank of its
  * own again.
  */
-#ifndef TRAINING_PYTORCH_KINETO_MERGED_H
-#define TRAINING_PYTORCH_KINETO_MERGED_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -39,5 +38,3 @@ uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct tra
 void kineto_merged_end(struct kineto_merged *merged);
 
 void kineto_merged_finish(struct kineto_merged *merged);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The traces of a training run: a file for each rank, and what has to be said about them.
  */
-#ifndef TRAINING_PYTORCH_KINETO_RANKS_H
-#define TRAINING_PYTORCH_KINETO_RANKS_H
+#pragma once
 
 #include "base/error.h"
 #include "trace/read_report.h"
@@ -61,5 +60,3 @@ void kineto_ranks_warn_of_missing(
 /* Says that two runs have not the same ranks. */
 void kineto_ranks_warn_of_difference(const struct kineto_ranks *ranks,
     const struct kineto_ranks *others, const struct read_report *report);
-
-#endif

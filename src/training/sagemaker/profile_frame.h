@@ -3,8 +3,7 @@
  * through in order of time, each once. Memory is bounded: what does not fit waits in a temporary
  * file.
  */
-#ifndef TRAINING_SAGEMAKER_PROFILE_FRAME_H
-#define TRAINING_SAGEMAKER_PROFILE_FRAME_H
+#pragma once
 
 #include "base/error.h"
 #include "base/names.h"
@@ -107,5 +106,3 @@ static inline const char *profile_frame_text(const struct profile_frame *frame, 
  */
 bool profile_frame_is_step(
     const struct profile_frame *frame, const struct framework_row *row, const char *mode);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The views of a training profile: each makes its tables of a frame.
  */
-#ifndef TRAINING_SAGEMAKER_PROFILE_VIEWS_H
-#define TRAINING_SAGEMAKER_PROFILE_VIEWS_H
+#pragma once
 
 #include "base/table.h"
 #include "training/sagemaker/profile_frame.h"
@@ -82,5 +81,3 @@ struct phase_intervals {
 int phase_intervals_make(struct profile_frame *frame, const struct gput_profile_options *options,
     struct phase_intervals *intervals, struct gput_error *error);
 void phase_intervals_finish(struct phase_intervals *intervals);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The intervals of training steps, and which of them an event belongs to.
  */
-#ifndef TRAINING_SAGEMAKER_STEP_INDEX_H
-#define TRAINING_SAGEMAKER_STEP_INDEX_H
+#pragma once
 
 #include "training/end_index.h"
 #include "training/sagemaker/profile_frame.h"
@@ -56,5 +55,3 @@ bool step_index_find(const struct step_index *index, const struct profile_frame 
     const struct framework_row *row, struct step *found);
 
 void step_index_finish(struct step_index *index);
-
-#endif

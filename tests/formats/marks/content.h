@@ -1,8 +1,7 @@
 /*
  * Files of marks, read whole and written, for tests of their formats.
  */
-#ifndef TESTS_FORMATS_MARKS_CONTENT_H
-#define TESTS_FORMATS_MARKS_CONTENT_H
+#pragma once
 
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/temporary.h"
@@ -106,5 +105,3 @@ static inline struct sub_tracking_reader *salvage(
     } while (got > 0);
     return reader;
 }
-
-#endif
