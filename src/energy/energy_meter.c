@@ -212,7 +212,8 @@ static bool has_package(const struct energy_meter *meter)
 
 static void add_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
 {
-    read_counters(meter, now_ns);
+    if (!meter->leaves_cpu)
+        read_counters(meter, now_ns);
     for (int i = 0; i < ENERGY_DOMAINS; i++) {
         interval->domains[i] = meter->pending[i];
         meter->pending[i] = NAN;
@@ -221,7 +222,7 @@ static void add_domains(struct energy_meter *meter, struct interval *interval, i
 
 int64_t energy_meter_due_ns(const struct energy_meter *meter)
 {
-    bool wraps = !meter->uses_perf && any_zone_opened(&meter->powercap);
+    bool wraps = !meter->uses_perf && !meter->leaves_cpu && any_zone_opened(&meter->powercap);
     return wraps && meter->since_ns ? meter->read_ns + KEEP_UP_NS : INT64_MAX;
 }
 
@@ -416,11 +417,11 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     add_domains(meter, &interval, now_ns);
     read_gpus(meter, now, &interval, now_ns);
     if (!first) {
-        if (meter->has_battery)
+        if (meter->has_battery && !meter->leaves_cpu)
             battery_read(meter->sysfs_root, &watts);
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
-        if (now->machine_cpu_seconds > 0)
+        if (now->machine_cpu_seconds > 0 && !meter->leaves_cpu)
             meter->energy.idle_share =
                 1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
         meter->since = *now; /* shares of the first interval are since the start of the session */

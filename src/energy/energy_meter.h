@@ -41,6 +41,7 @@ struct energy_meter {
     double pending[ENERGY_DOMAINS];  /* joules since `since_ns`, from readings in between */
     struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
+    bool leaves_cpu; /* to another tracker: its counters and batteries are not read */
     bool has_battery;
     bool uses_perf;
     int64_t start_ns; /* of the session, set before the first reading; 0: then it is that */

@@ -41,6 +41,8 @@ struct gpu_feed {
     struct gpu_device *devices;          /* GPU_MAX_DEVICES; owned; NULL without `state` */
     struct gpu_device_reading *readings; /* the same */
     int64_t read_ns[GPU_MAX_DEVICES];
+    bool skipped[GPU_MAX_DEVICES];
+    const char *why_skipped;
     uint64_t devices_asked, devices_answered;
     bool devices_overdue; /* the last wait timed out, and no answer came since */
 
@@ -227,10 +229,12 @@ static void read_devices(struct gpu_feed *feed)
     uint64_t asked = feed->devices_asked;
     for (uint32_t i = 0; i < feed->n_devices && !feed->closing; i++) {
         struct gpu_device_reading reading;
+        bool is_read = !feed->skipped[i];
+        gpu_device_reading_clear(&reading, is_read ? NULL : feed->why_skipped);
         pthread_mutex_unlock(&feed->lock);
-        gpu_device_reading_clear(&reading, NULL);
         int64_t begun_ns = clock_monotonic_ns();
-        feed->source->read_device(feed->state, i, &reading);
+        if (is_read)
+            feed->source->read_device(feed->state, i, &reading);
         pthread_mutex_lock(&feed->lock);
         feed->readings[i] = reading;
         feed->read_ns[i] = clock_monotonic_ns();
@@ -414,6 +418,15 @@ static void ask_for_list(struct gpu_feed *feed)
         return;
     if (feed->processes_asked++ == feed->processes_answered && !feed->synchronous)
         pthread_cond_signal(&feed->wake_lists);
+}
+
+void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reason)
+{
+    pthread_mutex_lock(&feed->lock);
+    for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
+        feed->skipped[i] = skipped && skipped[i];
+    feed->why_skipped = reason;
+    pthread_mutex_unlock(&feed->lock);
 }
 
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count)

@@ -51,6 +51,10 @@ struct gpu_feed *gpu_feed_create(
 /* Opens the source and takes first figures, in the background unless synchronous. */
 void gpu_feed_start(struct gpu_feed *feed);
 
+/* Devices of which nothing is read: their figures are missing, for that reason (static text). NULL:
+ * all are read. `skipped` has GPU_MAX_DEVICES. */
+void gpu_feed_skip(struct gpu_feed *feed, const bool *skipped, const char *reason);
+
 /* Sets the processes that are tracked; `pids` ascending, copied. */
 void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 

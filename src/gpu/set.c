@@ -21,6 +21,7 @@
 #define MAX_AGE_SECONDS 10.0
 #define MAX_AGE_TICKS 3
 
+static const char gpu_left_reason[] = "read by the tracker of another rank, once a machine";
 const char gpu_waiting_reason[] = "the driver has not answered yet";
 
 void gpu_set_warn(struct gpu_set *set, const char *format, ...)
@@ -67,6 +68,16 @@ static void select_devices(struct gpu_set *set)
                            : true;
 }
 
+static void skip_unselected(struct gpu_set *set, struct gpu_member *member)
+{
+    bool skipped[GPU_MAX_DEVICES] = {0};
+    for (uint32_t i = 0; i < member->view->n_devices; i++) {
+        uint32_t at = member->position[i];
+        skipped[i] = at < GPU_MAX_DEVICES && set->leaves_unselected && !set->devices[at].selected;
+    }
+    gpu_feed_skip(member->feed, skipped, gpu_left_reason);
+}
+
 static void merge_devices(struct gpu_set *set, struct gpu_member *member)
 {
     const struct gpu_feed_view *view = member->view;
@@ -90,6 +101,19 @@ static void merge_devices(struct gpu_set *set, struct gpu_member *member)
     }
     member->merged_version = view->devices_version;
     select_devices(set);
+    if (set->leaves_unselected)
+        skip_unselected(set, member);
+}
+
+void gpu_set_leave_unselected(struct gpu_set *set, bool leave)
+{
+    if (!set || set->leaves_unselected == leave)
+        return;
+    set->leaves_unselected = leave;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++) {
+        if (set->members[i].feed)
+            skip_unselected(set, &set->members[i]);
+    }
 }
 
 int gpu_set_show(struct gpu_set *set, const struct gpu_visible *visible)

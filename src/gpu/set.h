@@ -36,6 +36,7 @@ struct gpu_set {
     enum gpu_vendor vendor;
     int64_t max_age_ns;
     bool synchronous, each_process;
+    bool leaves_unselected; /* to another tracker */
     void (*warn)(void *user, const char *message);
     void *user;
 

@@ -12,11 +12,19 @@
 
 /* ---- Lines ---- */
 
-static void add_number(struct doc *parent, const struct results_line *line, double value)
+/* A figure that another tracker reads is there, and not 0. */
+static bool is_zero_when_missing(
+    const struct results_line *line, const struct gput_results *results)
+{
+    bool is_gpu = line->shown == SHOWN_GPU_RAM || line->shown == SHOWN_GPU_PERCENT;
+    return line->section->is_in_older && !is_gpu && isnan(results->tracker.node_seconds);
+}
+
+static void add_number(struct doc *parent, const struct results_line *line, double value,
+    const struct gput_results *results)
 {
     bool is_in_older = line->section->is_in_older;
-    bool is_gpu = line->shown == SHOWN_GPU_RAM || line->shown == SHOWN_GPU_PERCENT;
-    double shown = is_in_older && !is_gpu && isnan(value) ? 0.0 : value;
+    double shown = is_zero_when_missing(line, results) && isnan(value) ? 0.0 : value;
     struct doc *number = doc_add_double(parent, line->key, shown);
     if (number)
         number->keeps_small = !is_in_older;
@@ -58,7 +66,7 @@ static void add_line(
     else if (line->shown == SHOWN_WHOLE)
         add_whole(parent, line, value);
     else
-        add_number(parent, line, results_to_shown(results, line->shown, value));
+        add_number(parent, line, results_to_shown(results, line->shown, value), results);
 }
 
 /* ---- Sections of lines ---- */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* How long a sample waits for the figures of devices. */
@@ -119,7 +120,7 @@ static void put_ram(struct gpu_sampler *sampler)
         values[GPUT_DESCENDANTS_GPU_RAM] = gpu->descendants_ram_bytes;
         values[GPUT_COMBINED_GPU_RAM] = gpu->combined_ram_bytes;
     }
-    values[GPUT_SYSTEM_GPU_RAM] = gpu->system_ram_bytes;
+    values[GPUT_SYSTEM_GPU_RAM] = sampler->snapshot->system->is_left ? NAN : gpu->system_ram_bytes;
 }
 
 void gpu_sampler_take(

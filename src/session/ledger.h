@@ -22,6 +22,7 @@
 #include "process/process_log.h"
 #include "session/collected.h"
 #include "session/gpu_usage.h"
+#include "session/node_reader.h"
 #include "session/ram_between.h"
 #include "session/session_accounting.h"
 #include "session/session_events.h"
@@ -43,6 +44,7 @@ struct ledger {
     const struct snapshot *snapshot;     /* the latest */
     const struct session_events *events; /* what is announced, or why it is not */
     const struct own_cgroup *cgroup;
+    const struct node_reader *node;
 
     struct session_identity identity;
     struct process_log log;

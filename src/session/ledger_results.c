@@ -15,13 +15,14 @@ static void fill_now(const struct ledger *ledger, struct gput_results *results)
     const struct cpu_totals *totals = &ledger->snapshot->totals;
     memcpy(results->now.values, ledger->usage.last, sizeof results->now.values);
     memcpy(results->now.watts, ledger->snapshot->power.watts, sizeof results->now.watts);
-    if (ledger->gpu_usage.n_devices > 0)
+    if (ledger->gpu_usage.n_devices > 0 && ledger->node->reads)
         results->now.values[GPUT_SYSTEM_GPU_RAM] = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_RAM);
     /* The drivers' current figures. */
     if (!isnan(gpu_watts))
         results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
-    results->now.system_cpu_seconds =
-        ledger->snapshot->system->stat_fd >= 0 ? ledger->system_cpu_seconds : NAN;
+    results->now.system_cpu_seconds = ledger->snapshot->system->stat_fd >= 0 && ledger->node->reads
+                                          ? ledger->system_cpu_seconds
+                                          : NAN;
     bool has_process = ledger->settings->mode != SESSION_MACHINE;
     results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
     results->now.descendants_cpu_seconds =
@@ -49,6 +50,8 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
     fill_now(ledger, results);
     ledger_fill_energy(ledger, &results->energy);
     tracker_cost_fill(&ledger->cost, results);
+    results->tracker.node_seconds =
+        node_reader_seconds(ledger->node, ledger->settings->start_ns, ledger->snapshot->taken_ns);
     ledger_add_sources(ledger, &exactness, results);
     results_check(results);
 }

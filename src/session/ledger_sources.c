@@ -234,6 +234,17 @@ static void add_files_source(const struct ledger *ledger, struct gput_results *r
             polls);
 }
 
+static void add_system_source(const struct ledger *ledger, struct gput_results *results)
+{
+    char why[160];
+    node_reader_explain(ledger->node, ledger->settings->start_ns, why, sizeof why);
+    if (ledger->node->reads)
+        results_add_source(results, "system", GPUT_SOURCE_SAMPLED,
+            "/proc/meminfo, and /proc/stat over 100 ms or more%s%s", why[0] ? "; " : "", why);
+    else
+        results_add_source(results, "system", GPUT_SOURCE_UNAVAILABLE, "%s", why);
+}
+
 void ledger_add_sources(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
 {
@@ -251,8 +262,7 @@ void ledger_add_sources(
         add_files_source(ledger, results);
     }
     add_network_source(ledger, results);
-    results_add_source(results, "system", GPUT_SOURCE_SAMPLED,
-        "/proc/meminfo, and /proc/stat over 100 ms or more");
+    add_system_source(ledger, results);
     ledger_add_gpu_sources(ledger, results);
     ledger_add_energy_sources(ledger, results);
 }

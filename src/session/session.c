@@ -43,6 +43,7 @@ static void connect_parts(struct gput_session *session)
     ledger->snapshot = &session->sampler.snapshot;
     ledger->events = &session->events;
     ledger->cgroup = &session->target.cgroup;
+    ledger->node = &session->node;
     session->limits.settings = &session->settings;
     session->limits.ledger = ledger;
     session->limits.tree = &session->sampler.tree;
@@ -63,6 +64,7 @@ int gput_session_create(const struct gput_session_options *options, struct gput_
     created->target.io_fd = -1;
     session_events_init(&created->events);
     ledger_init(&created->ledger);
+    node_reader_init(&created->node);
     connect_parts(created);
 
     latest_init(&created->latest);
@@ -89,6 +91,7 @@ static void release_shared(struct gput_session *session)
     struct sink_end end = {.is_unused = true}; /* unless they are closed already */
     sinks_close(&session->sinks, &end);
     sinks_finish(&session->sinks);
+    node_reader_finish(&session->node);
     own_cgroup_remove(&session->target.cgroup);
     schedule_finish(&session->schedule);
     latest_finish(&session->latest);

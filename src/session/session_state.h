@@ -17,6 +17,7 @@
 #include "session/latest.h"
 #include "session/ledger.h"
 #include "session/limits.h"
+#include "session/node_reader.h"
 #include "session/sampler.h"
 #include "session/schedule.h"
 #include "session/session_events.h"
@@ -63,6 +64,7 @@ struct gput_session {
     struct ledger ledger;
     struct limits limits;
     struct sinks sinks;
+    struct node_reader node;
     struct latest latest; /* has a lock of its own */
 
     int64_t counts_ns;  /* when counts of processes were last read */

@@ -71,6 +71,10 @@ static void take_snapshot(struct gput_session *session, enum moment moment)
     struct sampler_tick tick = tick_of(session, moment);
     if (moment != FIRST)
         take_waiting_lists(session);
+    if (moment == TICK)
+        node_reader_update(&session->node, clock_monotonic_ns());
+    if (session->node.is_shared)
+        sampler_leave_node(&session->sampler, !session->node.reads);
     sampler_take_sample(&session->sampler, &tick);
     settle_gpu_ram(session);
     if (is_launched)

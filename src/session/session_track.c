@@ -229,6 +229,24 @@ static int begin(
     return GPUT_OK;
 }
 
+/* What the caller wants of the machine, whoever else reads it. */
+static bool needs_node(const struct session_settings *settings)
+{
+    const struct gput_session_options *options = &settings->options;
+    bool is_ours = settings->mode == SESSION_LAUNCHED || settings->mode == SESSION_SELF;
+    return !is_ours || options->whole_machine || options->energy_folder;
+}
+
+static void join_node(struct gput_session *session)
+{
+    struct launcher launcher;
+    if (needs_node(&session->settings))
+        return;
+    launcher_parse(environment_own_variable, NULL, &launcher);
+    node_reader_join(
+        &session->node, &launcher, environment_own_variable, NULL, session->settings.start_ns);
+}
+
 /* A process in the network namespace to read. A launched command starts in ours, and may have ended
  * already; in another procfs, pid 1 represents the machine. */
 static pid_t network_pid(const struct gput_session *session)
@@ -243,6 +261,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session->target.pid = pid;
     bool is_ours = pid != 0 && session->settings.has_own_procfs;
     session->target.pid_fd = is_ours ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+    join_node(session);
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
     session->target.main_start_ticks = main ? main->polled->start_time_ticks : 0;

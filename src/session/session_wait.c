@@ -188,6 +188,7 @@ void session_end(struct gput_session *session, bool is_abandoned)
     sinks_stop(&session->sinks);
     if (!session->ledger.has_ended)
         end_counting(session);
+    node_reader_finish(&session->node);
     session->phase = SESSION_STOPPED;
     struct gput_results *results = calloc(1, sizeof *results);
     if (results)

@@ -74,7 +74,9 @@ void system_meter_start(struct system_meter *meter, int64_t now_ns)
 void system_meter_read_last(struct system_meter *meter, int64_t now_ns)
 {
     system_meter_read(meter, now_ns);
-    if (meter->since_ns != now_ns)
+    if (meter->is_left)
+        meter->since_ns = now_ns;
+    else if (meter->since_ns != now_ns)
         update_ticks(meter, now_ns);
 }
 
@@ -106,8 +108,27 @@ void system_meter_finish(struct system_meter *meter)
     meter->stat_fd = meter->meminfo_fd = -1;
 }
 
+void system_meter_leave(struct system_meter *meter, bool leave, int64_t now_ns)
+{
+    if (meter->is_left == leave)
+        return;
+    meter->is_left = leave;
+    meter->cpu_sum_percent = NAN;
+    if (leave) {
+        meter->ram_used_bytes = NAN;
+        return;
+    }
+    update_ticks(meter, now_ns);
+    read_ram(meter);
+}
+
 void system_meter_read(struct system_meter *meter, int64_t now_ns)
 {
+    if (meter->is_left) {
+        if (now_ns - meter->since_ns >= MIN_INTERVAL_NS)
+            meter->since_ns = now_ns;
+        return;
+    }
     if (now_ns - meter->ram_read_ns >= RAM_INTERVAL_NS) {
         meter->ram_read_ns = now_ns;
         read_ram(meter);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct system_meter {
@@ -13,6 +14,7 @@ struct system_meter {
     int stat_fd, meminfo_fd; /* cached, or -1 */
     uint32_t core_count;
 
+    bool is_left; /* to another tracker: nothing is read, but intervals go on */
     int64_t ram_read_ns;
     uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
     int64_t since_ns;
@@ -36,6 +38,9 @@ void system_meter_finish(struct system_meter *meter);
  * most 100 times a second.
  */
 void system_meter_read(struct system_meter *meter, int64_t now_ns);
+
+/* Reads nothing more, and forgets what is current; or reads again. */
+void system_meter_leave(struct system_meter *meter, bool leave, int64_t now_ns);
 
 /* Begins the first interval of CPU time, or restarts it. */
 void system_meter_start(struct system_meter *meter, int64_t now_ns);

@@ -67,6 +67,52 @@ class Ranks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.names(), ["s.r0.csv", "x.r0.html"])
 
+    # ---- figures of the machine ----
+
+    def start_rank(self, rank):
+        """Both are children of this process, which stands for the launcher. The command ends when there is a file "go"."""
+        tracker = subprocess.Popen(
+            [command.COMMAND, "run", "-q", "--st", "0.05", "--resource-usage-file", "kept", "-o", "r.json", "--",
+             "sh", "-c", f"while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done"],
+            cwd=self.folder, env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.addCleanup(lambda: ((self.folder / "go").touch(), tracker.wait(command.PATIENCE)))
+        return tracker
+
+    def shown(self, rank):
+        """The results so far."""
+        if not (self.folder / f"kept.r{rank}").exists():
+            return {}
+        done = subprocess.run(
+            [command.COMMAND, "show", "-f", "json", f"kept.r{rank}"], cwd=self.folder, capture_output=True, text=True)  # fmt: skip
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def node_seconds(self, rank):
+        return self.shown(rank).get("tracker", {}).get("node_seconds")
+
+    def test_one_tracker_reads_the_machine_and_another_takes_over(self):
+        first = self.start_rank(0)
+        command.wait_until(lambda: self.node_seconds(0))
+        second = self.start_rank(1)
+        command.wait_until(lambda: self.node_seconds(1) == 0)
+        report = self.shown(1)
+        self.assertEqual(report["sources"]["system"]["state"], "unavailable")
+        self.assertIn(f"(rank 0, process {first.pid})", report["sources"]["system"]["reason"])
+        self.assertIsNone(report["max_ram"]["system"])
+        self.assertGreater(self.shown(0)["max_ram"]["system"], 0)
+        first.kill()
+        command.wait_until(lambda: self.node_seconds(1))
+        (self.folder / "go").touch()
+        self.assertEqual(second.wait(command.PATIENCE), 0)
+        report = json.loads((self.folder / "r.r1.json").read_text())
+        self.assertGreater(report["max_ram"]["system"], 0)
+        self.assertIn("when the tracker of another rank read it", report["sources"]["system"]["reason"])
+
+    def test_the_older_report_reads_the_machine_itself(self):
+        self.start_rank(0)
+        command.wait_until(lambda: self.node_seconds(0))
+        done = self.run_rank("-f", "text", PMI_RANK="1", PMI_SIZE="2")
+        self.assertRegex(done.stderr, r"System capacity: [\d.]+\n   System: [\d.]*[1-9]")
+
     def test_under_mpirun(self):
         mpirun = shutil.which("mpirun")
         if not mpirun:

@@ -449,6 +449,28 @@ static void counts_utilization_of_the_selected_gpus_only(void **state)
     gpu_set_close(set);
 }
 
+static void reads_nothing_of_gpus_that_are_left_to_another_tracker(void **state)
+{
+    (void)state;
+    scenario_write(GPU_A "gpu GPU-bbbb\nmemory 16000000000 0 2000000000\n");
+    struct gpu_options options = fake_options();
+    options.uuids = "GPU-aaaa";
+    struct gpu_set *set = open_set(&options);
+    gpu_set_leave_unselected(set, true);
+    gpu_set_refresh(set);
+    struct gpu_sample sample = sample_once(set, getpid(), 0);
+    assert_number(sample.devices[0].ram_used_bytes, 1e9);
+    assert_true(isnan(sample.devices[1].ram_used_bytes));
+    size_t count;
+    assert_string_equal(gpu_set_devices(set, &count)[1].missing[GPU_RAM_USED],
+        "read by the tracker of another rank, once a machine");
+    gpu_set_leave_unselected(set, false);
+    gpu_set_refresh(set);
+    sample = sample_once(set, getpid(), 0);
+    assert_number(sample.devices[1].ram_used_bytes, 2e9);
+    gpu_set_close(set);
+}
+
 static void refuses_unknown_uuids_and_brands(void **state)
 {
     (void)state;
@@ -495,6 +517,7 @@ int main(void)
         TEST(reads_only_the_requested_brand),
         TEST(counts_utilization_of_the_selected_gpus_only),
         TEST(refuses_unknown_uuids_and_brands),
+        TEST(reads_nothing_of_gpus_that_are_left_to_another_tracker),
     };
     return cmocka_run_group_tests_name("gpu/set", tests, NULL, NULL);
 }

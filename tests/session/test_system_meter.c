@@ -118,6 +118,33 @@ static void damaged_files_lose_their_figure_only(void **state)
     fake_procfs_finish(&fake);
 }
 
+static void reads_nothing_that_another_reads(void **state)
+{
+    (void)state;
+    struct fake_procfs fake;
+    struct system_meter meter;
+    fake_procfs_init(&fake);
+    put_cpu(&fake, 0, 0);
+    fake_write(&fake, "MemTotal: 2 kB\nMemFree: 1 kB\nMemAvailable: 1 kB\n", "meminfo");
+    system_meter_init(&meter, fake.root, 1, 0);
+    system_meter_start(&meter, 0);
+    system_meter_leave(&meter, true, 0);
+    put_cpu(&fake, 10, 0);
+    system_meter_read(&meter, NS_PER_SECOND);
+    assert_true(isnan(meter.ram_used_bytes));
+    assert_true(isnan(meter.cpu_sum_percent));
+    assert_true(
+        meter.since_ns == NS_PER_SECOND); /* intervals go on: those of GPUs depend on them */
+    system_meter_leave(&meter, false, NS_PER_SECOND);
+    assert_false(isnan(meter.ram_used_bytes));
+    put_cpu(&fake, 10, 10);
+    system_meter_read(&meter, 2 * NS_PER_SECOND);
+    assert_true(meter.cpu_sum_percent == 0);            /* of the time since then */
+    assert_true(system_meter_busy_seconds(&meter) > 0); /* since the start */
+    system_meter_finish(&meter);
+    fake_procfs_finish(&fake);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +153,7 @@ int main(void)
         cmocka_unit_test(a_short_interval_is_extended_until_it_is_long_enough),
         cmocka_unit_test(without_files_figures_are_missing_not_zero),
         cmocka_unit_test(damaged_files_lose_their_figure_only),
+        cmocka_unit_test(reads_nothing_that_another_reads),
     };
     return cmocka_run_group_tests_name("session/system_meter", tests, NULL, NULL);
 }
