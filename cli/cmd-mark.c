@@ -1,5 +1,6 @@
 /* gpu-tracker mark: where a code block of a script starts and stops. */
 #include "arguments.h"
+#include "command.h"
 #include "message.h"
 #include "numbers.h"
 
@@ -24,7 +25,7 @@ static int read_process(
     return GPUT_OK;
 }
 
-static int mark(const struct arguments *arguments, enum gput_block_position position)
+int cmd_mark(const struct arguments *arguments)
 {
     struct gput_error error;
     int64_t process_id;
@@ -33,21 +34,11 @@ static int mark(const struct arguments *arguments, enum gput_block_position posi
     if (code == GPUT_OK) {
         const char *path = arguments_value(arguments, OPTION_MARKED_FILE);
         snprintf(usual_path, sizeof usual_path, "%" PRId64 ".csv", process_id);
-        code = gput_sub_tracking_mark(
-            path ? path : usual_path, process_id, arguments->operands[0], position, &error);
+        code = gput_sub_tracking_mark(path ? path : usual_path, process_id, arguments->operands[0],
+            (enum gput_block_position)arguments->command->view, &error);
     }
     if (code == GPUT_OK)
         return EXIT_SUCCESS;
     message_error(&error);
     return EXIT_FAILURE;
-}
-
-int cmd_mark_start(const struct arguments *arguments)
-{
-    return mark(arguments, GPUT_BLOCK_START);
-}
-
-int cmd_mark_stop(const struct arguments *arguments)
-{
-    return mark(arguments, GPUT_BLOCK_STOP);
 }

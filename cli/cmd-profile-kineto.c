@@ -1,6 +1,7 @@
 /* gpu-tracker pytorch breakdown, kernels, idle, diff: traces of PyTorch's profiler. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "command.h"
 #include "message.h"
 #include "numbers.h"
 #include "tables.h"
@@ -21,7 +22,7 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
     return GPUT_OK;
 }
 
-static int show(const struct arguments *arguments, enum gput_kineto_view view)
+int cmd_profile_kineto(const struct arguments *arguments)
 {
     int shown = 0;
     struct gput_kineto_options options = gput_kineto_options_default();
@@ -39,7 +40,8 @@ static int show(const struct arguments *arguments, enum gput_kineto_view view)
         code = read_limit(arguments, &options.limit, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
-        code = gput_kineto_tables(view, &options, &tables, &error);
+        code = gput_kineto_tables(
+            (enum gput_kineto_view)arguments->command->view, &options, &tables, &error);
     analysis_end_progress(&shown);
     if (code == GPUT_OK)
         code = tables_write(arguments, tables, &error);
@@ -48,24 +50,4 @@ static int show(const struct arguments *arguments, enum gput_kineto_view view)
         return EXIT_SUCCESS;
     message_error(&error);
     return usage ? EXIT_USAGE : EXIT_FAILURE;
-}
-
-int cmd_profile_breakdown(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_KINETO_BREAKDOWN);
-}
-
-int cmd_profile_kernels(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_KINETO_KERNELS);
-}
-
-int cmd_profile_idle(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_KINETO_IDLE);
-}
-
-int cmd_profile_diff(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_KINETO_DIFF);
 }

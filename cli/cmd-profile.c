@@ -2,6 +2,7 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "choice.h"
+#include "command.h"
 #include "message.h"
 #include "numbers.h"
 #include "tables.h"
@@ -52,16 +53,17 @@ static int list_read(const struct arguments *arguments, enum option_id id, struc
     return GPUT_OK;
 }
 
+/* The options that hold several texts. */
+enum { RESOURCES, PHASES, METRICS, RANGES, MOMENTS, INTERVALS, LISTS };
+
+static const enum option_id list_options[LISTS] = {
+    OPTION_RESOURCE, OPTION_PHASE, OPTION_METRIC, OPTION_RANGES, OPTION_AT, OPTION_BETWEEN};
+
 /* All that the options point to. */
 struct lists {
-    struct list resources;
-    struct list phases;
-    struct list metrics;
-    struct list ranges;
-    struct gput_profile_range *numbers; /* of the ranges */
-    struct list at;
+    struct list of[LISTS];
+    struct gput_profile_range *ranges;
     int64_t *moments;
-    struct list between;
     struct gput_profile_interval *intervals;
 };
 
@@ -69,21 +71,21 @@ struct lists {
 static int read_ranges(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
 {
-    lists->numbers = calloc(lists->ranges.count + 1, sizeof *lists->numbers);
-    if (!lists->numbers)
+    lists->ranges = calloc(lists->of[RANGES].count + 1, sizeof *lists->ranges);
+    if (!lists->ranges)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    for (size_t i = 0; i < lists->ranges.count; i++) {
-        const char *word = lists->ranges.items[i];
+    for (size_t i = 0; i < lists->of[RANGES].count; i++) {
+        const char *word = lists->of[RANGES].items[i];
         char *dash, *end;
         double low = strtod(word, &dash);
         double high = dash != word && *dash == '-' ? strtod(dash + 1, &end) : NAN;
         if (!(low <= high) || end == dash + 1 || *end != '\0')
             return fail(error, GPUT_ERROR_INVALID,
                 "--ranges must be percentages as 90-100,10-90,0-10, not \"%s\".", word);
-        lists->numbers[i] = (struct gput_profile_range){low, high};
+        lists->ranges[i] = (struct gput_profile_range){low, high};
     }
-    options->ranges = lists->numbers;
-    options->range_count = lists->ranges.count;
+    options->ranges = lists->ranges;
+    options->range_count = lists->of[RANGES].count;
     return GPUT_OK;
 }
 
@@ -91,17 +93,17 @@ static int read_ranges(
 static int read_moments(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
 {
-    lists->moments = calloc(lists->at.count + 1, sizeof *lists->moments);
+    lists->moments = calloc(lists->of[MOMENTS].count + 1, sizeof *lists->moments);
     if (!lists->moments)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    for (size_t i = 0; i < lists->at.count; i++) {
-        const char *word = lists->at.items[i];
+    for (size_t i = 0; i < lists->of[MOMENTS].count; i++) {
+        const char *word = lists->of[MOMENTS].items[i];
         if (!numbers_read_whole(word, &lists->moments[i]))
             return fail(error, GPUT_ERROR_INVALID,
                 "--at must be microseconds since the epoch, not \"%s\".", word);
     }
     options->moments = lists->moments;
-    options->moment_count = lists->at.count;
+    options->moment_count = lists->of[MOMENTS].count;
     return GPUT_OK;
 }
 
@@ -109,12 +111,12 @@ static int read_moments(
 static int read_intervals(
     struct lists *lists, struct gput_profile_options *options, struct gput_error *error)
 {
-    lists->intervals = calloc(lists->between.count + 1, sizeof *lists->intervals);
+    lists->intervals = calloc(lists->of[INTERVALS].count + 1, sizeof *lists->intervals);
     if (!lists->intervals)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    for (size_t i = 0; i < lists->between.count; i++) {
+    for (size_t i = 0; i < lists->of[INTERVALS].count; i++) {
         struct gput_profile_interval *interval = lists->intervals + i;
-        const char *word = lists->between.items[i], *dash = strchr(word, '-');
+        const char *word = lists->of[INTERVALS].items[i], *dash = strchr(word, '-');
         if (!dash || numbers_parse_whole(word, &interval->start_us) != dash ||
             !numbers_read_whole(dash + 1, &interval->end_us) ||
             interval->start_us > interval->end_us)
@@ -124,7 +126,7 @@ static int read_intervals(
                 word);
     }
     options->intervals = lists->intervals;
-    options->interval_count = lists->between.count;
+    options->interval_count = lists->of[INTERVALS].count;
     return GPUT_OK;
 }
 
@@ -154,29 +156,21 @@ static int read_utilization_by(const struct arguments *arguments,
 static int read_lists(const struct arguments *arguments, struct lists *lists,
     struct gput_profile_options *options, struct gput_error *error)
 {
-    int code = list_read(arguments, OPTION_RESOURCE, &lists->resources, error);
-    if (code == GPUT_OK)
-        code = list_read(arguments, OPTION_PHASE, &lists->phases, error);
-    if (code == GPUT_OK)
-        code = list_read(arguments, OPTION_METRIC, &lists->metrics, error);
-    if (code == GPUT_OK)
-        code = list_read(arguments, OPTION_RANGES, &lists->ranges, error);
-    if (code == GPUT_OK)
-        code = list_read(arguments, OPTION_AT, &lists->at, error);
-    if (code == GPUT_OK)
-        code = list_read(arguments, OPTION_BETWEEN, &lists->between, error);
+    int code = GPUT_OK;
+    for (int i = 0; i < LISTS && code == GPUT_OK; i++)
+        code = list_read(arguments, list_options[i], &lists->of[i], error);
     if (code == GPUT_OK)
         code = read_ranges(lists, options, error);
     if (code == GPUT_OK)
         code = read_moments(lists, options, error);
     if (code == GPUT_OK)
         code = read_intervals(lists, options, error);
-    options->resources = lists->resources.items;
-    options->resource_count = lists->resources.count;
-    options->phases = lists->phases.items;
-    options->phase_count = lists->phases.count;
-    options->metrics = lists->metrics.items;
-    options->metric_count = lists->metrics.count;
+    options->resources = lists->of[RESOURCES].items;
+    options->resource_count = lists->of[RESOURCES].count;
+    options->phases = lists->of[PHASES].items;
+    options->phase_count = lists->of[PHASES].count;
+    options->metrics = lists->of[METRICS].items;
+    options->metric_count = lists->of[METRICS].count;
     return code;
 }
 
@@ -230,18 +224,14 @@ static void warn(void *user, const char *message)
 
 static void lists_finish(struct lists *lists)
 {
-    list_finish(&lists->resources);
-    list_finish(&lists->phases);
-    list_finish(&lists->metrics);
-    list_finish(&lists->ranges);
-    list_finish(&lists->at);
-    list_finish(&lists->between);
-    free(lists->numbers);
+    for (int i = 0; i < LISTS; i++)
+        list_finish(&lists->of[i]);
+    free(lists->ranges);
     free(lists->moments);
     free(lists->intervals);
 }
 
-static int show(const struct arguments *arguments, enum gput_profile_view view)
+int cmd_profile(const struct arguments *arguments)
 {
     struct showing showing = {.stream = {.arguments = arguments}};
     struct gput_profile_options options = gput_profile_options_default();
@@ -256,7 +246,8 @@ static int show(const struct arguments *arguments, enum gput_profile_view view)
     int code = read_options(arguments, &lists, &options, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
-        code = gput_profile_tables(view, &options, &tables, &error);
+        code = gput_profile_tables(
+            (enum gput_profile_view)arguments->command->view, &options, &tables, &error);
     analysis_end_progress(&showing.percent);
     if (code == GPUT_OK)
         code = showing.stream.writer ? tables_stream_end(&showing.stream, &error)
@@ -268,39 +259,4 @@ static int show(const struct arguments *arguments, enum gput_profile_view view)
         return EXIT_SUCCESS;
     message_error(&error);
     return usage ? EXIT_USAGE : EXIT_FAILURE;
-}
-
-int cmd_profile_job(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_JOB);
-}
-
-int cmd_profile_steps(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_STEPS);
-}
-
-int cmd_profile_phases(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_PHASES);
-}
-
-int cmd_profile_utilization(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_UTILIZATION);
-}
-
-int cmd_profile_devices(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_DEVICES);
-}
-
-int cmd_profile_dataloader(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_DATALOADER);
-}
-
-int cmd_profile_metrics(const struct arguments *arguments)
-{
-    return show(arguments, GPUT_PROFILE_METRICS);
 }

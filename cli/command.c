@@ -2,6 +2,9 @@
 
 #include "command-options.h"
 
+#include <gputracker/profile.h>
+#include <gputracker/sub_tracking.h>
+
 #include <stddef.h>
 #include <string.h>
 
@@ -194,7 +197,8 @@ static const struct command commands[] = {
         .examples = "gpu-tracker mark start download --stf=blocks.csv\n"
                     "curl -O \"$url\"\n"
                     "gpu-tracker mark stop download --stf=blocks.csv",
-        .function = cmd_mark_start,
+        .function = cmd_mark,
+        .view = GPUT_BLOCK_START,
         .usage = "[OPTIONS] NAME",
         .summary = "Mark the start of a code block in a script.",
         .help = "Writes a start mark for the code block NAME to a sub-tracking file. It is for "
@@ -209,7 +213,8 @@ static const struct command commands[] = {
         .name = "mark stop",
         .topic = TOPIC_BLOCKS,
         .examples = "gpu-tracker mark stop download --stf=blocks.csv",
-        .function = cmd_mark_stop,
+        .function = cmd_mark,
+        .view = GPUT_BLOCK_STOP,
         .usage = "[OPTIONS] NAME",
         .summary = "Mark the stop of a code block in a script.",
         .help = "Writes a stop mark for the code block NAME to a sub-tracking file. See "
@@ -344,7 +349,8 @@ static const struct command commands[] = {
         .name = "profile job",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile job profiler-output",
-        .function = cmd_profile_job,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_JOB,
         .usage = "[OPTIONS] DIR",
         .summary = "Show when a training job and its loop began and ended.",
         .help = "Reads a training profile (a folder that contains \"system\" or \"framework\"). "
@@ -359,7 +365,8 @@ static const struct command commands[] = {
         .name = "profile steps",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile steps --by framework_metric profiler-output",
-        .function = cmd_profile_steps,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_STEPS,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how long training steps took.",
         .help = "Shows durations in microseconds: mean, minimum, maximum, 50th, 95th and 99th "
@@ -375,7 +382,8 @@ static const struct command commands[] = {
         .name = "profile phases",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile phases -f csv -o phases.csv profiler-output",
-        .function = cmd_profile_phases,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_PHASES,
         .usage = "[OPTIONS] DIR",
         .summary = "Show the intervals of training and evaluation.",
         .help = "Shows runs of consecutive steps of one training phase, and the intervals before, "
@@ -389,7 +397,8 @@ static const struct command commands[] = {
         .name = "profile utilization",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile utilization --resource gpu,cpu profiler-output",
-        .function = cmd_profile_utilization,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_UTILIZATION,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how much resources were used while training.",
         .help = "Shows mean, minimum, maximum, 50th, 95th and 99th percentile of the readings of "
@@ -403,7 +412,8 @@ static const struct command commands[] = {
         .name = "profile devices",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile devices --ranges 80-100,0-80 profiler-output",
-        .function = cmd_profile_devices,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_DEVICES,
         .usage = "[OPTIONS] DIR",
         .summary = "Count readings by ranges of utilization.",
         .help = "Counts the readings of each resource and node in each range of percent. Readings "
@@ -417,7 +427,8 @@ static const struct command commands[] = {
         .name = "profile dataloader",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile dataloader --table summary profiler-output",
-        .function = cmd_profile_dataloader,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_DATALOADER,
         .usage = "[OPTIONS] DIR",
         .summary = "Show how long data loading took, and its outliers.",
         .help = "Shows initialization of iterators, lifetimes of workers, GetNext calls, and batch "
@@ -433,7 +444,8 @@ static const struct command commands[] = {
         .name = "profile metrics",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker profile metrics --table system -f csv profiler-output",
-        .function = cmd_profile_metrics,
+        .function = cmd_profile,
+        .view = GPUT_PROFILE_METRICS,
         .usage = "[OPTIONS] DIR",
         .summary = "Show readings and events, row by row.",
         .help = "Shows the readings of the system and the events of the framework in a training "
@@ -472,7 +484,8 @@ static const struct command commands[] = {
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker pytorch breakdown rank0.json rank1.json.gz\n"
                     "gpu-tracker pytorch breakdown traces/",
-        .function = cmd_profile_breakdown,
+        .function = cmd_profile_kineto,
+        .view = GPUT_KINETO_BREAKDOWN,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show how GPUs spent their time.",
         .help = "Reads traces of PyTorch's profiler, one file per rank, or folders of them. For "
@@ -490,7 +503,8 @@ static const struct command commands[] = {
         .older_name = "profile kernels",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker pytorch kernels -n 20 traces/",
-        .function = cmd_profile_kernels,
+        .function = cmd_profile_kineto,
+        .view = GPUT_KINETO_KERNELS,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show the kernels that took the most time.",
         .help = "Shows kernels and memory copies in traces of PyTorch's profiler, by total time "
@@ -505,7 +519,8 @@ static const struct command commands[] = {
         .older_name = "profile idle",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker pytorch idle -f json rank0.json",
-        .function = cmd_profile_idle,
+        .function = cmd_profile_kineto,
+        .view = GPUT_KINETO_IDLE,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show why GPU streams were idle.",
         .help = "Shows the gaps between the activities of each stream, by cause: host wait (the "
@@ -522,7 +537,8 @@ static const struct command commands[] = {
         .older_name = "profile diff",
         .topic = TOPIC_TRAINING,
         .examples = "gpu-tracker pytorch diff before/ after/",
-        .function = cmd_profile_diff,
+        .function = cmd_profile_kineto,
+        .view = GPUT_KINETO_DIFF,
         .usage = "[OPTIONS] TRACE|DIR TRACE|DIR",
         .summary = "Compare two traces or runs, name by name.",
         .help =

@@ -28,9 +28,10 @@ struct command {
     enum topic_id topic;
     const char *examples; /* a command line each, as a user types them */
     int (*function)(const struct arguments *arguments); /* returns the exit status */
-    const char *usage;                                  /* what follows the name: "[OPTIONS] PID" */
-    const char *summary;                                /* one line for the list of commands */
-    const char *help; /* paragraphs; a line of its own stays one when it is indented */
+    int view;            /* of a function that several rows have: which of them it is */
+    const char *usage;   /* what follows the name: "[OPTIONS] PID" */
+    const char *summary; /* one line for the list of commands */
+    const char *help;    /* paragraphs; a line of its own stays one when it is indented */
     /* A further paragraph of the help that depends on the build, or ""; NULL: there is none. */
     const char *(*note)(void);
     const enum option_id *options; /* in the order of the help, OPTION_END at the end */
@@ -70,21 +71,11 @@ int cmd_serve(const struct arguments *arguments);
 int cmd_plot(const struct arguments *arguments);
 int cmd_report(const struct arguments *arguments);
 int cmd_show(const struct arguments *arguments);
-int cmd_mark_start(const struct arguments *arguments);
-int cmd_mark_stop(const struct arguments *arguments);
+int cmd_mark(const struct arguments *arguments);
 int cmd_sub_track_combine(const struct arguments *arguments);
 int cmd_sub_track_analyze(const struct arguments *arguments);
 int cmd_sub_track_compare(const struct arguments *arguments);
-int cmd_profile_job(const struct arguments *arguments);
-int cmd_profile_steps(const struct arguments *arguments);
-int cmd_profile_phases(const struct arguments *arguments);
-int cmd_profile_utilization(const struct arguments *arguments);
-int cmd_profile_devices(const struct arguments *arguments);
-int cmd_profile_dataloader(const struct arguments *arguments);
-int cmd_profile_metrics(const struct arguments *arguments);
+int cmd_profile(const struct arguments *arguments);
+int cmd_profile_kineto(const struct arguments *arguments);
 int cmd_profile_python(const struct arguments *arguments);
-int cmd_profile_breakdown(const struct arguments *arguments);
-int cmd_profile_kernels(const struct arguments *arguments);
-int cmd_profile_idle(const struct arguments *arguments);
-int cmd_profile_diff(const struct arguments *arguments);
 int cmd_timeline_merge(const struct arguments *arguments);
