@@ -34,13 +34,7 @@ struct proc_stat {
     int processor; /* the CPU it last ran on; -1 when not known */
 };
 
-#define PROC_STAT_KERNEL_THREAD 0x00200000u
 #define PROC_STAT_FORKED_NO_EXEC 0x00000040u
-
-static inline int proc_stat_is_kernel_thread(const struct proc_stat *stat)
-{
-    return (stat->flags & PROC_STAT_KERNEL_THREAD) != 0;
-}
 
 /* True when it has not called execve() since it was forked: it may share memory with its parent. */
 static inline bool proc_stat_is_fork(const struct proc_stat *stat)

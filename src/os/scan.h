@@ -42,19 +42,6 @@ static inline const char *scan_uint64(const char *text, uint64_t *value)
     return text;
 }
 
-/* An optional minus and digits. */
-static inline const char *scan_int64(const char *text, int64_t *value)
-{
-    bool negative = *text == '-';
-    uint64_t number;
-
-    text = scan_uint64(text + negative, &number);
-    if (!text || number > INT64_MAX)
-        return NULL;
-    *value = negative ? -(int64_t)number : (int64_t)number;
-    return text;
-}
-
 /* Lower or upper case digits of base 16. */
 static inline const char *scan_hexadecimal(const char *text, uint64_t *value)
 {

@@ -4,17 +4,37 @@
 #include "os/proc_status.h"
 #include "os/procfs.h"
 
+#include <stddef.h>
+
+/* Every count. */
+static const size_t offsets[] = {
+#define COUNT_AT(member) offsetof(struct task_counts, member)
+    COUNT_AT(minor_faults),
+    COUNT_AT(major_faults),
+    COUNT_AT(voluntary_switches),
+    COUNT_AT(involuntary_switches),
+    COUNT_AT(read_call_bytes),
+    COUNT_AT(write_call_bytes),
+    COUNT_AT(read_bytes),
+    COUNT_AT(write_bytes),
+    COUNT_AT(cancelled_write_bytes),
+};
+#define COUNTS (sizeof offsets / sizeof *offsets)
+
+static uint64_t *count(struct task_counts *counts, size_t i)
+{
+    return (uint64_t *)((char *)counts + offsets[i]);
+}
+
+static uint64_t count_of(const struct task_counts *counts, size_t i)
+{
+    return *(const uint64_t *)((const char *)counts + offsets[i]);
+}
+
 void task_counts_add(struct task_counts *counts, const struct task_counts *more)
 {
-    counts->minor_faults += more->minor_faults;
-    counts->major_faults += more->major_faults;
-    counts->voluntary_switches += more->voluntary_switches;
-    counts->involuntary_switches += more->involuntary_switches;
-    counts->read_call_bytes += more->read_call_bytes;
-    counts->write_call_bytes += more->write_call_bytes;
-    counts->read_bytes += more->read_bytes;
-    counts->write_bytes += more->write_bytes;
-    counts->cancelled_write_bytes += more->cancelled_write_bytes;
+    for (size_t i = 0; i < COUNTS; i++)
+        *count(counts, i) += count_of(more, i);
     counts->lacks_io |= more->lacks_io;
 }
 
@@ -27,41 +47,21 @@ void task_counts_add_io(struct task_counts *counts, const struct proc_io *io)
     counts->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
-static void subtract(uint64_t *count, uint64_t less)
-{
-    *count = *count > less ? *count - less : 0;
-}
-
 void task_counts_subtract(struct task_counts *counts, const struct task_counts *less)
 {
-    subtract(&counts->minor_faults, less->minor_faults);
-    subtract(&counts->major_faults, less->major_faults);
-    subtract(&counts->voluntary_switches, less->voluntary_switches);
-    subtract(&counts->involuntary_switches, less->involuntary_switches);
-    subtract(&counts->read_call_bytes, less->read_call_bytes);
-    subtract(&counts->write_call_bytes, less->write_call_bytes);
-    subtract(&counts->read_bytes, less->read_bytes);
-    subtract(&counts->write_bytes, less->write_bytes);
-    subtract(&counts->cancelled_write_bytes, less->cancelled_write_bytes);
+    for (size_t i = 0; i < COUNTS; i++) {
+        uint64_t before = count_of(counts, i), subtracted = count_of(less, i);
+        *count(counts, i) = before > subtracted ? before - subtracted : 0;
+    }
     counts->lacks_io |= less->lacks_io;
-}
-
-static void raise_to(uint64_t *count, uint64_t min)
-{
-    *count = *count < min ? min : *count;
 }
 
 void task_counts_raise(struct task_counts *counts, const struct task_counts *min)
 {
-    raise_to(&counts->minor_faults, min->minor_faults);
-    raise_to(&counts->major_faults, min->major_faults);
-    raise_to(&counts->voluntary_switches, min->voluntary_switches);
-    raise_to(&counts->involuntary_switches, min->involuntary_switches);
-    raise_to(&counts->read_call_bytes, min->read_call_bytes);
-    raise_to(&counts->write_call_bytes, min->write_call_bytes);
-    raise_to(&counts->read_bytes, min->read_bytes);
-    raise_to(&counts->write_bytes, min->write_bytes);
-    raise_to(&counts->cancelled_write_bytes, min->cancelled_write_bytes);
+    for (size_t i = 0; i < COUNTS; i++) {
+        if (count_of(counts, i) < count_of(min, i))
+            *count(counts, i) = count_of(min, i);
+    }
 }
 
 /* `tasks` is the process's task folder, which has a folder for each thread like procfs for each

@@ -34,7 +34,6 @@ int report_export_speedscope(
 int report_export_collapsed(
     const struct report_payload *payload, report_sink *sink, void *user, struct gput_error *error);
 extern const struct report_table_format report_export_csv;
-extern const struct report_table_format report_export_arrow;
 
 /*
  * Writes the payload to `path`: a file, "-", or for tables a folder, which is made unless it is

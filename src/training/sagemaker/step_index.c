@@ -36,40 +36,17 @@ static int compare_begins(enum step_order order, const struct step *a, const str
 
 /* Full orders, so that the same step is found in every run. Of those that begin together the
  * shortest counts as the latest. */
-static int compare_steps(enum step_order order, const void *left, const void *right)
+static int compare_steps(const void *left, const void *right, void *order)
 {
     const struct step *a = *(const struct step *const *)left;
     const struct step *b = *(const struct step *const *)right;
     const int64_t x[] = {b->end_us, a->number, a->metric, a->node};
     const int64_t y[] = {a->end_us, b->number, b->metric, b->node};
-    int compared = compare_begins(order, a, b);
+    int compared = compare_begins(*(enum step_order *)order, a, b);
     for (size_t i = 0; compared == 0 && i < sizeof x / sizeof *x; i++)
         compared = (x[i] > y[i]) - (x[i] < y[i]);
     return compared;
 }
-
-static int steps_of_node(const void *left, const void *right)
-{
-    return compare_steps(STEPS_OF_NODE, left, right);
-}
-
-static int steps_of_all(const void *left, const void *right)
-{
-    return compare_steps(STEPS_OF_ALL, left, right);
-}
-
-static int numbers_of_node(const void *left, const void *right)
-{
-    return compare_steps(NUMBERS_OF_NODE, left, right);
-}
-
-static int numbers_of_all(const void *left, const void *right)
-{
-    return compare_steps(NUMBERS_OF_ALL, left, right);
-}
-
-static int (*const orders[STEP_ORDERS])(const void *, const void *) = {
-    steps_of_node, steps_of_all, numbers_of_node, numbers_of_all};
 
 static int64_t end_of_step(const void *intervals, size_t place)
 {
@@ -78,14 +55,14 @@ static int64_t end_of_step(const void *intervals, size_t place)
 
 int step_index_sort(struct step_index *index, struct gput_error *error)
 {
-    for (int order = 0; order < STEP_ORDERS && index->count > 0; order++) {
+    for (enum step_order order = 0; order < STEP_ORDERS && index->count > 0; order++) {
         const struct step **ordered = malloc(index->count * sizeof *ordered);
         if (!ordered)
             return error_memory(error);
         index->ordered[order] = ordered;
         for (size_t i = 0; i < index->count; i++)
             ordered[i] = index->steps + i;
-        qsort(ordered, index->count, sizeof *ordered, orders[order]);
+        qsort_r(ordered, index->count, sizeof *ordered, compare_steps, &order);
         TRY(end_index_make(&index->ends[order], ordered, index->count, end_of_step, error));
     }
     return GPUT_OK;
@@ -155,7 +132,7 @@ bool step_index_find(const struct step_index *index, const struct profile_frame 
 
 void step_index_finish(struct step_index *index)
 {
-    for (int order = 0; order < STEP_ORDERS; order++) {
+    for (enum step_order order = 0; order < STEP_ORDERS; order++) {
         end_index_finish(&index->ends[order]);
         free(index->ordered[order]);
     }
