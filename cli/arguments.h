@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One use of an option. */
 struct option_use {
     enum option_id id;
     const char *value; /* inside argv; "" for a flag */

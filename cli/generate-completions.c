@@ -50,7 +50,6 @@ static bool is_first_of_family(const struct command *commands, int index)
     return true;
 }
 
-/* The first words of all commands. */
 static void put_first_words(FILE *file)
 {
     int count;
@@ -61,7 +60,6 @@ static void put_first_words(FILE *file)
     }
 }
 
-/* The second words of a family. */
 static void put_second_words(
     FILE *file, const struct command *commands, int count, int first, const char *separator)
 {

@@ -139,13 +139,11 @@ struct option {
     const char *help;
 };
 
-/* The row of an option. */
 const struct option *option(enum option_id id);
 
 /* How users write it: "--output", or "-p" when it has no long name. Static text of `buffer`. */
 const char *option_name(const struct option *option, char buffer[64]);
 
-/* What a search for a long option found. */
 enum option_match { OPTION_UNKNOWN, OPTION_FOUND, OPTION_AMBIGUOUS };
 
 /*

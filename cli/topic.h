@@ -12,7 +12,6 @@ struct topic {
     const char *more;     /* where to read on */
 };
 
-/* The row of a topic. */
 const struct topic *topic(enum topic_id id);
 
 /* The row of that name, or NULL; *id is its number. */

@@ -9,7 +9,6 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/* Shared with the guard. */
 struct guard_state {
     atomic_bool is_shown;        /* the view has the terminal's other screen */
     atomic_bool has_settings;    /* the terminal's settings were changed */
@@ -22,7 +21,6 @@ struct guard {
     struct guard_state *state; /* owned; never NULL after guard_start() succeeded */
 };
 
-/* What the guard needs. */
 struct guard_options {
     int terminal;
     const struct termios *before; /* the terminal's settings */

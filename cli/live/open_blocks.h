@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A code block that is open. */
 struct open_block {
     char name[96];
     int64_t process_id;

@@ -57,7 +57,6 @@ static void erase_line(struct transcript *transcript, size_t from, size_t to)
         line[i] = 0;
 }
 
-/* The parameter of a sequence; 0: none. */
 static size_t parameter(const struct transcript *transcript)
 {
     return (size_t)strtoul(transcript->parameters, NULL, 10);

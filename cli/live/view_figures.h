@@ -29,7 +29,6 @@ struct figure {
     bool is_known; /* it ever was */
 };
 
-/* One GPU. */
 struct gpu_figure {
     char name[96];
     double ram_bytes, capacity_bytes, tracked_bytes, watts;

@@ -101,7 +101,6 @@ static void escape(struct view *view)
     process_rows_arrange(&view->processes);
 }
 
-/* Keys of the list of processes. */
 static void list_key(struct view *view, uint32_t key)
 {
     switch (key) {

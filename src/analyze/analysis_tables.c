@@ -137,7 +137,6 @@ static void add_overall(struct gput_tables *tables, const struct gput_analysis *
 
 /* ---- Code blocks ---- */
 
-/* Calls `put` for each block and each of its parts. */
 static void walk_blocks(const struct gput_analysis *analysis, struct gput_table *table,
     void (*put)(const struct gput_analysis *analysis, struct gput_table *table,
         const struct gput_code_block *block))

@@ -14,7 +14,6 @@
 
 #include <gputracker/energy.h>
 
-/* The source of the points. */
 struct energy_points {
     /* Reads the next point: `*time` on the clock of the calls, joules since the start (NaN:
      * unknown). */
@@ -23,7 +22,6 @@ struct energy_points {
     void *user;
 };
 
-/* Energy of the session as a whole. */
 struct session_energy {
     double seconds;                                   /* from its first to its last point */
     double unknown_seconds[GPUT_ENERGY_FIGURE_COUNT]; /* of these seconds; all when it was never

@@ -147,7 +147,6 @@ static int refuse_lone_mark(const struct call_table *table, const struct call_la
         time_text(table, time, text));
 }
 
-/* A start that has no stop. */
 static int note_open(
     struct call_table *table, const struct call_lane *lane, double start, struct gput_error *error)
 {

@@ -88,7 +88,6 @@ bool comparison_lacks_calls(const struct gput_comparison *comparison);
 void comparison_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values);
 
-/* Whether all values are to be shown as integers. */
 bool comparison_are_integers(const struct comparison_value *values, size_t count);
 
 /* The same in ascending order of the values, NaN last, equal ones in the order of the sessions. */

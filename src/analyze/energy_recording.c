@@ -235,7 +235,6 @@ size_t gput_energy_recording_curve(const struct gput_energy_recording *recording
 
 /* ---- the recording ---- */
 
-/* The series that gives the duration of the recording. */
 static const struct recorded_series *main_series(const struct gput_energy_recording *recording)
 {
     const struct recorded_series *power = &recording->record->series[RECORDED_POWER];
@@ -295,7 +294,6 @@ static void add_known(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-/* The sum over all GPUs of that metric. */
 static double interval_sum_of_gpus(const struct interval *interval, const char *name)
 {
     const struct recorded_series *series = interval->series;

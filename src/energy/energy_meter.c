@@ -489,7 +489,6 @@ double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
     return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;
 }
 
-/* The fault of a counter, or NULL. */
 static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
 {
     if (counter->failed)

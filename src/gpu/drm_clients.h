@@ -34,7 +34,6 @@ struct drm_client_reader {
 
 void drm_client_reader_finish(struct drm_client_reader *reader);
 
-/* Fills a target from a card. */
 void drm_target_init(struct drm_target *target, const struct drm_card *card, bool integrated);
 
 /* Checks whether the card is suspended: then it is not read, and `list` gets the reason for device

@@ -95,7 +95,6 @@ static void keep_uses(
 
 /* ---- GPU RAM of each process ---- */
 
-/* Sums the uses of one process. */
 static void sum_up(struct gpu_process_ram *total, const struct gpu_use *uses, size_t count,
     bool tracked, const struct gpu_missing *missing, uint32_t n_devices)
 {

@@ -370,7 +370,6 @@ static void sample_forked(struct gpu_set *set, struct gpu_sample *sample)
     }
 }
 
-/* Fills the sample from the feeds. */
 static void fill_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
     clear_sample(sample, set->n_devices || gpu_set_has_hidden_gpus(set) ? NAN : 0);

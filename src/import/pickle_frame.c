@@ -22,7 +22,6 @@ void frame_finish(struct frame *frame)
     *frame = (struct frame){0};
 }
 
-/* Reads the names along an axis. */
 static int names_read(
     const struct pickle_value *axis, struct pickle_budget *budget, char ***names, size_t *count)
 {

@@ -87,7 +87,6 @@ static uint32_t count_at(const struct pickle_value *state, const char *key)
     return number >= 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
 }
 
-/* The state of an object of that class. */
 static int get_state(const struct reader *reader, const struct pickle_value *parent,
     const char *key, enum usage_class class, const struct pickle_value **state)
 {

@@ -7,7 +7,6 @@
 
 #include <gputracker/measurement.h>
 
-/* Of a struct gput_process. */
 #define PROCESS_COLUMNS 18
 extern const struct column process_columns[PROCESS_COLUMNS];
 

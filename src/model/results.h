@@ -66,7 +66,6 @@ struct gput_source {
     char reason[GPUT_REASON_SIZE]; /* where it comes from, or why it is missing */
 };
 
-/* A limit that a session passed. */
 struct gput_limit_passed {
     char kind_name[16]; /* "ram", "seconds" …; "" when none was passed */
     double value;       /* the limit, in bytes or seconds */

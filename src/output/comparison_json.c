@@ -84,7 +84,6 @@ static void add_all(const struct comparison_report *report, struct doc *root, ad
         comparison_walk(report, part, &functions, &writer);
 }
 
-/* Of the sessions that lost calls. */
 static void add_lost_calls(const struct gput_comparison *comparison, struct doc *root)
 {
     struct doc *object = doc_add_object(root, "lost_calls");

@@ -37,7 +37,6 @@ static void write_values(void *user, const char *key)
         comparison_are_integers(writer->report->values, comparison->n_sessions));
 }
 
-/* Of the sessions that lost calls. */
 static void write_lost_calls(const struct gput_comparison *comparison, struct str *text)
 {
     pickle_text(text, "lost_calls");

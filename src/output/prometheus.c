@@ -124,7 +124,6 @@ static const struct metric metrics[] = {
     {"power_draw_gpu", GAUGE, "now.watts.gpu", "Power of all GPUs in watts.", NULL},
 };
 
-/* For each GPU. */
 static const struct metric gpu_metrics[] = {
     {"gputracker_gpu_memory_capacity_bytes", GAUGE, "ram_capacity_bytes", "RAM of the GPU.", NULL},
     {"gputracker_gpu_memory_used_bytes", GAUGE, "now.ram_bytes", "RAM in use on the GPU.", NULL},

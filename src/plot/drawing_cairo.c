@@ -113,7 +113,6 @@ static int check(const struct cairo_library *library, int status, struct gput_er
         library->cairo_status_to_string(status));
 }
 
-/* Draws all on the surface. */
 static int draw(const struct cairo_library *library, struct cairo_surface *surface,
     const struct drawing *drawing, double scale, struct gput_error *error)
 {

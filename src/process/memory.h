@@ -46,7 +46,6 @@ void memory_finish(struct memory *memory);
 /* Forgets what was read: the process has other memory now (it called execve). */
 void memory_reset(struct memory *memory);
 
-/* Sets the fast reading. */
 void memory_set_fast(struct memory *memory, uint64_t resident_bytes, uint64_t file_bytes);
 
 /*

@@ -58,7 +58,6 @@ enum process_input {
 
 #define PROCESS_INPUTS (PROCESS_INPUT_SETTLED + 1)
 
-/* The state after an input. */
 enum process_state process_state_after(enum process_state state, enum process_input input);
 
 /* True while neither an end nor its last exit record is known. */

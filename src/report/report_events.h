@@ -7,7 +7,6 @@
 #include "report/report_session.h"
 #include "timeline/timeline_inputs.h"
 
-/* Adds the inputs' events to a timeline. */
 typedef int report_events_source(
     struct timeline_inputs *inputs, const char *path, struct gput_error *error);
 

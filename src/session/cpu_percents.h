@@ -28,5 +28,4 @@ void cpu_percents_put(
 void cpu_percents_put_system(
     const struct cpu_percents *percents, double *values, double sum_percent);
 
-/* Leaves no percent in `values`. */
 void cpu_percents_drop(double *values);

@@ -79,7 +79,6 @@ void ledger_add_scan(struct ledger *ledger, int64_t now_ns);
 /* GPU RAM of the snapshot alone, which will be read again: for maxima. */
 void ledger_add_gpu_ram(struct ledger *ledger);
 
-/* The snapshot of a tick. */
 void ledger_add_snapshot(struct ledger *ledger);
 
 /* Notes by how much the CPU time of exit records was too low, compared with what parents have
@@ -160,7 +159,6 @@ void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *re
 void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy);
 void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results *results);
 
-/* The sources of all figures. */
 void ledger_add_sources(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results);
 

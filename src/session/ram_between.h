@@ -56,5 +56,4 @@ int64_t ram_between_due_ns(const struct ram_between *between);
 bool ram_between_begin_scan(struct ram_between *between);
 void ram_between_add_scan(struct ram_between *between, const struct ram_figures *ram);
 
-/* RAM at a sample. */
 void ram_between_add_sample(struct ram_between *between, const struct ram_figures *ram);

@@ -38,7 +38,6 @@ void session_counts_add(struct session_counts *counts, const struct rusage *usag
 /* Adds the counts of the calling process and of the children that it collected. */
 void session_counts_add_self(struct session_counts *counts);
 
-/* Counts of the calling thread. */
 struct session_counts session_counts_of_thread(void);
 
 /* Subtracts what was counted before, or must not count. */

@@ -208,7 +208,6 @@ static void begin(struct power_sink *recording)
     memset(&recording->joules, 0, sizeof recording->joules);
 }
 
-/* CPU time of a process in the period. */
 static int64_t cpu_since(
     const struct power_sink *recording, const struct process *process, size_t guess)
 {

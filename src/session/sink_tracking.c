@@ -45,7 +45,6 @@ struct tracking_sink {
 
 enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
 
-/* An item for the writer. */
 struct tracking_row_item {
     enum row_kind kind;
     int64_t taken_ns;

@@ -282,7 +282,6 @@ const struct gput_snapshot_gpu *gput_snapshot_gpu(
     return index < snapshot->n_gpus ? &snapshot->gpus[index] : NULL;
 }
 
-/* The first of that GPU. */
 static size_t first_use(const struct gput_snapshot *snapshot, size_t gpu)
 {
     size_t first = 0;

@@ -26,7 +26,6 @@ struct tracker_cost {
 void tracker_cost_init(struct tracker_cost *cost);
 void tracker_cost_finish(struct tracker_cost *cost);
 
-/* Tracking begins. */
 void tracker_cost_begin(struct tracker_cost *cost, bool is_inside);
 
 /* Called by the sampling thread: notes what it used so far, where that counts. */

@@ -22,7 +22,6 @@ struct step_search {
     int64_t next_step; /* the lowest after `last_step`; 0: not seen */
 };
 
-/* Notes that a step begins. */
 void step_search_note(struct step_search *search, int64_t step, int64_t begin_ns);
 
 /* Returns the error of a step that was not seen: GPUT_ERROR_NOT_FOUND, with the steps that there

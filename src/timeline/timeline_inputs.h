@@ -13,7 +13,6 @@
 /* The dimension that is marked by default. */
 #define DEFAULT_LOW_METRIC "GPUUtilization"
 
-/* How readings that are low are marked. */
 struct low_marks {
     const char *metric; /* a dimension ("GPUUtilization") or a name ("cpu0"); NULL: not at all */
     double threshold;

@@ -22,7 +22,6 @@ struct timeline_readings {
     bool has_metric; /* there was a reading of the marked metric */
 };
 
-/* Keeps a reading. */
 int timeline_readings_collect(struct timeline_readings *readings,
     const struct system_reading *reading, const struct low_marks *low, struct gput_error *error);
 

@@ -24,7 +24,6 @@ struct byte_source {
     size_t input_at, input_length;
 };
 
-/* Reads raw bytes of the file. */
 static int read_raw(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error)
 {

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The end of the interval at a place. */
 typedef int64_t interval_end(const void *intervals, size_t place);
 
 /* 16 to the power of this: more than there can be. */

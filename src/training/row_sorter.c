@@ -65,7 +65,6 @@ static int spill(struct row_sorter *sorter, struct gput_error *error)
     return sorted_runs_end_run(sorter->runs, error);
 }
 
-/* Space for one row more. */
 static int make_space(struct row_sorter *sorter, struct gput_error *error)
 {
     size_t max_rows = sorter->memory.bytes / sorter->order.row_size;

@@ -209,7 +209,6 @@ static void report_losses(struct log_reader *reader)
             reader->unnamed, reader->base.rows);
 }
 
-/* Moves on to the next chunk of marks. */
 static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_error *error)
 {
     for (*found = false; !*found && reader->chunk < reader->n_chunks; reader->chunk++) {

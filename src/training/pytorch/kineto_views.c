@@ -100,7 +100,6 @@ enum {
     COVERAGES
 };
 
-/* One GPU of one rank. */
 struct gpu_time {
     int64_t start_ns;
     struct coverage of[COVERAGES];

@@ -110,7 +110,6 @@ static uint32_t pin_memory(struct filling *filling, const struct json_value *val
                                       : add_text(filling->frame, "NA");
 }
 
-/* What the args say about a row. */
 static void parse_args(
     struct filling *filling, const struct json_value *args, struct framework_row *row)
 {
@@ -191,7 +190,6 @@ static int compare_framework(const void *left, const void *right)
     return 0;
 }
 
-/* The files of the system, or the others. */
 static int read_files(struct filling *filling, const struct trace_root *root, const bool *chosen,
     bool system, struct read_report *report, struct gput_error *error)
 {
