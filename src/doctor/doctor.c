@@ -275,8 +275,9 @@ static void check_perf_energy(const struct view *view, struct gput_doctor_source
 static void check_battery(const struct view *view, struct gput_doctor_source *source)
 {
     double watts;
-    if (battery_read(view->sysfs_root, &watts) != GPUT_OK)
-        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "no battery that reports its power");
+    struct gput_error error;
+    if (battery_read(view->sysfs_root, &watts, &error) != GPUT_OK)
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
     else if (isnan(watts))
         set(source, GPUT_DOCTOR_PARTLY, "unplug the machine", "none is in use");
     else

@@ -3,6 +3,7 @@
 #include "os/sysfs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
@@ -38,17 +39,24 @@ static bool powers_machine(const char *supply)
     return says(supply, "type", "Battery") && !says(supply, "scope", "Device");
 }
 
-int battery_read(const char *sysfs_root, double *watts)
+static int no_battery(struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_UNSUPPORTED, "no battery that reports its power");
+}
+
+int battery_read(const char *sysfs_root, double *watts, struct gput_error *error)
 {
     char folder[PATH_MAX], supply[PATH_MAX];
     bool found = false;
     *watts = NAN;
     snprintf(folder, sizeof folder, "%s/class/power_supply", sysfs_root);
     DIR *directory = opendir(folder);
+    if (!directory && !sysfs_failure(errno))
+        return no_battery(error);
     if (!directory)
-        return GPUT_ERROR_UNSUPPORTED;
+        return error_set_errno(error, errno, "Cannot read %.200s", folder);
     struct dirent *entry;
-    while ((entry = readdir(directory))) {
+    while (errno = 0, (entry = readdir(directory))) {
         if (snprintf(supply, sizeof supply, "%s/%s", folder, entry->d_name) >= (int)sizeof supply)
             continue;
         double drawn = powers_machine(supply) ? supply_watts(supply) : NAN;
@@ -58,6 +66,9 @@ int battery_read(const char *sysfs_root, double *watts)
         if (says(supply, "status", "Discharging"))
             *watts = isnan(*watts) ? drawn : *watts + drawn;
     }
+    int failure = errno;
     closedir(directory);
-    return found ? GPUT_OK : GPUT_ERROR_UNSUPPORTED;
+    if (failure)
+        return error_set_errno(error, failure, "Cannot read %.200s", folder);
+    return found ? GPUT_OK : no_battery(error);
 }

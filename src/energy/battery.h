@@ -8,6 +8,7 @@
 
 /*
  * Watts drawn from all discharging batteries, except those of attached devices (mice, …). NaN: none
- * discharges. Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that gives its power.
+ * discharges. Errors: GPUT_ERROR_UNSUPPORTED when the machine has no battery that gives its power;
+ * others when their folder cannot be read.
  */
-int battery_read(const char *sysfs_root, double *watts);
+int battery_read(const char *sysfs_root, double *watts, struct gput_error *error);

@@ -37,6 +37,11 @@ static int folder_length(const struct powercap_zone *zone)
 static void explain_powercap(struct energy_meter *meter)
 {
     const struct powercap *powercap = &meter->powercap;
+    if (powercap->folder_errno) {
+        text_fit(meter->why_not, sizeof meter->why_not, "Cannot read %.160s/class/powercap: %s",
+            meter->sysfs_root, strerror(powercap->folder_errno));
+        return;
+    }
     if (powercap->count == 0 && powercap->n_unnamed > 0) {
         text_fit(meter->why_not, sizeof meter->why_not, "%.*s has no name that says what it counts",
             folder_length(powercap->zones), powercap->zones[0].path);
@@ -93,9 +98,18 @@ static void open_counters(struct energy_meter *meter)
     text_fit(meter->why_not, sizeof meter->why_not, "out of memory");
 }
 
-void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
+static void find_battery(struct energy_meter *meter)
 {
     double watts;
+    struct gput_error error;
+    int code = battery_read(meter->sysfs_root, &watts, &error);
+    meter->has_battery = code == GPUT_OK;
+    if (code != GPUT_OK && code != GPUT_ERROR_UNSUPPORTED)
+        text_fit(meter->why_no_battery, sizeof meter->why_no_battery, "%s", error.message);
+}
+
+void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
+{
     *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
     open_counters(meter);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
@@ -105,7 +119,7 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
         meter->pending[i] = NAN;
     meter->package_share = meter->dram_share = meter->gpu_share = NAN;
     meter->main_share = meter->descendants_share = NAN;
-    meter->has_battery = battery_read(sysfs_root, &watts) == GPUT_OK;
+    find_battery(meter);
 
     struct gput_energy *energy = &meter->energy;
     energy->machine.package = energy->machine.core = energy->machine.uncore = NAN;
@@ -418,7 +432,7 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
     read_gpus(meter, now, &interval, now_ns);
     if (!first) {
         if (meter->has_battery && !meter->leaves_cpu)
-            battery_read(meter->sysfs_root, &watts);
+            battery_read(meter->sysfs_root, &watts, NULL);
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
         if (now->machine_cpu_seconds > 0 && !meter->leaves_cpu)

@@ -55,13 +55,14 @@ struct energy_meter {
     double package_share, dram_share, gpu_share;
     double main_share, descendants_share; /* the same sums of main, descendants and others */
     struct energy_peak peak;
-    bool was_partial;       /* the last interval's total was known only in part */
-    bool gpu_is_lost;       /* the joules of some GPU are not known any more */
-    bool gpu_by_use;        /* some GPU was shared out by SM use */
-    bool gpu_by_memory;     /* some GPU, by memory in use */
-    double unshared_joules; /* of GPUs, unattributed: their users were not known */
-    char why_not[256];      /* why the CPU's energy is not available */
-    char remedy[160];       /* what an administrator can do about it; "" */
+    bool was_partial;         /* the last interval's total was known only in part */
+    bool gpu_is_lost;         /* the joules of some GPU are not known any more */
+    bool gpu_by_use;          /* some GPU was shared out by SM use */
+    bool gpu_by_memory;       /* some GPU, by memory in use */
+    double unshared_joules;   /* of GPUs, unattributed: their users were not known */
+    char why_not[256];        /* why the CPU's energy is not available */
+    char why_no_battery[256]; /* why it is not known whether there is a battery; "" */
+    char remedy[160];         /* what an administrator can do about it; "" */
 };
 
 /* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls

@@ -129,10 +129,12 @@ int powercap_open(const char *sysfs_root, struct powercap *powercap)
     *powercap = (struct powercap){0};
     snprintf(folder, sizeof folder, "%s/class/powercap", sysfs_root);
     DIR *directory = opendir(folder);
-    if (!directory)
+    if (!directory) {
+        powercap->folder_errno = sysfs_failure(errno);
         return GPUT_OK;
+    }
     struct dirent *entry;
-    while (code == GPUT_OK && (entry = readdir(directory))) {
+    while (code == GPUT_OK && (errno = 0, entry = readdir(directory))) {
         struct powercap_zone zone = {.fd = -1};
         char path[512];
         if (!is_zone(entry->d_name, &zone))
@@ -140,7 +142,10 @@ int powercap_open(const char *sysfs_root, struct powercap *powercap)
         snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
         code = add_zone(powercap, path, &zone);
     }
+    powercap->folder_errno = code == GPUT_OK ? errno : 0;
     closedir(directory);
+    if (powercap->folder_errno)
+        powercap->count = 0; /* some of a machine's counters are not its energy */
     open_zones(powercap);
     return code;
 }

@@ -46,12 +46,14 @@ struct powercap {
     struct powercap_zone *zones; /* owned */
     size_t count;                /* of counters that are known */
     size_t n_unnamed;            /* after them; not opened */
+    int folder_errno;            /* why their folder cannot be read: there may be some */
 };
 
 /*
- * Finds and opens the counters. No counters at all is no error: count is 0. Skips intel-rapl-mmio
- * zones of a package that intel-rapl has too, and parts of a package with unknown names. The caller
- * calls powercap_close(), also after an error. Errors: GPUT_ERROR_MEMORY.
+ * Finds and opens the counters. No counters at all is no error: count is 0. Neither is a folder
+ * that cannot be read. Skips intel-rapl-mmio zones of a package that intel-rapl has too, and parts
+ * of a package with unknown names. The caller calls powercap_close(), also after an error. Errors:
+ * GPUT_ERROR_MEMORY.
  */
 int powercap_open(const char *sysfs_root, struct powercap *powercap);
 void powercap_close(struct powercap *powercap);

@@ -109,8 +109,8 @@ static void *amdgpu_probe(
     struct drm_cards found;
     bool has_memory = drm_cards_find(options, is_amdgpu, &found);
     if (has_memory && found.count == 0) {
-        gpu_source_status_set(
-            status, GPU_SOURCE_ABSENT, "", "no AMD GPU in %s/class/drm", options->sysfs_root);
+        drm_cards_explain_none(options, "AMD", &found, status);
+        free(found.cards);
         return NULL;
     }
     if (has_memory)

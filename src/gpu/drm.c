@@ -99,8 +99,9 @@ static void *drm_probe(const struct gpu_source_options *options, struct gpu_sour
     struct drm_cards found;
     bool has_memory = drm_cards_find(options, is_ours, &found);
     if (has_memory && found.count == 0) {
-        gpu_source_status_set(status, GPU_SOURCE_ABSENT, "", "no %s GPU in %s/class/drm",
-            options->vendor == GPU_VENDOR_INTEL ? "Intel" : "Intel or other", options->sysfs_root);
+        drm_cards_explain_none(options,
+            options->vendor == GPU_VENDOR_INTEL ? "Intel" : "Intel or other", &found, status);
+        free(found.cards);
         return NULL;
     }
     if (has_memory)

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "os/sysfs.h"
 
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <math.h>
@@ -118,7 +119,21 @@ bool drm_cards_find(const struct gpu_source_options *options,
         else
             return false;
     }
+    cards->failure = errno;
+    if (cards->failure)
+        cards->count = 0;
     return true;
+}
+
+void drm_cards_explain_none(const struct gpu_source_options *options, const char *whose,
+    const struct drm_cards *cards, struct gpu_source_status *status)
+{
+    if (cards->failure)
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "cannot read %s/class/drm: %s",
+            options->sysfs_root, strerror(cards->failure));
+    else
+        gpu_source_status_set(
+            status, GPU_SOURCE_ABSENT, "", "no %s GPU in %s/class/drm", whose, options->sysfs_root);
 }
 
 long drm_card_next_hwmon(const struct drm_card *card, long last, char *folder)

@@ -23,12 +23,17 @@ struct drm_cards {
     struct drm_card *cards; /* owned; freed by free() */
     uint32_t count;
     uint32_t n_left_out;
+    int failure; /* errno: why their folder cannot be read; 0: it can, or there is none */
 };
 
-/* Finds the cards that are the source's. False without memory. */
+/* Finds the cards that are the source's; none where some may be missing. False without memory. */
 bool drm_cards_find(const struct gpu_source_options *options,
     bool (*is_ours)(const struct drm_card *card, const struct gpu_source_options *options),
     struct drm_cards *cards);
+
+/* Says in `status` why none was found. */
+void drm_cards_explain_none(const struct gpu_source_options *options, const char *whose,
+    const struct drm_cards *cards, struct gpu_source_status *status);
 
 /*
  * The number N of the next <card>/hwmon/hwmonN, after `last` (-1 at first); -1 at the end. Its

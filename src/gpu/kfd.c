@@ -5,6 +5,7 @@
 #include "os/procfs.h"
 #include "os/sysfs.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,8 @@ bool kfd_find_node(const char *sysfs_root, const struct drm_card *card, long ren
     return is_only && unreported == 1;
 }
 
+static const char unreadable[] = "the list of compute programs (ROCm) cannot be read";
+
 /* Whether a process is tracked, or is not visible and may be a tracked one. */
 static bool may_be_tracked(
     const char *procfs_root, const struct gpu_tracked *tracked, pid_t pid, bool *is_out_of_sight)
@@ -145,6 +148,10 @@ void kfd_processes_read(const char *sysfs_root, const char *procfs_root,
             list->pids_unproven |= is_inner;
             list->lacks_compute[device] |= lacks_use && bytes > 0;
         }
+    }
+    for (uint32_t device = 0; errno && device < n_devices; device++) {
+        if (gpu_ids[device])
+            list->ram_missing[device] = list->sm_missing[device] = unreadable;
     }
     if (is_out_of_sight || list->pids_unproven)
         list->none_tracked_has_files = device_files_none_open(procfs_root, tracked, "kfd", NULL);

@@ -3,6 +3,7 @@
 #include "os/sysfs.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,15 +18,19 @@ static bool is_nvidia_gpu(const char *folder)
            sysfs_read_uint64(folder, "class", &class) && class >> 16 == PCI_CLASS_DISPLAY;
 }
 
-/* Counts NVIDIA GPUs and the suspended ones; `address`, when given, gets that of the first. */
+/* Sets errno, too. Counts NVIDIA GPUs and the suspended ones; `address`, when given, gets that of
+ * the first. */
 static void count_gpus(const char *sysfs_root, unsigned *gpus, unsigned *asleep, char *address)
 {
     char bus[SYSFS_PATH_SIZE], folder[SYSFS_PATH_SIZE];
     *gpus = *asleep = 0;
+    errno = 0;
     DIR *directory = sysfs_path(bus, sysfs_root, "bus/pci/devices") ? opendir(bus) : NULL;
-    if (!directory)
+    if (!directory) {
+        errno = sysfs_failure(errno);
         return;
-    for (const struct dirent *entry; (entry = readdir(directory));) {
+    }
+    for (const struct dirent *entry; errno = 0, (entry = readdir(directory));) {
         struct pci_address parsed;
         if (!pci_address_parse(entry->d_name, &parsed) || !sysfs_path(folder, bus, entry->d_name) ||
             !is_nvidia_gpu(folder))
@@ -35,7 +40,9 @@ static void count_gpus(const char *sysfs_root, unsigned *gpus, unsigned *asleep,
         ++*gpus;
         *asleep += sysfs_is_suspended(folder);
     }
+    int failure = errno;
     closedir(directory);
+    errno = failure;
 }
 
 bool nvidia_gpu_find(const char *sysfs_root, char address[PCI_ADDRESS_TEXT_SIZE])

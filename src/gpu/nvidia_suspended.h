@@ -6,7 +6,8 @@
 #include "gpu/gpu.h"
 #include "gpu/pci_address.h"
 
-/* True when the PCI bus has an NVIDIA GPU; writes the address of the first. */
+/* True when the PCI bus has an NVIDIA GPU; writes the address of the first. False sets errno: 0, or
+ * why the bus cannot be read. */
 bool nvidia_gpu_find(const char *sysfs_root, char address[PCI_ADDRESS_TEXT_SIZE]);
 
 /* True when there are NVIDIA GPUs on the PCI bus and every one is suspended. */

@@ -11,6 +11,7 @@
 #include "gpu/unlisted.h"
 #include "os/procfs.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,11 @@ static void explain_absence(const struct gpu_source_options *options,
                   "name)"
                 : "install the NVIDIA driver (in a container: start it with --gpus all)",
             "there is an NVIDIA GPU at %s, but %s", address, error->message);
+    } else if (errno) {
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "",
+            "no NVIDIA driver, and whether there is a GPU is not known: cannot read "
+            "%s/bus/pci/devices: %s",
+            options->sysfs_root, strerror(errno));
     } else {
         gpu_source_status_set(
             status, GPU_SOURCE_ABSENT, "", "no NVIDIA driver: %s", error->message);

@@ -90,14 +90,21 @@ bool sysfs_is_suspended(const char *device_folder)
            (strcmp(status, "suspended") == 0 || strcmp(status, "suspending") == 0);
 }
 
+int sysfs_failure(int errno_value)
+{
+    return errno_value == ENOENT || errno_value == ENOTDIR ? 0 : errno_value;
+}
+
 long sysfs_next_numbered(const char *folder, const char *prefix, long last)
 {
     DIR *directory = opendir(folder);
-    if (!directory)
+    if (!directory) {
+        errno = sysfs_failure(errno);
         return -1;
+    }
     long best = -1;
     size_t length = strlen(prefix);
-    for (const struct dirent *entry; (entry = readdir(directory));) {
+    for (const struct dirent *entry; errno = 0, (entry = readdir(directory));) {
         const char *digits = entry->d_name + length;
         if (strncmp(entry->d_name, prefix, length) != 0 || *digits < '0' || *digits > '9')
             continue;
@@ -107,6 +114,8 @@ long sysfs_next_numbered(const char *folder, const char *prefix, long last)
             (best < 0 || number < best))
             best = (long)number;
     }
+    int failure = errno;
     closedir(directory);
-    return best;
+    errno = failure;
+    return failure ? -1 : best;
 }

@@ -31,8 +31,12 @@ long sysfs_read_bytes(const char *folder, const char *name, void *bytes, size_t 
 /* True when power management has suspended the device, so that reading would wake it, or fail. */
 bool sysfs_is_suspended(const char *device_folder);
 
+/* 0 where errno says that a folder is not there, else errno: what is in it is not known. */
+int sysfs_failure(int errno_value);
+
 /*
  * The next entry of a folder whose name begins with `prefix`, in the order of the numbers that
- * follow it: pass -1 at first, then the last number. Returns the number, or -1 at the end.
+ * follow it: pass -1 at first, then the last number. Returns the number, or -1 at the end, and
+ * errno: 0, or why the folder cannot be read though it may be there.
  */
 long sysfs_next_numbered(const char *folder, const char *prefix, long last);

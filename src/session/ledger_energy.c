@@ -117,6 +117,9 @@ static void add_cpu_energy(const struct ledger *ledger, struct gput_results *res
     if (!isnan(meter->energy.machine.battery))
         results_add_source(results, "battery", GPUT_SOURCE_SAMPLED,
             "power drawn from batteries: the whole machine, integrated");
+    else if (meter->why_no_battery[0])
+        results_add_source(
+            results, "battery", GPUT_SOURCE_UNAVAILABLE, "%s", meter->why_no_battery);
 }
 
 /* A requested figure that is missing gets a reason. */

@@ -18,6 +18,22 @@ class Trouble(GpuTest):
         self.assertNotIn("gpus", report)
         self.assertEqual(self.gpu_tracker("-e", "true", "--disable-logs", GPUT_NVML="/nonexistent").stderr, "")
 
+    def test_folders_that_cannot_be_read_are_not_empty(self):
+        for name in "class/drm", "class/powercap", "class/power_supply", "bus/pci/devices":
+            path = self.folder / "sys" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.symlink_to(path.name)  # a loop: also root cannot read it
+        machine = {"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": str(self.folder / "sys")}
+        report, _ = self.tracked(**machine)
+        self.assertEqual({figure for name, figure in report["max_gpu_ram"].items() if name != "unit"}, {None})
+        doctor = self.gpu_tracker("doctor", **machine).stdout
+        for source, names in {"gpu": ("bus/pci/devices", "class/drm"), "cpu_energy": ("class/powercap",), "battery": ("class/power_supply",)}.items():
+            self.assertEqual(report["sources"][source]["state"], "unavailable")
+            for name in names:
+                why = f"annot read {self.folder}/sys/{name}: Too many levels of symbolic links"
+                self.assertIn(why, report["sources"][source]["reason"])
+                self.assertIn(why, doctor)
+
     def test_no_gpu_is_not_said_next_to_another_failure(self):
         (self.folder / "t.csv").touch()
         done = self.gpu_tracker("-e", "true", "--tf=t.csv", GPUT_NVML="/nonexistent")

@@ -2,6 +2,8 @@
 
 #include "fake_sysfs.h"
 
+#include <errno.h>
+
 static int make_machine(void **state)
 {
     (void)state;
@@ -149,6 +151,22 @@ static void no_counters_are_no_error(void **state)
     struct powercap powercap;
     powercap_open("/nonexistent", &powercap);
     assert_int_equal(powercap.count, 0);
+    assert_int_equal(powercap.folder_errno, 0);
+    powercap_close(&powercap);
+}
+
+static void a_folder_that_cannot_be_read_is_not_one_without_counters(void **state)
+{
+    (void)state;
+    char path[128];
+    struct powercap powercap;
+    fake_sysfs_remove(NULL);
+    fake_sysfs_write("class/other", "");
+    snprintf(path, sizeof path, "%s/class/powercap", fake_sysfs);
+    assert_int_equal(symlink("powercap", path), 0); /* a loop: also root cannot read it */
+    assert_int_equal(powercap_open(fake_sysfs, &powercap), GPUT_OK);
+    assert_int_equal(powercap.count, 0);
+    assert_int_equal(powercap.folder_errno, ELOOP);
     powercap_close(&powercap);
 }
 
@@ -196,6 +214,7 @@ int main(void)
         ON_MACHINE(text_that_is_no_number_is_an_error),
         cmocka_unit_test(mmio_alone_is_enough),
         cmocka_unit_test(no_counters_are_no_error),
+        ON_MACHINE(a_folder_that_cannot_be_read_is_not_one_without_counters),
         cmocka_unit_test(knows_domains_by_their_names),
     };
     return cmocka_run_group_tests_name("energy/powercap", tests, NULL, NULL);

@@ -76,6 +76,13 @@ static void lists_folders_by_their_numbers(void **state)
     assert_int_equal(sysfs_next_numbered(folder, "node", -1), 2);
     assert_int_equal(sysfs_next_numbered(folder, "node", 2), 10);
     assert_int_equal(sysfs_next_numbered(folder, "node", 10), -1);
+    assert_int_equal(errno, 0);
+    snprintf(folder, sizeof folder, "%s/none", fake_sysfs);
+    assert_int_equal(sysfs_next_numbered(folder, "node", -1), -1);
+    assert_int_equal(errno, 0);
+    assert_int_equal(symlink("none", folder), 0); /* a loop: also root cannot read it */
+    assert_int_equal(sysfs_next_numbered(folder, "node", -1), -1);
+    assert_int_equal(errno, ELOOP);
 }
 
 int main(void)
