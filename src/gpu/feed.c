@@ -48,7 +48,7 @@ struct gpu_feed {
 
     struct gpu_process_list processes;
     uint64_t processes_version;
-    int64_t processes_ns;
+    int64_t processes_ns, processes_begun_ns;
     uint64_t processes_asked, processes_answered;
     uint64_t list_requested; /* processes_asked as of the last request for a list at once */
     bool list_overdue;       /* like devices_overdue, of that list */
@@ -288,6 +288,7 @@ static void read_processes(struct gpu_feed *feed)
     feed->processes = feed->scratch;
     feed->scratch = old;
     feed->processes_ns = after;
+    feed->processes_begun_ns = before;
     feed->processes_version++;
     feed->processes_answered = asked;
     feed->list_overdue = feed->moved_list_overdue = false;
@@ -365,7 +366,7 @@ static void mark_lists_missing(struct gpu_feed *feed)
         feed->processes.ram_missing[i] = feed->processes.sm_missing[i] =
             "no thread could be started to list processes";
     feed->processes_version++;
-    feed->processes_ns = clock_monotonic_ns();
+    feed->processes_ns = feed->processes_begun_ns = clock_monotonic_ns();
     feed->processes_answered = UINT64_MAX;
 }
 
@@ -469,8 +470,9 @@ void gpu_feed_request_list(struct gpu_feed *feed)
 
 void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
 {
-    if (pthread_mutex_trylock(&feed->lock) != 0)
-        return; /* a thread is publishing: the view stays as it is */
+    /* Held for copying alone. A view that stayed as it was would be one without GPUs at first, and
+     * later one from before the list that was waited for. */
+    pthread_mutex_lock(&feed->lock);
     view->status = feed->status;
     view->opening = feed->opening;
     view->opened = feed->opened;
@@ -491,6 +493,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
         gpu_process_list_copy(&view->processes, &feed->processes)) {
         view->processes_version = feed->processes_version;
         view->processes_ns = feed->processes_ns;
+        view->processes_begun_ns = feed->processes_begun_ns;
     }
     pthread_mutex_unlock(&feed->lock);
 }

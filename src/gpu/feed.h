@@ -33,6 +33,7 @@ struct gpu_feed_view {
     int64_t read_ns[GPU_MAX_DEVICES]; /* clock_monotonic_ns(); 0: never */
     uint64_t processes_version;       /* number of lists so far */
     int64_t processes_ns;             /* when the list was read; 0: never */
+    int64_t processes_begun_ns;       /* when reading it began: it lacks what was later */
     struct gpu_process_list processes;
     /* For each device the last list during which its RAM in use did not change, and that RAM. */
     uint64_t paired_version[GPU_MAX_DEVICES];
@@ -61,7 +62,7 @@ void gpu_feed_track(struct gpu_feed *feed, const pid_t *pids, size_t count);
 /* Requests fresh figures; a synchronous feed reads them at once. */
 void gpu_feed_request(struct gpu_feed *feed);
 
-/* Updates the view without waiting. */
+/* Updates the view. Does not wait for a driver. */
 void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view);
 
 /* Requests a list of processes whose reading starts from now on, whatever its cost. */

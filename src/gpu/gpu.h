@@ -107,8 +107,10 @@ struct gpu_device_sample {
                                    during which the RAM in use did not change. NaN: unknown */
     bool is_ram_of_list;        /* the RAM in use is that around the list of processes */
     bool bounds_ram;            /* tracked processes cannot have more than the RAM in use */
-    bool may_have_others;       /* untracked processes use it, or its list may lack some */
-    double main_sm_percent;     /* share of the GPU's processors (SM, CU, EU) used by main */
+    bool counts_ram_twice; /* lists gave tracked processes more than was in use before and after */
+    bool ram_is_raised;    /* the RAM in use is what a list gave them; gpu_sample_reconcile_ram() */
+    bool may_have_others;  /* untracked processes use it, or its list may lack some */
+    double main_sm_percent; /* share of the GPU's processors (SM, CU, EU) used by main */
     double descendants_sm_percent;
     double all_sm_percent; /* by all processes; NaN also where only tracked processes are listed */
     bool lacks_ram;        /* main or descendants may have RAM that is not in their figures */
@@ -228,9 +230,13 @@ void gpu_set_refresh(struct gpu_set *set);
  */
 void gpu_set_await(struct gpu_set *set, int64_t timeout_ns);
 
-/* Requests lists of processes whose reading starts from now on, and returns at once. Otherwise
- * lists are read at the intervals described in feed.h. */
-void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree);
+/*
+ * Requests lists of processes whose reading starts from now on, and returns at once. Otherwise
+ * lists are read at the intervals described in feed.h. Until they come, those from before give no
+ * RAM of processes on a device whose RAM in use has changed since; `is_last`: no others will come,
+ * so that what they would have said is missing in the whole session.
+ */
+void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, bool is_last);
 
 /*
  * Waits for these lists, `timeout_ns` at most. A driver that exceeded a timeout is not waited for

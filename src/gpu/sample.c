@@ -12,6 +12,8 @@
 #define LISTS_UNTIL_WARNING 3
 
 static const char stale_reason[] = "the driver does not answer any more";
+static const char outdated_reason[] =
+    "the driver's last list is from before the memory in use has changed";
 static const char at_least_reason[] =
     "at least: the driver does not report it for some tracked processes";
 static const char forked_reason[] = "opened in another process, before a fork";
@@ -59,10 +61,12 @@ static void track(struct gpu_set *set, const struct gpu_tree *tree)
     set->generation = tree->generation;
 }
 
-void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree)
+void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, bool is_last)
 {
     if (set->owner != getpid())
         return;
+    set->lists_since_ns = clock_monotonic_ns();
+    set->lists_are_last = is_last;
     track(set, tree);
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
@@ -168,6 +172,21 @@ static void compare_memory(struct gpu_member *member)
     }
 }
 
+/* Of one list a peak that was over when the memory in use was read may have exceeded that. */
+static void count_paired_list(
+    struct gpu_member *member, uint32_t i, const struct gpu_device_sample *device)
+{
+    uint64_t version = member->attributed_version;
+    if (!device->is_ram_of_list || member->paired_lists[i].version == version ||
+        !(device->combined_ram_bytes > 0))
+        return;
+    member->paired_lists[i].version = version;
+    if (device->combined_ram_bytes > device->ram_used_bytes + GPU_MIN_MOVE_BYTES)
+        member->paired_lists[i].exceed++;
+    else
+        member->paired_lists[i].agree++;
+}
+
 /* True when there was something new. */
 static bool attribute(struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
 {
@@ -263,6 +282,26 @@ static const char *reason_of(const char *missing, const char *past, bool is_at_l
     return missing ? missing : past ? past : is_at_least ? at_least_reason : NULL;
 }
 
+/* Whether the list is from before one that is due, and the memory in use has changed since. */
+static bool is_outdated(const struct gpu_set *set, const struct gpu_feed_view *view,
+    const struct gpu_device_sample *device)
+{
+    return view->processes_begun_ns < set->lists_since_ns && device->bounds_ram &&
+           !device->is_ram_of_list && device->read_ns > view->processes_ns;
+}
+
+/* What tracked processes hold of a device is not known, and may be some. */
+static void drop_ram(
+    struct gpu_set *set, struct gpu_member *member, uint32_t i, struct gpu_device_sample *device)
+{
+    member->missing[i].ram = outdated_reason;
+    member->missing[i].ram_may_be_held = set->lists_are_last;
+    device->lacks_ram = true;
+    device->main_ram_bytes = device->descendants_ram_bytes = device->combined_ram_bytes = NAN;
+    record_missing(set, member, i, member->position[i]);
+    explain(set, member->position[i], GPU_PROCESS_RAM, outdated_reason);
+}
+
 static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     struct gpu_member *member, uint32_t i, bool fresh)
 {
@@ -281,7 +320,8 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
         reason_of(missing->ram, past->ram, fresh && share->ram_is_at_least));
     explain(set, at, GPU_PROCESS_UTILIZATION,
         reason_of(missing->sm, past->sm, fresh && share->sm_is_at_least));
-    out->lacks_ram = missing->ram_is_hidden || missing->ram_may_be_held;
+    out->lacks_ram =
+        missing->ram_is_hidden || missing->ram_may_be_held || missing->ram == gpu_waiting_reason;
     out->lacks_samples = missing->lacks_samples;
     if (!fresh)
         return;
@@ -291,9 +331,14 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     out->is_ram_of_list =
         view->paired_version[i] == member->attributed_version &&
         fabs(out->ram_used_bytes - view->paired_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
+    count_paired_list(member, i, out);
+    out->counts_ram_twice =
+        out->bounds_ram && member->paired_lists[i].exceed > member->paired_lists[i].agree;
     out->may_have_others = view->processes.only_tracked || share->n_untracked ||
                            share->n_unattributed || set->devices[at].shares_ram;
     sample->unattributed_ram_bytes += share->unattributed_ram_bytes;
+    if (is_outdated(set, view, out))
+        drop_ram(set, member, i, out);
 }
 
 static void sample_processes(
@@ -312,8 +357,8 @@ static void sample_processes(
     sample->n_unattributed += member->n_unattributed;
     sample->process_age_seconds =
         older(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
-    if (!sample->listed_ns || view->processes_ns < sample->listed_ns)
-        sample->listed_ns = view->processes_ns;
+    if (!sample->listed_ns || view->processes_begun_ns < sample->listed_ns)
+        sample->listed_ns = view->processes_begun_ns;
 }
 
 static void add_known(double *sum, double value)
@@ -322,10 +367,12 @@ static void add_known(double *sum, double value)
         *sum = isnan(*sum) ? value : *sum + value;
 }
 
-/* RAM of the tracked processes. A sum of 0 is NaN when some device may hide some. */
-static void sum_up_shares(struct gpu_sample *sample)
+/* RAM of the tracked processes. A sum of 0 is NaN when some device may hide some, or a driver has
+ * not answered yet. */
+static void sum_up_shares(const struct gpu_set *set, struct gpu_sample *sample)
 {
-    bool lacks_main = false, lacks_descendants = false, lacks_combined = false;
+    bool is_opening = gpu_set_is_opening(set);
+    bool lacks_main = is_opening, lacks_descendants = is_opening, lacks_combined = is_opening;
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
         add_known(&sample->main_ram_bytes, device->main_ram_bytes);
@@ -346,7 +393,7 @@ static void sum_up_shares(struct gpu_sample *sample)
 static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
 {
     unsigned busy_known = 0;
-    sum_up_shares(sample);
+    sum_up_shares(set, sample);
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
         add_known(&sample->system_ram_bytes, device->ram_used_bytes);
@@ -469,10 +516,12 @@ void gpu_sample_limit_ram(struct gpu_sample *sample)
 /* Of the device and of the sum. */
 static void raise_ram_in_use(struct gpu_device_sample *device, double *sum_bytes)
 {
-    if (device->is_ram_of_list || !contradicts(device, device->combined_ram_bytes))
+    if (device->is_ram_of_list || device->counts_ram_twice ||
+        !contradicts(device, device->combined_ram_bytes))
         return;
     *sum_bytes += device->combined_ram_bytes - device->ram_used_bytes;
     device->ram_used_bytes = device->combined_ram_bytes;
+    device->ram_is_raised = true;
 }
 
 void gpu_sample_reconcile_ram(struct gpu_sample *sample)

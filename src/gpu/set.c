@@ -166,7 +166,7 @@ void gpu_set_update(struct gpu_set *set)
     report_left_out(set);
 }
 
-static bool is_opening(const struct gpu_set *set)
+bool gpu_set_is_opening(const struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed && set->members[i].view->opening)
@@ -180,7 +180,7 @@ bool gpu_set_has_hidden_gpus(const struct gpu_set *set)
         if (set->statuses[i].state == GPU_SOURCE_FAILED ||
             set->statuses[i].state == GPU_SOURCE_SUSPENDED)
             return true;
-    return is_opening(set);
+    return gpu_set_is_opening(set);
 }
 
 /* ---- open and close ---- */
@@ -310,7 +310,7 @@ static int open_all(
     int64_t start = clock_monotonic_ns();
     settle(set, start + OPEN_WAIT_NS);
     gpu_set_update(set);
-    if (set->uuids && is_opening(set) &&
+    if (set->uuids && gpu_set_is_opening(set) &&
         gpu_selection_check(set->uuids, set->devices, set->n_devices, NULL) != GPUT_OK) {
         settle(set, start + OPEN_WAIT_FOR_UUID_NS);
         gpu_set_update(set);

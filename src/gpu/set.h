@@ -26,6 +26,11 @@ struct gpu_member {
     struct gpu_missing missing[GPU_MAX_DEVICES]; /* of processes, as of the last sample */
     uint32_t n_unattributed;
     double untracked_ram_bytes[GPU_MAX_DEVICES]; /* see struct gpu_device_sample */
+    /* Lists with RAM of tracked processes during which the RAM in use did not change. */
+    struct {
+        uint64_t version; /* of the latest */
+        unsigned agree, exceed;
+    } paired_lists[GPU_MAX_DEVICES];
     bool has_listed; /* it listed some visible process once: it hides no tracked ones */
 };
 
@@ -52,7 +57,9 @@ struct gpu_set {
     struct gpu_missing past_missing[GPU_MAX_DEVICES];
     char absence[640];
 
-    bool is_refreshed; /* since the last sample */
+    bool is_refreshed;      /* since the last sample */
+    int64_t lists_since_ns; /* when lists were last requested at once */
+    bool lists_are_last;    /* those */
     bool tracking;
     uint64_t generation;
     struct gpu_process_ram_list process_ram;
@@ -75,6 +82,9 @@ void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member);
 
 /* True when there are GPUs that cannot be read, so that figures are unknown and not 0. */
 bool gpu_set_has_hidden_gpus(const struct gpu_set *set);
+
+/* True while some driver has not answered at all. */
+bool gpu_set_is_opening(const struct gpu_set *set);
 
 /* The reason of a figure before its driver's first answer. Static text. */
 extern const char gpu_waiting_reason[];

@@ -73,7 +73,7 @@ static void request_lists(struct gpu_sampler *sampler, bool is_last, bool awaits
     if (!sampler->has_process || !(is_first(sampler) || is_last))
         return;
     struct gpu_tree tree = tree_of(sampler);
-    gpu_set_request_lists(sampler->gpus, &tree);
+    gpu_set_request_lists(sampler->gpus, &tree, is_last);
     if (is_last || awaits_lists)
         gpu_set_await_lists(sampler->gpus, LIST_WAIT_NS);
     /* The memory in use around the first list, from which later rises are computed. */

@@ -38,7 +38,9 @@ struct gpu_usage {
         bool may_have_others; /* in some sample */
         bool has_untracked;   /* the figure below is known */
         double min_untracked_bytes;
-    } * devices;              /* owned */
+        bool counts_ram_twice; /* as of the last sample */
+        double max_read_bytes; /* RAM in use as the driver reported it; 0: it did not */
+    } * devices;               /* owned */
     double late_list_seconds; /* age of the oldest list of processes at a sample at which the memory
                                  in use had changed since; 0: lists came in time */
 };
@@ -67,6 +69,11 @@ double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usa
  * so that readings missed it.
  */
 double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t device);
+
+/* RAM of a device, or over all of them, but no more than what drivers reported to be in use where
+ * they list memory of processes twice. */
+double gpu_usage_limit(const struct gpu_usage *usage, size_t device, double bytes);
+double gpu_usage_limit_sum(const struct gpu_usage *usage, double bytes);
 
 /* Sum over all devices in the last sample. NaN when none had it, and when one lacks it that had it
  * before. */

@@ -128,14 +128,20 @@ static void add_others(struct gput_processes *list, const struct process_others 
     list->others.storage_write_bytes = (double)task_counts_stored_bytes(&others->counts);
 }
 
-/* Where GPU RAM may have been used unseen, 0 is no peak. */
-static void drop_unknown_gpu_ram(const struct ledger *ledger, struct gput_processes *list)
+/* Where GPU RAM may have been used unseen, 0 is no peak; and none had more than all of them. */
+static void check_gpu_ram(const struct ledger *ledger, double *bytes)
 {
-    double *others = &list->others.peak_gpu_ram_bytes;
-    *others = snapshot_gpu_bytes(ledger->snapshot, *others);
+    double max = gpu_usage_limit_sum(&ledger->gpu_usage, ledger->usage.max[GPUT_COMBINED_GPU_RAM]);
+    if (*bytes > max)
+        *bytes = max;
+    *bytes = snapshot_gpu_bytes(ledger->snapshot, *bytes);
+}
+
+static void check_all_gpu_ram(const struct ledger *ledger, struct gput_processes *list)
+{
+    check_gpu_ram(ledger, &list->others.peak_gpu_ram_bytes);
     for (size_t i = 0; i < list->count; i++)
-        list->processes[i].peak_gpu_ram_bytes =
-            snapshot_gpu_bytes(ledger->snapshot, list->processes[i].peak_gpu_ram_bytes);
+        check_gpu_ram(ledger, &list->processes[i].peak_gpu_ram_bytes);
 }
 
 static int fill_list(struct ledger *ledger, struct gput_processes *list)
@@ -178,7 +184,7 @@ int ledger_list_processes(struct ledger *ledger, struct gput_processes **process
     process_log_read_counts(&ledger->log);
     int code = fill_list(ledger, list);
     add_others(list, &ledger->log.ended.others);
-    drop_unknown_gpu_ram(ledger, list);
+    check_all_gpu_ram(ledger, list);
     list->has_command_lines = ledger->settings->options.command_lines;
     list->ram_unit = ledger->settings->options.ram_unit;
     list->gpu_ram_unit = ledger->settings->options.gpu_ram_unit;

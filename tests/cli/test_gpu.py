@@ -89,11 +89,14 @@ class Peaks(GpuTest):
         late = "delay_ms nvmlDeviceGetMemoryInfo_v2 150\n"
         for command in python(hold, self.scenario, twice), python(ALTERNATE, self.scenario, late, 4):
             self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
-            report, _ = self.tracked("--st", "0.05", command=command)
+            report, _ = self.tracked("--st", "0.05", "--processes", command=command)
             ram, gpu = report["max_gpu_ram"], report["gpus"][0]
             self.assertGreaterEqual(ram["combined"], 100)
             self.assertGreaterEqual(ram["system"], ram["combined"])
             self.assertGreaterEqual(gpu["max_ram"], gpu["max_combined_ram"])
+            if twice in command:
+                peak, = {process["peak_gpu_ram_bytes"] for process in report["processes"]}
+                self.assertEqual([ram["system"], ram["combined"], gpu["max_ram"], gpu["max_combined_ram"], peak], [1000.0] * 4 + [1e9])
 
     def test_nothing_bounds_it_where_others_use_the_gpu(self):
         peaks = self.take(100, 4000, rest="compute 1 7000000\n")["gpu_peaks"]
@@ -102,11 +105,16 @@ class Peaks(GpuTest):
 
     def test_a_list_that_does_not_come_in_time_has_its_age_reported(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
-        hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 60000000\n"
+        hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n"
         program = "import os, sys, time; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(0.5)"
         report, _ = self.tracked("--st", "0.01", command=python(program, self.scenario, hang))
         self.assertGreater(report["gpu_peaks"]["list_age_seconds"], 0)
         self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"the last answer came \d+\.\d\d s before the end$")
+        self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
+        taken = hang.replace(" 50000000", " 90000000")  # by whom is not known
+        report, _ = self.tracked("--st", "0.01", "--overwrite", command=python(program, self.scenario, taken))
+        self.assertEqual([report["max_gpu_ram"][whose] for whose in ("main", "descendants", "combined", "system")], [None] * 3 + [90.0])
+        self.assertIn("last list is from before the memory in use has changed", report["sources"]["process_gpu_ram"]["reason"])
 
     def test_samples_say_how_old_the_lists_of_a_slow_driver_are(self):
         """The last one comes in time."""

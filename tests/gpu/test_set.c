@@ -70,7 +70,7 @@ static void lists_at_once_when_that_is_requested(void **state)
     for (int i = 1; i <= 20; i++) {
         snprintf(text, sizeof text, GPU_A "compute %d %d\n", (int)getpid(), i);
         scenario_write(text);
-        gpu_set_request_lists(set, &tree);
+        gpu_set_request_lists(set, &tree, false);
         gpu_set_await_lists(set, 600 * NS_PER_SECOND);
         struct gpu_sample sample;
         gpu_set_sample(set, &tree, &sample);
@@ -86,11 +86,49 @@ static void waits_for_a_list_but_only_once_for_a_driver_that_hangs(void **state)
     struct gpu_set *set = open_threaded(fake_options());
     struct gpu_tree tree = tree_of(getpid(), NULL, 0);
     scenario_write(HANG GPU_A);
-    gpu_set_request_lists(set, &tree);
+    gpu_set_request_lists(set, &tree, false);
     gpu_set_await_lists(set, NS_PER_SECOND / 1000);
-    gpu_set_request_lists(set, &tree);
+    gpu_set_request_lists(set, &tree, false);
     gpu_set_await_lists(set, 600 * NS_PER_SECOND);
     assert_int_equal(sample_once(set, getpid(), 0).n_devices, 1);
+    gpu_set_close(set);
+    end_hang();
+}
+
+/* Has the device read, while no list comes any more. */
+static struct gpu_sample sample_without_a_last_list(struct gpu_set *set)
+{
+    struct gpu_sample sample;
+    struct gpu_tree tree = tree_of(getpid(), NULL, 0);
+    gpu_set_request_lists(set, &tree, true);
+    gpu_set_await_lists(set, NS_PER_SECOND / 1000);
+    gpu_set_refresh(set);
+    gpu_set_await(set, 600 * NS_PER_SECOND);
+    gpu_set_sample(set, &tree, &sample);
+    return sample;
+}
+
+static void a_list_from_before_the_last_one_says_nothing_of_memory_that_has_changed(void **state)
+{
+    (void)state;
+    static const char no_lists[] = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\n";
+    char text[256];
+    snprintf(text, sizeof text, GPU_A "compute %d 1000000\n", (int)getpid());
+    scenario_write(text);
+    struct gpu_set *set = open_threaded(fake_options());
+    assert_number(sample_once(set, getpid(), 0).main_ram_bytes, 1e6);
+    snprintf(text, sizeof text, "%s" GPU_A, no_lists);
+    scenario_write(text);
+    assert_number(sample_without_a_last_list(set).main_ram_bytes, 1e6);
+    snprintf(text, sizeof text, "%sgpu GPU-aaaa\nmemory 16000000000 0 2000000000\n", no_lists);
+    scenario_write(text);
+    struct gpu_sample sample = sample_without_a_last_list(set);
+    assert_number(sample.main_ram_bytes, NAN);
+    assert_number(sample.combined_ram_bytes, NAN);
+    assert_number(sample.system_ram_bytes, 2e9);
+    assert_true(sample.devices[0].lacks_ram);
+    assert_contains(missing(set, 0, GPU_PROCESS_RAM), "from before the memory in use has changed");
+    assert_non_null(gpu_set_past_missing(set, 0, GPU_PROCESS_RAM));
     gpu_set_close(set);
     end_hang();
 }
@@ -107,7 +145,7 @@ static struct gpu_sample sample_around_a_list(struct gpu_set *set, pid_t main)
 {
     struct gpu_sample sample;
     struct gpu_tree tree = tree_of(main, NULL, 0);
-    gpu_set_request_lists(set, &tree);
+    gpu_set_request_lists(set, &tree, false);
     gpu_set_await_lists(set, 600 * NS_PER_SECOND);
     gpu_set_sample(set, &tree, &sample);
     gpu_set_refresh(set);
@@ -187,7 +225,7 @@ static void waits_once_for_a_list_after_a_change_and_again_at_the_end(void **sta
     assert_number(sample.system_ram_bytes, 150e6);
 
     int64_t begun_ns = clock_monotonic_ns();
-    gpu_set_request_lists(set, &tree);
+    gpu_set_request_lists(set, &tree, false);
     gpu_set_await_lists(set, NS_PER_SECOND / 20);
     assert_true(clock_monotonic_ns() - begun_ns >= NS_PER_SECOND / 20);
     gpu_set_close(set);
@@ -503,6 +541,7 @@ int main(void)
         TEST(waits_for_devices_but_only_once_for_one_that_hangs),
         TEST(lists_at_once_when_that_is_requested),
         TEST(waits_for_a_list_but_only_once_for_a_driver_that_hangs),
+        TEST(a_list_from_before_the_last_one_says_nothing_of_memory_that_has_changed),
         TEST(processes_are_of_the_moment_of_the_memory_in_use),
         TEST(waits_once_for_a_list_after_a_change_and_again_at_the_end),
         TEST(processes_never_hold_more_than_is_in_use_at_that_moment),
