@@ -1,10 +1,19 @@
-"""Runs the unittest cases of the calling script and prints TAP, which meson reads and counts."""
+"""Runs the unittest cases of the calling script and prints TAP, which meson reads and counts.
+
+Most tests wait: for samples, for ends, for programs that sleep. So several run at once, each in a fork of the script.
+"""
 
 import os
+import re
 import sys
+import tempfile
+import time
 import unittest
 
 os.environ["GPUT_CONFIG"] = ""  # defaults of whoever runs the tests
+
+# More than one only while a processor is free: on a busy machine tests run one by one.
+AT_ONCE = 6
 
 
 class TapResult(unittest.TestResult):
@@ -41,9 +50,71 @@ class TapResult(unittest.TestResult):
             self._failure(subtest, error)
 
 
+def parts_of(suite):
+    """What runs by itself: a test, or a class of tests that share what setUpClass() makes."""
+    if isinstance(suite, unittest.TestCase):
+        return [suite]
+    tests = list(suite)
+    if tests and isinstance(tests[0], unittest.TestCase) and type(tests[0]).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__:
+        return [suite]
+    return [part for inner in tests for part in parts_of(inner)]
+
+
+def processor_is_free():
+    with open("/proc/loadavg") as file:
+        return int(file.read().split()[3].split("/")[0]) <= 2 * os.cpu_count()
+
+
+class Part:
+    """Runs in a process of its own; its lines are kept in a file until it has ended."""
+
+    def __init__(self, suite):
+        self.output = tempfile.TemporaryFile("w+")
+        sys.stdout.flush()
+        self.pid = os.fork()
+        if self.pid:
+            return
+        os.dup2(self.output.fileno(), 1)
+        result = TapResult()
+        try:
+            unittest.TestSuite([suite]).run(result)
+        finally:
+            sys.stdout.flush()
+            os._exit(0 if result.wasSuccessful() and result.count else 1)
+
+    def lines(self, status):
+        self.output.seek(0)
+        lines = self.output.read().splitlines()
+        self.output.close()
+        if status and not any(line.startswith("not ok") for line in lines):
+            lines.append(f"not ok 1 - a test that ended with wait status {status}")
+        return lines
+
+
+def run(suite):
+    """Yields the lines of all tests, in the order of their ends."""
+    waiting, running = parts_of(suite)[::-1], {}
+    while waiting or running:
+        may_start = waiting and len(running) < AT_ONCE
+        if may_start and (not running or processor_is_free()):
+            part = Part(waiting.pop())
+            running[part.pid] = part
+            continue
+        pid, status = os.waitpid(-1, os.WNOHANG if may_start else 0)
+        if pid in running:
+            yield from running.pop(pid).lines(status)
+        else:
+            time.sleep(0.02)
+
+
 def main():
-    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])
-    result = TapResult()
-    suite.run(result)
-    print(f"1..{result.count}", flush=True)
-    sys.exit(0 if result.wasSuccessful() and result.count else 1)
+    count, failed = 0, False
+    for line in run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"])):
+        is_test = re.match(r"(not )?ok \d+", line)
+        if is_test:
+            count += 1
+            failed = failed or bool(is_test[1])
+            line = re.sub(r"\d+", str(count), line, count=1)
+        print(line, flush=True)
+    print(f"1..{count}", flush=True)
+    sys.exit(0 if count and not failed else 1)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [meson test option…]
 
-A test that fails is a defect, of the product or of the test: none runs a second time.
+A test that fails is a defect, of the product or of the test: none runs a second time. Most tests wait for something, so
+more run at once than there are processors.
 """
 
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -16,7 +18,8 @@ def run(build, *options):
     folder = pathlib.Path(build) / "meson-logs"
     for log in folder.glob("testlog*.json"):
         log.unlink()
-    subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", *options])
+    at_once = str(2 * os.cpu_count())
+    subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--num-processes", at_once, *options])
     results = {}
     for log in folder.glob("testlog*.json"):
         for line in log.read_text().splitlines():
