@@ -15,8 +15,9 @@
 
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
-/* Of one millisecond, for late events. */
-#define MAX_PAUSES 20
+/* Of one millisecond, for events that are late: on a busy machine a process that ends may wait for
+ * its processor before the kernel announces it. */
+#define MAX_PAUSES 200
 
 /* True when main has ended; it is not collected yet. */
 static bool main_has_ended(const struct gput_session *session)
