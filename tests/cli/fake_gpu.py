@@ -70,6 +70,7 @@ class GpuTest(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads((self.folder / "out.json").read_text()), done.stderr
 
-    def tracked_tree(self, *options, scenario=TWO_GPUS, seconds=1):
-        self.write("\n".join(line for line in scenario.splitlines() if "{" not in line))
+    def tracked_tree(self, *options, scenario=TWO_GPUS, before=None, seconds=1):
+        """`before` is the scenario until there are processes, by default the same without them."""
+        self.write(before or "\n".join(line for line in scenario.splitlines() if "{" not in line))
         return self.tracked(*options, command=python(TREE, self.scenario, scenario, seconds))

@@ -198,7 +198,10 @@ class Energy(CommandTest):
         results = self.track(python(MOVE, *self.machine.move(0.4, package_0_0=10)))
         source = results["sources"]["cpu_energy"]
         self.assertIsNone(results["energy"]["machine"]["package"])
-        self.assertEqual((source["state"], source["reason"]), ("sampled", "RAPL, but the package counter has not moved yet"))
+        # It stands still when it had 2 s: a busy machine can need as long to start the command.
+        had_time = results["compute_time"]["time"] * 3600 >= 1.5
+        self.assertEqual(source["state"], "sampled")
+        self.assertIn(source["reason"], ("RAPL, but the package counter has not moved yet", had_time and "RAPL, but the package counter stands still and is left out"))
 
     def test_a_counter_gets_unreadable(self):
         self.machine.add("intel-rapl:0", "package-0")

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from command import PATIENCE, SOURCE, main, python
+from command import PATIENCE, SOURCE, main, python, wait_until
 from energy_machine import MOVE
 from energy_recording import RecordingTest
 
@@ -94,11 +94,10 @@ class RecordingOfGpus(RecordingTest):
         shutil.copytree(FIXTURES / "gpu-amd-apu" / "sys", self.machine.root, dirs_exist_ok=True)
         there = "gpu GPU-a\nmemory 100 0 50\nutilization 50\npower_mw 100000\ncode nvmlDeviceGetTotalEnergyConsumption 3\n"
         mover = subprocess.Popen(python(MOVE, *self.machine.move(PATIENCE, package_0=50)))
-        try:
-            joules = self.record_gpus((there, there + "code * 15\n"), sysfs=self.machine.root, figure="total")
-        finally:
-            mover.kill()
-            mover.wait()
+        self.processes.append(mover)
+        before = self.machine.counter("intel-rapl:0").read_text()
+        wait_until(lambda: self.machine.counter("intel-rapl:0").read_text() != before, "a counter that moves")
+        joules = self.record_gpus((there, there + "code * 15\n"), sysfs=self.machine.root, figure="total")
         metrics = self.summary()["metrics"]
         in_package, = (metric for name, metric in metrics.items() if name.startswith("in_package_gpu_power:"))
         self.assertGreater(in_package["total"], 0)

@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 
-from command import AS_NOBODY, COMMAND, CommandTest, main, python
+from command import AS_NOBODY, COMMAND, CommandTest, main, python, wait_until
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 
@@ -460,20 +460,24 @@ class Exact(CommandTest):
         self.assertNotIn("processes", self.track("sleep", 0))
 
     def attach(self, words):
-        actor = subprocess.Popen([CONSUMER, *words.split()])
+        """The report of attach on the consumer, which does what the words say once it is tracked."""
+        actor = subprocess.Popen([CONSUMER, "await", "0", *words.split()], stdin=subprocess.PIPE)
         self.processes.append(actor)
-        report = self.folder / "report.json"
-        done = self.run_command("attach", "--disable-logs", "--st", "0.1", "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
-        self.assertEqual(done.returncode, 0, done.stderr)
+        report, rows = self.folder / "report.json", self.folder / "rows.csv"
+        tracker = self.start_command("attach", "--disable-logs", "--st", "0.1", "--tf", rows, "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
+        wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3, "a sample")
+        actor.stdin.close()
+        _, said = self.finish(tracker)
+        self.assertEqual(tracker.returncode, 0, said)
         return self.read(report)
 
     def test_the_end_of_an_attached_process_counts_once(self):
-        seconds = self.attach("sleep 0.5 spin 1")["accounting"]["cpu_seconds"]
+        seconds = self.attach("spin 1")["accounting"]["cpu_seconds"]
         self.assertGreater(seconds["sampled"], 0.7)
         self.assertLess(seconds["sampled"], 1.1)
 
     def test_a_peak_since_attaching_is_in_the_maximum(self):
-        report = self.attach("sleep 0.5 alloc 100 free sleep 1.5")
+        report = self.attach("alloc 100 free sleep 1.5")
         self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 100e6)
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 100e6)
 
@@ -491,7 +495,7 @@ class Exact(CommandTest):
         self.assertIn("before tracking", peaks["main_source"])
 
     def test_an_attached_tracker_follows_orphans(self):
-        report = self.attach("sleep 0.5 daemon [ swarm 20 0.01 ] sleep 1.5")
+        report = self.attach("daemon [ swarm 20 0.01 ] sleep 1.5")
         if self.announced(report):
             # The main one, the daemon and its parent, and twenty.
             self.assertEqual(report["accounting"]["processes"]["seen"], 23)
@@ -501,7 +505,7 @@ class Exact(CommandTest):
     def test_what_exit_records_lack_is_in_figures_that_parents_collected(self):
         """Most of what a program uses that ends within a clock tick; next to it an orphan that was not collected."""
         truth = self.folder / "truth"
-        report = self.attach(f"sleep 0.5 daemon [ spin 0.5 ] sleep 1 programs 1000 /bin/true report {truth} sleep 0.5")
+        report = self.attach(f"daemon [ spin 0.5 ] sleep 1 programs 1000 /bin/true report {truth} sleep 0.5")
         if not self.knows_ends(report):
             self.skipTest(report["sources"]["process_ends"]["reason"])
         seconds = 0.5 + float(truth.read_text().split()[0])

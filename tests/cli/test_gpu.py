@@ -219,8 +219,9 @@ class Figures(GpuTest):
             "delay_ms nvmlDeviceGetPowerUsage 2000\ngpu GPU-aaaa\nmemory 16000000000 0 1000\npower_mw 100000\n"
             "code nvmlDeviceGetTotalEnergyConsumption 3\n"
         )
-        report, _ = self.tracked("--st", "0.1", command=("sleep", "3"))
-        self.assertLess(report["energy"]["machine"]["gpu"], 270)
+        answered_once = "until [ \"$(grep -c nvmlDeviceGetPowerUsage calls)\" -ge 2 ]; do sleep 0.1; done 2>errors; sleep 1"
+        report, _ = self.tracked("--st", "0.1", "--tu", "seconds", command=("sh", "-c", answered_once), FAKE_NVML_LOG=str(self.folder / "calls"))
+        self.assertLess(report["energy"]["machine"]["gpu"], 100 * (report["compute_time"]["time"] - 0.3))
         self.assertIsNone(report["energy"]["mean_watts"])
         self.assertIsNone(report["energy"]["max_watts"])
         self.assertIn("GPU 0 reported nothing for", report["sources"]["gpu_energy"]["reason"])

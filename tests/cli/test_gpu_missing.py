@@ -187,8 +187,9 @@ class NotAvailable(GpuTest):
         self.assertEqual(said.count("The gpu_ram limit cannot be watched"), 1, said)
 
     def test_a_limit_of_what_is_listed_is_watched(self):
+        unused = "gpu GPU-aaaa\nmemory 16000000000 0 0\ngpu GPU-bbbb\nmemory 8000000000 0 0\n"
         for limit, passed in (("8GB", 0), ("1GB", 1)):
-            _, said = self.tracked_tree("--limit", f"gpu_ram={limit}", "--overwrite")
+            _, said = self.tracked_tree("--limit", f"gpu_ram={limit}", "--overwrite", before=unused)
             self.assertEqual(said.count("The gpu_ram limit"), passed, said)
 
     def test_joules_of_a_counter_that_never_moved_are_not_exact(self):

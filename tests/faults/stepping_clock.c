@@ -102,6 +102,8 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
 {
     int64_t now_ns = read_true(CLOCK_MONOTONIC);
     int64_t until_ns = ns_of(deadline) - ahead_ns(CLOCK_MONOTONIC);
+    if (until_ns < 0) /* it passed before the machine started, and there is no such time */
+        until_ns = 0;
     bool is_early = steps_all && until_ns > now_ns + every_ns;
     struct timespec until = timespec_of(is_early ? now_ns + every_ns : until_ns);
     int code = pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &until);

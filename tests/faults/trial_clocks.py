@@ -91,9 +91,10 @@ def marks(rounds):
 
 @trial("stepped clock", "run, a day in 120 steps", 1, 10)
 def day(rounds):
+    script = "sleep 1.2; until [ $(wc -l <t.csv) -ge 14 ]; do sleep 0.1; done; exit 7"  # with three lines above the rows
     for number in rounds:
         folder = rounds.fresh()
-        done = run("run", "--st", "60", "--tu", "seconds", "--tf", "t.csv", "-o", "r.json", "--", "sh", "-c", "sleep 1.2; exit 7",
+        done = run("run", "--st", "60", "--tu", "seconds", "--tf", "t.csv", "-o", "r.json", "--", "sh", "-c", script,
                    folder=folder, env=stepping("all", DAY // 120, 10))
         problem = "" if done.returncode == 7 else f"exit status {done.returncode}: {done.stderr}"
         if not problem:

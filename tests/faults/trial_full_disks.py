@@ -11,7 +11,7 @@ import subprocess
 import time
 import unittest
 
-from faults import leftovers, main, problem_of, run, trial
+from faults import COMMAND, leftovers, main, problem_of, run, trial, wait_until
 from formats import marks_csv, rapl, trace, tracked
 from marking import Marker
 
@@ -167,6 +167,15 @@ def last_moment_of(folder):
     return datetime.datetime.fromisoformat(date).timestamp()
 
 
+def lags_of(disk, name):
+    """How long after there was space the last row and the last line of the recording are; -1 until they can be read."""
+    try:
+        freed = float((disk / "freed").read_text())
+        return last_time_of(disk / name) - freed, last_moment_of(disk / "rec") - freed
+    except (OSError, ValueError, IndexError, TypeError, sqlite3.Error):
+        return (-1,)
+
+
 @trial("full disk", "run and its recording of power, until there is space again", 2, 40)
 def run_until_space(rounds):
     environment = os.environ | rapl(rounds.folder)
@@ -175,17 +184,19 @@ def run_until_space(rounds):
             subprocess.run(["rm", "-rf", *(disk / name for name in leftovers(disk))], check=True)
             driver, name = (("json", "t.csv"), ("sqlite", "t.sqlite"))[number % 2]
             # The disk is full at once, and has space before it ends.
-            script = "cat /dev/zero >filler 2>/dev/null; sleep 0.5; rm filler; date +%s.%N >freed; sleep 1.7"
-            done = run("run", "--st", "0.01", "--tf", name, "--energy-folder", "rec", "--energy-driver", driver, "--measurement-period", "0.1", "-f", "json", "-o",
-                       rounds.folder / "report.json", "--", "sh", "-c", script, folder=disk, env=environment)
-            problem = problem_of(done) or ("" if done.returncode == 0 else f"exit status {done.returncode}: {done.stderr}")
+            script = "cat /dev/zero >filler 2>/dev/null; sleep 0.5; rm filler; date +%s.%N >freed; until [ -e ../enough ]; do sleep 0.1; done"
+            process = rounds.start([COMMAND, "run", "--st", "0.01", "--tf", name, "--energy-folder", "rec", "--energy-driver", driver, "--measurement-period", "0.1",
+                                    "-f", "json", "-o", rounds.folder / "report.json", "--overwrite", "--", "sh", "-c", script], cwd=disk, env=environment)
+            wait_until(lambda: all(lag >= 1 for lag in lags_of(disk, name)), "rows and lines of a second after there was space")
+            (rounds.folder / "enough").touch()
+            said = process.stderr.read().decode()
+            rounds.close(process)
+            (rounds.folder / "enough").unlink()
+            problem = "" if process.returncode == 0 else f"exit status {process.returncode}: {said}"
             if not problem:
-                freed = float((disk / "freed").read_text())
-                lags = {"rows": last_time_of(disk / name) - freed, "lines": last_moment_of(disk / "rec") - freed}
                 lost = json.loads((rounds.folder / "report.json").read_text())["tracker"]["rows_lost"]
-                problem = "; ".join(f"{what} end {lag:.2f} s after there was space" for what, lag in lags.items() if lag < 1)
-                problem = problem or ("" if lost or driver == "sqlite" else "no row was lost: the disk was not full")
-                problem = problem or ("" if "are being lost" in done.stderr or not lost else f"{lost} rows are lost, and not a word of it")
+                problem = ("" if lost or driver == "sqlite" else "no row was lost: the disk was not full")
+                problem = problem or ("" if "are being lost" in said or not lost else f"{lost} rows are lost, and not a word of it")
             rounds.count_round(problem, f"{driver}, round {number}")
 
 
