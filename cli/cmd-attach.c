@@ -139,6 +139,8 @@ static int attach(const struct arguments *arguments, struct tracking *tracking, 
     if (code == GPUT_OK)
         code = track(session, pid, for_seconds, tracking, limited, stop_fd, error);
     gput_session_destroy(session);
+    if (!tracking_deliver(tracking) && code == GPUT_OK)
+        code = fail(error, GPUT_ERROR_IO, "Not every file is where it belongs.");
     return code;
 }
 

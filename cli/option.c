@@ -77,7 +77,9 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
                 "and .sqlite; in the latter the table is called \"data\"."},
     [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
-        .help = "Replace the tracking file if it exists already."},
+        .help =
+            "Replace the tracking file if it exists already; in a rank of a parallel job, every "
+            "file."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
         .help = "When to read the private and shared parts of RAM, which are expensive to read: "
                 "'adaptive': when they may have changed, at a bounded cost; 'exact': at every "
@@ -93,6 +95,10 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Where to keep the results so far while tracking runs. The file is removed at the "
                 "end; if the tracker is killed, 'gpu-tracker show' prints it. Defaults to a hidden "
                 "file in the working directory."},
+    [OPTION_SPOOL] = {0, "spool", ARGUMENT_FILE, "folder", .newer = true,
+        .help =
+            "Write all files to this folder of the machine first (/tmp), and move them to their "
+            "places at the end. What could not be moved is named and stays there."},
     [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Stop tracking after this many seconds. Defaults to until the process ends."},
     [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",

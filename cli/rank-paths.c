@@ -1,18 +1,36 @@
 #include "rank-paths.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_NAME_TRIES = 100 };
+
+static void remove_empty(const char *path)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0)
+        unlink(path);
+    else
+        rmdir(path);
+}
 
 void rank_paths_finish(struct rank_paths *ranks)
 {
-    for (size_t i = 0; i < ranks->n_paths; i++)
+    for (size_t i = 0; i < ranks->n_paths; i++) {
+        if (ranks->claimed[i])
+            remove_empty(ranks->paths[i]);
         free(ranks->paths[i]);
+    }
     gput_job_destroy(ranks->job);
     *ranks = (struct rank_paths){0};
 }
 
-static bool is_one_of_many(const struct rank_paths *ranks)
+bool rank_paths_are_many(const struct rank_paths *ranks)
 {
     return ranks->job && gput_job_rank(ranks->job) >= 0 && gput_job_world_size(ranks->job) != 1;
 }
@@ -28,7 +46,7 @@ int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_e
     if (code != GPUT_OK)
         return code;
     ranks->changed[ranks->n_paths] =
-        is_one_of_many(ranks) && !strchr(*path, '%') && strcmp(*path, expanded) != 0;
+        rank_paths_are_many(ranks) && !strchr(*path, '%') && strcmp(*path, expanded) != 0;
     ranks->paths[ranks->n_paths++] = expanded;
     *path = expanded;
     return GPUT_OK;
@@ -37,7 +55,7 @@ int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_e
 bool rank_paths_replace(struct rank_paths *ranks, const char **path)
 {
     struct gput_error no_matter;
-    for (size_t i = 0; i < ranks->n_paths && is_one_of_many(ranks); i++) {
+    for (size_t i = 0; i < ranks->n_paths && rank_paths_are_many(ranks); i++) {
         char *free_path;
         if (ranks->paths[i] != *path)
             continue;
@@ -49,6 +67,41 @@ bool rank_paths_replace(struct rank_paths *ranks, const char **path)
         return true;
     }
     return false;
+}
+
+static int make_empty(const char *path, bool is_folder)
+{
+    if (is_folder)
+        return mkdir(path, 0777) == 0 ? 0 : errno;
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+/* Nothing of the kind that is to be written, nor is a link to such a thing: it takes what comes. */
+static bool is_left_alone(const char *path, bool is_folder)
+{
+    struct stat info;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &info) == 0 &&
+               (is_folder ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode)));
+}
+
+int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder)
+{
+    int failure = EEXIST;
+    if (is_left_alone(*path, is_folder))
+        return 0;
+    for (int tries = 0; failure == EEXIST && tries < MAX_NAME_TRIES; tries++) {
+        if (tries > 0 && !rank_paths_replace(ranks, path))
+            break;
+        failure = make_empty(*path, is_folder);
+    }
+    for (size_t i = 0; i < ranks->n_paths; i++)
+        ranks->claimed[i] |= failure == 0 && ranks->paths[i] == *path;
+    return failure;
 }
 
 void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size)

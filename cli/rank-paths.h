@@ -1,6 +1,7 @@
 /*
  * Names of the files that one of many ranks writes: placeholders, and a name of its own for each
- * rank.
+ * rank. A name is claimed by an empty file, so that no two trackers write to one, on whatever
+ * machines they are.
  */
 #pragma once
 
@@ -16,17 +17,28 @@ struct rank_paths {
     char *paths[RANK_PATHS]; /* owned */
     size_t n_paths;
     bool changed[RANK_PATHS]; /* the rank was put into it */
+    bool claimed[RANK_PATHS]; /* we made an empty file, or folder, of that name */
 };
 
-/* An empty one is all zeroes. */
+/* An empty one is all zeroes. Removes what was claimed and is still empty. */
 void rank_paths_finish(struct rank_paths *ranks);
 
 /* Replaces a path (NULL and "": none) by that of this process, which `ranks` owns. Errors: those of
  * gput_job_path(). */
 int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error);
 
+/* Whether there are other ranks. */
+bool rank_paths_are_many(const struct rank_paths *ranks);
+
 /* Replaces a path that is taken by a free one. False: there is one rank only, or no memory. */
 bool rank_paths_replace(struct rank_paths *ranks, const char **path);
+
+/*
+ * Makes an empty file, or folder, of an expanded name: of the next free one where it is taken and
+ * there are many ranks. Pipes and devices are left alone. Returns 0 or an errno: EEXIST where the
+ * only one is taken.
+ */
+int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder);
 
 /* "rank 3 of 8 (Open MPI) writes samples.r3.csv, usage.r3.json"; "" where no rank was put into a
  * name. */

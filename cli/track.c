@@ -11,6 +11,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,14 +126,16 @@ static void wait_for_command(
     end->abandoned = false;
 }
 
-/* The exit status; *killed_by is the signal to die of when it is not 0. */
-static int exit_status(const struct launch_end *end, enum outcome outcome, int *killed_by)
+/* The exit status; *killed_by is the signal to die of when it is not 0. A report that is missing
+ * must not end a job of which the command is a rank. */
+static int exit_status(
+    const struct launch_end *end, enum outcome outcome, bool is_rank, int *killed_by)
 {
     if (end->abandoned)
         *killed_by = end->killed_by;
     else if (WIFSIGNALED(end->status))
         *killed_by = WTERMSIG(end->status);
-    else if (WEXITSTATUS(end->status) != 0 || outcome != NOT_WRITTEN)
+    else if (WEXITSTATUS(end->status) != 0 || outcome != NOT_WRITTEN || is_rank)
         return WEXITSTATUS(end->status);
     return EXIT_TRACKER_FAILED;
 }
@@ -228,7 +231,8 @@ static int track_in_session(struct gput_session *session, struct tracking *track
     }
     if (end.stop_fd >= 0)
         close(end.stop_fd);
-    return limited ? EXIT_LIMIT_PASSED : exit_status(&end, outcome, killed_by);
+    return limited ? EXIT_LIMIT_PASSED
+                   : exit_status(&end, outcome, rank_paths_are_many(&tracking->ranks), killed_by);
 }
 
 int track_command(
@@ -258,6 +262,9 @@ int track_command(
         message_error(&error);
     }
     gput_session_destroy(session);
+    bool is_delivered = tracking_deliver(&tracking);
+    if (!is_delivered && status == EXIT_SUCCESS && !rank_paths_are_many(&tracking.ranks))
+        status = EXIT_TRACKER_FAILED;
     tracking_finish(&tracking);
     if (killed_by)
         signals_die(killed_by);

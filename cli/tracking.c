@@ -243,6 +243,54 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     return code;
 }
 
+/* ---- names of files ---- */
+
+static void warn_of_file(
+    struct tracking *tracking, const char *format, const char *a, const char *b)
+{
+    char text[MESSAGE_LINE_SIZE];
+    snprintf(text, sizeof text, format, a, b);
+    if (!tracking->disable_logs)
+        say(tracking, MESSAGE_WARNING, text);
+}
+
+/* A name that others may take, too, becomes ours. The tracking file is made at once where it is
+ * not spooled. */
+static int claim(struct tracking *tracking, const char **path, struct gput_error *error)
+{
+    const struct gput_session_options *options = &tracking->options;
+    bool is_samples = path == &options->tracking_file,
+         are_many = rank_paths_are_many(&tracking->ranks);
+    bool is_spooled = tracking->spool.folder != NULL;
+    if (!*path || !(*path)[0] || options->overwrite || (is_samples ? !is_spooled : !are_many) ||
+        path == &options->resource_usage_file)
+        return GPUT_OK;
+    const char *wanted = strdup(*path);
+    int failure = rank_paths_claim(&tracking->ranks, path, path == &options->energy_folder);
+    int code = GPUT_OK;
+    if (failure == EEXIST && is_samples && !are_many)
+        code = fail(error, GPUT_ERROR_EXISTS,
+            "File %.400s already exists. --overwrite replaces it.", *path);
+    else if (failure && (failure != ENOENT || path != &options->energy_folder))
+        warn_of_file(
+            tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
+    else if (wanted && strcmp(wanted, *path) != 0)
+        warn_of_file(tracking, "%.400s exists: %.400s is written.", wanted, *path);
+    free((char *)wanted);
+    return code;
+}
+
+static int begin_spool(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    const char *root = arguments_value(arguments, OPTION_SPOOL);
+    int code = root ? spool_begin(&tracking->spool, root, error) : GPUT_OK;
+    if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
+        return code;
+    warn_of_file(tracking, "%.400s Files are written to their places%s.", error->message, "");
+    return GPUT_OK;
+}
+
 /* Each file gets the name that it has in this process. */
 static int name_files(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
@@ -250,18 +298,45 @@ static int name_files(
     struct gput_session_options *options = &tracking->options;
     const char **const paths[] = {&options->tracking_file, &tracking->output, &tracking->html_path,
         &options->energy_folder, &options->resource_usage_file};
+    const size_t count = sizeof paths / sizeof *paths;
     char text[MESSAGE_LINE_SIZE];
+    int code = GPUT_OK;
     tracking->html_path = arguments_value(arguments, OPTION_HTML_REPORT);
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        int code = rank_paths_expand(&tracking->ranks, paths[i], error);
-        if (code != GPUT_OK)
-            return code;
-    }
+    for (size_t i = 0; code == GPUT_OK && i < count; i++)
+        code = rank_paths_expand(&tracking->ranks, paths[i], error);
+    if (code == GPUT_OK)
+        code = begin_spool(arguments, tracking, error);
+    for (size_t i = 0; code == GPUT_OK && i < count; i++)
+        code = claim(tracking, paths[i], error);
     rank_paths_describe(&tracking->ranks, text, sizeof text);
-    if (text[0] && !tracking->disable_logs)
+    if (code == GPUT_OK && text[0] && !tracking->disable_logs)
         say(tracking, MESSAGE_NOTE, text);
+    for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+        if (*paths[i] || paths[i] == &options->resource_usage_file)
+            code = spool_add(&tracking->spool, paths[i], error);
+    }
+    snprintf(text, sizeof text, "files are written to %s first", tracking->spool.folder);
+    if (code == GPUT_OK && tracking->spool.folder && !tracking->disable_logs)
+        say(tracking, MESSAGE_NOTE, text);
+    return code;
+}
+
+/* One of many ranks runs its command all the same. */
+static int check_output(struct tracking *tracking, const char *path, struct gput_error *error)
+{
+    int code = path ? report_check_output(path, error) : GPUT_OK;
+    if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
+        return code;
+    warn_of_file(tracking, "%.600s%s", error->message, "");
     return GPUT_OK;
 }
+
+bool tracking_deliver(struct tracking *tracking)
+{
+    return spool_deliver(&tracking->spool, message_warning, NULL);
+}
+
+/* ---- everything ---- */
 
 static int read_everything(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
@@ -300,7 +375,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     if (code == GPUT_OK)
         code = output_files_keep(tracking->output, options->energy_folder, "the recording", error);
     if (code == GPUT_OK)
-        code = report_check_output(tracking->output, error);
+        code = check_output(tracking, tracking->output, error);
     tracking->lists_processes = options->processes;
     return code == GPUT_OK ? html_report_begin(&tracking->html, tracking->html_path, options, error)
                            : code;
@@ -334,6 +409,22 @@ static bool is_taken(int code, const struct gput_session_options *options)
            access(options->tracking_file, F_OK) == 0;
 }
 
+/* Without the files that a session writes while it tracks. */
+static int create_without_files(
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+{
+    struct gput_error without_files;
+    struct gput_session_options options = tracking->options;
+    options.tracking_file = options.energy_folder = NULL;
+    options.resource_usage_file = "";
+    if (gput_session_create(&options, session, &without_files) != GPUT_OK)
+        return error->code;
+    warn_of_file(tracking, "%.600s (the command runs without %s).", error->message, "its files");
+    tracking->options = options;
+    tracking->html.path = NULL;
+    return GPUT_OK;
+}
+
 int tracking_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error)
 {
@@ -352,6 +443,8 @@ int tracking_create_session(
         if (code == GPUT_OK)
             say(tracking, MESSAGE_WARNING, text);
     }
+    if (code != GPUT_OK && rank_paths_are_many(&tracking->ranks))
+        return create_without_files(tracking, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
         return code;
     if (error->errno_value == EEXIST)
@@ -373,6 +466,7 @@ void tracking_finish(struct tracking *tracking)
 {
     tracking_say_held(tracking, SCREEN_NEVER_WAITS);
     html_report_finish(&tracking->html);
+    spool_finish(&tracking->spool);
     rank_paths_finish(&tracking->ranks);
     pthread_mutex_destroy(&tracking->lock);
     gput_config_destroy(tracking->config);

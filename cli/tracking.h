@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "html-report.h"
 #include "rank-paths.h"
+#include "spool.h"
 
 #include <gputracker/gputracker.h>
 
@@ -22,6 +23,7 @@ struct tracking {
     const char *html_path;               /* of --report; NULL: none is wanted */
     struct html_report html;             /* next to it, at the end */
     struct rank_paths ranks;             /* owns the names of files */
+    struct spool spool;                  /* where they are written first */
     bool lists_processes;                /* in the report, too */
     bool quiet;                          /* no report on the screen */
     bool shows_progress;                 /* a line on the terminal while the command runs */
@@ -53,9 +55,14 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
 void tracking_finish(struct tracking *tracking);
 
 /* gput_session_create() with these options. A tracking file that exists is an error that names the
- * option; one of many ranks takes a free name instead, and says so. */
+ * option. One of many ranks takes a free name instead, or does without the files that cannot be
+ * made, and says so: its command is to run. */
 int tracking_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error);
+
+/* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
+ * a warning says where. */
+bool tracking_deliver(struct tracking *tracking);
 
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);

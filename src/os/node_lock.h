@@ -3,8 +3,7 @@
  * folder of this machine alone. The kernel gives it up when its holder ends, however that ends. A
  * fork of the holder does not have it. It is never waited for.
  */
-#ifndef OS_NODE_LOCK_H
-#define OS_NODE_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ bool node_lock_try(struct node_lock *lock, const char *self);
 
 /* Gives it up, and removes the file if it was ours. */
 void node_lock_release(struct node_lock *lock);
-
-#endif

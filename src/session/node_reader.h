@@ -3,8 +3,7 @@
  * CPU, GPUs that the command does not see. Of the ranks on one machine one does, and another when
  * it has ended; a tracker that is no rank reads all for itself.
  */
-#ifndef SESSION_NODE_READER_H
-#define SESSION_NODE_READER_H
+#pragma once
 
 #include "os/launcher.h"
 #include "os/node_lock.h"
@@ -41,5 +40,3 @@ void node_reader_explain(
 
 /* Lets another one read; what is known of the session stays. */
 void node_reader_finish(struct node_reader *reader);
-
-#endif

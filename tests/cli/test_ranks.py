@@ -42,6 +42,32 @@ class Ranks(unittest.TestCase):
         self.assertEqual((self.folder / "s.r1.csv").read_text(), "of somebody else")
         self.assertEqual(self.names(), ["s.r1.1.csv", "s.r1.csv"])
 
+    def test_no_output_of_a_rank_replaces_another(self):
+        for name in "r.r1.json", "p.r1":
+            (self.folder / name).mkdir() if name == "p.r1" else (self.folder / name).write_text("of somebody else")
+        done = self.run_rank("-o", "r.json", "--energy-folder", "p", PMI_RANK="1", PMI_SIZE="2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: r.r1.json exists: r.r1.1.json is written.", done.stderr)
+        self.assertIn("warning: p.r1 exists: p.1.r1 is written.", done.stderr)
+        self.assertEqual((self.folder / "r.r1.json").read_text(), "of somebody else")
+        self.assertIn("max_ram", json.loads((self.folder / "r.r1.1.json").read_text()))
+        self.assertEqual(list((self.folder / "p.r1").iterdir()), [])
+        done = self.run_rank("-o", "r.json", "--overwrite", PMI_RANK="1", PMI_SIZE="2")
+        self.assertIn("max_ram", json.loads((self.folder / "r.r1.json").read_text()))
+
+    def test_a_command_that_is_not_found_leaves_no_empty_file(self):
+        done = subprocess.run(
+            [command.COMMAND, "run", "-o", "r.json", "--", "no-such-command-anywhere"],
+            cwd=self.folder, env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"}, capture_output=True, text=True)  # fmt: skip
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual(self.names(), [])
+
+    def test_a_rank_runs_without_files_that_cannot_be_made(self):
+        done = self.run_rank("--tf", "nowhere/s.csv", "-o", "nowhere/r.json", PMI_RANK="1", PMI_SIZE="2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("(the command runs without its files)", done.stderr)
+        self.assertIn('"max_ram"', done.stderr)  # the report, where no file can have it
+
     def test_a_clash_is_an_error_for_one_process(self):
         (self.folder / "s.csv").write_text("of somebody else")
         done = self.run_rank("--tf", "s.csv", "-q")

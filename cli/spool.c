@@ -1,0 +1,228 @@
+#include "spool.h"
+
+#include "message.h"
+
+#include <gputracker/file.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Of one copying step. */
+#define STEP_BYTES (256 * 1024)
+
+static int out_of_memory(struct gput_error *error)
+{
+    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+}
+
+/* ---- Writing ---- */
+
+int spool_begin(struct spool *spool, const char *root, struct gput_error *error)
+{
+    *spool = (struct spool){0};
+    if (asprintf(&spool->folder, "%s/gpu-tracker-XXXXXX", root) < 0) {
+        spool->folder = NULL;
+        return out_of_memory(error);
+    }
+    if (mkdtemp(spool->folder))
+        return GPUT_OK;
+    int failure = errno;
+    free(spool->folder);
+    spool->folder = NULL;
+    return fail(error, GPUT_ERROR_IO, "Cannot spool files in %.400s: %s. --spool names a folder.",
+        root, strerror(failure));
+}
+
+/* Without it files are spooled all the same. */
+static void leave_note(struct spool *spool, const char *place)
+{
+    char host[65] = "", *note;
+    gethostname(host, sizeof host - 1);
+    if (spool->note || asprintf(&note, "%s.spooled", place) < 0)
+        return;
+    int fd = open(note, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (fd < 0) {
+        free(note);
+        return;
+    }
+    dprintf(fd, "host %s\nfolder %s\n", host, spool->folder);
+    close(fd);
+    spool->note = note;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+int spool_add(struct spool *spool, const char **path, struct gput_error *error)
+{
+    const char *place = *path;
+    size_t at = spool->count;
+    if (!spool->folder || at == SPOOL_FILES ||
+        (place && (!place[0] || strcmp(place, "-") == 0 || strncmp(place, "/dev/", 5) == 0)))
+        return GPUT_OK;
+    char *folder = NULL, *local = NULL, *kept = place ? strdup(place) : NULL;
+    size_t length = kept ? strlen(kept) : 0;
+    while (length > 1 && kept[length - 1] == '/')
+        kept[--length] = '\0';
+    if (asprintf(&folder, "%s/%zu", spool->folder, at) < 0 ||
+        asprintf(&local, "%s/%s", folder, kept ? base_name(kept) : "results-so-far") < 0 ||
+        (place && !kept) || (mkdir(folder, 0700) != 0 && errno == ENOMEM)) {
+        free(folder);
+        free(kept);
+        return out_of_memory(error);
+    }
+    free(folder);
+    spool->local[at] = local;
+    spool->place[at] = kept;
+    spool->count++;
+    *path = local;
+    if (place)
+        leave_note(spool, kept);
+    return GPUT_OK;
+}
+
+/* ---- Moving ---- */
+
+struct move {
+    void (*warn)(void *user, const char *text);
+    void *user;
+    bool failed;
+};
+
+static void complain(struct move *move, const char *from, const char *to, const char *why)
+{
+    char text[MESSAGE_LINE_SIZE];
+    snprintf(text, sizeof text, "%.380s could not be moved (%.120s): it is %.380s.", to, why, from);
+    move->failed = true;
+    move->warn(move->user, text);
+}
+
+static int copy_bytes(int fd, struct gput_file *file, const char *from, struct gput_error *error)
+{
+    char *bytes = malloc(STEP_BYTES);
+    ssize_t length = 1;
+    int code = bytes ? GPUT_OK : out_of_memory(error);
+    while (code == GPUT_OK && length > 0) {
+        length = read(fd, bytes, STEP_BYTES);
+        if (length < 0 && errno == EINTR)
+            length = 1;
+        else if (length < 0)
+            code = fail(error, GPUT_ERROR_IO, "%s: %s", from, strerror(errno));
+        else
+            code = gput_file_add(file, bytes, (size_t)length, error);
+    }
+    free(bytes);
+    return code;
+}
+
+/* To another file system: it has its name there when it is complete. */
+static int copy_file(const char *from, const char *to, struct gput_error *error)
+{
+    struct gput_file *file;
+    int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return fail(error, GPUT_ERROR_IO, "%s: %s", from, strerror(errno));
+    int code = gput_file_open(to, &file, error);
+    if (code == GPUT_OK) {
+        code = copy_bytes(fd, file, from, error);
+        if (code == GPUT_OK)
+            code = gput_file_close(file, error);
+        else
+            gput_file_discard(file);
+    }
+    close(fd);
+    return code;
+}
+
+static void move_file(struct move *move, const char *from, const char *to)
+{
+    struct gput_error error;
+    struct stat info;
+    bool is_usual = stat(to, &info) != 0 || S_ISREG(info.st_mode);
+    if (is_usual && rename(from, to) == 0)
+        return;
+    if (copy_file(from, to, &error) == GPUT_OK)
+        unlink(from);
+    else
+        complain(move, from, to, error.message);
+}
+
+/* All that is in a folder; a recording of power is a folder in it. */
+static void move_all(struct move *move, const char *from, const char *to)
+{
+    char source[PATH_MAX], target[PATH_MAX];
+    const struct dirent *entry;
+    struct stat info;
+    DIR *folder = opendir(from);
+    while (folder && (entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        int length = snprintf(source, sizeof source, "%s/%s", from, entry->d_name);
+        int other = snprintf(target, sizeof target, "%s/%s", to, entry->d_name);
+        if (length >= (int)sizeof source || other >= (int)sizeof target ||
+            lstat(source, &info) != 0)
+            continue;
+        if (!S_ISDIR(info.st_mode)) {
+            move_file(move, source, target);
+        } else if (mkdir(target, 0777) != 0 && errno != EEXIST) {
+            complain(move, source, target, strerror(errno));
+        } else {
+            move_all(move, source, target);
+        }
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(from); /* where nothing stays */
+}
+
+/* The folder of a path, in the text of the path. */
+static const char *cut_folder(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return ".";
+    slash[slash == path] = '\0';
+    return path;
+}
+
+bool spool_deliver(struct spool *spool, void (*warn)(void *user, const char *text), void *user)
+{
+    struct move move = {.warn = warn, .user = user};
+    char from[PATH_MAX], to[PATH_MAX];
+    for (size_t i = 0; i < spool->count; i++) {
+        snprintf(from, sizeof from, "%s", spool->local[i]);
+        if (!spool->place[i]) {
+            unlink(from);
+            rmdir(cut_folder(from));
+            continue;
+        }
+        snprintf(to, sizeof to, "%s", spool->place[i]);
+        move_all(&move, cut_folder(from), cut_folder(to));
+    }
+    if (spool->note && !move.failed)
+        unlink(spool->note);
+    return !move.failed;
+}
+
+void spool_finish(struct spool *spool)
+{
+    if (spool->folder)
+        rmdir(spool->folder);
+    for (size_t i = 0; i < spool->count; i++) {
+        free(spool->local[i]);
+        free(spool->place[i]);
+    }
+    free(spool->note);
+    free(spool->folder);
+    *spool = (struct spool){0};
+}

@@ -1,0 +1,140 @@
+"""--spool: files are written on this machine first, and moved to their places at the end."""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import command
+
+NO_MOUNT = command.refusal("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt")
+
+
+class Spool(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.spool = self.folder / "spool"
+        self.place = self.folder / "place"
+        self.spool.mkdir()
+        self.place.mkdir()
+
+    def words(self, *options, run=("true",)):
+        return [command.COMMAND, "run", "-q", "--st", "0.05", "--spool", "spool", *options, "--", *run]
+
+    def run_command(self, words, **variables):
+        return subprocess.run(
+            words, cwd=self.folder, env={**os.environ, **variables}, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+
+    def names(self, folder):
+        return sorted(path.name for path in folder.iterdir())
+
+    def test_files_are_in_their_places_at_the_end(self):
+        done = self.run_command(self.words(
+            "--tf", "place/s.csv", "-o", "place/r.json", "--energy-folder", "place/power", run=("sh", "-c", "ls place > seen; ls -A . >> seen")))  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"files are written to spool/gpu-tracker-\w{6} first")
+        self.assertEqual(self.names(self.place), ["power", "r.json", "s.csv", "s.csv.session.json"])
+        self.assertEqual(self.names(self.spool), [])
+        self.assertTrue(self.names(self.place / "power"))
+        self.assertIn("max_ram", json.loads((self.place / "r.json").read_text()))
+        self.assertIn("main_ram", (self.place / "s.csv").read_text())
+        seen = (self.folder / "seen").read_text().split()
+        self.assertIn("s.csv.spooled", seen)
+        self.assertNotIn("s.csv.session.json", seen)
+        self.assertFalse([name for name in seen if name.startswith(".")])  # results so far are in the spool, too
+
+    def test_a_file_that_exists_is_not_replaced(self):
+        (self.place / "s.csv").write_text("of somebody else")
+        done = self.run_command(self.words("--tf", "place/s.csv"))
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("File place/s.csv already exists. --overwrite replaces it.", done.stderr)
+        done = self.run_command(self.words("--tf", "place/s.csv"), PMI_RANK="0", PMI_SIZE="2")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual((self.place / "s.csv").read_text(), "of somebody else")
+        self.assertIn("s.r0.csv", self.names(self.place))
+        done = self.run_command(self.words("--overwrite", "--tf", "place/s.csv"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("main_ram", (self.place / "s.csv").read_text())
+
+    def test_a_spool_that_is_not_there(self):
+        done = self.run_command([command.COMMAND, "run", "--spool", "nowhere", "--tf", "place/s.csv", "--", "true"])
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("Cannot spool files in nowhere: No such file or directory.", done.stderr)
+        words = [command.COMMAND, "run", "-q", "--spool", "nowhere", "--tf", "place/s.csv", "--", "true"]
+        done = self.run_command(words, PMI_RANK="0", PMI_SIZE="2")
+        self.assertEqual(done.returncode, 0, done.stderr)  # a rank runs all the same
+        self.assertIn("Files are written to their places", done.stderr)
+        self.assertIn("s.r0.csv", self.names(self.place))
+
+    def assert_stays(self, done, why):
+        """What could not be moved is named, and is there."""
+        self.assertIn(why, done.stderr)
+        where = re.findall(r"could not be moved \(.*?\): it is (\S+)\.\n", done.stderr)
+        self.assertTrue(where, done.stderr)
+        for path in where:
+            self.assertGreater((self.folder / path).stat().st_size, 0)
+        self.assertTrue([path for path in where if path.endswith("s.csv")])
+
+    def in_mount(self, options, words):
+        """With a file system of its own at place/."""
+        if NO_MOUNT:
+            self.skipTest(f"no file system can be mounted: {NO_MOUNT}")
+        return ["unshare", "-m", "sh", "-c", f"mount -t tmpfs {options} none place && exec {shlex.join(words)}"]
+
+    def test_a_place_that_is_full(self):
+        words = self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "cat /dev/zero > place/rest; true"))
+        done = self.run_command(self.in_mount("-o size=64k", words))
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assert_stays(done, "No space left on device")
+
+    def test_a_place_that_is_read_only(self):
+        words = self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "echo ran"))
+        done = self.run_command(self.in_mount("-o ro", words))
+        self.assertEqual(done.returncode, 125, done.stderr)
+        self.assertEqual(done.stdout, "ran\n")
+        self.assertIn("place/s.csv: Read-only file system. It is tried again at the end.", done.stderr)
+        self.assert_stays(done, "Read-only file system")
+
+    def test_a_rank_has_the_status_of_its_command(self):
+        words = self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "echo ran"))
+        done = self.run_command(self.in_mount("-o ro", words), PMI_RANK="1", PMI_SIZE="2")
+        self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+        words.remove("--spool")
+        words.remove("spool")
+        done = self.run_command(self.in_mount("-o ro", words), PMI_RANK="1", PMI_SIZE="2")
+        self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+        self.assertIn("(the command runs without its files)", done.stderr)
+
+    def test_a_signal_ends_the_command_and_files_are_moved(self):
+        tracker = subprocess.Popen(
+            self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "touch ready; exec sleep 60")),
+            cwd=self.folder, stderr=subprocess.DEVNULL)  # fmt: skip
+        command.wait_until((self.folder / "ready").exists)
+        tracker.terminate()
+        self.assertEqual(tracker.wait(command.PATIENCE), -signal.SIGTERM)
+        self.assertEqual(self.names(self.place), ["r.json", "s.csv", "s.csv.session.json"])
+
+    def test_what_a_killed_one_leaves_is_named(self):
+        tracker = subprocess.Popen(
+            self.words("--tf", "place/s.csv", run=("sh", "-c", "echo $$ > pid; while [ -e pid ]; do sleep 0.05; done")),
+            cwd=self.folder, stderr=subprocess.DEVNULL)  # fmt: skip
+        spooled = self.place / "s.csv.spooled"
+        command.wait_until(lambda: list(self.spool.glob("*/*/s.csv.session.json")))
+        tracker.kill()
+        tracker.wait()
+        (self.folder / "pid").unlink()
+        where = dict(line.split() for line in spooled.read_text().splitlines())
+        self.assertEqual(where["host"], os.uname().nodename)
+        (samples,) = (self.folder / where["folder"]).glob("*/s.csv")
+        self.assertIn("main_ram", samples.read_text())
+
+
+if __name__ == "__main__":
+    command.main()
