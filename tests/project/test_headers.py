@@ -1,7 +1,8 @@
-"""Each public header compiles alone, as C and as C++."""
+"""Each public header is installed, and compiles alone, as C and as C++."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,10 @@ class Headers(unittest.TestCase):
                     text=True,
                 )
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_each_is_installed(self):
+        listed = re.findall(r"'(\w+\.h)'", (INCLUDE / "gputracker" / "meson.build").read_text())
+        self.assertEqual(sorted(listed), sorted(header.name for header in (INCLUDE / "gputracker").glob("*.h")))
 
     def test_as_c(self):
         self.compile_each(os.environ.get("CC", "cc"), "-x", "c", "-std=c17")
