@@ -1,4 +1,5 @@
-"""Every command of ours that README, docs and the help show is run, in a folder that has what they name."""
+"""Every command of ours that README, docs and the help show is run, in a folder that has what they name. What stands in a sentence is not run:
+its command, its options and its make targets exist."""
 
 import cProfile
 import gzip
@@ -40,6 +41,13 @@ def shown(text):
                 continue
             yield number, found[1]
         before = ""
+
+
+def in_sentences(page):
+    """The words of each command that stands in a sentence or a table."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text())
+    for found in re.findall(r"`gpu-tracker ([^`]+)`", text):
+        yield re.split(r"[\s=\[\]]+", found.partition(" -- ")[0].replace("\\|", " "))
 
 
 def examples(text):
@@ -158,6 +166,35 @@ class Documented(CommandTest):
                     self.check(command)
                     count += 1
         self.assertGreater(count, 30)
+
+    def test_options_in_sentences(self):
+        helps, count = {}, 0
+        for page in PAGES:
+            for words in in_sentences(page):
+                options = {word for word in words if re.fullmatch(r"--?[a-z]\w*(-\w+)*", word)}
+                command = []
+                for word in words:
+                    if not re.fullmatch(r"[a-z]+(-[a-z]+)*", word) or len(command) == 2:
+                        break
+                    command.append(word)
+                if not options and not command:
+                    continue
+                key = " ".join(command)
+                if key not in helps:
+                    helps[key] = [self.run_command(*command[:length], "-h") for length in range(len(command), -1, -1)]
+                known = next((done.stdout for done in helps[key] if done.returncode == 0))
+                with self.subTest(page=page.name, words=words):
+                    for option in options:
+                        self.assertRegex(known, rf"(?m)(^|\s){option}\b")
+                    count += bool(command) and helps[key][-2].returncode == 0
+        self.assertGreater(count, 30)
+
+    def test_make_targets(self):
+        targets = set(re.findall(r"(?m)^([a-z-]+):", (SOURCE / "Makefile").read_text()))
+        named = {target for page in [*PAGES, SOURCE / "CONTRIBUTING.md"]
+                 for target in re.findall(r"(?m)(?:`|^)(?:sudo )?make ([a-z-]+)\b", page.read_text())}
+        self.assertGreater(len(named), 15)
+        self.assertEqual(named - targets, set())
 
     def test_examples_of_the_help(self):
         text = self.run_command("help").stdout
