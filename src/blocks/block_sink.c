@@ -2,7 +2,6 @@
 
 #include "base/file_limit.h"
 #include "blocks/block_path.h"
-#include "formats/sqlite_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,16 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct block_sink_methods *const kinds[] = {
-    [SUB_TRACKING_CSV] = &block_sink_csv,
-    [SUB_TRACKING_SQLITE] = &block_sink_sqlite,
-    [SUB_TRACKING_LOG] = &block_sink_log,
-};
-
-static int remove_file(const char *path, enum sub_tracking_format format, struct gput_error *error)
+static int remove_file(
+    const char *path, const struct block_sink_methods *methods, struct gput_error *error)
 {
-    if (format == SUB_TRACKING_SQLITE)
-        return sqlite_file_remove(path, error);
+    if (methods->remove)
+        return methods->remove(path, error);
     if (unlink(path) != 0 && errno != ENOENT)
         return error_set_errno(error, errno, "Cannot overwrite %s", path);
     return GPUT_OK;
@@ -27,11 +21,11 @@ static int remove_file(const char *path, enum sub_tracking_format format, struct
 
 /* Creates an empty file. An existing one is removed, not truncated: another process may have it
  * mapped. */
-static int create_file(const char *path, enum sub_tracking_format format, bool overwrite, int *fd,
-    struct gput_error *error)
+static int create_file(const char *path, const struct block_sink_methods *methods, bool overwrite,
+    int *fd, struct gput_error *error)
 {
     if (overwrite)
-        TRY(remove_file(path, format, error));
+        TRY(remove_file(path, methods, error));
     *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (*fd >= 0)
         return GPUT_OK;
@@ -54,13 +48,15 @@ static void free_sink(struct block_sink *sink)
     free(sink);
 }
 
-static int create_sink(const char *path, enum sub_tracking_format format,
-    const struct gput_blocks_options *options, struct block_sink **sink, struct gput_error *error)
+static int create_sink(const char *path, const struct gput_blocks_options *options,
+    struct block_sink **sink, struct gput_error *error)
 {
-    struct block_sink *created = calloc(1, kinds[format]->bytes);
+    const struct block_sink_methods *methods;
+    TRY(block_sink_methods_find(path, &methods, error));
+    struct block_sink *created = calloc(1, methods->bytes);
     if (!created)
         return error_memory(error);
-    created->methods = kinds[format];
+    created->methods = methods;
     created->process_id = getpid();
     created->exact = options->exact;
     created->columns = columns_of(options);
@@ -84,16 +80,14 @@ static int create_sink(const char *path, enum sub_tracking_format format,
 static int open_sink(const char *path, const struct gput_blocks_options *options,
     struct block_sink **sink, struct gput_error *error)
 {
-    enum sub_tracking_format format;
     struct block_sink *created;
-    TRY(sub_tracking_format_of(path, &format, error));
-    TRY(create_sink(path, format, options, &created, error));
+    TRY(create_sink(path, options, &created, error));
     int fd;
-    int code = create_file(path, format, options->overwrite, &fd, error);
+    int code = create_file(path, created->methods, options->overwrite, &fd, error);
     if (code == GPUT_OK) {
         code = created->methods->begin(created, fd, error);
         if (code != GPUT_OK)
-            remove_file(path, format, NULL);
+            remove_file(path, created->methods, NULL);
     }
     if (code != GPUT_OK) {
         free_sink(created);
@@ -117,10 +111,8 @@ int block_sink_open(const char *path, const struct gput_blocks_options *options,
 static int join_sink(const char *path, const struct gput_blocks_options *options,
     struct block_sink **sink, struct gput_error *error)
 {
-    enum sub_tracking_format format;
     struct block_sink *created;
-    TRY(sub_tracking_format_of(path, &format, error));
-    TRY(create_sink(path, format, options, &created, error));
+    TRY(create_sink(path, options, &created, error));
     int code = created->methods->join ? created->methods->join(created, error)
                                       : error_set(error, GPUT_ERROR_STATE,
                                             "%s belongs to the process that began it.", path);

@@ -48,6 +48,8 @@ struct block_sink {
 struct block_sink_methods {
     size_t bytes; /* size of a sink, all zero except the members above */
 
+    /* Removes an existing file, with all that belongs to it. NULL: unlink() does. */
+    int (*remove)(const char *path, struct gput_error *error);
     /* Starts the empty file `fd` (sink->path), which the sink owns from here on, also on failure.
      */
     int (*begin)(struct block_sink *sink, int fd, struct gput_error *error);
@@ -82,6 +84,11 @@ struct block_sink_methods {
      * memory is not freed. */
     void (*forget)(struct block_sink *sink);
 };
+
+/* Those of the format that the extension of a path says. Errors: GPUT_ERROR_INVALID. In a file of
+ * its own, so that what writes logs alone can do without the other formats. */
+int block_sink_methods_find(
+    const char *path, const struct block_sink_methods **methods, struct gput_error *error);
 
 extern const struct block_sink_methods block_sink_csv;
 extern const struct block_sink_methods block_sink_sqlite;

@@ -319,6 +319,7 @@ static int sqlite_finish(struct block_sink *base, struct gput_error *error)
 /* SQLite forbids a child to use, or even to close, a connection of its parent: no forget(). */
 const struct block_sink_methods block_sink_sqlite = {
     .bytes = sizeof(struct sqlite_sink),
+    .remove = sqlite_file_remove,
     .begin = sqlite_begin,
     .join = sqlite_join,
     .share = sqlite_share,

@@ -1,0 +1,243 @@
+#include "blocks/blocks_state.h"
+
+#include "blocks/block_path.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The most paths that a child tries for its file. */
+#define MAX_PATHS 100
+
+/* ---- Failures ---- */
+
+int blocks_mark_lost(struct gput_blocks *blocks, const struct gput_error *reason)
+{
+    pthread_mutex_lock(&blocks->lock);
+    if (atomic_fetch_add(&blocks->marks_lost, 1) == 0)
+        blocks->lost = *reason;
+    pthread_mutex_unlock(&blocks->lock);
+    if (blocks->sink && blocks->sink->methods->count_lost)
+        blocks->sink->methods->count_lost(blocks->sink, 1);
+    return reason->code;
+}
+
+/* A call will not be in the file, or without its stop; the file says how many there are. */
+void blocks_call_lost(struct gput_blocks *blocks)
+{
+    if (blocks->sink)
+        blocks->sink->methods->lose_call(blocks->sink);
+}
+
+/* A mark that was counted as lost was written later. */
+static void mark_recovered(struct gput_blocks *blocks)
+{
+    atomic_fetch_sub(&blocks->marks_lost, 1);
+    if (blocks->sink->methods->count_lost)
+        blocks->sink->methods->count_lost(blocks->sink, -1);
+}
+
+/* Writes the waiting stops in their order, as long as there is space. */
+void blocks_write_waiting_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
+{
+    struct block_losses *losses = &thread->losses;
+    size_t kept = 0;
+    for (; kept < losses->n_waiting; kept++) {
+        struct block_waiting_stop *stop = &losses->waiting[kept];
+        if (blocks->sink->methods->keep(blocks->sink, thread, &stop->name, &stop->row, NULL))
+            break;
+        mark_recovered(blocks);
+    }
+    block_losses_drop_stops(losses, kept);
+}
+
+/* Before a thread's state is freed: what still waits is lost. */
+void blocks_write_last_stops(struct gput_blocks *blocks, struct block_sink_thread *thread)
+{
+    blocks_write_waiting_stops(blocks, thread);
+    for (size_t i = 0; i < thread->losses.n_waiting; i++)
+        blocks_call_lost(blocks);
+}
+
+/* ---- The state of one process ---- */
+
+/* Tries the path, and for a child further ones: its process id may have been used before. */
+static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
+{
+    bool child = beginning != BEGINS;
+    bool has_process_id = block_path_has_process_id(blocks->path);
+    const char *pattern = child ? blocks->absolute : blocks->path;
+    int code = GPUT_ERROR_EXISTS;
+    if (beginning == JOINS && !has_process_id &&
+        block_sink_join(blocks->absolute, &blocks->options, &blocks->sink, NULL) == GPUT_OK)
+        return GPUT_OK;
+    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MAX_PATHS; number++) {
+        char *path = block_path_expand(pattern, getpid());
+        if (path && child && (number > 0 || !has_process_id)) {
+            char *own = block_path_with_process_id(path, getpid(), number);
+            free(path);
+            path = own;
+        }
+        code = path ? block_sink_open(path, &blocks->options, &blocks->sink, error)
+                    : error_memory(error);
+        free(path);
+        if (!child)
+            break;
+    }
+    return code;
+}
+
+/* Starts a log for this process. */
+int blocks_begin_process(
+    struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
+{
+    blocks->sink = NULL;
+    blocks->threads = NULL;
+    atomic_store(&blocks->n_published, 0);
+    atomic_store(&blocks->marks_lost, 0);
+    pthread_mutex_init(&blocks->lock, NULL);
+    blocks->names = sub_tracking_names_create();
+    if (!blocks->names)
+        return error_memory(error);
+    return open_sink(blocks, beginning, error);
+}
+
+/*
+ * In a child: joins the parent's file if that is shared, else opens its own. Other threads of the
+ * parent do not exist here; memory that they may have been changing is not used.
+ */
+static void start_in_child(struct gput_blocks *blocks)
+{
+    bool joins = blocks->sink && blocks->sink->shared;
+    if (blocks->sink && !blocks->sink->methods->forget)
+        blocks->parents_sink = blocks->sink;
+    else if (blocks->sink)
+        block_sink_abandon(blocks->sink);
+    blocks->parents_threads = blocks->threads;
+    sub_tracking_names_destroy(blocks->names);
+    blocks->generation++;
+    blocks->lost = (struct gput_error){0};
+    blocks_begin_process(blocks, joins ? JOINS : BEGINS_CHILD, &blocks->lost);
+}
+
+/* Ensures that the log is started for this process. */
+void blocks_make_own(struct gput_blocks *blocks)
+{
+    if (!block_owner_claim(&blocks->owner))
+        return;
+    start_in_child(blocks);
+    block_owner_set(&blocks->owner);
+}
+
+/* ---- Threads ---- */
+
+/* Called when a thread ends. */
+void blocks_leave_thread(void *pointer)
+{
+    struct block_thread *thread = pointer;
+    struct gput_blocks *blocks = thread->blocks;
+    bool joined = block_owner_is_this(&blocks->owner) && thread->generation == blocks->generation;
+    if (joined) {
+        pthread_mutex_lock(&blocks->lock);
+        if (thread->previous)
+            thread->previous->next = thread->next;
+        else
+            blocks->threads = thread->next;
+        if (thread->next)
+            thread->next->previous = thread->previous;
+        pthread_mutex_unlock(&blocks->lock);
+    }
+    if (joined && blocks->sink)
+        blocks_write_last_stops(blocks, &thread->sink);
+    block_sink_end_thread(joined ? blocks->sink : NULL, &thread->sink);
+    block_thread_destroy(thread);
+}
+
+static void join(struct gput_blocks *blocks, struct block_thread *thread)
+{
+    pthread_mutex_lock(&blocks->lock);
+    thread->blocks = blocks;
+    thread->generation = blocks->generation;
+    thread->previous = NULL;
+    thread->next = blocks->threads;
+    if (thread->next)
+        thread->next->previous = thread;
+    blocks->threads = thread;
+    pthread_mutex_unlock(&blocks->lock);
+}
+
+/* The slow path to the thread's state: at its first mark, here or after a fork. NULL without
+ * memory. */
+struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
+{
+    blocks_make_own(blocks);
+    struct block_thread *thread = pthread_getspecific(blocks->key);
+    if (!thread) {
+        thread = block_thread_create();
+        if (!thread || pthread_setspecific(blocks->key, thread) != 0) {
+            free(thread);
+            return NULL;
+        }
+        join(blocks, thread);
+    } else if (thread->generation != blocks->generation) {
+        block_sink_end_thread(NULL, &thread->sink);
+        block_thread_inherit(thread);
+        join(blocks, thread);
+    }
+    return thread;
+}
+
+/* ---- Names ---- */
+
+/* Adds all names up to that number to the sink, in their order. */
+static int publish(struct gput_blocks *blocks, uint32_t number, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    pthread_mutex_lock(&blocks->lock);
+    for (uint32_t next; code == GPUT_OK && (next = atomic_load(&blocks->n_published)) <= number;) {
+        struct block_name name = {
+            .number = next,
+            .length = (uint32_t)sub_tracking_names_length(blocks->names, next),
+            .text = sub_tracking_names_text(blocks->names, next),
+        };
+        if (blocks->sink->methods->add_name)
+            code = blocks->sink->methods->add_name(blocks->sink, &name, error);
+        if (code == GPUT_OK)
+            atomic_store_explicit(&blocks->n_published, next + 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&blocks->lock);
+    return code;
+}
+
+int blocks_find_name(struct gput_blocks *blocks, struct block_thread *thread, const char *given,
+    struct block_name *name, struct gput_error *error)
+{
+    size_t length = given ? strnlen(given, BLOCK_LOG_NAME_MAX + 1) : 0;
+    if (!given || length > BLOCK_LOG_NAME_MAX)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The name of a code block must be a text of at most %d bytes.", BLOCK_LOG_NAME_MAX);
+    name->number = sub_tracking_names_add(blocks->names, given, length);
+    if (name->number == SUB_TRACKING_NO_NAME)
+        return error_memory(error);
+    if (name->number >= atomic_load_explicit(&blocks->n_published, memory_order_acquire))
+        TRY(publish(blocks, name->number, error));
+    name->length = (uint32_t)length;
+    name->text = sub_tracking_names_text(blocks->names, name->number);
+    *block_thread_recent(thread, given) = (struct block_recent_name){given, *name};
+    return GPUT_OK;
+}
+
+int blocks_no_thread(struct gput_blocks *blocks, bool is_start)
+{
+    struct gput_error reason;
+    error_memory(&reason);
+    if (is_start)
+        blocks_call_lost(blocks);
+    return blocks_mark_lost(blocks, &reason);
+}
+
+/* The error of opening, returned by each mark. */
+int blocks_no_sink(struct gput_blocks *blocks)
+{
+    atomic_fetch_add(&blocks->marks_lost, 1);
+    return blocks->lost.code;
+}
