@@ -27,6 +27,13 @@ analyze() {
 }
 
 # NAME: TITLE: COMMAND; `rows` are those that print rows as bench.h says.
+regions() {
+    for threads in 1 8; do
+        echo "$threads threads"
+        "$bench/bench-regions" "$build/collectors/libgputracker-nvtx.so" $threads
+    done
+}
+
 run() {
     case $1 in
     sampling) title rows "One sample"; "$bench/bench-sampling" ;;
@@ -38,6 +45,7 @@ run() {
     suite) title rows "A suite of quick tests under pytest"; python3 bench/suite.py "$build" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
+    regions) title own "Regions of an unmodified program"; regions ;;
     analyze) title own "Analysis of code blocks"; analyze ;;
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
@@ -72,7 +80,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown live marks analyze trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
+for name in ${*:-sampling session slowdown live marks regions analyze trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

@@ -195,7 +195,7 @@ void generate_bash(FILE *file)
     fputs(bash_head, file);
     /* Options whose value is a word of its own, which is not the command's name. */
     for (const enum option_id *id = option_all(); *id != OPTION_END; id++) {
-        if (option(*id)->kind == ARGUMENT_NONE)
+        if (option(*id)->kind == ARGUMENT_NONE || option(*id)->optional)
             continue;
         fputs("        ", file);
         put_names(file, option(*id), " | ");
@@ -219,8 +219,10 @@ static void put_zsh_option(FILE *file, const struct option *row)
         fprintf(file, "'(-%c --%s)'{-%c%s,--%s%s}", row->short_name, row->long_name,
             row->short_name, row->kind ? "+" : "", row->long_name, row->kind ? "=" : "");
     else if (row->long_name)
-        fprintf(
-            file, "%s--%s%s", row->repeatable ? "\\*" : "", row->long_name, row->kind ? "=" : "");
+        fprintf(file, "%s--%s%s", row->repeatable ? "\\*" : "", row->long_name,
+            row->optional ? "=-"
+            : row->kind   ? "="
+                          : "");
     else
         fprintf(
             file, "%s-%c%s", row->repeatable ? "\\*" : "", row->short_name, row->kind ? "+" : "");
@@ -228,7 +230,7 @@ static void put_zsh_option(FILE *file, const struct option *row)
     put_escaped(file, row->help, true);
     fputs("]", file);
     if (row->kind != ARGUMENT_NONE)
-        fprintf(file, ":%s:", row->argument);
+        fprintf(file, "%s:%s:", row->optional ? ":" : "", row->argument);
     if (row->kind == ARGUMENT_FILE)
         fputs("_files", file);
     else if (row->kind == ARGUMENT_COMMAND)
@@ -369,7 +371,7 @@ static void put_fish_option(FILE *file, const struct command *command, const str
         fprintf(file, " -x -a '%s'", row->words);
     else if (row->kind == ARGUMENT_COMMAND)
         fputs(" -x -a '(__fish_complete_command)'", file);
-    else if (row->kind == ARGUMENT_TEXT)
+    else if (row->kind == ARGUMENT_TEXT && !row->optional)
         fputs(" -x", file);
     fputs(" -d '", file);
     put_escaped(file, row->help, false);

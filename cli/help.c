@@ -50,7 +50,9 @@ void help_option_usage(const struct option *option, char *buffer, size_t size)
     if (option->short_name)
         snprintf(short_form, sizeof short_form, "-%c%s", option->short_name,
             option->long_name ? " " : "");
-    if (option->argument)
+    if (option->optional)
+        snprintf(argument, sizeof argument, "[=<%s>]", option->argument);
+    else if (option->argument)
         snprintf(
             argument, sizeof argument, "%c<%s>", option->long_name ? '=' : ' ', option->argument);
     snprintf(buffer, size, "%s%s%s%s", short_form, option->long_name ? "--" : "",

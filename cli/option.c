@@ -44,6 +44,23 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_LIVE_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .newer = true,
         .help = "A sub-tracking file that the command writes: the live view shows its open code "
                 "blocks. Defaults to the file that GPUT_BLOCKS_FILE names."},
+    [OPTION_REGIONS] = {0, "regions", ARGUMENT_TEXT, "sources", .newer = true, .optional = true,
+        .help = "Record the regions that the command announces, as code blocks, without changing "
+                "it: nvtx (PyTorch with CUDA, JAX, RAPIDS, NCCL), itt (PyTorch, oneAPI). A list "
+                "with commas; all of them by default. The report has what each region used."},
+    [OPTION_REGION_FILE] = {0, "region-file", ARGUMENT_FILE, "sub-track-file", .newer = true,
+        .help = "Keep the marks of --regions in this file (.gputblocks, .csv, .sqlite), for "
+                "'sub-track analyze' and others. Defaults to the name of the tracking file with "
+                "'-regions.gputblocks'; without --tf none is kept."},
+    [OPTION_REGION_FILTER] = {0, "region-filter", ARGUMENT_TEXT, "pattern", .newer = true,
+        .repeatable = true,
+        .help = "Record only regions that fit 'domain:name' or 'name', with * and ? as in a shell; "
+                "after an exclamation mark: those that do not. May be given several times."},
+    [OPTION_REGION_DEPTH] = {0, "region-depth", ARGUMENT_TEXT, "count", .newer = true,
+        .help = "Record regions only to this depth: 1 has those that are inside no other one of "
+                "their thread and domain."},
+    [OPTION_REGION_MIN] = {0, "region-min", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Record only regions that take at least this long. The others are counted."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "

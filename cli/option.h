@@ -23,6 +23,11 @@ enum option_id {
     OPTION_PROGRESS,
     OPTION_LIVE,
     OPTION_LIVE_MARKS,
+    OPTION_REGIONS,
+    OPTION_REGION_FILE,
+    OPTION_REGION_FILTER,
+    OPTION_REGION_DEPTH,
+    OPTION_REGION_MIN,
     OPTION_TRACKING_CONFIG,
     OPTION_NO_CONFIG,
     OPTION_SLEEP_TIME,
@@ -135,6 +140,7 @@ struct option {
     enum argument_kind kind;
     const char *argument; /* what help calls the argument: "output" is shown as <output> */
     const char *words;    /* ARGUMENT_WORD: the valid ones, with blanks between */
+    bool optional;        /* its value follows an equals sign or is not there: "" */
     bool repeatable;      /* every use counts; of any other option the last one does */
     bool newer;           /* not in the old command: yields when a prefix fits an old option too */
     const char *help;

@@ -28,7 +28,7 @@ static bool value_is_next(const enum option_id *ids, const char *text)
         if (strchr(text, '='))
             return false;
         option_find_long(ids, text + 2, strlen(text + 2), &id, &other);
-        return option(id)->kind != ARGUMENT_NONE;
+        return option(id)->kind != ARGUMENT_NONE && !option(id)->optional;
     }
     for (const char *name = text + 1; *name; name++) {
         id = option_find_short(ids, *name);
@@ -196,10 +196,10 @@ static int parse_long(
     if (row->kind == ARGUMENT_NONE && equals)
         return fail(
             error, GPUT_ERROR_INVALID, "Option %s takes no value. Write only %s", name, name);
-    if (row->kind == ARGUMENT_NONE)
-        return arguments_add_borrowed(arguments, id, "", error);
     if (equals)
         return arguments_add_borrowed(arguments, id, equals + 1, error);
+    if (row->kind == ARGUMENT_NONE || row->optional)
+        return arguments_add_borrowed(arguments, id, "", error);
     if (!*next)
         return missing_value(row, name, error);
     const char *value = *next;

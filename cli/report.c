@@ -168,6 +168,8 @@ static int render(const struct report *report, enum gput_format format,
     options.command = report->command;
     options.has_status = report->has_status;
     options.status = report->status;
+    options.regions = report->regions;
+    options.region_notes = report->region_notes;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd);
     return gput_results_render(results, &options, format, bytes, length, error);

@@ -44,7 +44,10 @@ struct report {
     int stop_fd;                /* how long it waits for a reader; see screen.h */
     const char *const *command; /* for a summary; NULL: not known */
     bool has_status;
-    int status; /* of the command, as of wait(2) */
+    int status;                          /* of the command, as of wait(2) */
+    const struct gput_analysis *regions; /* what the command's regions used; NULL: none */
+    const char *const *region_notes;     /* lines about them, NULL at the end; NULL: none */
+    const char *region_marks;            /* the file with their marks; NULL: none */
 };
 
 /*

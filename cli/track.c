@@ -85,6 +85,10 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .has_status = !end->abandoned,
         .status = end->status,
     };
+    region_recording_merge(&tracking->regions, tracking->options.tracking_file);
+    report.regions = tracking->regions.analysis;
+    report.region_notes = (const char *const *)tracking->regions.notes;
+    report.region_marks = region_recording_marks(&tracking->regions);
     if (code == GPUT_OK)
         code = write_reports(session, tracking, &report, style, results, &error);
     gput_results_destroy(results);

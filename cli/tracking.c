@@ -338,6 +338,17 @@ bool tracking_deliver(struct tracking *tracking)
 
 /* ---- everything ---- */
 
+/* Where the samples are in the end; NULL: nowhere. */
+static const char *samples_place(const struct tracking *tracking)
+{
+    const char *path = tracking->options.tracking_file;
+    for (size_t i = 0; i < tracking->spool.count; i++) {
+        if (path == tracking->spool.local[i])
+            return tracking->spool.place[i];
+    }
+    return tracking->html.temporary ? NULL : path;
+}
+
 static int read_everything(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
@@ -377,7 +388,10 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     if (code == GPUT_OK)
         code = check_output(tracking, tracking->output, error);
     tracking->lists_processes = options->processes;
-    return code == GPUT_OK ? html_report_begin(&tracking->html, tracking->html_path, options, error)
+    if (code == GPUT_OK)
+        code = html_report_begin(&tracking->html, tracking->html_path, options, error);
+    return code == GPUT_OK ? region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
+                                 samples_place(tracking), options, error)
                            : code;
 }
 
@@ -466,6 +480,7 @@ void tracking_finish(struct tracking *tracking)
 {
     tracking_say_held(tracking, SCREEN_NEVER_WAITS);
     html_report_finish(&tracking->html);
+    region_recording_finish(&tracking->regions);
     spool_finish(&tracking->spool);
     rank_paths_finish(&tracking->ranks);
     pthread_mutex_destroy(&tracking->lock);

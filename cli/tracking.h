@@ -6,6 +6,7 @@
 #include "arguments.h"
 #include "html-report.h"
 #include "rank-paths.h"
+#include "region-recording.h"
 #include "spool.h"
 
 #include <gputracker/gputracker.h>
@@ -22,6 +23,7 @@ struct tracking {
     const char *output;                  /* path of the report; NULL: the screen */
     const char *html_path;               /* of --report; NULL: none is wanted */
     struct html_report html;             /* next to it, at the end */
+    struct region_recording regions;     /* of the command */
     struct rank_paths ranks;             /* owns the names of files */
     struct spool spool;                  /* where they are written first */
     bool lists_processes;                /* in the report, too */

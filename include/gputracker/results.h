@@ -181,6 +181,11 @@ struct gput_report_options {
     bool color; /**< ANSI escape sequences, for a terminal */
     /** Columns that a summary's command and a line are cut to; 0: they are not cut. */
     unsigned width;
+    /** What regions of the command used: in JSON a member "regions", in summary and text a table of
+     * those that took longest. NULL: none. */
+    const struct gput_analysis *regions;
+    /** Sentences about them, NULL at the end; NULL: none. */
+    const char *const *region_notes;
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for gput_report_options_default(). */

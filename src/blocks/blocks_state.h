@@ -2,8 +2,7 @@
  * The state of a log of marks: that of the process that owns it, its threads and names. Any thread
  * may call these functions.
  */
-#ifndef BLOCKS_BLOCKS_STATE_H
-#define BLOCKS_BLOCKS_STATE_H
+#pragma once
 
 #include "base/error.h"
 #include "blocks/block_owner.h"
@@ -103,5 +102,3 @@ static inline int blocks_name_of(struct gput_blocks *blocks, struct block_thread
     }
     return blocks_find_name(blocks, thread, given, name, error);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Calls of which both marks are written when they are over, so that those that turn out to be too
  * short cost no space. Not for logs with exact figures.
  */
-#ifndef BLOCKS_LATE_CALLS_H
-#define BLOCKS_LATE_CALLS_H
+#pragma once
 
 #include <gputracker/blocks.h>
 
@@ -17,5 +16,3 @@ int64_t late_call_elapsed_ns(const struct gput_block_call *call);
  * gput_block_begin(). */
 int late_call_stop(
     struct gput_blocks *blocks, const char *name, const struct gput_block_call *call);
-
-#endif

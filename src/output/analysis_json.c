@@ -119,15 +119,24 @@ static void add_block(
         add_block(analysis, doc_add_object(parts, NULL), &block->parts[i]);
 }
 
+static void add_blocks(const struct gput_analysis *analysis, struct doc *blocks)
+{
+    for (size_t i = 0; i < analysis->n_blocks; i++)
+        add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
+}
+
+void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *parent)
+{
+    add_blocks(analysis, doc_add_array(parent, "code_blocks"));
+}
+
 void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
 {
     struct doc *root = doc_create_object();
     add_usage(analysis, doc_add_object(root, "overall"), analysis->overall,
         analysis->overall_percentiles);
     add_static_data(doc_add_object(root, "static_data"), analysis->static_data);
-    struct doc *blocks = doc_add_array(root, "code_block_results");
-    for (size_t i = 0; i < analysis->n_blocks; i++)
-        add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
+    add_blocks(analysis, doc_add_array(root, "code_block_results"));
     if (analysis_lacks_calls(analysis))
         doc_add_int(root, "num_lost_calls", (int64_t)analysis->num_lost_calls);
     if (analysis->lost_calls_at_least)

@@ -15,3 +15,11 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
 
 /* Adds a block's exact figures: an object of unit, total and mean for each. */
 void analysis_add_exact(const struct gput_code_block *block, struct doc *parent);
+
+/* Adds the array "code_blocks": a block with its figures each. */
+void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *parent);
+
+/* Appends a table of the blocks that took longest, at most `max`; names are cut to `width` columns
+ * (0: they are not). */
+void analysis_write_longest(
+    const struct gput_analysis *analysis, size_t max, unsigned width, struct str *text);

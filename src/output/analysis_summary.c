@@ -3,6 +3,7 @@
 
 #include "analyze/analysis.h"
 #include "base/sized.h"
+#include "output/analysis_render.h"
 #include "output/figure_text.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ struct summary {
     const struct gput_analysis *analysis;
     struct gput_summary_options options;
     struct str *text;
+    size_t max_blocks; /* that are shown */
 };
 
 /* Also where all that is known is 0. */
@@ -230,9 +232,8 @@ static void write_blocks(struct summary *summary)
         outside += analysis->blocks[i].num_outside_calls;
     }
     qsort(sorted, analysis->n_blocks, sizeof *sorted, longest_first);
-    str_printf(summary->text, "\nCode blocks: %zu, the longest first\n", analysis->n_blocks);
     put_block_head(summary);
-    for (size_t i = 0; i < analysis->n_blocks; i++)
+    for (size_t i = 0; i < analysis->n_blocks && i < summary->max_blocks; i++)
         put_block(summary, sorted[i]);
     free(sorted);
     if (empty > outside)
@@ -253,6 +254,16 @@ static void write_lost_calls(struct summary *summary)
         str_append(summary->text, "Calls may be missing in the sub-tracking file.\n");
 }
 
+void analysis_write_longest(
+    const struct gput_analysis *analysis, size_t max, unsigned width, struct str *text)
+{
+    struct summary summary = {analysis, {.width = width}, text, max};
+    write_blocks(&summary);
+    if (analysis->n_blocks > max)
+        str_printf(text, "%zu further ones took less time\n", analysis->n_blocks - max);
+    write_lost_calls(&summary);
+}
+
 void gput_summary_options_init(struct gput_summary_options *options, size_t size)
 {
     static const struct gput_summary_options usual = {.size = sizeof usual};
@@ -264,11 +275,13 @@ int gput_analysis_summarize(const struct gput_analysis *analysis,
     struct gput_error *error)
 {
     struct str text = {0};
-    struct summary summary = {analysis, gput_summary_options_default(), &text};
+    struct summary summary = {analysis, gput_summary_options_default(), &text, SIZE_MAX};
     *bytes = NULL;
     TRY(sized_read(&summary.options, sizeof summary.options, options, error));
     write_session(&summary);
     write_energy(&summary);
+    if (analysis->n_blocks > 0)
+        str_printf(&text, "\nCode blocks: %zu, the longest first\n", analysis->n_blocks);
     write_blocks(&summary);
     write_lost_calls(&summary);
     if (length)

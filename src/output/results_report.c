@@ -7,6 +7,7 @@
 #include "output/doc_text.h"
 #include "output/processes_report.h"
 #include "output/prometheus.h"
+#include "output/regions_report.h"
 #include "output/results_doc.h"
 #include "output/results_pickle.h"
 #include "output/results_summary.h"
@@ -22,6 +23,7 @@ static void write_as_text(const struct gput_results *results,
         doc_text_write(doc, text);
     if (options->processes)
         processes_report_write_tree(options->processes, text);
+    regions_report_write(options, text);
     doc_destroy(doc);
 }
 
@@ -44,6 +46,8 @@ static struct doc *whole_doc(
     struct doc *doc = results_doc(results, false);
     if (doc && options->processes)
         processes_report_add(doc, options->processes);
+    if (doc)
+        regions_report_add(doc, options);
     return doc;
 }
 

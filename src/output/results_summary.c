@@ -6,6 +6,7 @@
 #include "output/doc_text.h"
 #include "output/human.h"
 #include "output/processes_report.h"
+#include "output/regions_report.h"
 #include "output/results_advice.h"
 
 #include <gputracker/screen.h>
@@ -364,6 +365,7 @@ void results_summary_write(
     size_t start = text->length;
     if (options->processes)
         processes_report_write_tree(options->processes, text);
+    regions_report_write(options, text);
     make_harmless(text, start);
 }
 

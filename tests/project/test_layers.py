@@ -65,6 +65,14 @@ class Layers(unittest.TestCase):
                         wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
         self.assertEqual(wrong, [])
 
+    def test_collectors_see_what_writes_marks(self):
+        wrong = []
+        for path in sorted((SOURCE / "collectors").glob("*.[ch]")):
+            for name in includes(path):
+                if name.split("/")[0] in set(MAY_INCLUDE) - {"base", "formats", "blocks"}:
+                    wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
+        self.assertEqual(wrong, [])
+
     def test_public_headers_stand_on_themselves(self):
         wrong = []
         for path in sorted((SOURCE / "include").rglob("*.h")):

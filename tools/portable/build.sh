@@ -124,6 +124,9 @@ pack() { # NAME
     mkdir -p "$target/$1" "$folder/dist"
     cp "$target/build/gpu-tracker" "$target/build/man/gpu-tracker.1" "$source/LICENSE" "$source/README.md" "$target/$1"
     mkdir "$target/$1/completions"
+    for library in "$target"/build/collectors/*.so; do
+        [ ! -f "$library" ] || install -D -t "$target/$1/collectors" "$library"
+    done
     cp "$target/build/completions/gpu-tracker.bash" "$target/build/completions/_gpu-tracker" \
         "$target/build/completions/gpu-tracker.fish" "$target/$1/completions"
     write_components >"$target/$1/components.cdx.json"
@@ -152,7 +155,11 @@ build_target() {
     write_cross_file
     cd "$source"
     rm -rf "$target/build"
-    meson setup "$target/build" --cross-file "$target/cross.ini" -Dtests=false -Dpython=disabled -Dbuildtype=release -Dbundled=true
+    collectors=disabled
+    case $1 in *gnu*) collectors=enabled ;; esac # a static program's libc is in no program that loads them
+    meson setup "$target/build" --cross-file "$target/cross.ini" -Dtests=false -Dpython=disabled -Dbuildtype=release -Dbundled=true \
+        -Dcollectors=$collectors
+    [ $collectors = disabled ] || ninja -C "$target/build" collectors
     ninja -C "$target/build" gpu-tracker man/gpu-tracker.1 completions/gpu-tracker.bash completions/_gpu-tracker completions/gpu-tracker.fish
     suffix=
     case $1 in *musl) suffix=-static ;; esac

@@ -1,0 +1,27 @@
+/*
+ * The folder in which the processes of a command leave the logs of their regions.
+ */
+#pragma once
+
+#include <gputracker/error.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct region_logs_summary {
+    size_t logs;          /* with marks */
+    size_t processes;     /* that loaded a collector, counted once for each; not their forks */
+    uint64_t left_out[4]; /* as enum region_left_out says */
+    uint64_t unmatched;
+    char failure[96]; /* of a collector that turned itself off; "": none did */
+};
+
+/*
+ * Combines the logs of a folder into a new file, of the format of its extension; without any there
+ * is none. `warn` gets a line for each warning. Errors: those of gput_sub_tracking_combine().
+ */
+int region_logs_merge(const char *folder, const char *path, void (*warn)(void *, const char *),
+    void *user, struct region_logs_summary *summary, struct gput_error *error);
+
+/* Removes the files of a folder that collectors made. */
+void region_logs_remove(const char *folder);

@@ -1,0 +1,102 @@
+#include "region-program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* As execvp() searches. */
+static bool find_program(const char *command, char path[PATH_MAX])
+{
+    const char *folders = getenv("PATH");
+    if (strchr(command, '/'))
+        return (size_t)snprintf(path, PATH_MAX, "%s", command) < PATH_MAX;
+    for (const char *at = folders ? folders : "/bin:/usr/bin"; *at;) {
+        size_t length = strcspn(at, ":");
+        int written =
+            snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, at, length ? "/" : "", command);
+        if (written > 0 && written < PATH_MAX && access(path, X_OK) == 0)
+            return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* The dynamic loader ignores our variables then, or unsets them. */
+static bool changes_rights(int fd)
+{
+    struct stat info;
+    if (fstat(fd, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
+        return true;
+    return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+/* Whether an ELF file of this machine's size names no loader. */
+static bool is_static(int fd, const Elf64_Ehdr *header)
+{
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr part;
+        off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
+        if (pread(fd, &part, sizeof part, at) != sizeof part)
+            return false;
+        if (part.p_type == PT_INTERP)
+            return false;
+    }
+    return true;
+}
+
+/* The interpreter that the first line of a script names. False: it is none. */
+static bool read_interpreter(const char *start, size_t length, char path[PATH_MAX])
+{
+    if (length < 3 || start[0] != '#' || start[1] != '!')
+        return false;
+    start += 2 + strspn(start + 2, " \t");
+    size_t size = strcspn(start, " \t\n");
+    snprintf(path, PATH_MAX, "%.*s", (int)size, start);
+    return size > 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), wanted = strlen(end);
+    return length >= wanted && strcmp(text + length - wanted, end) == 0;
+}
+
+/* `depth`: how many interpreters may still follow. */
+static const char *obstacle_of(const char *command, int depth)
+{
+    char path[PATH_MAX], start[256] = "", interpreter[PATH_MAX];
+    Elf64_Ehdr header = {0};
+    const char *obstacle = NULL;
+    if (!find_program(command, path))
+        return NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    ssize_t length = read(fd, start, sizeof start - 1);
+    if (length >= (ssize_t)sizeof header)
+        memcpy(&header, start, sizeof header);
+    bool is_elf = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+    if (is_elf && header.e_ident[EI_CLASS] != ELFCLASS64)
+        obstacle = "is a 32-bit program";
+    else if (is_elf && is_static(fd, &header))
+        obstacle = "is linked statically";
+    else if (is_elf && changes_rights(fd))
+        obstacle = "changes its user or has capabilities";
+    close(fd);
+    bool is_script = length > 0 && read_interpreter(start, (size_t)length, interpreter);
+    if (is_script && depth > 0 && !ends_with(interpreter, "/env"))
+        return obstacle_of(interpreter, depth - 1);
+    return obstacle;
+}
+
+const char *region_program_obstacle(const char *command)
+{
+    return obstacle_of(command, 4); /* as the kernel follows them */
+}

@@ -1,0 +1,289 @@
+#include "region-recording.h"
+
+#include "message.h"
+#include "numbers.h"
+#include "region-logs.h"
+#include "region-program.h"
+
+#include <gputracker/file.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+__attribute__((format(printf, 2, 3))) static void note(
+    struct region_recording *recording, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (recording->n_notes < REGION_NOTES &&
+        vasprintf(&recording->notes[recording->n_notes], format, arguments) >= 0)
+        recording->n_notes++;
+    else
+        recording->notes[recording->n_notes] = NULL;
+    va_end(arguments);
+}
+
+/* ---- Files ---- */
+
+/* "samples-regions.gputblocks" of "samples.csv". */
+static int derive_path(
+    struct region_recording *recording, const char *tracking_file, struct gput_error *error)
+{
+    const char *slash = strrchr(tracking_file, '/');
+    const char *dot = strrchr(slash ? slash : tracking_file, '.');
+    int length = dot ? (int)(dot - tracking_file) : (int)strlen(tracking_file);
+    if (asprintf(&recording->derived, "%.*s-regions.gputblocks", length, tracking_file) < 0) {
+        recording->derived = NULL;
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    }
+    recording->path = recording->derived;
+    return GPUT_OK;
+}
+
+static int check_path(struct region_recording *recording, struct gput_error *error)
+{
+    struct stat info;
+    if (lstat(recording->path, &info) == 0 && !recording->replaces)
+        return fail(error, GPUT_ERROR_EXISTS,
+            "File %.400s already exists. --overwrite replaces it.", recording->path);
+    return gput_file_check(recording->path, error);
+}
+
+/* A folder next to the file, where its logs survive whatever ends this process. */
+static int make_folder_of_file(struct region_recording *recording, struct gput_error *error)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s.parts", recording->path);
+    if (mkdir(path, 0700) != 0 && (errno != EEXIST || !recording->replaces))
+        return fail(error, errno == EEXIST ? GPUT_ERROR_EXISTS : GPUT_ERROR_IO,
+            errno == EEXIST ? "Folder %.400s has the regions of an earlier command: 'gpu-tracker "
+                              "sub-track combine' makes one file of them. --overwrite removes it."
+                            : "Cannot create folder %.400s: %s",
+            path, strerror(errno));
+    region_logs_remove(path);
+    recording->logs = realpath(path, NULL);
+    return recording->logs
+               ? GPUT_OK
+               : fail(error, GPUT_ERROR_IO, "Cannot use folder %.400s: %s", path, strerror(errno));
+}
+
+static int make_temporary_folder(struct region_recording *recording, struct gput_error *error)
+{
+    return recording->temporary.path ? GPUT_OK
+                                     : temporary_folder_make(&recording->temporary,
+                                           getenv("TMPDIR"), "regions or their samples", error);
+}
+
+static int make_files(struct region_recording *recording, const char *samples,
+    struct gput_session_options *options, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (!recording->path && samples)
+        code = derive_path(recording, samples, error);
+    recording->is_kept = recording->path != NULL;
+    if (code == GPUT_OK && recording->is_kept)
+        code = check_path(recording, error);
+    if (code == GPUT_OK && recording->is_kept)
+        code = make_folder_of_file(recording, error);
+    if (code == GPUT_OK && (!recording->is_kept || !options->tracking_file))
+        code = make_temporary_folder(recording, error);
+    if (code == GPUT_OK && !recording->logs)
+        recording->logs = realpath(recording->temporary.path, NULL);
+    if (code == GPUT_OK && !options->tracking_file &&
+        asprintf(&recording->samples, "%s/samples.sqlite", recording->temporary.path) < 0)
+        recording->samples = NULL;
+    if (recording->samples)
+        options->tracking_file = recording->samples;
+    if (code == GPUT_OK && (!recording->logs || !options->tracking_file))
+        code = fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return code;
+}
+
+/* ---- The environment ---- */
+
+static int add_filter(
+    struct region_recording *recording, const char *pattern, struct gput_error *error)
+{
+    char *joined;
+    if (!pattern[0] || strchr(pattern, '\n'))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--region-filter needs a pattern such as 'domain:name*', and was given \"%.80s\".",
+            pattern);
+    if (asprintf(&joined, "%s%s%s", recording->filter ? recording->filter : "",
+            recording->filter ? "\n" : "", pattern) < 0)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    free(recording->filter);
+    recording->filter = joined;
+    return GPUT_OK;
+}
+
+/* Sets what is given, and unsets what an outer gpu-tracker may have set. */
+static int set(const char *variable, const char *value, struct gput_error *error)
+{
+    if ((value ? setenv(variable, value, 1) : unsetenv(variable)) == 0)
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+}
+
+static int set_selection(
+    struct region_recording *recording, const struct arguments *arguments, struct gput_error *error)
+{
+    char depth_text[32], min_text[32];
+    const char *depth = arguments_value(arguments, OPTION_REGION_DEPTH);
+    const char *min = arguments_value(arguments, OPTION_REGION_MIN);
+    const char *pattern;
+    size_t position = 0;
+    int64_t count;
+    double seconds;
+    int code = GPUT_OK;
+    if (depth && (!numbers_read_whole(depth, &count) || count < 1 || count > INT_MAX))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--region-depth=%s is not a valid depth. It is a whole number above 0.", depth);
+    if (min && (!numbers_read_decimal(min, &seconds) || !(seconds >= 0 && seconds < 1e6)))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--region-min=%s is not a valid duration. It is a number of seconds.", min);
+    if (depth)
+        snprintf(depth_text, sizeof depth_text, "%d", (int)count);
+    if (min)
+        snprintf(min_text, sizeof min_text, "%.0f", seconds * 1e9);
+    while (
+        code == GPUT_OK && (pattern = arguments_next(arguments, OPTION_REGION_FILTER, &position)))
+        code = add_filter(recording, pattern, error);
+    if (code == GPUT_OK)
+        code = set("GPUT_REGION_FILTER", recording->filter, error);
+    if (code == GPUT_OK)
+        code = set("GPUT_REGION_DEPTH", depth ? depth_text : NULL, error);
+    return code == GPUT_OK ? set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error) : code;
+}
+
+static void enable(struct region_recording *recording, const bool *wanted, const char *command)
+{
+    const char *obstacle = region_program_obstacle(command);
+    if (obstacle)
+        note(recording, "%.200s %s: it loads no library that could record its regions.", command,
+            obstacle);
+    for (size_t i = 0; i < REGION_SOURCES; i++) {
+        char why[512];
+        if (wanted[i] && !region_source_enable(i, why, sizeof why))
+            note(recording, "%s", why);
+    }
+}
+
+int region_recording_begin(struct region_recording *recording, const struct arguments *arguments,
+    struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
+    struct gput_error *error)
+{
+    bool wanted[REGION_SOURCES];
+    const char *list = arguments_value(arguments, OPTION_REGIONS);
+    *recording = (struct region_recording){.is_wanted = list != NULL};
+    recording->replaces = options->overwrite;
+    if (!list)
+        return GPUT_OK;
+    recording->path = arguments_value(arguments, OPTION_REGION_FILE);
+    int code = region_sources_read(list, wanted, error);
+    if (code == GPUT_OK && recording->path)
+        code = rank_paths_expand(ranks, &recording->path, error);
+    if (code == GPUT_OK)
+        code = set_selection(recording, arguments, error);
+    if (code == GPUT_OK)
+        code = make_files(recording, samples, options, error);
+    if (code == GPUT_OK)
+        code = set("GPUT_REGIONS_FOLDER", recording->logs, error);
+    if (code == GPUT_OK)
+        enable(recording, wanted, arguments->operands[0]);
+    return code;
+}
+
+/* ---- Afterwards ---- */
+
+/* Of the marks' file: what is wrong with it. */
+static void take_warning(void *user, const char *text)
+{
+    note(user, "%s", text);
+}
+
+static void analyze(struct region_recording *recording, const char *tracking_file)
+{
+    struct gput_error error;
+    struct gput_analysis_options options = gput_analysis_options_default();
+    options.tracking_file = tracking_file;
+    options.sub_tracking_file = recording->path;
+    if (gput_analysis_create(&options, &recording->analysis, &error) != GPUT_OK)
+        note(recording, "%s", error.message);
+}
+
+static void describe_left_out(
+    struct region_recording *recording, const struct region_logs_summary *summary)
+{
+    static const char *const reasons[] = {"by --region-filter", "by --region-depth",
+        "by --region-min", "as too many were open at once, or for want of memory"};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        if (summary->left_out[i] > 0)
+            note(recording, "%llu ranges were left out %s.",
+                (unsigned long long)summary->left_out[i], reasons[i]);
+    }
+    if (summary->unmatched > 0)
+        note(recording, "%llu ends of ranges that had not begun were ignored.",
+            (unsigned long long)summary->unmatched);
+    if (summary->failure[0])
+        note(recording, "A collector turned itself off: %s", summary->failure);
+}
+
+void region_recording_merge(struct region_recording *recording, const char *tracking_file)
+{
+    struct gput_error error;
+    struct region_logs_summary summary;
+    char merged[PATH_MAX];
+    if (!recording->is_wanted || !recording->logs)
+        return;
+    if (!recording->is_kept) {
+        snprintf(merged, sizeof merged, "%s/all.gputblocks", recording->logs);
+        recording->derived = strdup(merged);
+        recording->path = recording->derived;
+    } else if (recording->replaces) {
+        unlink(recording->path);
+    }
+    int code = recording->path ? region_logs_merge(recording->logs, recording->path, take_warning,
+                                     recording, &summary, &error)
+                               : fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");
+    describe_left_out(recording, &summary);
+    if (code != GPUT_OK) {
+        note(recording, "%s The logs are in %.400s.", error.message, recording->logs);
+        return;
+    }
+    if (summary.logs == 0) {
+        note(recording, "No process of the command announced a region%s.",
+            summary.processes > 0 ? " that was recorded" : "");
+    } else {
+        recording->has_marks = true;
+        analyze(recording, tracking_file);
+    }
+    if (recording->is_kept) {
+        region_logs_remove(recording->logs);
+        rmdir(recording->logs);
+    }
+}
+
+const char *region_recording_marks(const struct region_recording *recording)
+{
+    return recording->has_marks ? recording->path : NULL;
+}
+
+void region_recording_finish(struct region_recording *recording)
+{
+    temporary_folder_remove(&recording->temporary);
+    gput_analysis_destroy(recording->analysis);
+    for (size_t i = 0; i < recording->n_notes; i++)
+        free(recording->notes[i]);
+    free(recording->derived);
+    free(recording->logs);
+    free(recording->filter);
+    free(recording->samples);
+    *recording = (struct region_recording){0};
+}

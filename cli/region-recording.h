@@ -1,0 +1,54 @@
+/*
+ * Regions of an unmodified command (run --regions): the environment that records them, and
+ * afterwards the logs of its processes as one file, and what each region used.
+ */
+#pragma once
+
+#include "arguments.h"
+#include "rank-paths.h"
+#include "region-sources.h"
+#include "temporary-folder.h"
+
+#include <gputracker/analysis.h>
+#include <gputracker/session.h>
+
+#include <stdbool.h>
+
+enum { REGION_NOTES = 16 };
+
+struct region_recording {
+    bool is_wanted;
+    bool replaces;                     /* an existing file */
+    bool is_kept;                      /* in a file that outlives the command */
+    bool has_marks;                    /* some region was recorded */
+    const char *path;                  /* of all marks; owned by `derived` or the arguments */
+    char *derived;                     /* owned */
+    char *logs;                        /* the folder of the logs of each process; owned */
+    char *filter;                      /* owned */
+    struct temporary_folder temporary; /* of logs, or of samples */
+    char *samples;                     /* a temporary tracking file; NULL: one was named; owned */
+    struct gput_analysis *analysis;    /* what they used; NULL: there are none; owned */
+    char *notes[REGION_NOTES + 1];     /* owned; NULL at the end */
+    size_t n_notes;
+};
+
+/*
+ * Before a session is created, and when its tracking file is known: makes the folder, and sets the
+ * environment of the command. `samples`: where the tracking file will be, which gives the file of
+ * marks its name; NULL: nowhere. Nothing where --regions was not given. To be ended by
+ * region_recording_finish(), also on failure. Errors: GPUT_ERROR_INVALID (a value of an option),
+ * GPUT_ERROR_EXISTS, those of making folders.
+ */
+int region_recording_begin(struct region_recording *recording, const struct arguments *arguments,
+    struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
+    struct gput_error *error);
+
+/* After the end of the command: combines the logs and analyses them with the samples of
+ * `tracking_file`. What fails is a note of the report. */
+void region_recording_merge(struct region_recording *recording, const char *tracking_file);
+
+/* The file with all marks; NULL: there are none. */
+const char *region_recording_marks(const struct region_recording *recording);
+
+/* Removes what is temporary. */
+void region_recording_finish(struct region_recording *recording);

@@ -1,0 +1,27 @@
+/*
+ * Where regions of unmodified programs come from: a row a kind of annotation, with the library of
+ * ours that takes them in and how a program comes to load it.
+ */
+#pragma once
+
+#include <gputracker/error.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { REGION_SOURCES = 2 };
+
+/* Their names, with blanks between. */
+#define REGION_SOURCE_WORDS "nvtx itt"
+
+/*
+ * Reads a list, "nvtx,itt"; "" is all of them. Errors: GPUT_ERROR_INVALID with the valid words.
+ */
+int region_sources_read(const char *list, bool wanted[REGION_SOURCES], struct gput_error *error);
+
+/*
+ * Sets the environment so that commands started from here on load the library of that source.
+ * False: they will not, and `why` says it in a sentence, as when the variable belongs to another
+ * tool already.
+ */
+bool region_source_enable(size_t source, char *why, size_t size);

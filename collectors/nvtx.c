@@ -1,0 +1,244 @@
+/*
+ * NVTX: the ranges that programs mark for NVIDIA's tools. A program has the header-only library of
+ * NVTX, which at its first call loads the file that NVTX_INJECTION64_PATH names, and calls
+ * InitializeInjectionNvtx2(). That one puts its functions into the tables of that library.
+ *
+ * InitializeInjectionNvtxExtension() is not exported on purpose: without it programs that ask
+ * whether a domain is enabled hear that it is.
+ */
+#include "region_text.h"
+#include "region_thread.h"
+
+#include <stdint.h>
+#include <string.h>
+#include <wchar.h>
+
+/* ---- What NVTX defines (nvtxTypes.h, nvToolsExt.h) ---- */
+
+enum { TABLE_CALLBACKS = 1 };
+enum { MODULE_CORE = 1, MODULE_CORE2 = 5 };
+enum {
+    CORE_RANGE_START_EX = 4,
+    CORE_RANGE_START_A = 5,
+    CORE_RANGE_START_W = 6,
+    CORE_RANGE_END = 7,
+    CORE_RANGE_PUSH_EX = 8,
+    CORE_RANGE_PUSH_A = 9,
+    CORE_RANGE_PUSH_W = 10,
+    CORE_RANGE_POP = 11,
+};
+enum {
+    CORE2_RANGE_START_EX = 2,
+    CORE2_RANGE_END = 3,
+    CORE2_RANGE_PUSH_EX = 4,
+    CORE2_RANGE_POP = 5,
+    CORE2_REGISTER_STRING_A = 10,
+    CORE2_REGISTER_STRING_W = 11,
+    CORE2_DOMAIN_CREATE_A = 12,
+    CORE2_DOMAIN_CREATE_W = 13,
+};
+enum { MESSAGE_ASCII = 1, MESSAGE_UNICODE = 2, MESSAGE_REGISTERED = 3 };
+
+struct event_attributes {
+    uint16_t version;
+    uint16_t size;
+    uint32_t category;
+    int32_t color_type;
+    uint32_t color;
+    int32_t payload_type;
+    int32_t reserved;
+    uint64_t payload;
+    int32_t message_type;
+    const void *message;
+};
+
+typedef void (*function)(void);
+
+struct callbacks_table {
+    size_t size;
+    int (*get_module)(int module, function ***table, unsigned *size);
+};
+
+typedef const void *(*get_export_table)(uint32_t id);
+
+/* ---- Ranges ---- */
+
+static struct regions nvtx;
+static struct region_domain *default_domain;
+
+static struct region_domain *domain_of(void *handle)
+{
+    return handle ? handle : default_domain;
+}
+
+/* The message as UTF-8, NULL for none; `buffer` takes what has to be converted. */
+static const char *message_of(const struct event_attributes *event, char buffer[REGION_NAME_MAX])
+{
+    if (!event || event->size < sizeof *event || !event->message)
+        return NULL;
+    switch (event->message_type) {
+    case MESSAGE_ASCII:
+    case MESSAGE_REGISTERED: /* the handles are our copies of the texts */
+        return event->message;
+    case MESSAGE_UNICODE:
+        return region_text_of_wide(event->message, buffer, REGION_NAME_MAX);
+    default:
+        return NULL;
+    }
+}
+
+static int domain_push_ex(void *domain, const struct event_attributes *event)
+{
+    char buffer[REGION_NAME_MAX];
+    return region_push(&nvtx, domain_of(domain), message_of(event, buffer));
+}
+
+static int domain_pop(void *domain)
+{
+    return region_pop(&nvtx, domain_of(domain));
+}
+
+static uint64_t domain_start_ex(void *domain, const struct event_attributes *event)
+{
+    char buffer[REGION_NAME_MAX];
+    return region_start(&nvtx, domain_of(domain), message_of(event, buffer));
+}
+
+static void domain_end(void *domain, uint64_t id)
+{
+    (void)domain;
+    region_end(&nvtx, id);
+}
+
+static int push_ex(const struct event_attributes *event)
+{
+    return domain_push_ex(NULL, event);
+}
+
+static int push_a(const char *message)
+{
+    return region_push(&nvtx, default_domain, message);
+}
+
+static int push_w(const wchar_t *message)
+{
+    char buffer[REGION_NAME_MAX];
+    return push_a(region_text_of_wide(message, buffer, sizeof buffer));
+}
+
+static int pop(void)
+{
+    return region_pop(&nvtx, default_domain);
+}
+
+static uint64_t start_ex(const struct event_attributes *event)
+{
+    return domain_start_ex(NULL, event);
+}
+
+static uint64_t start_a(const char *message)
+{
+    return region_start(&nvtx, default_domain, message);
+}
+
+static uint64_t start_w(const wchar_t *message)
+{
+    char buffer[REGION_NAME_MAX];
+    return start_a(region_text_of_wide(message, buffer, sizeof buffer));
+}
+
+static void end(uint64_t id)
+{
+    region_end(&nvtx, id);
+}
+
+/* ---- Domains and strings ---- */
+
+/* NULL, for want of memory, is the default domain. */
+static void *domain_create_a(const char *name)
+{
+    return regions_domain(&nvtx, name);
+}
+
+static void *domain_create_w(const wchar_t *name)
+{
+    char buffer[REGION_NAME_MAX];
+    return regions_domain(&nvtx, region_text_of_wide(name, buffer, sizeof buffer));
+}
+
+/* The handle is a text of ours, the same one for the same text. */
+static const void *register_string_a(void *handle, const char *text)
+{
+    struct region_domain *domain = domain_of(handle);
+    const struct region_name *name = domain && text ? regions_name(&nvtx, domain, text) : NULL;
+    return name ? name->full + domain->prefix_length : "";
+}
+
+static const void *register_string_w(void *handle, const wchar_t *text)
+{
+    char buffer[REGION_NAME_MAX];
+    return register_string_a(handle, region_text_of_wide(text, buffer, sizeof buffer));
+}
+
+/* ---- Attaching ---- */
+
+struct entry {
+    unsigned id;
+    function function;
+};
+
+static const struct entry core[] = {
+    {CORE_RANGE_START_EX, (function)start_ex},
+    {CORE_RANGE_START_A, (function)start_a},
+    {CORE_RANGE_START_W, (function)start_w},
+    {CORE_RANGE_END, (function)end},
+    {CORE_RANGE_PUSH_EX, (function)push_ex},
+    {CORE_RANGE_PUSH_A, (function)push_a},
+    {CORE_RANGE_PUSH_W, (function)push_w},
+    {CORE_RANGE_POP, (function)pop},
+};
+
+static const struct entry core2[] = {
+    {CORE2_RANGE_START_EX, (function)domain_start_ex},
+    {CORE2_RANGE_END, (function)domain_end},
+    {CORE2_RANGE_PUSH_EX, (function)domain_push_ex},
+    {CORE2_RANGE_POP, (function)domain_pop},
+    {CORE2_REGISTER_STRING_A, (function)register_string_a},
+    {CORE2_REGISTER_STRING_W, (function)register_string_w},
+    {CORE2_DOMAIN_CREATE_A, (function)domain_create_a},
+    {CORE2_DOMAIN_CREATE_W, (function)domain_create_w},
+};
+
+static void attach(
+    const struct callbacks_table *callbacks, int module, const struct entry *entries, size_t count)
+{
+    function **table = NULL;
+    unsigned size = 0;
+    if (!callbacks->get_module(module, &table, &size) || !table)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (entries[i].id < size && table[entries[i].id])
+            *table[entries[i].id] = entries[i].function;
+    }
+}
+
+static void open_once(void)
+{
+    if (regions_open(&nvtx, "nvtx"))
+        default_domain = regions_domain(&nvtx, NULL);
+}
+
+/* Called by each library of NVTX in the process. 0: it is to do without. */
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(get_export_table get_table);
+
+int InitializeInjectionNvtx2(get_export_table get_table)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_once);
+    const struct callbacks_table *callbacks = get_table ? get_table(TABLE_CALLBACKS) : NULL;
+    if (!default_domain || !callbacks || callbacks->size < sizeof *callbacks)
+        return 0;
+    attach(callbacks, MODULE_CORE, core, sizeof core / sizeof *core);
+    attach(callbacks, MODULE_CORE2, core2, sizeof core2 / sizeof *core2);
+    return 1;
+}

@@ -1,0 +1,52 @@
+#include "region_filter.h"
+
+#include <fnmatch.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool region_filter_read(struct region_filter *filter, const char *lines)
+{
+    size_t length = strlen(lines), used = 0;
+    char *patterns = calloc(1, length + 2);
+    if (!patterns)
+        return false;
+    for (const char *line = lines; *line;) {
+        size_t size = strcspn(line, "\n");
+        memcpy(patterns + used, line, size);
+        if (size > 0) {
+            filter->has_wanted |= line[0] != '!';
+            used += size + 1;
+        }
+        line += size + (line[size] == '\n');
+    }
+    filter->patterns = patterns;
+    return true;
+}
+
+static bool fits(const char *pattern, const char *domain, const char *name)
+{
+    char of_domain[256];
+    const char *colon = strchr(pattern, ':');
+    size_t length = colon ? (size_t)(colon - pattern) : 0;
+    if (!colon || length >= sizeof of_domain)
+        return fnmatch(pattern, name, 0) == 0;
+    memcpy(of_domain, pattern, length);
+    of_domain[length] = '\0';
+    return fnmatch(of_domain, domain, 0) == 0 && fnmatch(colon + 1, name, 0) == 0;
+}
+
+bool region_filter_wants(const struct region_filter *filter, const char *domain, const char *name)
+{
+    bool wanted = !filter->has_wanted;
+    const char *pattern = filter->patterns;
+    for (; pattern && *pattern; pattern += strlen(pattern) + 1) {
+        bool is_excluded = pattern[0] == '!';
+        if (!fits(pattern + is_excluded, domain, name))
+            continue;
+        if (is_excluded)
+            return false;
+        wanted = true;
+    }
+    return wanted;
+}

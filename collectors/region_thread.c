@@ -1,0 +1,260 @@
+#include "region_thread.h"
+
+#include "blocks/late_calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECENT_NAMES 64
+
+/* Ranges that any thread may end and that are open at once. */
+#define MAX_STARTED 65536
+
+struct open_region {
+    const struct region_name *name; /* NULL: not recorded */
+    struct gput_block_call call;
+};
+
+/* The open ranges of one domain. */
+struct region_stack {
+    const struct region_domain *domain;
+    struct region_stack *next;
+    struct open_region *open;
+    size_t depth; /* of all that are open; the array has the first `capacity` at most */
+    size_t capacity;
+};
+
+struct region_thread {
+    unsigned slot;
+    unsigned next_started; /* where it looks for a free place first */
+    struct region_stack *stacks;
+    struct recent_name { /* a cache by the address of the text; only a hint: texts are compared */
+        const char *given;
+        const struct region_domain *domain;
+        const struct region_name *name;
+    } recent[RECENT_NAMES];
+};
+
+/* ---- The state of a thread ---- */
+
+void region_thread_destroy(void *pointer)
+{
+    struct region_thread *thread = pointer;
+    while (thread->stacks) {
+        struct region_stack *stack = thread->stacks;
+        thread->stacks = stack->next;
+        free(stack->open);
+        free(stack);
+    }
+    free(thread);
+}
+
+static __attribute__((noinline)) struct region_thread *make_thread(struct regions *regions)
+{
+    struct region_thread *thread = calloc(1, sizeof *thread);
+    if (!thread || pthread_setspecific(regions->key, thread) != 0) {
+        free(thread);
+        return NULL;
+    }
+    thread->slot = atomic_fetch_add(&regions->n_threads, 1);
+    thread->next_started = thread->slot * 1024;
+    return thread;
+}
+
+static inline struct region_thread *this_thread(struct regions *regions)
+{
+    struct region_thread *thread = pthread_getspecific(regions->key);
+    return thread ? thread : make_thread(regions);
+}
+
+/* The stack of a domain, moved to the front. NULL: there is none. */
+static struct region_stack *find_stack(
+    struct region_thread *thread, const struct region_domain *domain)
+{
+    struct region_stack **at = &thread->stacks;
+    while (*at && (*at)->domain != domain)
+        at = &(*at)->next;
+    struct region_stack *stack = *at;
+    if (stack && at != &thread->stacks) {
+        *at = stack->next;
+        stack->next = thread->stacks;
+        thread->stacks = stack;
+    }
+    return stack;
+}
+
+static struct region_stack *get_stack(
+    struct region_thread *thread, const struct region_domain *domain)
+{
+    struct region_stack *stack = find_stack(thread, domain);
+    if (stack)
+        return stack;
+    stack = calloc(1, sizeof *stack);
+    if (stack) {
+        stack->domain = domain;
+        stack->next = thread->stacks;
+        thread->stacks = stack;
+    }
+    return stack;
+}
+
+/* ---- Names ---- */
+
+static inline const struct region_name *name_of(struct regions *regions,
+    struct region_thread *thread, struct region_domain *domain, const char *text)
+{
+    uintptr_t address = (uintptr_t)text;
+    struct recent_name *recent = &thread->recent[(address ^ address >> 6) % RECENT_NAMES];
+    if (recent->given == text && recent->domain == domain && recent->name &&
+        strcmp(recent->name->full + domain->prefix_length, text) == 0)
+        return recent->name;
+    *recent = (struct recent_name){text, domain, regions_name(regions, domain, text)};
+    return recent->name;
+}
+
+/* The name of a range that is to be recorded; NULL: it is not, which is counted. */
+static inline const struct region_name *recorded_name(struct regions *regions,
+    struct region_thread *thread, struct region_domain *domain, const char *text)
+{
+    const struct region_name *name = name_of(regions, thread, domain, text ? text : "");
+    if (name && name->is_recorded)
+        return name;
+    regions_count(
+        regions, thread->slot, name ? REGION_LEFT_OUT_BY_NAME : REGION_LEFT_OUT_BY_NUMBER);
+    return NULL;
+}
+
+/* ---- Marks ---- */
+
+static inline void mark_start(struct regions *regions, struct open_region *open)
+{
+    struct gput_blocks *log = open->name ? regions_log(regions) : NULL;
+    if (!log)
+        open->name = NULL;
+    else if (regions->min_ns > 0)
+        late_call_start(log, &open->call);
+    else
+        gput_blocks_start(log, open->name->full, &open->call);
+}
+
+static inline void mark_stop(struct regions *regions, unsigned slot, const struct open_region *open)
+{
+    struct gput_blocks *log = open->name ? regions_log(regions) : NULL;
+    if (!log)
+        return;
+    if (regions->min_ns == 0)
+        gput_blocks_stop(log, open->name->full, &open->call);
+    else if (late_call_elapsed_ns(&open->call) >= regions->min_ns)
+        late_call_stop(log, open->name->full, &open->call);
+    else
+        regions_count(regions, slot, REGION_LEFT_OUT_BY_DURATION);
+}
+
+/* ---- Nested ranges ---- */
+
+static bool has_space(struct region_stack *stack)
+{
+    if (__builtin_expect(stack->depth < stack->capacity, 1))
+        return true;
+    if (stack->depth > stack->capacity) /* those before it could not be kept either */
+        return false;
+    size_t capacity = stack->capacity > 0 ? stack->capacity * 2 : 16;
+    struct open_region *open = realloc(stack->open, capacity * sizeof *open);
+    if (!open)
+        return false;
+    stack->open = open;
+    stack->capacity = capacity;
+    return true;
+}
+
+int region_push(struct regions *regions, struct region_domain *domain, const char *text)
+{
+    struct region_thread *thread = domain ? this_thread(regions) : NULL;
+    struct region_stack *stack = thread ? get_stack(thread, domain) : NULL;
+    if (!stack)
+        return -1;
+    size_t depth = stack->depth;
+    if (!has_space(stack)) {
+        regions_count(regions, thread->slot, REGION_LEFT_OUT_BY_NUMBER);
+    } else if (depth >= regions->max_depth) {
+        regions_count(regions, thread->slot, REGION_LEFT_OUT_BY_DEPTH);
+        stack->open[depth].name = NULL;
+    } else {
+        stack->open[depth].name = recorded_name(regions, thread, domain, text);
+        mark_start(regions, &stack->open[depth]);
+    }
+    stack->depth++;
+    return (int)depth;
+}
+
+int region_pop(struct regions *regions, struct region_domain *domain)
+{
+    struct region_thread *thread = domain ? this_thread(regions) : NULL;
+    struct region_stack *stack = thread ? find_stack(thread, domain) : NULL;
+    if (!stack || stack->depth == 0) {
+        if (thread)
+            regions_count(regions, thread->slot, REGION_UNMATCHED_ENDS);
+        return -1;
+    }
+    size_t depth = --stack->depth;
+    if (depth < stack->capacity)
+        mark_stop(regions, thread->slot, &stack->open[depth]);
+    return (int)depth;
+}
+
+/* ---- Ranges that any thread may end ---- */
+
+/* The id is a serial number and below it the place. 0: free; 1: being taken or given back. */
+struct started_region {
+    _Atomic uint64_t id;
+    struct open_region open;
+};
+
+static struct started_region started[MAX_STARTED];
+
+/* Takes a free place; MAX_STARTED: there is none. */
+static unsigned take_place(struct region_thread *thread)
+{
+    for (unsigned tries = 0; tries < MAX_STARTED; tries++) {
+        unsigned place = (thread->next_started + tries) % MAX_STARTED;
+        uint64_t none = 0;
+        if (atomic_load_explicit(&started[place].id, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_strong(&started[place].id, &none, 1)) {
+            thread->next_started = place;
+            return place;
+        }
+    }
+    return MAX_STARTED;
+}
+
+uint64_t region_start(struct regions *regions, struct region_domain *domain, const char *text)
+{
+    static _Atomic uint64_t serial;
+    uint64_t id = (atomic_fetch_add_explicit(&serial, 1, memory_order_relaxed) + 1) * MAX_STARTED;
+    struct region_thread *thread = domain ? this_thread(regions) : NULL;
+    const struct region_name *name = thread ? recorded_name(regions, thread, domain, text) : NULL;
+    if (!name)
+        return id; /* a place that no range has: its end does nothing */
+    unsigned place = take_place(thread);
+    if (place == MAX_STARTED) {
+        regions_count(regions, thread->slot, REGION_LEFT_OUT_BY_NUMBER);
+        return id;
+    }
+    struct started_region *region = &started[place];
+    region->open.name = name;
+    mark_start(regions, &region->open);
+    atomic_store_explicit(&region->id, id | place, memory_order_release);
+    return id | place;
+}
+
+void region_end(struct regions *regions, uint64_t id)
+{
+    struct region_thread *thread = this_thread(regions);
+    struct started_region *region = &started[id % MAX_STARTED];
+    uint64_t expected = id;
+    if (!thread || id < MAX_STARTED || !atomic_compare_exchange_strong(&region->id, &expected, 1))
+        return;
+    mark_stop(regions, thread->slot, &region->open);
+    thread->next_started = (unsigned)(id % MAX_STARTED);
+    atomic_store_explicit(&region->id, 0, memory_order_release);
+}

@@ -1,0 +1,251 @@
+#include "regions.h"
+
+#include "blocks/blocks_state.h"
+#include "region_thread.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- Opening ---- */
+
+/* A number of the environment; `usual` when there is none. */
+static long long number_of(const char *variable, long long usual)
+{
+    const char *text = getenv(variable);
+    char *end;
+    long long value = text && *text ? strtoll(text, &end, 10) : usual;
+    return text && *text && *end == '\0' && value >= 0 ? value : usual;
+}
+
+static struct region_status *map_status(const char *folder, const char *source)
+{
+    char path[4096];
+    int fd = -1;
+    for (unsigned i = 0; fd < 0 && i < 100; i++) {
+        int length =
+            snprintf(path, sizeof path, "%s/%s-%ld-%u.status", folder, source, (long)getpid(), i);
+        if (length < 0 || (size_t)length >= sizeof path)
+            return NULL;
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (fd < 0)
+        return NULL;
+    void *mapped = MAP_FAILED;
+    if (posix_fallocate(fd, 0, sizeof(struct region_status)) == 0)
+        mapped =
+            mmap(NULL, sizeof(struct region_status), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static bool open_status(struct regions *regions, const char *folder)
+{
+    struct region_status *status = map_status(folder, regions->source);
+    if (!status)
+        return false;
+    status->version = REGION_STATUS_VERSION;
+    status->process_id = (int32_t)getpid();
+    snprintf(status->source, sizeof status->source, "%s", regions->source);
+    memcpy(status->magic, REGION_STATUS_MAGIC, sizeof status->magic);
+    regions->status = status;
+    return true;
+}
+
+static bool fail(struct regions *regions, const char *reason)
+{
+    char *failure = regions->status->failure;
+    snprintf(failure, sizeof regions->status->failure, "%.*s",
+        (int)sizeof regions->status->failure - 1, reason);
+    return false;
+}
+
+/* "folder/nvtx-%p.gputblocks", in which a percent sign of the folder is doubled. */
+static char *make_path(const char *folder, const char *source)
+{
+    size_t used = 0;
+    char *path = malloc(2 * strlen(folder) + strlen(source) + 32);
+    for (; path && *folder; folder++) {
+        path[used++] = *folder;
+        if (*folder == '%')
+            path[used++] = '%';
+    }
+    if (path)
+        sprintf(path + used, "/%s-%%p.gputblocks", source);
+    return path;
+}
+
+bool regions_open(struct regions *regions, const char *source)
+{
+    const char *folder = getenv("GPUT_REGIONS_FOLDER");
+    const char *filter = getenv("GPUT_REGION_FILTER");
+    regions->source = source;
+    if (!folder || !folder[0] || !open_status(regions, folder))
+        return false;
+    regions->max_depth = (unsigned)number_of("GPUT_REGION_DEPTH", UINT32_MAX);
+    regions->min_ns = number_of("GPUT_REGION_MIN_NS", 0);
+    if (filter && *filter)
+        region_filter_read(&regions->filter, filter);
+    regions->path = make_path(folder, source);
+    if (!regions->path)
+        return fail(regions, "There was no memory.");
+    if (pthread_key_create(&regions->key, region_thread_destroy) != 0)
+        return fail(regions, "The program uses all keys of threads itself.");
+    return true;
+}
+
+/* A library has one struct regions, which this one is. */
+static struct regions *opened;
+
+static void open_log(void)
+{
+    struct gput_error error = {0};
+    struct gput_blocks *blocks;
+    struct gput_blocks_options options = gput_blocks_options_default();
+    const char *exact = getenv("GPUT_BLOCK_EXACT");
+    options.join = true; /* after an execve() there is a log of that process id already */
+    options.exact = options.energy =
+        exact && exact[0] && strcmp(exact, "0") != 0 && opened->min_ns == 0;
+    if (gput_blocks_open(opened->path, &options, &blocks, &error) != GPUT_OK) {
+        fail(opened, error.message);
+        return;
+    }
+    blocks->has_constant_names = true; /* they are interned */
+    atomic_store_explicit(&opened->blocks, blocks, memory_order_release);
+}
+
+struct gput_blocks *regions_open_log(struct regions *regions)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    opened = regions;
+    pthread_once(&once, open_log);
+    return atomic_load(&regions->blocks);
+}
+
+void regions_count(struct regions *regions, unsigned slot, enum region_left_out reason)
+{
+    atomic_fetch_add_explicit(&regions->status->slots[slot % REGION_STATUS_SLOTS].left_out[reason],
+        1, memory_order_relaxed);
+}
+
+/* ---- Domains and names ---- */
+
+static struct region_domain *find_domain(
+    struct region_domain *domain, const char *prefix, const struct region_domain *end)
+{
+    while (domain != end && strcmp(domain->prefix, prefix) != 0)
+        domain = domain->next;
+    return domain != end ? domain : NULL;
+}
+
+/* Cut where a character of UTF-8 begins. */
+static size_t cut_length(const char *text, size_t max)
+{
+    size_t length = strnlen(text, max + 1);
+    if (length <= max)
+        return length;
+    length = max;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+struct region_domain *regions_domain(struct regions *regions, const char *text)
+{
+    char prefix[REGION_NAME_MAX / 2];
+    if (!text || !*text)
+        text = "default";
+    int source = snprintf(prefix, sizeof prefix, "%s:", regions->source);
+    size_t length = cut_length(text, sizeof prefix - (size_t)source - 2);
+    snprintf(prefix + source, sizeof prefix - (size_t)source, "%.*s/", (int)length, text);
+    struct region_domain *first = atomic_load(&regions->domains);
+    struct region_domain *found = find_domain(first, prefix, NULL);
+    if (found)
+        return found;
+    size_t size = strlen(prefix) + 1;
+    struct region_domain *made = calloc(1, sizeof *made + size);
+    if (!made)
+        return NULL;
+    memcpy(made->prefix, prefix, size);
+    made->prefix_length = size - 1;
+    made->other_names = regions_name(regions, made, "(other names)");
+    made->next = first;
+    /* Another thread may be adding, perhaps the same one: then this one stays unused. */
+    while (!atomic_compare_exchange_strong(&regions->domains, &first, made)) {
+        found = find_domain(first, prefix, made->next);
+        if (found)
+            return found;
+        made->next = first;
+    }
+    return made;
+}
+
+static uint32_t hash_of(const struct region_domain *domain, const char *text, size_t length)
+{
+    uint32_t hash = UINT32_C(2166136261) ^ (uint32_t)((uintptr_t)domain >> 4);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT32_C(16777619);
+    return hash;
+}
+
+static const struct region_name *find_name(
+    const struct region_name *name, const struct region_name *like, const char *text, size_t length)
+{
+    for (; name; name = name->next) {
+        const char *own = name->full + like->domain->prefix_length;
+        if (name->hash == like->hash && name->domain == like->domain &&
+            strncmp(own, text, length) == 0 && own[length] == '\0')
+            return name;
+    }
+    return NULL;
+}
+
+static struct region_name *make_name(
+    struct regions *regions, const struct region_name *like, const char *text, size_t length)
+{
+    const struct region_domain *domain = like->domain;
+    char of_domain[REGION_NAME_MAX];
+    struct region_name *made = malloc(sizeof *made + domain->prefix_length + length + 1);
+    if (!made)
+        return NULL;
+    *made = *like;
+    memcpy(made->full, domain->prefix, domain->prefix_length);
+    memcpy(made->full + domain->prefix_length, text, length);
+    made->full[domain->prefix_length + length] = '\0';
+    const char *start = strchr(domain->prefix, ':') + 1;
+    snprintf(of_domain, sizeof of_domain, "%.*s", (int)strlen(start) - 1, start);
+    made->is_recorded =
+        region_filter_wants(&regions->filter, of_domain, made->full + domain->prefix_length);
+    return made;
+}
+
+const struct region_name *regions_name(
+    struct regions *regions, struct region_domain *domain, const char *text)
+{
+    size_t length = cut_length(text, REGION_NAME_MAX - domain->prefix_length);
+    struct region_name like = {.domain = domain, .hash = hash_of(domain, text, length)};
+    _Atomic(struct region_name *) *bucket = &regions->names[like.hash % REGION_NAME_BUCKETS];
+    struct region_name *first = atomic_load_explicit(bucket, memory_order_acquire);
+    const struct region_name *found = find_name(first, &like, text, length);
+    if (found)
+        return found;
+    if (domain->other_names && atomic_load(&regions->n_names) >= REGION_NAMES_MAX)
+        return domain->other_names;
+    struct region_name *made = make_name(regions, &like, text, length);
+    while (made) {
+        made->next = first;
+        if (atomic_compare_exchange_strong(bucket, &first, made)) {
+            atomic_fetch_add(&regions->n_names, 1);
+            return made;
+        }
+        found = find_name(first, &like, text, length);
+        if (found) {
+            free(made);
+            return found;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,238 @@
+"""gpu-tracker run --regions: the regions of programs that announce them to some other tool."""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+from command import BUILD, COMMAND, SANITIZED, CommandTest, main, python
+
+PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
+COLLECTORS = BUILD / "collectors"
+BUILT = (COLLECTORS / "libgputracker-nvtx.so").exists()
+# What each exports, and nothing else.
+HOOKS = {"nvtx": {"InitializeInjectionNvtx2"}, "itt": {"__itt_api_init"}}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION"))}
+
+
+class RegionsTest(CommandTest):
+    def setUp(self):
+        if not BUILT:
+            self.skipTest("this build has no collectors")
+        super().setUp()
+
+    def record(self, *actions, options=(), environment=None, status=0):
+        """Runs the program; returns the marks, as rows of (process, thread, name, position, time, started), and what was printed."""
+        done = self.run_command(
+            "run", "--regions=nvtx", "--region-file", "marks.csv", *options, "--", PROGRAM, *actions, env=ENVIRONMENT | (environment or {})
+        )
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertFalse((self.folder / "marks.csv.parts").exists())
+        return self.read_marks(), done.stderr
+
+    def read_marks(self):
+        path = self.folder / "marks.csv"
+        if not path.exists():
+            return []
+        header, *lines = path.read_text().splitlines()
+        names = header.split(",")
+        return [dict(zip(names, line.split(","))) for line in lines]
+
+    def calls(self, rows):
+        """The calls by name, each with a start and a stop."""
+        starts = collections.Counter(row["code_block_name"] for row in rows if row["position"] == "0")
+        stops = collections.Counter(row["code_block_name"] for row in rows if row["position"] == "1")
+        self.assertEqual(stops - starts, {})
+        return dict(stops)
+
+
+class Recorded(RegionsTest):
+    def test_nested_ranges_of_several_domains(self):
+        rows, shown = self.record("push:-:a", "push:lib:x", "push:-:b", "pop:lib", "pop:-", "pop:-", "start:lib:c", "end")
+        order = [(row["code_block_name"], row["position"]) for row in rows if "c" not in row["code_block_name"].split("/")[1]]
+        self.assertEqual(
+            order,
+            [("nvtx:default/a", "0"), ("nvtx:lib/x", "0"), ("nvtx:default/b", "0")]
+            + [("nvtx:lib/x", "1"), ("nvtx:default/b", "1"), ("nvtx:default/a", "1")],
+        )
+        ends = [row for row in rows if row["code_block_name"] == "nvtx:lib/c"]
+        self.assertEqual([row["position"] for row in ends], ["0", "1"])
+        self.assertNotEqual(ends[0]["thread_id"], ends[1]["thread_id"])
+        self.assertIn("Regions: 4, the longest first", shown)
+        self.assertNotIn("left out", shown)
+
+    def test_ranges_are_as_long_as_they_are(self):
+        rows, _ = self.record("push:-:a", "sleep:50", "pop:-")
+        start, stop = (float(row["timestamp"]) for row in rows)
+        self.assertGreaterEqual(stop - start, 0.05)
+
+    def test_each_range_of_many_threads(self):
+        rows, _ = self.record("threads:8:5000")
+        self.assertEqual(self.calls(rows), {"nvtx:default/outer": 40000, "nvtx:default/inner": 40000})
+        opened = collections.defaultdict(list)
+        for row in rows:
+            stack = opened[row["thread_id"]]
+            if row["position"] == "0":
+                stack.append(row["code_block_name"])
+            else:
+                self.assertEqual(stack.pop(), row["code_block_name"])
+            self.assertLessEqual(len(stack), 2)
+        self.assertEqual(len(opened), 8)
+
+    def test_a_fork_an_exec_and_a_kill_lose_nothing_that_was_complete(self):
+        rows, _ = self.record(
+            *("push:-:before", "fork", "push:-:both", "pop:-", "pop:-", "exec", "push:-:after", "pop:-", "push:-:open", "kill"), status=-9
+        )
+        self.assertEqual(self.calls(rows), {"nvtx:default/before": 1, "nvtx:default/both": 2, "nvtx:default/after": 2})
+        self.assertEqual(len({row["process_id"] for row in rows}), 2)
+
+    def test_a_program_that_leaves_without_destructors(self):
+        rows, _ = self.record("push:-:a", "pop:-", "leave")
+        self.assertEqual(self.calls(rows), {"nvtx:default/a": 1})
+
+    def test_ends_without_a_begin_are_counted(self):
+        rows, shown = self.record("pop:-", "pop:lib", "push:-:a", "pop:-", "pop:-", "end")
+        self.assertEqual(self.calls(rows), {"nvtx:default/a": 1})
+        self.assertIn("3 ends of ranges that had not begun were ignored.", shown)
+
+
+class Selected(RegionsTest):
+    RANGES = ("push:-:one", "push:lib:two", "push:lib:three", "sleep:30", "pop:lib", "pop:lib", "pop:-", "push:-:short", "pop:-")
+
+    def test_by_name(self):
+        rows, shown = self.record(*self.RANGES, options=["--region-filter", "lib:t*", "--region-filter", "!three", "--region-filter", "s?ort"])
+        self.assertEqual(self.calls(rows), {"nvtx:lib/two": 1, "nvtx:default/short": 1})
+        self.assertIn("2 ranges were left out by --region-filter.", shown)
+
+    def test_by_depth_of_their_domain(self):
+        rows, shown = self.record(*self.RANGES, options=["--region-depth", "1"])
+        self.assertEqual(self.calls(rows), {"nvtx:default/one": 1, "nvtx:lib/two": 1, "nvtx:default/short": 1})
+        self.assertIn("1 ranges were left out by --region-depth.", shown)
+
+    def test_by_duration(self):
+        rows, shown = self.record(*self.RANGES, "fork", "push:-:child", "sleep:30", "pop:-", options=["--region-min", "0.02"])
+        self.assertEqual(self.calls(rows), {"nvtx:default/one": 1, "nvtx:lib/two": 1, "nvtx:lib/three": 1, "nvtx:default/child": 2})
+        self.assertIn("1 ranges were left out by --region-min.", shown)
+
+
+class Refused(RegionsTest):
+    def test_a_variable_of_another_tool_wins(self):
+        rows, shown = self.record("push:-:a", "pop:-", environment={"NVTX_INJECTION64_PATH": "/tool.so"})
+        self.assertEqual(rows, [])
+        self.assertIn("nvtx: not recorded, as NVTX_INJECTION64_PATH is set already, to /tool.so.", shown)
+
+    def test_a_command_without_regions_has_a_line_and_no_file(self):
+        rows, shown = self.record()
+        self.assertEqual(rows, [])
+        self.assertIn("No process of the command announced a region", shown)
+        self.assert_folder_is()
+
+    def test_a_static_program_has_a_line(self):
+        compiler = shutil.which("cc")
+        (self.folder / "main.c").write_text("int main(void) { return 0; }\n")
+        if not compiler or subprocess.run([compiler, "-static", "main.c", "-o", "main"], cwd=self.folder, capture_output=True).returncode:
+            self.skipTest("no static program can be built here")
+        done = self.run_command("run", "--regions", "--", "./main")
+        self.assertIn("./main is linked statically: it loads no library that could record its regions.", done.stderr)
+
+    def test_a_build_without_them_says_so(self):
+        done = self.run_command("run", "--regions=itt", "--", "true", env=ENVIRONMENT | {"GPUT_COLLECTORS": str(self.folder)})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("itt: this build has no libgputracker-itt.so.", done.stderr)
+
+    def test_values_that_are_none(self):
+        for option, message in {
+            "--regions=nvtxx": '--regions: "nvtxx" is not a source of regions: did you mean nvtx? Valid are: ',
+            "--region-depth=0": "--region-depth=0 is not a valid depth. It is a whole number above 0.",
+            "--region-min=x": "--region-min=x is not a valid duration. It is a number of seconds.",
+            "--region-filter=": "--region-filter needs a pattern such as 'domain:name*', and was given \"\".",
+        }.items():
+            done = self.run_command("run", "--regions", option, "--", "true")
+            self.assertEqual((done.returncode, done.stdout), (125, ""))
+            self.assertTrue(done.stderr.startswith(f"gpu-tracker: {message}"), done.stderr)
+
+    def test_a_file_that_exists_is_kept_or_replaced(self):
+        (self.folder / "marks.csv").write_text("mine")
+        done = self.run_command("run", "--regions", "--region-file", "marks.csv", "--", "true")
+        self.assert_fails(done, 125, "File marks.csv already exists. --overwrite replaces it.")
+        self.assertEqual((self.folder / "marks.csv").read_text(), "mine")
+        rows, _ = self.record("push:-:a", "pop:-", options=["--overwrite"])
+        self.assertEqual(len(rows), 2)
+
+    def test_logs_of_a_killed_tracker_are_kept(self):
+        (self.folder / "marks.csv.parts").mkdir()
+        done = self.run_command("run", "--regions", "--region-file", "marks.csv", "--", "true")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("Folder marks.csv.parts has the regions of an earlier command", done.stderr)
+
+
+class Used(RegionsTest):
+    """What is made of them."""
+
+    def run_program(self, *options):
+        return self.run_command(
+            *("run", "--regions", "--st", "0.02", "--tf", "samples.sqlite", *options, "--", PROGRAM),
+            *("push:-:all", "push:lib:part", "sleep:200", "pop:lib", "sleep:100", "pop:-"),
+            env=ENVIRONMENT,
+        )
+
+    def test_the_report_has_what_each_used(self):
+        self.assertEqual(self.run_program("-o", "report.json", "--report", "report.html").returncode, 0)
+        self.assert_folder_is("report.html", "report.json", "samples-regions.gputblocks", "samples.sqlite")
+        blocks = json.loads((self.folder / "report.json").read_text())["regions"]["code_blocks"]
+        self.assertEqual([block["name"] for block in blocks], ["nvtx:default/all", "nvtx:lib/part"])
+        for block in blocks:
+            self.assertEqual(block["num_calls"], 1)
+            self.assertGreater(block["resource_usage"]["main_ram"]["max"], 0)
+        self.assertGreaterEqual(blocks[1]["compute_time"]["total"], 0.2)
+
+    def test_other_commands_read_the_file(self):
+        self.assertEqual(self.run_program("-q").returncode, 0)
+        marks = "samples-regions.gputblocks"
+        done = self.run_command("sub-track", "analyze", "--tf", "samples.sqlite", "--stf", marks, "-f", "json", "-o", "analysis.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = self.run_command("sub-track", "compare", "-m", "a=analysis.json", "-m", "b=analysis.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nvtx:lib/part", done.stdout)
+        done = self.run_command("timeline", "merge", "-o", "timeline.json", "samples.sqlite", marks)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nvtx:lib/part", (self.folder / "timeline.json").read_text())
+        done = self.run_command("report", "-o", "report.html", "samples.sqlite", "--stf", marks)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_exact_figures(self):
+        done = self.run_command(
+            *("run", "--regions", "-o", "report.json", "--", PROGRAM, "push:-:a", "sleep:10", "pop:-"), env=ENVIRONMENT | {"GPUT_BLOCK_EXACT": "1"}
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        block = json.loads((self.folder / "report.json").read_text())["regions"]["code_blocks"][0]
+        self.assertIsNotNone(block["exact"]["thread_cpu_time"]["total"])
+
+    def test_a_session_without_files_leaves_none(self):
+        done = self.run_command("run", "--regions", "--", PROGRAM, "push:-:a", "pop:-", env=ENVIRONMENT | {"TMPDIR": str(self.folder)})
+        self.assertIn("nvtx:default/a", done.stderr)
+        self.assert_folder_is()
+
+
+class Libraries(unittest.TestCase):
+    def test_they_export_their_hook_alone_and_start_nothing(self):
+        if not BUILT:
+            self.skipTest("this build has no collectors")
+        for name, hooks in HOOKS.items():
+            path = COLLECTORS / f"libgputracker-{name}.so"
+            text = subprocess.run(["nm", "-D", str(path)], check=True, capture_output=True, text=True).stdout
+            fields = [line.split() for line in text.splitlines()]
+            self.assertEqual({field[2] for field in fields if len(field) == 3 and field[1] in "TDBRVWi"}, hooks)
+            taken = {field[-1].split("@")[0] for field in fields if field[0] == "U"}
+            self.assertEqual(taken & {"pthread_create", "thrd_create", "sigaction", "signal", "exit", "abort", "__cxa_throw", "pthread_atfork"}, set())
+            needed = subprocess.run(["readelf", "-d", str(path)], check=True, capture_output=True, text=True).stdout
+            self.assertNotIn("libsqlite3", needed)
+            self.assertIn("NODELETE", needed)
+
+
+if __name__ == "__main__":
+    main()
