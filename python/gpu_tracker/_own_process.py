@@ -9,7 +9,7 @@ import subprocess
 import time
 import uuid
 
-from . import _native, tracker
+from . import _native
 
 # What the command is given for each option; those that are None are left out.
 _OPTIONS = {
@@ -52,10 +52,10 @@ def _own_number(procfs):
 class OwnProcessSession:
     """Has the methods of _native.Session that a Tracker uses."""
 
-    def __init__(self, options, attempts, timeout):
-        # A session that never begins checks all options and leaves no files.
-        self._warnings = tracker._create_session(options).take_warnings()
-        self._reported = set(self._warnings)
+    def __init__(self, options, warnings, attempts, timeout):
+        """warnings: those that a session in this process has of these options."""
+        self._warnings = warnings
+        self._reported = set(warnings)
         self._options = options
         self._attempts = attempts
         self._timeout = timeout

@@ -179,7 +179,9 @@ class Tracker:
         if own_process:
             from ._own_process import OwnProcessSession
 
-            self._session = OwnProcessSession(options, n_join_attempts, join_timeout)
+            # A session that never begins checks all options and leaves no files.
+            warnings = _create_session(options).take_warnings()
+            self._session = OwnProcessSession(options, warnings, n_join_attempts, join_timeout)
         else:
             self._session = self._create_session(options)
         self._warn()
