@@ -287,13 +287,6 @@ static double interval_total(const struct interval *interval, const char *name)
         .total;
 }
 
-/* Adds to a sum that may be unknown so far. */
-static void add_known(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = isnan(*sum) ? value : *sum + value;
-}
-
 static double interval_sum_of_gpus(const struct interval *interval, const char *name)
 {
     const struct recorded_series *series = interval->series;
@@ -301,7 +294,7 @@ static double interval_sum_of_gpus(const struct interval *interval, const char *
     for (size_t i = 0; i < series->n_metrics; i++) {
         const struct recorded_metric *metric = &series->metrics[i];
         if (metric->device && has_name(metric, name, strlen(name)))
-            add_known(&total, interval_total(interval, metric->name));
+            number_add_known(&total, interval_total(interval, metric->name));
     }
     return total;
 }
@@ -317,8 +310,8 @@ static double interval_gpu_total(const struct interval *interval)
         total = interval_sum_of_gpus(interval, "per_gpu_power_draw");
     if (!isnan(total))
         return total;
-    add_known(&total, interval_sum_of_gpus(interval, "per_gpu_nvidia_power"));
-    add_known(&total, interval_sum_of_gpus(interval, "mig_card_power"));
+    number_add_known(&total, interval_sum_of_gpus(interval, "per_gpu_nvidia_power"));
+    number_add_known(&total, interval_sum_of_gpus(interval, "mig_card_power"));
     return total;
 }
 
@@ -334,9 +327,9 @@ double gput_energy_recording_total(
         while (interval.end < series->count &&
                series->segments[interval.end] == series->segments[interval.first])
             interval.end++;
-        add_known(&total, interval_total(&interval, "intel_power"));
-        add_known(&total, interval_total(&interval, "total_dram_power"));
-        add_known(&total, interval_gpu_total(&interval));
+        number_add_known(&total, interval_total(&interval, "intel_power"));
+        number_add_known(&total, interval_total(&interval, "total_dram_power"));
+        number_add_known(&total, interval_gpu_total(&interval));
     }
     return total;
 }

@@ -104,15 +104,6 @@ int file_write_fd(
     return GPUT_OK;
 }
 
-/* The folder of a file. NULL without memory. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
 const char *file_base_name(const char *path)
 {
     size_t at = strlen(path);
@@ -129,14 +120,14 @@ int file_temporary_folder(const char *path, char **folder, struct gput_error *er
     bool is_direct = file_is_written_directly(path);
     if (!is_direct)
         TRY(file_target(path, &target, error));
-    *folder = is_direct ? strdup("/var/tmp") : folder_of(target);
+    *folder = is_direct ? strdup("/var/tmp") : file_target_folder(target);
     free(target);
     return *folder ? GPUT_OK : error_memory(error);
 }
 
 static int check_folder(const char *path, const char *target, struct gput_error *error)
 {
-    char *folder = folder_of(target);
+    char *folder = file_target_folder(target);
     if (!folder)
         return error_memory(error);
     int code = GPUT_OK;
@@ -167,7 +158,7 @@ int file_check(const char *path, struct gput_error *error)
  * support it, or /proc, through which it is linked, is missing. */
 static int open_unnamed(const char *path)
 {
-    char *folder = folder_of(path);
+    char *folder = file_target_folder(path);
     int fd = -1;
     if (folder && access("/proc/self/fd", X_OK) == 0)
         fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);

@@ -62,7 +62,7 @@ int file_open_temporary(const char *folder, int *fd, struct gput_error *error);
 struct file_writing {
     char *path;           /* for messages */
     char *target;         /* NULL: written directly */
-    char *temporary_path; /* NULL: written directlyly */
+    char *temporary_path; /* NULL: written directly */
     bool unnamed;         /* not linked to the temporary path yet */
     int fd;
     int stop_fd; /* readable: stop waiting for a reader; -1: wait for ever */

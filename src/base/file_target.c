@@ -1,6 +1,7 @@
 #include "base/file_target.h"
 
 #include "base/str.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,20 +18,15 @@ struct target {
     bool direct; /* one of the links is a magic link, whose target is not a path */
 };
 
-static bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
-
 /* /dev/stdout and /proc/self/fd/1 are links of the system; /dev/shm belongs to users. */
 static bool is_of_the_system(const char *path)
 {
-    return starts_with(path, "/proc/") ||
-           (starts_with(path, "/dev/") && !starts_with(path, "/dev/shm/"));
+    return text_begins_with(path, "/proc/") ||
+           (text_begins_with(path, "/dev/") && !text_begins_with(path, "/dev/shm/"));
 }
 
 /* The folder of a link. NULL without memory. */
-static char *folder_of(const char *path)
+char *file_target_folder(const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash)
@@ -53,7 +49,7 @@ static char *name_from(const char *path, const char *name)
 static bool may_follow(const char *path, const struct stat *link)
 {
     struct stat info;
-    char *folder = folder_of(path);
+    char *folder = file_target_folder(path);
     bool is_known = folder && stat(folder, &info) == 0;
     free(folder);
     if (!is_known)

@@ -17,6 +17,9 @@
  */
 int file_target(const char *path, char **target, struct gput_error *error);
 
+/* The folder of a path; the caller frees it. NULL without memory. */
+char *file_target_folder(const char *path);
+
 /*
  * Whether `path` has to be written directly, opened with O_APPEND: a pipe, a terminal, and
  * /dev/stdout also when it is a regular file, since its link is a magic link. All else, also a

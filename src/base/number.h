@@ -27,6 +27,9 @@ size_t number_format_uint64(uint64_t value, char *text);
 /* Value rounded to `decimals` places (0 to 15), to the double nearest to that decimal. */
 double number_round(double value, int decimals);
 
+/* Adds a figure, unless it is unknown, to a sum that may be unknown so far. */
+void number_add_known(double *sum, double value);
+
 /*
  * Reads a decimal number at `text`, not past `end`: what strtod() would read, correctly rounded,
  * also "nan", "inf" and "infinity" in any case, but neither hexadecimal nor leading blanks;

@@ -251,3 +251,9 @@ size_t number_format_int64(int64_t value, char *text)
     *text = '-';
     return 1 + number_format_uint64(-(uint64_t)value, text + 1);
 }
+
+void number_add_known(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = isnan(*sum) ? value : *sum + value;
+}

@@ -1,22 +1,15 @@
 #include "base/space_reserve.h"
 
+#include "base/file_target.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* The folder of a path; the caller frees it. NULL without memory. */
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return strdup(".");
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
-}
-
 void space_reserve_open(struct space_reserve *reserve, const char *path, size_t bytes)
 {
-    char *folder = folder_of(path);
+    char *folder = file_target_folder(path);
     reserve->fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
     free(folder);
     reserve->bytes = 0;

@@ -1,11 +1,15 @@
 /*
- * Text in a buffer of fixed size. A text that does not fit ends with "…", so that it is not taken
- * for complete.
+ * How texts begin and end. And text in a buffer of fixed size. A text that does not fit ends with
+ * "…", so that it is not taken for complete.
  */
 #pragma once
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+bool text_begins_with(const char *text, const char *begin);
+bool text_ends_with(const char *text, const char *end);
 
 /* Writes as much as fits into `size` bytes, the final 0 included; characters of UTF-8 are not
  * split. `text` must not be an argument of its own format. */

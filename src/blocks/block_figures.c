@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -44,11 +45,6 @@ static bool read_name(const char *sysfs_root, unsigned i, char name[16])
     return true;
 }
 
-static bool begins_with(const char *name, const char *start)
-{
-    return strncmp(name, start, strlen(start)) == 0;
-}
-
 static bool open_package(struct block_energy_package *package, const char *sysfs_root, unsigned i)
 {
     char path[4096];
@@ -75,10 +71,10 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
 {
     char name[16];
     for (unsigned i = 0; i < BLOCK_FIGURES_MAX_PACKAGES; i++) {
-        if (!read_name(sysfs_root, i, name) || begins_with(name, "psys"))
+        if (!read_name(sysfs_root, i, name) || text_begins_with(name, "psys"))
             continue;
         struct block_energy_package *package = &figures->packages[figures->n_packages];
-        if (!begins_with(name, "package") || !open_package(package, sysfs_root, i)) {
+        if (!text_begins_with(name, "package") || !open_package(package, sysfs_root, i)) {
             block_figures_close(figures);
             return;
         }

@@ -64,11 +64,6 @@ static void add_use(
         add(&sums->combined_ram, use->ram_bytes);
 }
 
-static double larger(double a, double b)
-{
-    return isnan(a) || b > a ? b : a;
-}
-
 /* How many entries from `position` on belong to one use: the same client, or the same pid without
  * one. */
 static size_t run_length(const struct gpu_process_list *list, size_t position)
@@ -114,8 +109,8 @@ static void attribute_own(
     struct counted counted = {0};
     struct gpu_process use = *first;
     for (size_t i = 1; i < count; i++) {
-        use.ram_bytes = larger(use.ram_bytes, first[i].ram_bytes);
-        use.sm_percent = larger(use.sm_percent, first[i].sm_percent);
+        use.ram_bytes = fmax(use.ram_bytes, first[i].ram_bytes);
+        use.sm_percent = fmax(use.sm_percent, first[i].sm_percent);
     }
     add_use(sums, &counted, &use, owner);
     count_pid(&sums->share, owner, false);

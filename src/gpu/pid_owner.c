@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "gpu/device_files.h"
+#include "os/pid_vector.h"
 #include "os/proc_status.h"
 #include "os/procfs.h"
 
@@ -19,15 +20,9 @@ void pid_owner_cache_finish(struct pid_owner_cache *pid_owners)
     *pid_owners = (struct pid_owner_cache){0};
 }
 
-static int compare_pids(const void *left, const void *right)
-{
-    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-    return (a > b) - (a < b);
-}
-
 static bool contains(const pid_t *pids, size_t count, pid_t pid)
 {
-    return count && bsearch(&pid, pids, count, sizeof *pids, compare_pids);
+    return count && bsearch(&pid, pids, count, sizeof *pids, pid_compare);
 }
 
 static enum pid_owner find_tracked(const struct gpu_tree *tree, pid_t pid)
@@ -86,7 +81,7 @@ static void fill(
     for (size_t i = 0; i < count; i++)
         if (pids[i] > 0 && !contains(pid_owners->known, pid_owners->n_known, pids[i]))
             read_aliases(pid_owners, procfs_root, pids[i]);
-    qsort(pids, count, sizeof *pids, compare_pids);
+    qsort(pids, count, sizeof *pids, pid_compare);
     free(pid_owners->known);
     pid_owners->known = pids;
     pid_owners->n_known = count;

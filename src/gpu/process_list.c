@@ -1,6 +1,7 @@
 #include "gpu/process_list.h"
 
 #include "base/array.h"
+#include "os/pid_vector.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,16 +40,10 @@ bool gpu_process_list_set_tracked(struct gpu_process_list *list, const pid_t *pi
     return true;
 }
 
-static int compare_pids(const void *left, const void *right)
-{
-    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-    return (a > b) - (a < b);
-}
-
 bool gpu_process_list_was_made_for(const struct gpu_process_list *list, pid_t pid)
 {
     return list->n_tracked_pids && bsearch(&pid, list->tracked_pids, list->n_tracked_pids,
-                                       sizeof *list->tracked_pids, compare_pids);
+                                       sizeof *list->tracked_pids, pid_compare);
 }
 
 bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process_list *from)

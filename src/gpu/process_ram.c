@@ -1,6 +1,8 @@
 #include "gpu/process_ram.h"
 
 #include "base/array.h"
+#include "base/number.h"
+#include "os/pid_vector.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,24 +20,7 @@ void gpu_process_ram_list_finish(struct gpu_process_ram_list *ram_list)
     *ram_list = (struct gpu_process_ram_list){0};
 }
 
-static void add_known(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = isnan(*sum) ? value : *sum + value;
-}
-
-static double larger(double a, double b)
-{
-    return isnan(a) || b > a ? b : a;
-}
-
 /* ---- uses: one for each process, device and client ---- */
-
-static int compare_pids(const void *left, const void *right)
-{
-    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-    return (a > b) - (a < b);
-}
 
 static int compare_uses(const void *left, const void *right)
 {
@@ -70,7 +55,7 @@ static void collect_uses(struct gpu_process_ram_list *ram_list, const struct gpu
         const struct gpu_process *entry = &list->entries[i];
         struct gpu_use use = {.device = entry->device, .ram_bytes = entry->ram_bytes};
         while (i + 1 < list->count && is_same_use(entry, &list->entries[i + 1]))
-            use.ram_bytes = larger(use.ram_bytes, list->entries[++i].ram_bytes);
+            use.ram_bytes = fmax(use.ram_bytes, list->entries[++i].ram_bytes);
         use.pid = tracked_pid(list, tree, pid_owners, procfs_root, entry);
         if (use.pid && ARRAY_RESERVE(ram_list->uses, ram_list->use_count, ram_list->use_capacity))
             ram_list->uses[ram_list->use_count++] = use;
@@ -103,11 +88,11 @@ static void sum_up(struct gpu_process_ram *total, const struct gpu_use *uses, si
         bool reports = !missing[device].ram;
         total->is_partial |= missing[device].ram_may_be_held;
         if (reports && tracked && (at == count || uses[at].device > device))
-            add_known(&total->ram_bytes, 0);
+            number_add_known(&total->ram_bytes, 0);
         for (; at < count && uses[at].device <= device; at++) {
             total->is_partial |= isnan(uses[at].ram_bytes);
             if (reports)
-                add_known(&total->ram_bytes, uses[at].ram_bytes);
+                number_add_known(&total->ram_bytes, uses[at].ram_bytes);
         }
     }
 }
@@ -140,7 +125,7 @@ void gpu_process_ram_list_add(struct gpu_process_ram_list *ram_list,
 
 static int compare_entries_by_pid(const void *left, const void *right)
 {
-    return compare_pids(&((const struct gpu_process_ram *)left)->pid,
+    return pid_compare(&((const struct gpu_process_ram *)left)->pid,
         &((const struct gpu_process_ram *)right)->pid);
 }
 
@@ -156,7 +141,7 @@ static void merge(struct gpu_process_ram_list *ram_list)
             ram_list->entries[++kept] = *next;
             continue;
         }
-        add_known(&last->ram_bytes, next->ram_bytes);
+        number_add_known(&last->ram_bytes, next->ram_bytes);
         last->is_partial |= next->is_partial;
         if (next->read_ns < last->read_ns)
             last->read_ns = next->read_ns;
@@ -169,7 +154,7 @@ static int compare_by_device(const void *left, const void *right)
     const struct gpu_use *a = left, *b = right;
     if (a->device != b->device)
         return a->device < b->device ? -1 : 1;
-    return compare_pids(&a->pid, &b->pid);
+    return pid_compare(&a->pid, &b->pid);
 }
 
 /* Makes one of those of a process on a device. */
@@ -179,7 +164,7 @@ static void merge_held(struct gpu_process_ram_list *ram_list)
     qsort(ram_list->held, ram_list->held_count, sizeof *ram_list->held, compare_by_device);
     for (size_t i = 1; i < ram_list->held_count; i++) {
         if (compare_by_device(&ram_list->held[kept], &ram_list->held[i]) == 0)
-            add_known(&ram_list->held[kept].ram_bytes, ram_list->held[i].ram_bytes);
+            number_add_known(&ram_list->held[kept].ram_bytes, ram_list->held[i].ram_bytes);
         else
             ram_list->held[++kept] = ram_list->held[i];
     }

@@ -1,3 +1,4 @@
+#include "base/number.h"
 #include "gpu/set.h"
 
 #include "base/array.h"
@@ -123,12 +124,6 @@ static void report_loss(struct gpu_set *set, uint32_t at, const struct gpu_devic
     set->lost[at] = reading->lost;
 }
 
-/* The larger of two ages; NaN is no age. */
-static double older(double a, double b)
-{
-    return isnan(a) || b > a ? b : a;
-}
-
 static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     const struct gpu_feed_view *view, uint32_t index, uint32_t at, int64_t now)
 {
@@ -153,7 +148,7 @@ static void sample_device(struct gpu_set *set, struct gpu_sample *sample,
     out->card_ram_used_bytes = reading->card_ram_used_bytes;
     out->read_ns = view->read_ns[index];
     sample->device_age_seconds =
-        older(sample->device_age_seconds, (double)(now - out->read_ns) / NS_PER_SECOND);
+        fmax(sample->device_age_seconds, (double)(now - out->read_ns) / NS_PER_SECOND);
     report_loss(set, at, reading);
 }
 
@@ -355,16 +350,9 @@ static void sample_processes(
     if (!fresh)
         return;
     sample->n_unattributed += member->n_unattributed;
-    sample->process_age_seconds =
-        older(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
+    sample->process_age_seconds = fmax(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
     if (!sample->listed_ns || view->processes_begun_ns < sample->listed_ns)
         sample->listed_ns = view->processes_begun_ns;
-}
-
-static void add_known(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = isnan(*sum) ? value : *sum + value;
 }
 
 /* RAM of the tracked processes. A sum of 0 is NaN when some device may hide some, or a driver has
@@ -375,9 +363,9 @@ static void sum_up_shares(const struct gpu_set *set, struct gpu_sample *sample)
     bool lacks_main = is_opening, lacks_descendants = is_opening, lacks_combined = is_opening;
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
-        add_known(&sample->main_ram_bytes, device->main_ram_bytes);
-        add_known(&sample->descendants_ram_bytes, device->descendants_ram_bytes);
-        add_known(&sample->combined_ram_bytes, device->combined_ram_bytes);
+        number_add_known(&sample->main_ram_bytes, device->main_ram_bytes);
+        number_add_known(&sample->descendants_ram_bytes, device->descendants_ram_bytes);
+        number_add_known(&sample->combined_ram_bytes, device->combined_ram_bytes);
         lacks_main |= device->lacks_ram && isnan(device->main_ram_bytes);
         lacks_descendants |= device->lacks_ram && isnan(device->descendants_ram_bytes);
         lacks_combined |= device->lacks_ram && isnan(device->combined_ram_bytes);
@@ -396,10 +384,10 @@ static void sum_up(const struct gpu_set *set, struct gpu_sample *sample)
     sum_up_shares(set, sample);
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
-        add_known(&sample->system_ram_bytes, device->ram_used_bytes);
+        number_add_known(&sample->system_ram_bytes, device->ram_used_bytes);
         if (!set->devices[i].selected || isnan(device->utilization_percent))
             continue;
-        add_known(&sample->utilization_sum_percent, device->utilization_percent);
+        number_add_known(&sample->utilization_sum_percent, device->utilization_percent);
         busy_known++;
     }
     if (busy_known)

@@ -463,34 +463,30 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
     return set->statuses;
 }
 
-void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
+static void await_each(struct gpu_set *set, int64_t timeout_ns,
+    void (*await)(struct gpu_feed *feed, int64_t deadline_ns))
 {
     if (set->owner != getpid() || set->synchronous)
         return;
     int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
         if (set->members[i].feed)
-            gpu_feed_await_devices(set->members[i].feed, deadline_ns);
+            await(set->members[i].feed, deadline_ns);
+}
+
+void gpu_set_await(struct gpu_set *set, int64_t timeout_ns)
+{
+    await_each(set, timeout_ns, gpu_feed_await_devices);
 }
 
 void gpu_set_await_lists(struct gpu_set *set, int64_t timeout_ns)
 {
-    if (set->owner != getpid() || set->synchronous)
-        return;
-    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed)
-            gpu_feed_await_list(set->members[i].feed, deadline_ns);
+    await_each(set, timeout_ns, gpu_feed_await_list);
 }
 
 void gpu_set_await_moved_lists(struct gpu_set *set, int64_t timeout_ns)
 {
-    if (set->owner != getpid() || set->synchronous)
-        return;
-    int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
-    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
-        if (set->members[i].feed)
-            gpu_feed_await_moved_list(set->members[i].feed, deadline_ns);
+    await_each(set, timeout_ns, gpu_feed_await_moved_list);
 }
 
 bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds)

@@ -5,19 +5,6 @@
 
 #include <string.h>
 
-/* "MemTotal:        1234 kB" to bytes. */
-static bool bytes_of(
-    const struct scan_line *line, const char *key, size_t key_length, uint64_t *bytes)
-{
-    uint64_t kib;
-    if (!scan_number_of(line, key, key_length, &kib))
-        return false;
-    *bytes = kib * 1024;
-    return true;
-}
-
-#define BYTES(line, key, bytes) bytes_of((line), (key), sizeof(key) - 1, (bytes))
-
 enum { SEEN_TOTAL = 1, SEEN_FREE = 2 };
 
 /* Dispatches by the first letter of the key. Returns the keys found so far. */
@@ -25,24 +12,24 @@ static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
 {
     switch (*line->start) {
     case 'M':
-        if (BYTES(line, "MemTotal:", &meminfo->total_bytes))
+        if (SCAN_BYTES(line, "MemTotal:", &meminfo->total_bytes))
             return SEEN_TOTAL;
-        if (BYTES(line, "MemFree:", &meminfo->free_bytes))
+        if (SCAN_BYTES(line, "MemFree:", &meminfo->free_bytes))
             return SEEN_FREE;
-        if (BYTES(line, "MemAvailable:", &meminfo->available_bytes))
+        if (SCAN_BYTES(line, "MemAvailable:", &meminfo->available_bytes))
             meminfo->has_available = true;
         return 0;
     case 'B':
-        BYTES(line, "Buffers:", &meminfo->buffers_bytes);
+        SCAN_BYTES(line, "Buffers:", &meminfo->buffers_bytes);
         return 0;
     case 'C':
-        BYTES(line, "Cached:", &meminfo->cached_bytes);
+        SCAN_BYTES(line, "Cached:", &meminfo->cached_bytes);
         return 0;
     case 'S':
-        if (!BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes) &&
-            !BYTES(line, "SwapFree:", &meminfo->swap_free_bytes) &&
-            !BYTES(line, "Shmem:", &meminfo->shmem_bytes))
-            BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes);
+        if (!SCAN_BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes) &&
+            !SCAN_BYTES(line, "SwapFree:", &meminfo->swap_free_bytes) &&
+            !SCAN_BYTES(line, "Shmem:", &meminfo->shmem_bytes))
+            SCAN_BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes);
         return 0;
     default:
         return 0;

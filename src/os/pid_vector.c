@@ -17,3 +17,9 @@ void pid_vector_finish(struct pid_vector *vector)
     free(vector->pids);
     *vector = (struct pid_vector){0};
 }
+
+int pid_compare(const void *left, const void *right)
+{
+    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
+    return (a > b) - (a < b);
+}

@@ -22,3 +22,6 @@ int pid_vector_append(struct pid_vector *vector, pid_t pid);
 
 /* Frees what the vector holds and makes it empty again. */
 void pid_vector_finish(struct pid_vector *vector);
+
+/* The order of two pid_t, for qsort() and bsearch(). */
+int pid_compare(const void *left, const void *right);

@@ -8,19 +8,6 @@
 
 enum { SEEN_PID = 1, SEEN_PARENT = 2, SEEN_MEMORY = 4 };
 
-/* "Key:\t  number kB" to bytes. */
-static bool bytes_of(
-    const struct scan_line *line, const char *key, size_t key_length, uint64_t *bytes)
-{
-    uint64_t kib;
-    if (!scan_number_of(line, key, key_length, &kib))
-        return false;
-    *bytes = kib * 1024;
-    return true;
-}
-
-#define BYTES(line, key, bytes) bytes_of((line), (key), sizeof(key) - 1, (bytes))
-
 static bool id_of(const struct scan_line *line, const char *key, size_t key_length, int32_t *id)
 {
     uint64_t number;
@@ -101,9 +88,9 @@ static int parse_line(const struct scan_line *line, struct proc_status *status)
             parse_namespace_pids(value, status);
         return 0;
     case 'V':
-        BYTES(line, "VmHWM:", &status->peak_rss_bytes);
-        BYTES(line, "VmSwap:", &status->swap_bytes);
-        return BYTES(line, "VmRSS:", &status->rss_bytes) ? SEEN_MEMORY : 0;
+        SCAN_BYTES(line, "VmHWM:", &status->peak_rss_bytes);
+        SCAN_BYTES(line, "VmSwap:", &status->swap_bytes);
+        return SCAN_BYTES(line, "VmRSS:", &status->rss_bytes) ? SEEN_MEMORY : 0;
     case 'C':
         if ((value = SCAN_VALUE(line, "Cpus_allowed:")))
             status->allowed_cpu_count = count_mask(value);

@@ -104,3 +104,16 @@ static inline bool scan_number_of(
 }
 
 #define SCAN_NUMBER(line, key, value) scan_number_of((line), (key), sizeof(key) - 1, (value))
+
+/* Reads "Key:\t  number kB", in bytes. */
+static inline bool scan_bytes_of(
+    const struct scan_line *line, const char *key, size_t key_length, uint64_t *bytes)
+{
+    uint64_t kib;
+    if (!scan_number_of(line, key, key_length, &kib))
+        return false;
+    *bytes = kib * 1024;
+    return true;
+}
+
+#define SCAN_BYTES(line, key, bytes) scan_bytes_of((line), (key), sizeof(key) - 1, (bytes))

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "report/report_column_reader.h"
 
 #include <math.h>
@@ -142,12 +143,6 @@ static bool is_group(const struct plot_series *series, const char *group)
     return strcmp(series->group, group) == 0;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* Those of a group that say most: what the session used in all, of several GPUs for each. */
 static bool is_main(const struct plot_figures *figures, const struct plot_series *series)
 {
@@ -156,8 +151,8 @@ static bool is_main(const struct plot_figures *figures, const struct plot_series
     if (series->given)
         return true;
     for (size_t i = 0; i < sizeof of_gpus / sizeof *of_gpus; i++)
-        is_of_gpu = is_of_gpu ||
-                    (strncmp(series->scope, "gpu", 3) == 0 && ends_with(series->id, of_gpus[i]));
+        is_of_gpu = is_of_gpu || (strncmp(series->scope, "gpu", 3) == 0 &&
+                                     text_ends_with(series->id, of_gpus[i]));
     if (is_group(series, "power") && (is_of_gpu || strcmp(series->scope, "system") == 0))
         return true;
     if (series->has_gpus && (is_group(series, "gpu_ram") || is_group(series, "gpu")))

@@ -34,12 +34,6 @@ void gpu_sampler_request(struct gpu_sampler *sampler)
 
 /* ---- whose figures are wanted ---- */
 
-static int by_number(const void *left, const void *right)
-{
-    pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-    return (a > b) - (a < b);
-}
-
 static void list_descendants(struct gpu_sampler *sampler, const struct process_tree *tree)
 {
     struct pid_vector *descendants = &sampler->descendants;
@@ -51,7 +45,7 @@ static void list_descendants(struct gpu_sampler *sampler, const struct process_t
             pid_vector_append(descendants, tree->processes[i]->pid);
     }
     if (descendants->count > 1)
-        qsort(descendants->pids, descendants->count, sizeof(pid_t), by_number);
+        qsort(descendants->pids, descendants->count, sizeof(pid_t), pid_compare);
     sampler->descendants_generation = tree->generation;
 }
 

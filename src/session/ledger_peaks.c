@@ -19,11 +19,6 @@ static void set_exact(struct gput_peak *peak, double bytes, const char *source)
     set_peak(peak, bytes, bytes, source);
 }
 
-static double higher(double a, double b)
-{
-    return isnan(a) || b > a ? b : a;
-}
-
 /* The same where it may be unbounded. */
 static double no_less(double at_most, double min)
 {
@@ -146,7 +141,7 @@ static void fill_descendants(
         is_above(ledger, upper_bound, (double)peaks.before_bytes))
         seen = upper_bound;
     if (is_above(ledger, collected, main->at_most_bytes))
-        seen = higher(seen, collected);
+        seen = fmax(seen, collected);
 
     if (ledger_is_alone(ledger))
         set_exact(peak, 0, "there were none");
@@ -179,7 +174,7 @@ static void fill_combined(const struct ledger *ledger, double bound, double high
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
     double sum = main->at_most_bytes + process_log_peak_upper_bound(&ledger->log, bound);
-    double min = higher(highest, main->bytes), at_most = no_less(sum, highest);
+    double min = fmax(highest, main->bytes), at_most = no_less(sum, highest);
     if (ledger_is_alone(ledger))
         set_peak(peak, min, no_less(main->at_most_bytes, min), "that of main, which was alone");
     else if (ledger->settings->mode != SESSION_LAUNCHED || !ledger->collected.has_main_usage)
@@ -220,7 +215,7 @@ static void fill_control_group(const struct ledger *ledger, struct gput_peak *pe
 
 static void raise_to(double *max, double min)
 {
-    *max = higher(*max, min);
+    *max = fmax(*max, min);
 }
 
 static void take_between(const struct ledger *ledger, struct gput_results *results)

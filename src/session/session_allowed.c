@@ -6,11 +6,6 @@
 
 #include <math.h>
 
-static double lower(double a, double b)
-{
-    return isnan(a) || b < a ? b : a;
-}
-
 static void read_each(struct gput_allowed *allowed, const struct session_settings *settings,
     pid_t pid, const struct cgroup *cgroup, launcher_variable *variable, void *environment)
 {
@@ -66,10 +61,10 @@ void session_allowed_read(struct session_settings *settings, pid_t pid, const st
     struct gput_static_data *data = &settings->static_data;
     session_allowed_forget(settings);
     read_each(allowed, settings, pid, cgroup, variable, environment);
-    double cores = lower(allowed->affinity_cores, allowed->quota_cores);
-    cores = lower(lower(cores, allowed->cpuset_cores), allowed->slurm_cores);
+    double cores = fmin(allowed->affinity_cores, allowed->quota_cores);
+    cores = fmin(fmin(cores, allowed->cpuset_cores), allowed->slurm_cores);
     read_gpus(settings, variable, environment);
-    double ram = lower(allowed->memory_max_bytes, allowed->slurm_ram_bytes);
+    double ram = fmin(allowed->memory_max_bytes, allowed->slurm_ram_bytes);
     if (cores < data->system_core_count)
         data->allowed_cores = cores;
     if (ram < data->ram_system_capacity_bytes)

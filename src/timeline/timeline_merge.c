@@ -4,6 +4,7 @@
 #include "base/file_target.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"
 #include "trace/trace_folder.h"
@@ -56,18 +57,12 @@ void gput_timeline_result_init(struct gput_timeline_result *result, size_t size)
     sized_init(result, size, &nothing, sizeof nothing);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* The suffix of a file of framework events, or NULL. */
 static const char *framework_suffix(const char *path)
 {
     for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
         size_t start = strlen(path) - strlen(trace_suffixes[i]);
-        if (ends_with(path, trace_suffixes[i]) && start > 0 && path[start - 1] == '_')
+        if (text_ends_with(path, trace_suffixes[i]) && start > 0 && path[start - 1] == '_')
             return trace_suffixes[i];
     }
     return NULL;
@@ -106,7 +101,8 @@ static int add_folder(struct merge *merge, const char *folder, struct gput_error
 
 static bool is_session(const char *path)
 {
-    return ends_with(path, ".csv") || ends_with(path, ".sqlite") || ends_with(path, ".gputblocks");
+    return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite") ||
+           text_ends_with(path, ".gputblocks");
 }
 
 static int find_inputs(struct merge *merge, struct gput_error *error)

@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "base/file.h"
 #include "base/json_string.h"
 #include "base/number.h"
 #include "formats/marks/open_starts.h"
@@ -13,12 +14,6 @@
 #include <string.h>
 
 #define ROWS_AT_ONCE 256
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static bool is_of_gpus(int column)
 {
@@ -111,7 +106,7 @@ static int add_samples(struct timeline_inputs *inputs, const char *path,
     struct sampling sampling = {.timeline = inputs->timeline,
         .has_gpus = tracking_reader_static_data(reader)->system_gpu_count > 0};
     struct str name = {0};
-    str_printf(&name, "Session %s", base_name(path));
+    str_printf(&name, "Session %s", file_base_name(path));
     uint32_t process = name.failed ? TRACK_NONE : timeline_process(tracks, path, name.data);
     str_finish(&name);
     sampling.thread = process == TRACK_NONE ? TRACK_NONE : timeline_thread(tracks, process, 0, 0);

@@ -1,3 +1,4 @@
+#include "base/file.h"
 #include "timeline/timeline_inputs.h"
 
 #include "base/array.h"
@@ -461,12 +462,6 @@ static int add_event(
     }
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Once the header was read: what the processes of this file are called. */
 static void set_label(struct adding *adding, const char *path)
 {
@@ -475,7 +470,7 @@ static void set_label(struct adding *adding, const char *path)
     if (adding->header->rank >= 0)
         snprintf(adding->label, sizeof adding->label, "rank %" PRId64, adding->header->rank);
     else
-        snprintf(adding->label, sizeof adding->label, "%.60s", base_name(path));
+        snprintf(adding->label, sizeof adding->label, "%.60s", file_base_name(path));
 }
 
 static int add_events(struct adding *adding, const char *path, struct gput_error *error)
@@ -513,7 +508,7 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
     adding.source = names_add(&inputs->sources, path, strlen(path));
     char key[16];
     snprintf(key, sizeof key, "%" PRIu32, adding.file);
-    adding.trace = timeline_trace(&inputs->timeline->tracks, key, base_name(path), -1, -1);
+    adding.trace = timeline_trace(&inputs->timeline->tracks, key, file_base_name(path), -1, -1);
     if (adding.source == NAMES_NONE || adding.trace == TRACK_NONE)
         return error_memory(error);
     for (int i = 0; i < KNOWN_THREADS; i++)

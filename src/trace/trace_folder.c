@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "trace/merged_mark.h"
 
 #include <dirent.h>
@@ -11,16 +12,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;
-    return name[0] != '.' && (ends_with(name, ".json") || ends_with(name, ".json.gz"));
+    return name[0] != '.' && (text_ends_with(name, ".json") || text_ends_with(name, ".json.gz"));
 }
 
 /* Takes `path` over. */
@@ -37,7 +32,7 @@ static int add(struct trace_paths *list, char *path, struct gput_error *error)
 /* By its name, as SageMaker's merger gives it too, or by what it says. */
 static bool is_merged(const char *path)
 {
-    return ends_with(path, MERGED_SUFFIX) || merged_mark_is_in(path);
+    return text_ends_with(path, MERGED_SUFFIX) || merged_mark_is_in(path);
 }
 
 static void warn_of_merged(const char *path, const struct read_report *report)

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,12 +58,6 @@ bool trace_root_is(const char *path)
     return holds_traces(path) || holds_traces(inner);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* Adds a file; takes `node` over. */
 static int add_file(struct trace_root *root, enum trace_file_kind kind, const char *path,
     char *node, struct gput_error *error)
@@ -85,7 +80,7 @@ static int add_system_file(
     uint64_t second;
     const char *end = name + strlen(name);
     const char *dot = number_parse_uint64(name, end, &second);
-    if (!dot || *dot != '.' || !ends_with(name, ".json") || second > INT64_MAX / 1000000)
+    if (!dot || *dot != '.' || !text_ends_with(name, ".json") || second > INT64_MAX / 1000000)
         return GPUT_OK;
     const char *node = dot + 1;
     if (end - node <= 5)
@@ -137,7 +132,7 @@ static int add_events_file(struct trace_root *root, const char *path, const char
 bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end_us)
 {
     const char *end = strrchr(name, '_'), *start = end;
-    if (!ends_with(name, ".metadata") || !end)
+    if (!text_ends_with(name, ".metadata") || !end)
         return false;
     while (start > name && start[-1] != '_')
         start--;
@@ -220,10 +215,10 @@ static int add_framework_file(
         return add_python_file(root, path, error);
     for (size_t i = 0; i + 1 < trace_suffix_count; i++) {
         size_t start = strlen(name) - strlen(trace_suffixes[i]);
-        if (ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
+        if (text_ends_with(name, trace_suffixes[i]) && start > 0 && name[start - 1] == '_')
             return add_events_file(root, path, name, trace_suffixes[i], error);
     }
-    if (ends_with(name, ".trace.json.gz"))
+    if (text_ends_with(name, ".trace.json.gz"))
         return add_tensorflow_file(root, path, name, error);
     return GPUT_OK;
 }

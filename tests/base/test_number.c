@@ -304,6 +304,18 @@ static void whole_numbers_that_do_not_fit_are_refused(void **state)
     assert_null(number_parse_uint64("-1", largest + 2, &whole));
 }
 
+static void a_sum_is_known_once_a_part_of_it_is(void **state)
+{
+    (void)state;
+    double sum = NAN;
+    number_add_known(&sum, NAN);
+    assert_true(isnan(sum));
+    number_add_known(&sum, 2);
+    number_add_known(&sum, NAN);
+    number_add_known(&sum, 3);
+    assert_true(sum == 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +330,7 @@ int main(void)
         cmocka_unit_test(the_locale_does_not_matter),
         cmocka_unit_test(whole_numbers_are_written_and_read),
         cmocka_unit_test(whole_numbers_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_sum_is_known_once_a_part_of_it_is),
     };
     return cmocka_run_group_tests_name("base/number", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "base/str.h"
+#include "base/text.h"
 #include "formats/marks/sub_tracking_file.h"
 
 #include "base/sized.h"
@@ -170,20 +171,13 @@ int gput_sub_tracking_combine(const char *output, const char *const *paths, size
 
 /* ---- Directories ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text);
-    size_t end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* Skips "." and "..", and what a killed writer leaves. */
 static int is_wanted(const struct dirent *entry)
 {
     const char *name = entry->d_name;
-    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && !ends_with(name, ".sqlite-wal") &&
-           !ends_with(name, ".sqlite-shm") && !ends_with(name, ".sqlite-journal") &&
-           !ends_with(name, ".part");
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+           !text_ends_with(name, ".sqlite-wal") && !text_ends_with(name, ".sqlite-shm") &&
+           !text_ends_with(name, ".sqlite-journal") && !text_ends_with(name, ".part");
 }
 
 /* By bytes, which is by code points, independent of the locale. */
@@ -195,7 +189,7 @@ static int compare_names(const struct dirent **a, const struct dirent **b)
 static char *join(const char *directory, const char *name)
 {
     struct str path = {0};
-    str_printf(&path, "%s%s%s", directory, ends_with(directory, "/") ? "" : "/", name);
+    str_printf(&path, "%s%s%s", directory, text_ends_with(directory, "/") ? "" : "/", name);
     return str_steal(&path);
 }
 

@@ -73,12 +73,6 @@ static char *path_of(const char *tracking_file)
     return str_steal(&path);
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* NULL: there is no such file, or it is another one. */
 static struct doc *read_file(const char *path)
 {
@@ -115,7 +109,7 @@ static int write_json(const char *path, const char *tracking_file,
     struct str text = {0};
     struct doc *doc = doc_create_object();
     if (doc) {
-        doc_add_string(doc, FIRST_KEY, name_of(tracking_file));
+        doc_add_string(doc, FIRST_KEY, file_base_name(tracking_file));
         results_identity_add(results, doc);
         doc_write_json(doc, 1, &text);
         str_append_char(&text, '\n');

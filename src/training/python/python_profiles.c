@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -178,18 +179,12 @@ static void finish_one(struct python_profile *profile)
     free(profile->node);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* Adds a file if it is selected; one that was named itself always is when nothing is asked for. */
 static int add_file(const struct gput_python_options *options, const char *path, bool named,
     struct python_profiles *profiles, struct gput_error *error)
 {
     struct python_profile profile = {
-        .path = strdup(path), .pyinstrument = ends_with(path, ".json"), .named = named};
+        .path = strdup(path), .pyinstrument = text_ends_with(path, ".json"), .named = named};
     int code = profile.path ? describe(&profile, error) : error_memory(error);
     if (code != GPUT_OK || !selected(options, &profile)) {
         finish_one(&profile);
@@ -206,7 +201,7 @@ static int add_file(const struct gput_python_options *options, const char *path,
 static bool is_profile_name(const char *name)
 {
     return strcmp(name, "python_stats") == 0 || strcmp(name, "python_stats.json") == 0 ||
-           ends_with(name, ".prof");
+           text_ends_with(name, ".prof");
 }
 
 static int is_shown(const struct dirent *entry)
