@@ -2,8 +2,8 @@
 
 #include "command-options.h"
 
+#include <gputracker/blocks.h>
 #include <gputracker/profile.h>
-#include <gputracker/sub_tracking.h>
 
 #include <stddef.h>
 #include <string.h>
