@@ -47,7 +47,7 @@ asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tests/leaks-of-libraries.txt:print_suppressions=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 tools/run-tests.py build-asan
 
 valgrind: all ## the unit tests under valgrind (leaks are found by asan, which knows what a fork left)
-	@tools/run-tests.py $(BUILD) --suite unit -t 10 --wrapper 'valgrind -q --error-exitcode=9'
+	@tools/run-tests.py $(BUILD) --suite unit --no-suite sources -t 20 --wrapper 'valgrind -q --error-exitcode=9 --vgdb=no --read-inline-info=no'
 
 bench: ## measure cost against floors and peers; prints a table of ratios
 	@$(MAKE) BUILD=build-bench MESON_FLAGS="-Dbuildtype=release -Dbenchmarks=true -Dtests=false" all
