@@ -14,6 +14,7 @@ extern const enum option_id attach_options[];
 extern const enum option_id live_options[];
 extern const enum option_id serve_options[];
 extern const enum option_id report_options[];
+extern const enum option_id job_options[];
 extern const enum option_id plot_options[];
 extern const enum option_id show_options[];
 extern const enum option_id doctor_options[];

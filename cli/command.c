@@ -143,6 +143,27 @@ static const struct command commands[] = {
         .max_operands = 1,
     },
     {
+        .name = "job",
+        .topic = TOPIC_REPORT,
+        .examples = "gpu-tracker job results\n"
+                    "gpu-tracker job results -f csv -o ranks.csv\n"
+                    "gpu-tracker job usage.r0.json usage.r1.json --report job.html",
+        .function = cmd_job,
+        .usage = "[OPTIONS] DIR|FILE...",
+        .summary = "Show the results of many ranks as one job.",
+        .help =
+            "Reads reports in JSON, tracking files and what killed sessions left, of ranks on any "
+            "number of machines: files, or all of them in folders. Prints what each job used of "
+            "its allocation, which ranks are slow, waited, failed or are missing, and advice with "
+            "what it rests on. Files of one session count once, and so do each machine's and each "
+            "GPU's figures; clocks of machines are compared. A file that cannot be read is named, "
+            "and the rest stands.",
+        .options = job_options,
+        .operand = ARGUMENT_FILE,
+        .min_operands = 1,
+        .max_operands = -1,
+    },
+    {
         .name = "report",
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker report train.sqlite -o train.html\n"

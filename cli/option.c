@@ -187,6 +187,10 @@ static const struct option options[OPTION_COUNT] = {
                 "loads) have every figure, 'svg', 'pdf' and 'png' are a picture of the main ones. "
                 "Defaults to a picture where the name of the output ends so, to 'summary' on a "
                 "terminal, elsewhere to 'text'."},
+    [OPTION_JOB_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
+        .help = "File format of the output: 'summary' for people, 'json' has jobs, machines, ranks "
+                "and findings, 'csv' the ranks. Defaults to what the name of the output says, else "
+                "to 'summary'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
         .help = "Summarize also figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",

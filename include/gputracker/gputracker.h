@@ -16,6 +16,7 @@
 #include <gputracker/energy_recording.h>
 #include <gputracker/error.h>
 #include <gputracker/file.h>
+#include <gputracker/fleet.h>
 #include <gputracker/format.h>
 #include <gputracker/job.h>
 #include <gputracker/limits.h>

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ._usage import load_resource_usage as load_resource_usage
     from ._reports import Picture as Picture, Report as Report, plot as plot, report as report
     from .recorded import (
+        job as job,
         read_calls as read_calls,
         read_marks as read_marks,
         read_samples as read_samples,
@@ -55,6 +56,7 @@ __all__ = [
     "Tracker",
     "TrackingComparison",
     "__version__",
+    "job",
     "load_ipython_extension",
     "load_resource_usage",
     "plot",
@@ -76,6 +78,7 @@ _WHERE = {
     "SubTrackingResults": "_results",
     "Table": "table",
     "TrackingComparison": "_analysis",
+    "job": "recorded",
     "load_resource_usage": "_usage",
     "plot": "_reports",
     "read_calls": "recorded",

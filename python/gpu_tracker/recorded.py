@@ -61,3 +61,12 @@ def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
     Raises FileNotFoundError, and ValueError for a file that is none, or whose starts and stops do not pair up.
     """
     return Table(_read(_native.read_calls, sub_tracking_file, code_block_name)["calls"])
+
+
+def job(*paths: _Path) -> dict[str, Table]:
+    """The results of many ranks as jobs: the tables "jobs", "machines", "ranks" and "findings" of `gpu-tracker job`, in base units.
+
+    paths: reports in JSON, tracking files, what killed sessions left, or folders of these.
+    Raises FileNotFoundError, and ValueError where no session is found.
+    """
+    return tables_of(_native.read_job(list(paths)))

@@ -1,6 +1,8 @@
 /* Names of files in a parallel job: gputracker/job.h. */
 #include "native.h"
 
+#include <gputracker/fleet.h>
+
 #include <stdlib.h>
 
 /* A path of ours, which is freed. */
@@ -64,7 +66,52 @@ static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
     return code == GPUT_OK ? take_path(path) : native_raise(&error);
 }
 
+/* Texts of a list, in the memory of `bytes`, which gets the objects that own them. */
+static const char **read_paths(PyObject *list, PyObject *bytes, Py_ssize_t *count)
+{
+    *count = PySequence_Size(list);
+    const char **paths = *count < 0 ? NULL : calloc((size_t)*count + 1, sizeof *paths);
+    for (Py_ssize_t i = 0; paths && i < *count; i++) {
+        PyObject *path = PySequence_GetItem(list, i), *encoded = NULL;
+        bool failed =
+            !path || !PyUnicode_FSConverter(path, &encoded) || PyList_Append(bytes, encoded) < 0;
+        if (!failed)
+            paths[i] = PyBytes_AsString(encoded);
+        Py_XDECREF(path);
+        Py_XDECREF(encoded);
+        if (failed) {
+            free(paths);
+            return NULL;
+        }
+    }
+    return paths;
+}
+
+static PyObject *job_tables(PyObject *module, PyObject *list)
+{
+    struct gput_fleet *fleet;
+    struct gput_tables *tables;
+    struct gput_error error;
+    Py_ssize_t count;
+    int code = GPUT_ERROR_MEMORY;
+    PyObject *bytes = PyList_New(0);
+    const char **paths = bytes ? read_paths(list, bytes, &count) : NULL;
+    if (paths) {
+        code = gput_fleet_create(paths, (size_t)count, &fleet, &error);
+        if (code == GPUT_OK) {
+            code = gput_fleet_tables(fleet, &tables, &error);
+            gput_fleet_destroy(fleet);
+        }
+    }
+    Py_XDECREF(bytes);
+    if (!paths)
+        return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    free(paths);
+    return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
+}
+
 static PyMethodDef functions[] = {
+    {"read_job", job_tables, METH_O, "read_job([path, …]) -> {name: Table}"},
     {"name_files", job_name_files, METH_O,
         "name_files([path, …]) -> ([path, …], whether this is one of many ranks)"},
     {"free_name", job_free_name, METH_O, "free_name(path) -> one that is not taken"},

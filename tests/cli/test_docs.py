@@ -88,6 +88,9 @@ class Documented(CommandTest):
         for name in "a", "b", "m1", "m2", "n1", "n2", "before", "after":
             self.ours("sub-track", "analyze", "--tf=samples.csv", "--stf=blocks.csv", "-f", "json", "-o", f"{name}.json")
             shutil.copy(self.folder / f"{name}.json", self.folder / f"{name}.kept")
+        (self.folder / "results").mkdir()
+        for name in "usage.r0.json", "usage.r1.json", "results/usage.json":
+            self.ours("run", "-q", "-o", name, "--", "true")
         for name in "before.sqlite", "after.sqlite", "train.sqlite":
             self.ours("run", "-q", "--tf", name, "--", "sleep", "0.05")
         environment = os.environ | {"GPUT_BLOCKS_FILE": str(self.folder / "a.gputblocks")}

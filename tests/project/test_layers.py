@@ -29,6 +29,7 @@ MAY_INCLUDE = {
     "output": {"base", "model", "import", "analyze", "plot"},
     "training": {"base", "model", "trace", "import", "output"},
     "report": {"base", "model", "formats", "import", "trace", "blocks", "analyze", "timeline", "training", "plot", "output"},
+    "fleet": {"base", "model", "formats", "output"},
     "serve": {"base"},
     "config": {"base", "model", "analyze"},
     "doctor": {"base", "model", "os", "gpu", "energy"},

@@ -1,7 +1,9 @@
 """Tables: what files hold as columns, and how they leave by the Arrow PyCapsule interface and by buffers."""
 
 import gc
+import json
 import os
+import pathlib
 import threading
 import unittest
 
@@ -83,6 +85,19 @@ class Reading(package.PackageTest):
             self.assertEqual(marks["process_id"].tolist(), [os.getpid()] * 2)
             self.assertEqual(len(gput.read_calls(name)), 1)
             self.assertEqual(len(gput.read_marks(name, "no block")), 0)
+
+    def test_the_ranks_of_a_job(self):
+        os.mkdir("results")
+        for rank in range(2):
+            header = {"host": "n", "boot_id": "b", "pid": 7 + rank, "start": f"2026-01-31T12:00:0{rank}.000000Z", "exit_status": 0}
+            job = {"launcher": "MPICH", "rank": rank, "world_size": 2}
+            report = {"max_ram": {"unit": "bytes"}, "max_gpu_ram": {"unit": "bytes"}, "compute_time": {"unit": "seconds", "time": 2}}
+            pathlib.Path("results", f"{rank}.json").write_text(json.dumps({**report, "identity": header, "job": job}))
+        tables = gput.job("results")
+        self.assertEqual(list(tables["ranks"]["rank"]), [0, 1])
+        self.assertEqual(list(tables["jobs"]["world_size"]), [2])
+        self.assertRaises(FileNotFoundError, gput.job, "nowhere")
+        self.assertRaises(ValueError, gput.job)
 
     def test_further_tables_of_a_database(self):
         with gput.Tracker(sleep_time=0.01, tracking_file="t.sqlite", processes=True, ram_unit="kilobytes", disable_logs=True):

@@ -1,0 +1,150 @@
+/* gpu-tracker job: the results of many ranks as one job. */
+#include "analysis-output.h"
+#include "arguments.h"
+#include "message.h"
+#include "report.h"
+
+#include <gputracker/fleet.h>
+#include <gputracker/report.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Lanes of an HTML report: of more ranks it has those that stand out, and some of the others. */
+#define MAX_LANES 32
+
+/* ---- The HTML report ---- */
+
+struct lanes {
+    struct gput_html_report_session sessions[MAX_LANES];
+    const struct gput_html_report_session *list[MAX_LANES];
+    char names[MAX_LANES][64];
+    size_t count;
+};
+
+static size_t column_of(const struct gput_table *table, const char *name)
+{
+    size_t column = 0;
+    while (strcmp(gput_table_column_name(table, column), name) != 0)
+        column++;
+    return column;
+}
+
+static bool stands_out(const struct gput_table *ranks, size_t row)
+{
+    int64_t exit_status = gput_table_int(ranks, row, column_of(ranks, "exit_status"));
+    int64_t signal = gput_table_int(ranks, row, column_of(ranks, "signal"));
+    return gput_table_int(ranks, row, column_of(ranks, "is_straggler")) == 1 || exit_status > 0 ||
+           signal > 0 || (exit_status < 0 && signal < 0); /* missing: no end is known */
+}
+
+static void add_lane(struct lanes *lanes, const struct gput_table *ranks, size_t row)
+{
+    size_t at = lanes->count++;
+    int64_t rank = gput_table_int(ranks, row, column_of(ranks, "rank"));
+    if (rank >= 0)
+        snprintf(lanes->names[at], sizeof lanes->names[at], "rank %lld", (long long)rank);
+    lanes->sessions[at] = gput_html_report_session_default();
+    lanes->sessions[at].path = gput_table_text(ranks, row, column_of(ranks, "path"));
+    lanes->sessions[at].name = rank >= 0 ? lanes->names[at] : NULL;
+    lanes->list[at] = &lanes->sessions[at];
+}
+
+/* Ranks of the first job, in their order: names of two jobs would be the same. */
+static void choose_lanes(const struct gput_table *ranks, struct lanes *lanes)
+{
+    size_t rows = gput_table_row_count(ranks), out = 0, others = 0, count = 0;
+    size_t job = column_of(ranks, "job");
+    for (; count < rows && gput_table_int(ranks, count, job) == 0; count++)
+        out += stands_out(ranks, count);
+    size_t space = MAX_LANES > out ? MAX_LANES - out : 0, rest = count - out;
+    for (size_t row = 0; row < count && lanes->count < MAX_LANES; row++) {
+        bool is_out = stands_out(ranks, row);
+        /* Every so many of the others, so that they are spread over all. */
+        bool is_next =
+            !is_out && (rest <= space || others * space / rest != (others + 1) * space / rest);
+        others += !is_out;
+        if (is_out || is_next)
+            add_lane(lanes, ranks, row);
+    }
+    if (lanes->count < count) {
+        char text[160];
+        snprintf(text, sizeof text,
+            "the report has %zu of %zu ranks: those that stand out, and some of the others",
+            lanes->count, count);
+        message_note(text);
+    }
+}
+
+static int write_html(const struct gput_fleet *fleet, const char *path, struct gput_error *error)
+{
+    struct gput_tables *tables;
+    struct lanes lanes = {.count = 0};
+    struct gput_html_report_options options = gput_html_report_options_default();
+    int code = gput_fleet_tables(fleet, &tables, error);
+    if (code != GPUT_OK)
+        return code;
+    choose_lanes(gput_tables_find(tables, "ranks"), &lanes);
+    options.sessions = lanes.list;
+    options.session_count = lanes.count;
+    options.page = getenv("GPUT_REPORT_PAGE");
+    options.warn = analysis_warn;
+    options.title = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
+    code = gput_html_report_write(&options, path, error);
+    gput_tables_destroy(tables);
+    return code;
+}
+
+/* ---- Everything else ---- */
+
+static int render(const struct gput_fleet *fleet, const struct arguments *arguments,
+    enum gput_format format, struct gput_error *error)
+{
+    char *bytes;
+    size_t length;
+    int code = gput_fleet_render(fleet, format, &bytes, &length, error);
+    if (code == GPUT_OK)
+        code = report_write_bytes(
+            arguments_value(arguments, OPTION_OUTPUT), STDOUT_FILENO, bytes, length, error);
+    free(bytes);
+    return code;
+}
+
+static int run(const struct arguments *arguments, struct gput_error *error)
+{
+    const char *html = arguments_value(arguments, OPTION_HTML_REPORT);
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    enum gput_format format, usual = report_usual_format(output);
+    struct gput_fleet *fleet;
+    if (usual != GPUT_JSON)
+        usual = output && strlen(output) > 4 && strcmp(output + strlen(output) - 4, ".csv") == 0
+                    ? GPUT_CSV
+                    : GPUT_SUMMARY;
+    int code = report_read_format(arguments, OPTION_JOB_FORMAT, usual, &format, error);
+    if (code == GPUT_OK)
+        code = report_check_output(output, error);
+    if (code == GPUT_OK && html && !gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
+        code = fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
+    if (code == GPUT_OK)
+        code = gput_fleet_create(
+            (const char *const *)arguments->operands, (size_t)arguments->n_operands, &fleet, error);
+    if (code != GPUT_OK)
+        return code;
+    code = render(fleet, arguments, format, error);
+    if (code == GPUT_OK && html)
+        code = write_html(fleet, html, error);
+    gput_fleet_destroy(fleet);
+    return code;
+}
+
+int cmd_job(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (run(arguments, &error) == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}

@@ -1,0 +1,118 @@
+/*
+ * Many sessions as the ranks of jobs: what is known of each rank, and of the machines and jobs that
+ * they make up. Memory grows with the ranks, not with their samples.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/str.h"
+#include "model/results.h"
+
+#include <gputracker/fleet.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What was read of a rank. */
+enum fleet_files { FLEET_REPORT = 1, FLEET_KEPT = 2, FLEET_SAMPLES = 4 };
+
+/* A figure is NaN, and a text "", when it is not known. */
+struct fleet_rank {
+    char *path;     /* the file to show; owned */
+    unsigned files; /* enum fleet_files */
+    char launcher[16], job_id[96], step[32], host[65], node[65], boot_id[37], version[32];
+    char start_text[32];
+    double pid, rank, world_size, restarts, exit_status, signal;
+    double start, end; /* seconds since the epoch, by its machine's clock until that is put right */
+    double seconds, cpu_seconds;
+    double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
+    uint64_t cgroup;                                       /* a hash */
+    double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
+    double gpu_percent, gpus;
+    double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
+    double samples;
+    /* Of its job: */
+    size_t job, machine;
+    double busy_cores, efficiency_percent, waited_seconds;
+    bool is_straggler;
+};
+
+/* A GPU as one rank saw it. */
+struct fleet_gpu {
+    size_t rank;
+    char uuid[96];
+    double joules;
+};
+
+/* One machine of one job. */
+struct fleet_machine {
+    size_t job, first, count; /* of its ranks, in the order of struct fleet */
+    const char *name, *boot_id;
+    double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
+    double clock_offset_seconds, clock_doubt_seconds;
+    bool clock_is_corrected;
+};
+
+struct fleet_job {
+    char name[160];
+    size_t first, count; /* of its ranks */
+    size_t n_machines;
+    double world_size, missing, failed, unfinished;
+    double start, seconds, cpu_seconds, cores, efficiency_percent;
+    double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
+    double energy_joules, cpu_joules, gpu_joules;
+    double median_seconds, slowest_seconds, slowest_rank;
+    double median_cpu_seconds, busiest_cpu_seconds, busiest_rank, imbalance_percent;
+    double waited_seconds;
+};
+
+/* What people should know: of the job, or of what was read. */
+struct fleet_finding {
+    double job; /* NaN: of the files */
+    const char *kind;
+    char *text, *evidence; /* owned */
+};
+
+struct gput_fleet {
+    struct fleet_rank *ranks; /* by job, machine and rank */
+    size_t n_ranks;
+    struct fleet_gpu *gpus;
+    size_t n_gpus;
+    struct fleet_job *jobs;
+    size_t n_jobs;
+    struct fleet_machine *machines;
+    size_t n_machines;
+    struct fleet_finding *findings;
+    size_t n_findings;
+    double files_left_out;
+    bool failed; /* no memory */
+};
+
+/* fleet_read.c: reads every file of a path; what cannot be read is a finding. */
+int fleet_read(struct gput_fleet *fleet, const char *path, struct gput_error *error);
+
+/* fleet_jobs.c: puts files of one session together, sorts ranks into jobs and machines. */
+void fleet_sort(struct gput_fleet *fleet);
+
+/* fleet_clocks.c: compares the clocks of a job's machines, and puts right what is far off. */
+void fleet_compare_clocks(struct gput_fleet *fleet, struct fleet_job *job);
+
+/* fleet_figures.c: figures of machines and jobs. */
+void fleet_add_up(struct gput_fleet *fleet, struct fleet_job *job);
+
+/* fleet_advice.c: findings of a job. */
+void fleet_advise(struct gput_fleet *fleet, const struct fleet_job *job);
+
+/* fleet_text.c: a summary for people. */
+void fleet_write_text(const struct gput_fleet *fleet, struct str *text);
+
+/* fleet_finding.c: adds a finding; `evidence` may be NULL. `job` NaN: of the files. */
+void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const char *evidence,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* "rank 3 (n1)", for sentences. */
+void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size);
+
+/* The middle of `count` values, which are sorted; NaN: there are none. */
+double fleet_median(double *values, size_t count);

@@ -1,0 +1,276 @@
+/* What people should know of a job, each with its evidence. */
+#include "fleet/fleet.h"
+
+#include "output/human.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOW_CPU_PERCENT 50.0
+#define LOW_GPU_PERCENT 15.0
+#define LOW_RAM_PERCENT 25.0
+#define HIGH_RAM_PERCENT 90.0
+#define IMBALANCE_PERCENT 20.0
+#define WAITING_PERCENT 20.0
+/* Shorter jobs say little. */
+#define SHORT_SECONDS 2.0
+/* Of a list in a sentence. */
+#define MAX_NAMED 8
+
+#define FIND(kind, evidence, ...) fleet_find(fleet, (double)index, kind, evidence, __VA_ARGS__)
+
+static size_t end_of(const struct fleet_job *job)
+{
+    return job->first + job->count;
+}
+
+/* ---- Ranks that are missing, failed or unfinished ---- */
+
+static int compare(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* "3, 7-9", of a job whose world size is known. */
+static void list_missing(
+    const struct gput_fleet *fleet, const struct fleet_job *job, struct str *list)
+{
+    size_t count = 0, ranges = 0;
+    double next = 0, *present = calloc(job->count + 1, sizeof *present);
+    for (size_t i = job->first; present && i < end_of(job); i++) {
+        if (!isnan(fleet->ranks[i].rank))
+            present[count++] = fleet->ranks[i].rank;
+    }
+    if (!present)
+        return;
+    qsort(present, count, sizeof *present, compare);
+    present[count] = job->world_size;
+    for (size_t i = 0; i <= count && ranges <= MAX_NAMED; i++) {
+        if (present[i] > next && ranges++ < MAX_NAMED) {
+            str_printf(list, "%s%.0f", list->length ? ", " : "", next);
+            if (present[i] > next + 1)
+                str_printf(list, "-%.0f", present[i] - 1);
+        }
+        next = present[i] + 1;
+    }
+    str_append(list, ranges > MAX_NAMED ? " and more" : "");
+    free(present);
+}
+
+static void find_missing(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    char evidence[128];
+    struct str list = {0};
+    if (!(job->missing > 0))
+        return;
+    list_missing(fleet, job, &list);
+    snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu ranks",
+        job->world_size, job->count);
+    FIND("missing_ranks", evidence, "%.0f rank%s missing: %s", job->missing,
+        job->missing > 1 ? "s are" : " is", str_text(&list));
+    str_finish(&list);
+}
+
+static void say_end(const struct fleet_rank *rank, char *text, size_t size)
+{
+    if (rank->signal > 0)
+        snprintf(text, size, "ended by signal %.0f", rank->signal);
+    else
+        snprintf(text, size, "exit status %.0f", rank->exit_status);
+}
+
+static void find_failed(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t named = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96], end[48];
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (!(rank->exit_status > 0 || rank->signal > 0) || named++ >= MAX_NAMED)
+            continue;
+        fleet_name_rank(rank, name, sizeof name);
+        say_end(rank, end, sizeof end);
+        str_printf(&list, "%s%s: %s", named > 1 ? "; " : "", name, end);
+    }
+    if (named > 0)
+        FIND("failed_ranks", str_text(&list), "%.0f of %zu ranks ended badly", job->failed,
+            job->count);
+    str_finish(&list);
+}
+
+static void find_unfinished(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t named = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96], seconds[HUMAN_SIZE];
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        bool is_known = !isnan(rank->exit_status) || !isnan(rank->signal) || !rank->start_text[0];
+        if (is_known || named++ >= MAX_NAMED)
+            continue;
+        fleet_name_rank(rank, name, sizeof name);
+        str_printf(&list, "%s%s: known for %s", named > 1 ? "; " : "", name,
+            human_seconds(rank->seconds, seconds));
+    }
+    if (named > 0)
+        FIND("unfinished_ranks", str_text(&list),
+            "Of %zu rank%s no end is known: still running, or the tracker was killed", named,
+            named > 1 ? "s" : "");
+    str_finish(&list);
+}
+
+static void find_versions(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    const char *first = fleet->ranks[job->first].version;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char evidence[96];
+        if (strcmp(fleet->ranks[i].version, first) == 0)
+            continue;
+        snprintf(evidence, sizeof evidence, "%s and %s", first[0] ? first : "one that is not known",
+            fleet->ranks[i].version[0] ? fleet->ranks[i].version : "one that is not known");
+        FIND("versions", evidence,
+            "Ranks were tracked by different versions of gpu-tracker: figures that one of them "
+            "lacks are missing");
+        return;
+    }
+}
+
+/* ---- What was asked for ---- */
+
+static void find_idle_cores(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    char evidence[160], used[HUMAN_SIZE];
+    double busy = job->cpu_seconds / job->seconds;
+    if (!(job->efficiency_percent < LOW_CPU_PERCENT) || job->seconds < SHORT_SECONDS ||
+        !(job->cores > 1))
+        return;
+    snprintf(evidence, sizeof evidence, "%s of CPU time in %.3g core-seconds that were allocated",
+        human_seconds(job->cpu_seconds, used), job->cores * job->seconds);
+    FIND("idle_cores", evidence,
+        "The job kept %.1f of its %.0f cores busy (%.0f %%): ask for fewer, or run more ranks or "
+        "threads",
+        busy, job->cores, job->efficiency_percent);
+}
+
+static void find_ram(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    const struct fleet_rank *highest = NULL;
+    char evidence[192], peak[HUMAN_SIZE], allowed[HUMAN_SIZE], name[96];
+    for (size_t i = job->first; i < end_of(job); i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        double percent = rank->max_ram_bytes / rank->allowed_ram_bytes;
+        if (!isnan(percent) &&
+            (!highest || percent > highest->max_ram_bytes / highest->allowed_ram_bytes))
+            highest = rank;
+    }
+    if (!highest)
+        return;
+    double percent = 100 * highest->max_ram_bytes / highest->allowed_ram_bytes;
+    fleet_name_rank(highest, name, sizeof name);
+    snprintf(evidence, sizeof evidence, "%s of %s: %s", human_bytes(highest->max_ram_bytes, peak),
+        human_bytes(highest->allowed_ram_bytes, allowed), name);
+    if (percent > HIGH_RAM_PERCENT)
+        FIND("ram_short", evidence,
+            "RAM is nearly used up (%.0f %% of what is allowed): ask for more", percent);
+    else if (percent < LOW_RAM_PERCENT && job->seconds >= SHORT_SECONDS && job->count == 1)
+        FIND("idle_ram", evidence, "%.0f %% of the RAM that is allowed was used: ask for less",
+            percent);
+}
+
+static void find_idle_gpus(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t named = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96];
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (!(rank->gpus > 0 && rank->gpu_percent < LOW_GPU_PERCENT) || named++ >= MAX_NAMED)
+            continue;
+        fleet_name_rank(rank, name, sizeof name);
+        str_printf(&list, "%s%s: %.0f %%", named > 1 ? "; " : "", name, rank->gpu_percent);
+    }
+    if (named > 0 && job->seconds >= SHORT_SECONDS)
+        FIND("idle_gpus", str_text(&list),
+            "GPUs of %zu rank%s had little to do: check input and transfers, or ask for none",
+            named, named > 1 ? "s" : "");
+    str_finish(&list);
+}
+
+/* ---- Balance ---- */
+
+static void find_stragglers(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t named = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE];
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (!rank->is_straggler || named++ >= MAX_NAMED)
+            continue;
+        fleet_name_rank(rank, name, sizeof name);
+        str_printf(&list, "%s%s: %s, %s of CPU time", named > 1 ? "; " : "", name,
+            human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu));
+    }
+    if (named > 0)
+        FIND("stragglers", str_text(&list), "%zu rank%s far longer than the others", named,
+            named > 1 ? "s ran or worked" : " ran or worked");
+    str_finish(&list);
+}
+
+static void find_imbalance(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    char evidence[256], slowest[HUMAN_SIZE], median[HUMAN_SIZE], busiest[HUMAN_SIZE],
+        cpu[HUMAN_SIZE];
+    if (job->count < 2 || !(job->imbalance_percent > IMBALANCE_PERCENT) ||
+        job->seconds < SHORT_SECONDS)
+        return;
+    snprintf(evidence, sizeof evidence,
+        "slowest rank %.0f: %s, median %s; busiest rank %.0f: %s of CPU time, median %s",
+        job->slowest_rank, human_seconds(job->slowest_seconds, slowest),
+        human_seconds(job->median_seconds, median), job->busiest_rank,
+        human_seconds(job->busiest_cpu_seconds, busiest),
+        human_seconds(job->median_cpu_seconds, cpu));
+    FIND("imbalance", evidence,
+        "Work is uneven: the slowest rank needs %.0f %% more than the median",
+        job->imbalance_percent);
+}
+
+static void find_waiting(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    char evidence[192], name[96], most[HUMAN_SIZE];
+    double sum = 0;
+    const struct fleet_rank *longest = NULL;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        sum += isnan(rank->seconds) ? 0 : rank->seconds;
+        if (!isnan(rank->waited_seconds) &&
+            (!longest || rank->waited_seconds > longest->waited_seconds))
+            longest = rank;
+    }
+    double percent = 100 * job->waited_seconds / sum;
+    if (!longest || !(percent > WAITING_PERCENT) || job->seconds < SHORT_SECONDS)
+        return;
+    fleet_name_rank(longest, name, sizeof name);
+    snprintf(evidence, sizeof evidence,
+        "the most: %s, %s; waiting is time in which a rank used less CPU than the busiest one",
+        name, human_seconds(longest->waited_seconds, most));
+    FIND("waiting", evidence, "Ranks waited for %.0f %% of their time", percent);
+}
+
+void fleet_advise(struct gput_fleet *fleet, const struct fleet_job *job)
+{
+    size_t index = (size_t)(job - fleet->jobs);
+    find_missing(fleet, job, index);
+    find_failed(fleet, job, index);
+    find_unfinished(fleet, job, index);
+    find_versions(fleet, job, index);
+    find_ram(fleet, job, index);
+    find_idle_cores(fleet, job, index);
+    find_idle_gpus(fleet, job, index);
+    find_stragglers(fleet, job, index);
+    find_imbalance(fleet, job, index);
+    find_waiting(fleet, job, index);
+}

@@ -1,0 +1,102 @@
+/*
+ * Clocks of machines. Launchers start all ranks of a job within seconds, and most jobs end
+ * together: where both the starts and the ends of a machine's ranks are off by the same time, its
+ * clock is.
+ */
+#include "fleet/fleet.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Within it starts are as launchers make them. */
+#define BARRIER_SECONDS 5.0
+/* Starts and ends that are off by as much are off alike. */
+#define ALIKE_SECONDS 2.0
+
+struct spread {
+    double middle, width; /* NaN: there are no times */
+};
+
+static int compare(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static struct spread spread_of(
+    const struct gput_fleet *fleet, const struct fleet_machine *machine, bool of_ends)
+{
+    size_t count = 0;
+    double *times = calloc(machine->count + 1, sizeof *times);
+    if (!times)
+        return (struct spread){NAN, NAN};
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        double time = of_ends ? fleet->ranks[i].end : fleet->ranks[i].start;
+        if (!isnan(time))
+            times[count++] = time;
+    }
+    qsort(times, count, sizeof *times, compare);
+    struct spread spread = {fleet_median(times, count), count ? times[count - 1] - times[0] : NAN};
+    free(times);
+    return spread;
+}
+
+/* The machine of the lowest rank: its clock is taken for right. */
+static const struct fleet_machine *reference_of(
+    const struct gput_fleet *fleet, const struct fleet_job *job)
+{
+    size_t first = job->first;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        if (fleet->ranks[i].rank < fleet->ranks[first].rank)
+            first = i;
+    }
+    return &fleet->machines[fleet->ranks[first].machine];
+}
+
+static void correct(struct gput_fleet *fleet, struct fleet_machine *machine)
+{
+    machine->clock_is_corrected = true;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        fleet->ranks[i].start -= machine->clock_offset_seconds;
+        fleet->ranks[i].end -= machine->clock_offset_seconds;
+    }
+}
+
+static void compare_clock(
+    struct gput_fleet *fleet, struct fleet_machine *machine, const struct fleet_machine *reference)
+{
+    struct spread start = spread_of(fleet, machine, false), end = spread_of(fleet, machine, true);
+    struct spread from = spread_of(fleet, reference, false), to = spread_of(fleet, reference, true);
+    double starts = start.middle - from.middle, ends = end.middle - to.middle;
+    double width = fmax(start.width, from.width);
+    double apart = isnan(ends) ? width : fabs(starts - ends) / 2;
+    machine->clock_offset_seconds = isnan(ends) ? starts : (starts + ends) / 2;
+    machine->clock_doubt_seconds = fmax(apart, width);
+    if (!(fabs(starts) > BARRIER_SECONDS + width))
+        return;
+    if (!isnan(ends) && fabs(starts - ends) <= ALIKE_SECONDS + width) {
+        correct(fleet, machine);
+        fleet_find(fleet, (double)machine->job, "clock", NULL,
+            "The clock of %s is off by %.1f s against that of %s, give or take %.1f s: starts and "
+            "ends of their ranks are off alike. Its times are put right by that",
+            machine->name, machine->clock_offset_seconds, reference->name,
+            machine->clock_doubt_seconds);
+    } else {
+        fleet_find(fleet, (double)machine->job, "late_start", NULL,
+            "The ranks on %s started %.1f s %s those on %s, or its clock is off: %s", machine->name,
+            fabs(starts), starts > 0 ? "after" : "before", reference->name,
+            isnan(ends) ? "without an end that is not known" : "their ends are not off alike");
+    }
+}
+
+void fleet_compare_clocks(struct gput_fleet *fleet, struct fleet_job *job)
+{
+    const struct fleet_machine *reference = reference_of(fleet, job);
+    for (size_t i = 0; i < fleet->n_machines; i++) {
+        struct fleet_machine *machine = &fleet->machines[i];
+        machine->clock_offset_seconds =
+            machine->job != fleet->ranks[job->first].job ? machine->clock_offset_seconds : 0;
+        if (machine->job == fleet->ranks[job->first].job && machine != reference)
+            compare_clock(fleet, machine, reference);
+    }
+}

@@ -1,0 +1,270 @@
+/* Figures of machines and jobs: what is the machine's, and each GPU, counts once. */
+#include "fleet/fleet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank is slow from these on, against the median. */
+#define SLOW_FACTOR 1.1
+#define SLOW_SECONDS 1.0
+#define BUSY_FACTOR 1.25
+/* Where no rank uses more, it is not computing that others would wait for. */
+#define IDLE_CORES 0.1
+
+static void add(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = (isnan(*sum) ? 0 : *sum) + value;
+}
+
+static double least(double a, double b)
+{
+    return isnan(a) || b < a ? b : a;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* ---- Machines ---- */
+
+/*
+ * Cores that the ranks of a machine may use together. Slurm says it; ranks of one control group
+ * share what that allows; what each is bound to adds up.
+ */
+static double cores_of(const struct gput_fleet *fleet, const struct fleet_machine *machine)
+{
+    const struct fleet_rank *first = &fleet->ranks[machine->first];
+    double sum = NAN, slurm = NAN, shared = NAN, highest = NAN;
+    bool is_one_group = true;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        add(&sum, rank->cores);
+        highest = fmax(highest, rank->cores);
+        slurm = fmax(slurm, rank->slurm_cores);
+        shared = fmax(shared, rank->shared_cores);
+        is_one_group &= rank->cgroup == first->cgroup;
+    }
+    double cores = sum;
+    if (is_one_group)
+        cores = least(cores, shared);
+    cores = least(least(cores, slurm), first->system_cores);
+    return fmax(cores, isnan(slurm) ? highest : NAN);
+}
+
+/* Trackers of one machine took turns at its counters, or each read them for itself. */
+static double machine_energy(
+    const struct gput_fleet *fleet, const char *boot_id, size_t first, size_t count)
+{
+    double in_turns = NAN, alone = NAN;
+    for (size_t i = first; i < first + count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (strcmp(rank->boot_id, boot_id) != 0)
+            continue;
+        if (!isnan(rank->node_seconds))
+            add(&in_turns, rank->machine_joules);
+        else
+            alone = fmax(alone, rank->machine_joules);
+    }
+    return fmax(in_turns, alone);
+}
+
+static void add_up_machine(const struct gput_fleet *fleet, struct fleet_machine *machine)
+{
+    double start = NAN, end = NAN;
+    machine->cores = cores_of(fleet, machine);
+    machine->cpu_seconds = machine->max_ram_bytes = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        add(&machine->cpu_seconds, rank->cpu_seconds);
+        add(&machine->max_ram_bytes, rank->max_ram_bytes);
+        start = fmin(start, rank->start);
+        end = fmax(end, rank->start + rank->seconds);
+    }
+    machine->seconds = end - start;
+    machine->energy_joules =
+        machine_energy(fleet, machine->boot_id, machine->first, machine->count);
+}
+
+/* ---- Ranks ---- */
+
+static void compare_rank(const struct gput_fleet *fleet, const struct fleet_job *job,
+    struct fleet_rank *rank, double highest_busy)
+{
+    const struct fleet_machine *machine = &fleet->machines[rank->machine];
+    double cores = least(rank->cores, machine->cores / (double)machine->count);
+    rank->efficiency_percent = 100 * rank->busy_cores / cores;
+    if (job->count > 1 && highest_busy > IDLE_CORES)
+        rank->waited_seconds = rank->seconds * (1 - rank->busy_cores / highest_busy);
+    rank->is_straggler = (rank->seconds > SLOW_FACTOR * job->median_seconds &&
+                             rank->seconds > job->median_seconds + SLOW_SECONDS) ||
+                         (rank->cpu_seconds > BUSY_FACTOR * job->median_cpu_seconds &&
+                             rank->cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS);
+}
+
+static double median_of(const struct gput_fleet *fleet, const struct fleet_job *job, bool of_cpu)
+{
+    size_t count = 0;
+    double *values = calloc(job->count + 1, sizeof *values), median = NAN;
+    for (size_t i = job->first; values && i < job->first + job->count; i++) {
+        double value = of_cpu ? fleet->ranks[i].cpu_seconds : fleet->ranks[i].seconds;
+        if (!isnan(value))
+            values[count++] = value;
+    }
+    if (values) {
+        qsort(values, count, sizeof *values, compare);
+        median = fleet_median(values, count);
+    }
+    free(values);
+    return median;
+}
+
+static void find_slowest(const struct gput_fleet *fleet, struct fleet_job *job)
+{
+    job->slowest_seconds = job->busiest_cpu_seconds = job->slowest_rank = job->busiest_rank = NAN;
+    job->median_seconds = median_of(fleet, job, false);
+    job->median_cpu_seconds = median_of(fleet, job, true);
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (!(rank->seconds <= job->slowest_seconds) && !isnan(rank->seconds)) {
+            job->slowest_seconds = rank->seconds;
+            job->slowest_rank = rank->rank;
+        }
+        if (!(rank->cpu_seconds <= job->busiest_cpu_seconds) && !isnan(rank->cpu_seconds)) {
+            job->busiest_cpu_seconds = rank->cpu_seconds;
+            job->busiest_rank = rank->rank;
+        }
+    }
+    double by_time = job->slowest_seconds / job->median_seconds - 1, by_cpu = NAN;
+    if (job->busiest_cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS)
+        by_cpu = job->busiest_cpu_seconds / job->median_cpu_seconds - 1;
+    job->imbalance_percent = 100 * fmax(by_time, by_cpu);
+}
+
+static void compare_ranks(struct gput_fleet *fleet, struct fleet_job *job)
+{
+    double highest = NAN;
+    job->waited_seconds = NAN;
+    find_slowest(fleet, job);
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        struct fleet_rank *rank = &fleet->ranks[i];
+        rank->busy_cores = rank->seconds > 0 ? rank->cpu_seconds / rank->seconds : NAN;
+        highest = fmax(highest, rank->busy_cores);
+    }
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        compare_rank(fleet, job, &fleet->ranks[i], highest);
+        add(&job->waited_seconds, fleet->ranks[i].waited_seconds);
+    }
+}
+
+/* ---- The job ---- */
+
+static bool is_unfinished(const struct fleet_rank *rank)
+{
+    return isnan(rank->exit_status) && isnan(rank->signal);
+}
+
+static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
+{
+    bool has_rank = false;
+    double world_size = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        world_size = fmax(world_size, rank->world_size);
+        has_rank |= !isnan(rank->rank);
+        job->failed += rank->exit_status > 0 || rank->signal > 0;
+        job->unfinished += is_unfinished(rank);
+    }
+    job->world_size = world_size;
+    job->missing =
+        has_rank && world_size > (double)job->count ? world_size - (double)job->count : 0;
+}
+
+static int by_uuid(const void *left, const void *right)
+{
+    const struct fleet_gpu *a = left, *b = right;
+    return strcmp(a->uuid, b->uuid);
+}
+
+/* Each GPU once, whichever ranks saw it. */
+static void add_gpu_energy(const struct gput_fleet *fleet, struct fleet_job *job)
+{
+    size_t count = 0;
+    job->gpu_joules = NAN;
+    struct fleet_gpu *own = calloc(fleet->n_gpus + 1, sizeof *own);
+    for (size_t i = 0; own && i < fleet->n_gpus; i++) {
+        size_t rank = fleet->gpus[i].rank;
+        if (rank >= job->first && rank < job->first + job->count)
+            own[count++] = fleet->gpus[i];
+    }
+    if (own)
+        qsort(own, count, sizeof *own, by_uuid);
+    for (size_t i = 0; i < count; i++) {
+        double joules = own[i].joules;
+        while (i + 1 < count && strcmp(own[i].uuid, own[i + 1].uuid) == 0)
+            joules = fmax(joules, own[++i].joules);
+        add(&job->gpu_joules, joules);
+    }
+    free(own);
+}
+
+/* Whether a machine of that job with the same boot id was before this one: it counts once. */
+static bool is_repeated(const struct gput_fleet *fleet, size_t index)
+{
+    const struct fleet_machine *machine = &fleet->machines[index];
+    for (size_t i = index; i-- > 0 && fleet->machines[i].job == machine->job;) {
+        if (machine->boot_id[0] && strcmp(fleet->machines[i].boot_id, machine->boot_id) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_machines(struct gput_fleet *fleet, struct fleet_job *job)
+{
+    job->cores = job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
+    for (size_t i = 0; i < fleet->n_machines; i++) {
+        struct fleet_machine *machine = &fleet->machines[i];
+        if (machine->job != fleet->ranks[job->first].job)
+            continue;
+        add_up_machine(fleet, machine);
+        add(&job->cores, machine->cores);
+        add(&job->cpu_seconds, machine->cpu_seconds);
+        if (!is_repeated(fleet, i))
+            add(&job->cpu_joules, machine_energy(fleet, machine->boot_id, job->first, job->count));
+    }
+}
+
+static void add_ranks(const struct gput_fleet *fleet, struct fleet_job *job)
+{
+    double end = NAN, gpu_sum = 0, gpus = 0;
+    job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        job->start = fmin(job->start, rank->start);
+        end = fmax(end, rank->start + rank->seconds);
+        job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
+        job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
+        if (rank->gpus > 0 && !isnan(rank->gpu_percent)) {
+            gpu_sum += rank->gpu_percent * rank->gpus;
+            gpus += rank->gpus;
+        }
+    }
+    job->gpus = gpus;
+    job->gpu_percent = gpus > 0 ? gpu_sum / gpus : NAN;
+    job->seconds = isnan(job->start) ? job->slowest_seconds : end - job->start;
+    add(&job->energy_joules, job->cpu_joules);
+    add(&job->energy_joules, job->gpu_joules);
+    job->efficiency_percent = 100 * job->cpu_seconds / (job->cores * job->seconds);
+}
+
+void fleet_add_up(struct gput_fleet *fleet, struct fleet_job *job)
+{
+    count_ends(fleet, job);
+    add_machines(fleet, job);
+    compare_ranks(fleet, job);
+    add_gpu_energy(fleet, job);
+    add_ranks(fleet, job);
+}

@@ -1,0 +1,416 @@
+/* Reading: each file of a session becomes a rank; files of one session are put together later. */
+#include "fleet/fleet.h"
+
+#include "base/array.h"
+#include "base/doc.h"
+#include "base/file.h"
+#include "base/names.h"
+#include "base/number.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "formats/results/results_codec.h"
+#include "formats/results/results_file.h"
+#include "formats/tracking/tracking_identity.h"
+#include "formats/tracking/tracking_reader.h"
+#include "model/results_columns.h"
+#include "model/results_identity.h"
+#include "output/results_doc.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_REPORT_BYTES ((size_t)64 << 20)
+#define MAX_DEPTH 8
+#define ROWS_AT_ONCE 512
+/* Between two samples that are farther apart the process was not seen: it may have been stopped. */
+#define MAX_GAP_SECONDS 3600.0
+
+#define COPY(to, from) text_fit(to, sizeof to, "%s", from)
+
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t length = strlen(path), end = strlen(ending);
+    return length >= end && strcmp(path + length - end, ending) == 0;
+}
+
+/* ---- A rank ---- */
+
+static struct fleet_rank *add_rank(struct gput_fleet *fleet, const char *path)
+{
+    if (!ARRAY_EXTEND(fleet->ranks, fleet->n_ranks)) {
+        fleet->failed = true;
+        return NULL;
+    }
+    struct fleet_rank *rank = &fleet->ranks[fleet->n_ranks];
+    *rank = (struct fleet_rank){.path = strdup(path)};
+    double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
+        &rank->exit_status, &rank->signal, &rank->start, &rank->end, &rank->seconds,
+        &rank->cpu_seconds, &rank->cores, &rank->shared_cores, &rank->slurm_cores,
+        &rank->system_cores, &rank->max_ram_bytes, &rank->allowed_ram_bytes,
+        &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus, &rank->energy_joules,
+        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->busy_cores,
+        &rank->efficiency_percent, &rank->waited_seconds};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        *figures[i] = NAN;
+    fleet->failed |= !rank->path;
+    fleet->n_ranks++;
+    return rank;
+}
+
+static double known(double value, double other)
+{
+    return isnan(value) ? other : value;
+}
+
+/* Of files that say nothing of themselves: the number after "r" or "rank" in "usage.r3.json". */
+static double rank_of_name(const char *path)
+{
+    double rank = NAN;
+    for (const char *at = file_base_name(path); *at; at++) {
+        bool begins = !isalnum((unsigned char)*at) || at == file_base_name(path);
+        const char *word = at + !isalnum((unsigned char)*at);
+        size_t length = strncmp(word, "rank", 4) == 0 ? 4 : *word == 'r';
+        size_t digits = strspn(word + length, "0123456789");
+        uint64_t number;
+        if (begins && length > 0 && digits > 0 && !isalnum((unsigned char)word[length + digits]) &&
+            number_parse_uint64(word + length, word + length + digits, &number))
+            rank = (double)number;
+    }
+    return rank;
+}
+
+static void take_identity(struct fleet_rank *rank, const struct gput_results *results)
+{
+    const struct gput_identity *identity = &results->identity;
+    COPY(rank->launcher, identity->launcher);
+    COPY(rank->job_id, identity->job_id);
+    COPY(rank->step, identity->step);
+    COPY(rank->host, identity->host);
+    COPY(rank->node, identity->node[0] ? identity->node : identity->host);
+    COPY(rank->boot_id, identity->boot_id);
+    COPY(rank->version, identity->version);
+    COPY(rank->start_text, identity->start);
+    rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
+    rank->pid = identity->pid;
+    rank->rank = identity->start[0] ? identity->rank : rank_of_name(rank->path);
+    rank->world_size = identity->world_size;
+    rank->restarts = identity->restarts;
+    rank->exit_status = identity->exit_status;
+    rank->signal = identity->signal;
+    rank->start = identity->start[0] ? results_identity_seconds(identity->start) : NAN;
+    rank->end = identity->end[0] ? results_identity_seconds(identity->end) : NAN;
+}
+
+static void take_allocation(struct fleet_rank *rank, const struct gput_results *results)
+{
+    const struct gput_allowed *allowed = &results->allowed;
+    const struct gput_static_data *data = &results->static_data;
+    double quota = allowed->quota_cores, cpuset = allowed->cpuset_cores;
+    rank->system_cores = data->system_core_count > 0 ? data->system_core_count : NAN;
+    rank->cores = known(data->allowed_cores, rank->system_cores);
+    rank->shared_cores = isnan(quota) || cpuset < quota ? cpuset : quota;
+    rank->slurm_cores = allowed->slurm_cores;
+    rank->allowed_ram_bytes = data->allowed_ram_bytes;
+}
+
+static void take_figures(
+    struct gput_fleet *fleet, struct fleet_rank *rank, const struct gput_results *results)
+{
+    const struct gput_energy *energy = &results->energy;
+    double mean_cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
+    rank->seconds = results->elapsed_seconds;
+    rank->cpu_seconds = known(
+        known(results->accounting.kernel_cpu_seconds, results->accounting.sampled_cpu_seconds),
+        mean_cores * results->elapsed_seconds);
+    rank->max_ram_bytes = results->max[GPUT_COMBINED_RAM];
+    rank->max_gpu_ram_bytes = results->max[GPUT_COMBINED_GPU_RAM];
+    rank->gpus = results->static_data.n_expected_gpus;
+    rank->gpu_percent = rank->gpus > 0 ? results->mean[GPUT_GPU_HARDWARE_UTILIZATION] : NAN;
+    rank->energy_joules = energy->combined;
+    rank->machine_joules = isnan(energy->machine.package)
+                               ? energy->machine.dram
+                               : energy->machine.package + known(energy->machine.dram, 0);
+    rank->node_seconds = results->tracker.node_seconds;
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        if (isnan(results->gpus[i].now.joules))
+            continue;
+        if (!ARRAY_EXTEND(fleet->gpus, fleet->n_gpus)) {
+            fleet->failed = true;
+            return;
+        }
+        struct fleet_gpu *gpu = &fleet->gpus[fleet->n_gpus++];
+        *gpu =
+            (struct fleet_gpu){.rank = fleet->n_ranks - 1, .joules = results->gpus[i].now.joules};
+        COPY(gpu->uuid, results->gpus[i].uuid);
+    }
+}
+
+static void take_results(
+    struct gput_fleet *fleet, const char *path, unsigned files, const struct gput_results *results)
+{
+    struct fleet_rank *rank = add_rank(fleet, path);
+    if (!rank)
+        return;
+    rank->files = files;
+    take_identity(rank, results);
+    take_allocation(rank, results);
+    take_figures(fleet, rank, results);
+}
+
+/* ---- Reports and what killed sessions left ---- */
+
+static bool read_report(
+    struct gput_fleet *fleet, const char *path, const struct str *content, struct gput_error *error)
+{
+    struct doc *doc;
+    struct gput_results results = {0};
+    int code = doc_read_json(str_text(content), content->length, path, &doc, error);
+    if (code != GPUT_OK)
+        return false;
+    if (!results_doc_is_report(doc)) {
+        fleet->files_left_out++; /* JSON of somebody else */
+        doc_destroy(doc);
+        return true;
+    }
+    code = results_read_doc(doc, &results, error);
+    doc_destroy(doc);
+    if (code == GPUT_OK)
+        take_results(fleet, path, FLEET_REPORT, &results);
+    results_finish(&results);
+    return code == GPUT_OK;
+}
+
+static bool read_kept(
+    struct gput_fleet *fleet, const char *path, const struct str *content, struct gput_error *error)
+{
+    struct gput_results results = {0};
+    int code = results_file_parse(path, content, &results, error);
+    if (code == GPUT_OK)
+        take_results(fleet, path, FLEET_KEPT, &results);
+    results_finish(&results);
+    return code == GPUT_OK;
+}
+
+/* ---- Tracking files ---- */
+
+struct samples {
+    double first, last, cpu_seconds, max_ram_bytes, max_gpu_ram_bytes, gpu_sum;
+    double count, gpu_count;
+};
+
+static void add_rows(struct samples *samples, const struct tracking_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double *values = rows[i].values;
+        double gap = rows[i].timestamp - samples->last;
+        if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(values[GPUT_CPU_COMBINED_SUM]))
+            samples->cpu_seconds += gap * values[GPUT_CPU_COMBINED_SUM] / 100;
+        samples->first = known(samples->first, rows[i].timestamp);
+        samples->last = rows[i].timestamp;
+        samples->max_ram_bytes = fmax(samples->max_ram_bytes, values[GPUT_COMBINED_RAM]);
+        samples->max_gpu_ram_bytes =
+            fmax(samples->max_gpu_ram_bytes, values[GPUT_COMBINED_GPU_RAM]);
+        double gpu = values[GPUT_GPU_HARDWARE_UTILIZATION];
+        samples->gpu_sum += isnan(gpu) ? 0 : gpu;
+        samples->gpu_count += !isnan(gpu);
+        samples->count++;
+    }
+}
+
+static int read_rows(
+    struct tracking_reader *reader, struct samples *samples, struct gput_error *error)
+{
+    size_t count = 1;
+    int code = GPUT_OK;
+    *samples =
+        (struct samples){.first = NAN, .last = NAN, .max_ram_bytes = NAN, .max_gpu_ram_bytes = NAN};
+    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
+    if (!rows)
+        return error_memory(error);
+    while (code == GPUT_OK && count > 0) {
+        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error);
+        if (code == GPUT_OK)
+            add_rows(samples, rows, count);
+    }
+    free(rows);
+    return code;
+}
+
+/* Sink of tables, of which only that with the identity is kept. */
+static int take_table(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error)
+{
+    (void)tables;
+    (void)error;
+    if (strcmp(gput_table_name(part), TRACKING_IDENTITY_TABLE) == 0)
+        tracking_identity_read_table(part, user);
+    return GPUT_OK;
+}
+
+static int read_own_identity(struct tracking_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error)
+{
+    if (!ends_in(path, ".sqlite")) {
+        tracking_identity_read(path, results);
+        return GPUT_OK;
+    }
+    struct gput_tables *building = tables_create(), *tables = NULL;
+    if (!building)
+        return error_memory(error);
+    tables_set_sink(building, ROWS_AT_ONCE, take_table, results);
+    int code = tracking_reader_tables(reader, building, error);
+    int finished = tables_finish_building(building, &tables, error);
+    gput_tables_destroy(tables);
+    return code == GPUT_OK ? finished : code;
+}
+
+static void take_samples(struct gput_fleet *fleet, const char *path, const struct samples *samples,
+    const struct gput_static_data *data, struct gput_results *results)
+{
+    struct fleet_rank *rank = add_rank(fleet, path);
+    if (!rank)
+        return;
+    double cores = results->static_data.allowed_cores, ram = results->static_data.allowed_ram_bytes;
+    results->static_data = *data;
+    results->static_data.allowed_cores = cores;
+    results->static_data.allowed_ram_bytes = ram;
+    rank->files = FLEET_SAMPLES;
+    take_identity(rank, results);
+    take_allocation(rank, results);
+    rank->start = known(rank->start, samples->first);
+    rank->seconds = known(samples->last - rank->start, NAN);
+    rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
+    rank->max_ram_bytes = samples->max_ram_bytes;
+    rank->max_gpu_ram_bytes = samples->max_gpu_ram_bytes;
+    rank->gpus = data->n_expected_gpus;
+    rank->gpu_percent =
+        rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
+    rank->samples = samples->count;
+}
+
+static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput_error *error)
+{
+    struct tracking_reader *reader;
+    struct samples samples;
+    struct gput_results results = {0};
+    results_forget(&results);
+    if (tracking_reader_salvage(path, &reader, error) != GPUT_OK)
+        return false;
+    int code = read_rows(reader, &samples, error);
+    if (code == GPUT_OK)
+        code = read_own_identity(reader, path, &results, error);
+    if (code == GPUT_OK)
+        take_samples(fleet, path, &samples, tracking_reader_static_data(reader), &results);
+    uint64_t skipped = tracking_reader_rows_skipped(reader);
+    const char *warning = tracking_reader_warning(reader);
+    if (code == GPUT_OK && (skipped > 0 || warning))
+        fleet_find(fleet, NAN, "damaged", warning, "%s is damaged: %llu rows were left out", path,
+            (unsigned long long)skipped);
+    tracking_reader_close(reader);
+    results_finish(&results);
+    return code == GPUT_OK;
+}
+
+/* ---- Files and folders ---- */
+
+/* What a tracker that was killed left in its spool. */
+static void read_note(struct gput_fleet *fleet, const char *path)
+{
+    struct str content = {0};
+    char *text;
+    if (file_read_bounded(path, 4096, &content, NULL) == GPUT_OK && (text = content.data)) {
+        for (; *text; text++)
+            *text = *text == '\n' ? ' ' : *text;
+        fleet_find(fleet, NAN, "spooled", str_text(&content),
+            "%s: its files stayed where they were spooled", path);
+    }
+    str_finish(&content);
+}
+
+static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bool is_named)
+{
+    struct gput_error error = {0};
+    struct str content = {0};
+    bool is_samples = ends_in(path, ".csv") || ends_in(path, ".sqlite"), is_read = true;
+    const char *name = file_base_name(path);
+    bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0;
+    if (ends_in(path, TRACKING_IDENTITY_EXTENSION) || (name[0] == '.' && !is_kept && !is_named))
+        return;
+    if (ends_in(path, ".spooled")) {
+        read_note(fleet, path);
+    } else if (size == 0 && (is_samples || ends_in(path, ".json"))) {
+        fleet_find(fleet, NAN, "empty", NULL,
+            "%s is empty: its tracker was ended before it could write", path);
+    } else if (is_samples) {
+        is_read = read_samples(fleet, path, &error);
+    } else if ((size_t)size > MAX_REPORT_BYTES) {
+        fleet->files_left_out++;
+    } else if (file_read(path, &content, &error) != GPUT_OK) {
+        is_read = false;
+    } else if (results_is_copy(str_text(&content), content.length)) {
+        is_read = read_kept(fleet, path, &content, &error);
+    } else if (content.length > 0 && content.data[0] == '{') {
+        is_read = read_report(fleet, path, &content, &error);
+    } else {
+        fleet->files_left_out++;
+    }
+    fleet->failed |= error.code == GPUT_ERROR_MEMORY;
+    if (!is_read)
+        fleet_find(fleet, NAN, "unreadable", error.message, "%s could not be read", path);
+    str_finish(&content);
+}
+
+static int by_name(const struct dirent **left, const struct dirent **right)
+{
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+static int read_path(
+    struct gput_fleet *fleet, const char *path, int depth, struct gput_error *error);
+
+static int read_folder(
+    struct gput_fleet *fleet, const char *path, int depth, struct gput_error *error)
+{
+    struct dirent **entries;
+    struct gput_error reason;
+    int count = scandir(path, &entries, NULL, by_name);
+    if (count < 0)
+        return error_set_errno(error, errno, "%s", path);
+    for (int i = 0; i < count; i++) {
+        char *below;
+        bool is_self =
+            strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
+        if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
+            if (depth < MAX_DEPTH && read_path(fleet, below, depth + 1, &reason) != GPUT_OK)
+                fleet_find(fleet, NAN, "unreadable", reason.message, "%s could not be read", below);
+            free(below);
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return GPUT_OK;
+}
+
+static int read_path(
+    struct gput_fleet *fleet, const char *path, int depth, struct gput_error *error)
+{
+    struct stat info;
+    if ((depth == 0 ? stat(path, &info) : lstat(path, &info)) != 0)
+        return error_set_errno(error, errno, "%s", path);
+    if (S_ISDIR(info.st_mode))
+        return read_folder(fleet, path, depth, error);
+    if (S_ISREG(info.st_mode))
+        read_file(fleet, path, info.st_size, depth == 0);
+    return GPUT_OK;
+}
+
+int fleet_read(struct gput_fleet *fleet, const char *path, struct gput_error *error)
+{
+    return read_path(fleet, path, 0, error);
+}

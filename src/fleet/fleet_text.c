@@ -1,0 +1,128 @@
+/* The summary for people. */
+#include "fleet/fleet.h"
+
+#include "output/human.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Ranks that are listed: of more only those that stand out. */
+#define MAX_LISTED 16
+
+static bool stands_out(const struct fleet_rank *rank)
+{
+    return rank->is_straggler || rank->exit_status > 0 || rank->signal > 0 ||
+           (isnan(rank->exit_status) && isnan(rank->signal));
+}
+
+static void write_end(const struct fleet_rank *rank, struct str *text)
+{
+    if (rank->signal > 0)
+        str_printf(text, "signal %.0f", rank->signal);
+    else if (!isnan(rank->exit_status))
+        str_printf(text, "exit %.0f", rank->exit_status);
+    else
+        str_append(text, "no end known");
+}
+
+static void write_rank(const struct fleet_rank *rank, struct str *text)
+{
+    char number[24] = "-", seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE],
+         waited[HUMAN_SIZE];
+    char gpu[24] = "n/a";
+    if (!isnan(rank->rank))
+        snprintf(number, sizeof number, "%.0f", rank->rank);
+    if (!isnan(rank->gpu_percent))
+        snprintf(gpu, sizeof gpu, "%.0f %%", rank->gpu_percent);
+    str_printf(text, "  %6s  %-16.16s %12s %12s %10s %8s %12s  ", number, rank->node,
+        human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu),
+        human_bytes(rank->max_ram_bytes, ram), gpu, human_seconds(rank->waited_seconds, waited));
+    write_end(rank, text);
+    str_append(text, rank->is_straggler ? ", straggler\n" : "\n");
+}
+
+static void write_ranks(
+    const struct gput_fleet *fleet, const struct fleet_job *job, struct str *text)
+{
+    size_t listed = 0;
+    str_printf(text, "  %6s  %-16s %12s %12s %10s %8s %12s  %s\n", "rank", "machine", "wall time",
+        "CPU time", "RAM", "GPU", "waited", "end");
+    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (job->count > MAX_LISTED && !stands_out(rank))
+            continue;
+        write_rank(rank, text);
+        listed++;
+    }
+    if (listed < job->count)
+        str_printf(text, "  and %zu more ranks (-f csv lists all)\n", job->count - listed);
+}
+
+static void write_figures(const struct fleet_job *job, struct str *text)
+{
+    char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
+        median[HUMAN_SIZE];
+    str_printf(text, "  CPU      %.3g of %.0f cores busy (%.0f %%), %s of CPU time\n",
+        job->cpu_seconds / job->seconds, job->cores, job->efficiency_percent,
+        human_seconds(job->cpu_seconds, cpu));
+    str_printf(text, "  RAM      %s in the largest rank\n", human_bytes(job->max_ram_bytes, ram));
+    if (job->gpus > 0)
+        str_printf(text, "  GPU      %.0f %% used on average, %s of GPU RAM in the largest rank\n",
+            job->gpu_percent, human_bytes(job->max_gpu_ram_bytes, ram));
+    if (!isnan(job->energy_joules))
+        str_printf(text, "  Energy   %s: each machine and GPU once\n",
+            human_joules(job->energy_joules, energy));
+    if (job->count > 1)
+        str_printf(text, "  Balance  slowest rank %s, median %s\n",
+            human_seconds(job->slowest_seconds, slowest),
+            human_seconds(job->median_seconds, median));
+}
+
+static void write_finding(const struct fleet_finding *finding, struct str *text)
+{
+    str_printf(text, "  - %s.\n", finding->text);
+    if (finding->evidence)
+        str_printf(text, "    %s\n", finding->evidence);
+}
+
+static void write_findings(const struct gput_fleet *fleet, double job, struct str *text)
+{
+    for (size_t i = 0; i < fleet->n_findings; i++) {
+        const struct fleet_finding *finding = &fleet->findings[i];
+        if (finding->job == job || (isnan(job) && isnan(finding->job)))
+            write_finding(finding, text);
+    }
+}
+
+static void write_job(const struct gput_fleet *fleet, size_t index, struct str *text)
+{
+    char seconds[HUMAN_SIZE], world[48] = "";
+    const struct fleet_job *job = &fleet->jobs[index];
+    const char *launcher = fleet->ranks[job->first].launcher;
+    if (job->missing > 0)
+        snprintf(world, sizeof world, " of %.0f", job->world_size);
+    str_printf(text, "Job %s%s%s%s: %zu%s rank%s on %zu machine%s, %s\n", job->name,
+        launcher[0] ? " (" : "", launcher, launcher[0] ? ")" : "", job->count, world,
+        job->count > 1 ? "s" : "", job->n_machines, job->n_machines > 1 ? "s" : "",
+        human_seconds(job->seconds, seconds));
+    write_figures(job, text);
+    write_ranks(fleet, job, text);
+    write_findings(fleet, (double)index, text);
+    str_append(text, "\n");
+}
+
+void fleet_write_text(const struct gput_fleet *fleet, struct str *text)
+{
+    bool has_of_files = false;
+    for (size_t i = 0; i < fleet->n_jobs; i++)
+        write_job(fleet, i, text);
+    for (size_t i = 0; i < fleet->n_findings; i++)
+        has_of_files |= isnan(fleet->findings[i].job);
+    if (has_of_files)
+        str_append(text, "Files\n");
+    write_findings(fleet, NAN, text);
+    if (fleet->files_left_out > 0)
+        str_printf(text, "%.0f other file%s left alone.\n", fleet->files_left_out,
+            fleet->files_left_out > 1 ? "s were" : " was");
+}

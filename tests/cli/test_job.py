@@ -1,0 +1,243 @@
+"""gpu-tracker job: the results of many ranks as one job, and what is said of bad ones."""
+
+import csv
+import datetime
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import command
+
+BEGIN = datetime.datetime(2026, 1, 31, 12, 0, 0)
+NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK"
+
+
+def moment(seconds):
+    return (BEGIN + datetime.timedelta(seconds=seconds)).isoformat(timespec="microseconds") + "Z"
+
+
+class Job(unittest.TestCase):
+    """Reports of ranks that never ran: one real report, changed."""
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "r.json"
+            environment = {name: value for name, value in os.environ.items() if not name.startswith(NAMES)}
+            subprocess.run([command.COMMAND, "run", "-q", "-o", path, "--ru", "bytes", "--", "true"], check=True, env=environment)
+            cls.report = path.read_text()
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def rank(self, rank, *, machine="n1", world=4, start=0, seconds=100, cpu=90, ram=1e9, clock=0, job="4711", name=None, **more):
+        report = json.loads(self.report)
+        report["identity"] |= {
+            "host": machine, "boot_id": f"boot-of-{machine}", "pid": 100 + rank, "exit_status": 0,
+            "start": moment(start + clock), "end": moment(start + seconds + clock)} | more.get("identity", {})  # fmt: skip
+        report["job"] = {"launcher": "Open MPI", "job_id": job, "rank": rank, "world_size": world, "node": machine} | more.get("job", {})
+        report["compute_time"] = {"unit": "seconds", "time": seconds}
+        report["accounting"]["cpu_seconds"]["kernel"] = cpu
+        report["max_ram"]["combined"]["total_rss"] = ram
+        report["allowed"] |= {"cores": 1, "cpuset_cores": None, "quota_cores": None, "slurm_cores": None} | more.get("allowed", {})
+        report["cpu_utilization"] |= {"system_core_count": 8}
+        report["tracker"]["node_seconds"] = seconds if rank == 0 else 0
+        report |= more.get("members", {})
+        path = self.folder / (name or f"r.r{rank}.json")
+        path.write_text(json.dumps(report))
+        return path
+
+    def run_command(self, *words, status=0):
+        done = subprocess.run([command.COMMAND, "job", *words], cwd=self.folder, capture_output=True, text=True, timeout=command.PATIENCE)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def job(self, *names):
+        return json.loads(self.run_command("-f", "json", *(names or ["."])).stdout)
+
+    def findings(self, *names):
+        return {finding["kind"]: f"{finding['text']}: {finding['evidence']}" for finding in self.job(*names)["findings"]}
+
+    # ---- figures ----
+
+    def test_what_a_job_used(self):
+        for rank in range(4):
+            self.rank(rank, machine=f"n{rank // 2}", ram=(rank + 1) * 1e9)
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["name"], job["ranks"], job["world_size"], job["missing"], job["machines"]), ("4711", 4, 4, 0, 2))
+        self.assertEqual((job["seconds"], job["cpu_seconds"], job["cores"], job["efficiency_percent"]), (100, 360, 4, 90))
+        self.assertEqual(job["max_ram_bytes"], 4e9)
+        self.assertEqual([machine["max_ram_bytes"] for machine in read["machines"]], [3e9, 7e9])
+        self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1, 2, 3])
+        self.assertEqual(read["findings"], [])
+        text = self.run_command(".").stdout
+        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  CPU      3.6 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
+        rows = list(csv.DictReader(io.StringIO(self.run_command("-f", "csv", ".").stdout)))
+        self.assertEqual([row["rank"] for row in rows], ["0", "1", "2", "3"])
+
+    def test_who_is_slow_and_who_waits(self):
+        for rank in range(4):
+            self.rank(rank, cpu=95 if rank == 2 else 20)
+        read = self.job()
+        self.assertEqual([rank["is_straggler"] for rank in read["ranks"]], [0, 0, 1, 0])
+        self.assertEqual(read["jobs"][0]["busiest_rank"], 2)
+        waited = [round(rank["waited_seconds"]) for rank in read["ranks"]]
+        self.assertEqual(waited, [79, 79, 0, 79])
+        findings = self.findings()
+        self.assertIn("rank 2 on n1: 1 min 40 s, 1 min 35 s of CPU time", findings["stragglers"])
+        self.assertIn("the slowest rank needs 375 % more than the median", findings["imbalance"])
+        self.assertIn("Ranks waited for 59 % of their time", findings["waiting"])
+        self.assertIn("kept 1.6 of its 4 cores busy", findings["idle_cores"])
+
+    def test_a_core_group_is_shared_and_slurm_knows_best(self):
+        for rank in range(4):
+            self.rank(rank, allowed={"cores": 8, "cpuset_cores": 8})
+        self.assertEqual(self.job()["jobs"][0]["cores"], 8)
+        for rank in range(4):
+            self.rank(rank, allowed={"cores": 4, "slurm_cores": 4})
+        self.assertEqual(self.job()["jobs"][0]["cores"], 4)
+
+    def test_each_machine_and_gpu_counts_once(self):
+        def gpus(*uuids):
+            return [{"uuid": uuid, "name": "GPU", "now": {"joules": 500}} for uuid in uuids]
+
+        for rank in range(4):
+            energy = {"unit": "joules", "machine": {"package": 1000 if rank in (0, 2) else None}}
+            path = self.rank(rank, machine=f"n{rank // 2}", members={"energy": energy, "gpus": gpus("a", "b") if rank < 2 else gpus("c")})
+            report = json.loads(path.read_text())
+            report["tracker"]["node_seconds"] = 100 if rank in (0, 2) else 0
+            path.write_text(json.dumps(report))
+        (job,) = self.job()["jobs"]
+        self.assertEqual(job["cpu_joules"], 2000)
+        if job["gpu_joules"] is not None:
+            self.assertEqual(job["gpu_joules"], 1500)
+
+    # ---- bad days ----
+
+    def test_missing_and_failed_ranks(self):
+        for rank in 0, 1, 5:
+            self.rank(rank, world=8, identity={"exit_status": None, "signal": 9} if rank == 5 else {})
+        findings = self.findings()
+        self.assertIn("5 ranks are missing: 2-4, 6-7", findings["missing_ranks"])
+        self.assertIn("1 of 3 ranks ended badly: rank 5 on n1: ended by signal 9", findings["failed_ranks"])
+        self.assertIn("3 of 8 ranks", self.run_command(".").stdout)
+
+    def test_a_rank_without_an_end(self):
+        self.rank(0, world=1, identity={"end": None, "exit_status": None})
+        self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed", self.findings()["unfinished_ranks"])
+
+    def test_files_that_cannot_be_read_are_named_and_the_rest_stands(self):
+        for rank in range(4):
+            self.rank(rank)
+        path = self.folder / "r.r3.json"
+        path.write_text(path.read_text()[:1000])
+        (self.folder / "r.r2.json").write_text("")
+        (self.folder / "s.csv").write_text("a,b\n1,2\n")
+        (self.folder / "notes.txt").write_text("of somebody else")
+        (self.folder / "r.r3.json.spooled").write_text("host n1\nfolder /tmp/gpu-tracker-x\n")
+        read = self.job()
+        self.assertEqual(read["jobs"][0]["ranks"], 2)
+        texts = "\n".join(f"{finding['text']} {finding['evidence']}" for finding in read["findings"])
+        self.assertIn("2 ranks are missing: 2-3", texts)
+        self.assertIn("r.r3.json could not be read", texts)
+        self.assertIn("r.r2.json is empty: its tracker was ended before it could write", texts)
+        self.assertIn("s.csv could not be read", texts)
+        self.assertIn("its files stayed where they were spooled host n1 folder /tmp/gpu-tracker-x", texts)
+        self.assertIn("1 other file was left alone.", self.run_command(".").stdout)
+
+    def test_the_same_file_twice(self):
+        shutil.copy(self.rank(0, world=1), self.folder / "copy.json")
+        read = self.job(".", "r.r0.json")
+        self.assertEqual(len(read["ranks"]), 1)
+        self.assertIn("of a session that another file is of, too: it counts once", self.findings(".", "r.r0.json")["twice"])
+
+    def test_ranks_of_different_versions(self):
+        self.rank(0, world=2)
+        path = self.rank(1, world=2, identity={"version": "0.9.0"})
+        self.assertIn("1.0.0 and 0.9.0", self.findings()["versions"])
+        report = json.loads(path.read_text())
+        del report["identity"], report["job"]  # of a version that knew no jobs
+        path.write_text(json.dumps(report))
+        read = self.job()
+        self.assertEqual(sorted(rank["rank"] for rank in read["ranks"]), [0, 1])  # by its name
+        self.assertEqual(len(read["jobs"]), 2)
+
+    def test_two_jobs_in_one_folder(self):
+        for rank in range(2):
+            self.rank(rank, world=2)
+            self.rank(rank, world=2, job="4712", name=f"other{rank}.json", start=50)
+            self.rank(rank, world=2, start=500, name=f"again{rank}.json")  # the same job's next mpirun
+        read = self.job()
+        self.assertEqual([(job["name"], job["ranks"]) for job in read["jobs"]], [("4711", 2), ("4711, run 2", 2), ("4712", 2)])
+
+    def test_a_clock_that_is_an_hour_off(self):
+        for rank in range(4):
+            self.rank(rank, machine=f"n{rank // 2}", start=rank * 0.1, clock=3600 if rank > 1 else 0)
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertLess(job["seconds"], 102)
+        first, second = read["machines"]
+        self.assertEqual((first["clock_is_corrected"], second["clock_is_corrected"]), (0, 1))
+        self.assertAlmostEqual(second["clock_offset_seconds"], 3600, delta=1)
+        self.assertLess(second["clock_doubt_seconds"], 1)
+        self.assertIn("The clock of n1 is off by 3600", self.findings()["clock"])
+
+    def test_a_machine_that_starts_late_keeps_its_times(self):
+        for rank in range(4):
+            self.rank(rank, machine=f"n{rank // 2}", start=0 if rank < 2 else 60, seconds=100 if rank < 2 else 40)
+        read = self.job()
+        self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0])
+        self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off alike", self.findings()["late_start"])
+
+    def test_nothing_to_read(self):
+        self.assertIn("There are no results of sessions in .", self.run_command(".", status=1).stderr)
+        self.assertIn("No such file or directory", self.run_command("nowhere", status=1).stderr)
+
+    # ---- real ranks ----
+
+    def start_ranks(self, *words, world=2):
+        return [
+            subprocess.Popen(
+                [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "-o", "r.json", "--resource-usage-file", "kept",
+                 "--", *words], cwd=self.folder, stderr=subprocess.DEVNULL,
+                env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": str(world)})
+            for rank in range(world)]  # fmt: skip
+
+    def test_a_tracker_that_was_killed(self):
+        ranks = self.start_ranks("sh", "-c", f"echo $$ >> pids; while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done")
+        samples = self.folder / "s.r1.csv"
+        command.wait_until(lambda: (self.folder / "kept.r1").exists() and samples.exists() and samples.read_bytes().count(b"\n") > 6)
+        ranks[1].kill()
+        ranks[1].wait()
+        (self.folder / "go").touch()
+        self.assertEqual(ranks[0].wait(command.PATIENCE), 0)
+        with samples.open("ab") as file:
+            file.write(b"0.1,0.2")  # half a row
+        read = self.job()
+        self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1])
+        self.assertEqual(len(read["jobs"]), 1)
+        self.assertGreater(read["ranks"][1]["samples"], 1)
+        self.assertIn("rank 1 on ", self.findings()["unfinished_ranks"])
+        self.assertIn("r.r1.json is empty", self.run_command(".").stdout)
+
+    def test_lanes_of_the_report(self):
+        for rank in self.start_ranks("sleep", "0.3"):
+            self.assertEqual(rank.wait(command.PATIENCE), 0)
+        done = subprocess.run(
+            [command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True)  # fmt: skip
+        if "npm" in done.stderr or "without" in done.stderr:
+            self.skipTest("built without the page of reports")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater((self.folder / "x.html").stat().st_size, 10000)
+
+
+if __name__ == "__main__":
+    command.main()
