@@ -59,6 +59,7 @@ static const char ending[] =
     ".TP\n.B GPUT_COLLECTORS\nThe folder of the libraries that record regions. Default: where "
     "they are installed.\n"
     ".TP\n.B GPUT_REGIONS_FOLDER\n.TQ\n.B GPUT_REGION_FILTER\n.TQ\n.B GPUT_REGION_DEPTH\n.TQ\n.B "
+    "GPUT_REGION_PYTHON\n.TQ\n.B "
     "GPUT_REGION_MIN_NS\nWhat\n.B gpu\\-tracker run \\-\\-regions\nsets for those libraries.\n"
     ".TP\n.B GPUT_BLOCK_EXACT\n1: also record the kernel's CPU time, page faults, peak RSS and "
     "energy at each mark.\n"

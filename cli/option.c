@@ -46,8 +46,10 @@ static const struct option options[OPTION_COUNT] = {
                 "blocks. Defaults to the file that GPUT_BLOCKS_FILE names."},
     [OPTION_REGIONS] = {0, "regions", ARGUMENT_TEXT, "sources", .newer = true, .optional = true,
         .help = "Record the regions that the command announces, as code blocks, without changing "
-                "it: nvtx (PyTorch with CUDA, JAX, RAPIDS, NCCL), itt (PyTorch, oneAPI). A list "
-                "with commas; all of them by default. The report has what each region used."},
+                "it: nvtx (PyTorch with CUDA, JAX, RAPIDS, NCCL), itt (PyTorch, oneAPI), ompt "
+                "(OpenMP of LLVM and Intel), roctx (HIP); those are the default. Also mpi (calls "
+                "of MPI) and python:module.function,module.* (calls of these functions). A list "
+                "with commas. The report has what each region used."},
     [OPTION_REGION_FILE] = {0, "region-file", ARGUMENT_FILE, "sub-track-file", .newer = true,
         .help = "Keep the marks of --regions in this file (.gputblocks, .csv, .sqlite), for "
                 "'sub-track analyze' and others. Defaults to the name of the tracking file with "

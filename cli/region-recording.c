@@ -162,7 +162,8 @@ static int set_selection(
     return code == GPUT_OK ? set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error) : code;
 }
 
-static void enable(struct region_recording *recording, const bool *wanted, const char *command)
+static void enable(
+    struct region_recording *recording, const struct region_sources *sources, const char *command)
 {
     const char *obstacle = region_program_obstacle(command);
     if (obstacle)
@@ -170,7 +171,7 @@ static void enable(struct region_recording *recording, const bool *wanted, const
             obstacle);
     for (size_t i = 0; i < REGION_SOURCES; i++) {
         char why[512];
-        if (wanted[i] && !region_source_enable(i, why, sizeof why))
+        if (sources->wanted[i] && !region_source_enable(i, why, sizeof why))
             note(recording, "%s", why);
     }
 }
@@ -179,14 +180,14 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
     struct gput_error *error)
 {
-    bool wanted[REGION_SOURCES];
+    struct region_sources sources;
     const char *list = arguments_value(arguments, OPTION_REGIONS);
     *recording = (struct region_recording){.is_wanted = list != NULL};
     recording->replaces = options->overwrite;
     if (!list)
         return GPUT_OK;
     recording->path = arguments_value(arguments, OPTION_REGION_FILE);
-    int code = region_sources_read(list, wanted, error);
+    int code = region_sources_read(list, &sources, error);
     if (code == GPUT_OK && recording->path)
         code = rank_paths_expand(ranks, &recording->path, error);
     if (code == GPUT_OK)
@@ -196,7 +197,9 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     if (code == GPUT_OK)
         code = set("GPUT_REGIONS_FOLDER", recording->logs, error);
     if (code == GPUT_OK)
-        enable(recording, wanted, arguments->operands[0]);
+        code = set("GPUT_REGION_PYTHON", sources.functions[0] ? sources.functions : NULL, error);
+    if (code == GPUT_OK)
+        enable(recording, &sources, arguments->operands[0]);
     return code;
 }
 

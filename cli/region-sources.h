@@ -9,15 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { REGION_SOURCES = 2 };
+enum { REGION_SOURCES = 6 };
 
 /* Their names, with blanks between. */
-#define REGION_SOURCE_WORDS "nvtx itt"
+#define REGION_SOURCE_WORDS "nvtx itt ompt roctx mpi python"
+
+struct region_sources {
+    bool wanted[REGION_SOURCES];
+    char functions[1024]; /* of Python: patterns with commas between */
+};
 
 /*
- * Reads a list, "nvtx,itt"; "" is all of them. Errors: GPUT_ERROR_INVALID with the valid words.
+ * Reads a list, "nvtx,itt"; "" is all that need no more words. After "python:" come patterns of
+ * functions. Errors: GPUT_ERROR_INVALID with the valid words.
  */
-int region_sources_read(const char *list, bool wanted[REGION_SOURCES], struct gput_error *error);
+int region_sources_read(const char *list, struct region_sources *sources, struct gput_error *error);
 
 /*
  * Sets the environment so that commands started from here on load the library of that source.

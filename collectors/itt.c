@@ -4,6 +4,7 @@
  * and passes its table of functions to __itt_api_init(). A process may have several such parts,
  * each with a table of its own.
  */
+#include "region_named.h"
 #include "region_thread.h"
 
 #include <stdlib.h>
@@ -169,75 +170,21 @@ static void task_end_ex(const struct itt_domain *domain, void *clock, unsigned l
 
 /* ---- What the program names by an id: regions, frames, overlapping tasks ---- */
 
-#define NAMED_PLACES 65536
-#define NAMED_TRIES 64
-
-static struct named {
-    _Atomic int state;    /* one of the below */
-    _Atomic uint64_t key; /* of the two below */
-    const struct itt_domain *domain;
-    struct itt_id id;
-    uint64_t region;
-} named[NAMED_PLACES];
-
-enum { NAMED_FREE, NAMED_CHANGES, NAMED_OPEN };
-
-static uint64_t key_of(const struct itt_domain *domain, const struct itt_id *id)
+static struct region_key key_of(const struct itt_domain *domain, const struct itt_id *id)
 {
-    uint64_t key = (uintptr_t)domain >> 4;
-    for (int i = 0; i < 3; i++)
-        key = (key ^ id->parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    return key;
-}
-
-static struct named *place_of(uint64_t key, unsigned tries)
-{
-    return &named[((key >> 40) + tries) % NAMED_PLACES];
+    return (struct region_key){{(uintptr_t)domain, id->parts[0], id->parts[1], id->parts[2]}};
 }
 
 static void named_begin(const struct itt_domain *domain, const struct itt_id *id, const char *name)
 {
-    uint64_t key = key_of(domain, id);
-    for (unsigned i = 0; i < NAMED_TRIES; i++) {
-        struct named *at = place_of(key, i);
-        int expected = NAMED_FREE;
-        if (!atomic_compare_exchange_strong(&at->state, &expected, NAMED_CHANGES))
-            continue;
-        at->domain = domain;
-        at->id = *id;
-        at->region = region_start(&itt, domain_of(domain), name);
-        atomic_store(&at->key, key);
-        atomic_store_explicit(&at->state, NAMED_OPEN, memory_order_release);
-        return;
-    }
-    regions_count(&itt, 0, REGION_LEFT_OUT_BY_NUMBER);
-}
-
-static bool take(
-    struct named *at, uint64_t key, const struct itt_domain *domain, const struct itt_id *id)
-{
-    int expected = NAMED_OPEN;
-    if (atomic_load(&at->key) != key ||
-        !atomic_compare_exchange_strong(&at->state, &expected, NAMED_CHANGES))
-        return false;
-    if (at->domain == domain && memcmp(&at->id, id, sizeof *id) == 0)
-        return true;
-    atomic_store_explicit(&at->state, NAMED_OPEN, memory_order_release);
-    return false;
+    struct region_key key = key_of(domain, id);
+    region_named_begin(&itt, domain_of(domain), &key, name);
 }
 
 static void named_end(const struct itt_domain *domain, const struct itt_id *id)
 {
-    uint64_t key = key_of(domain, id);
-    for (unsigned i = 0; i < NAMED_TRIES; i++) {
-        struct named *at = place_of(key, i);
-        if (!take(at, key, domain, id))
-            continue;
-        region_end(&itt, at->region);
-        atomic_store_explicit(&at->state, NAMED_FREE, memory_order_release);
-        return;
-    }
-    regions_count(&itt, 0, REGION_UNMATCHED_ENDS);
+    struct region_key key = key_of(domain, id);
+    region_named_end(&itt, &key);
 }
 
 static void region_begin_by_id(const struct itt_domain *domain, struct itt_id id,

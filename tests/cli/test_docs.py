@@ -140,6 +140,11 @@ class Documented(CommandTest):
             shutil.copytree(self.folder / "recorded", self.folder / "exp1")
         if re.search(r"gpu-tracker (run|attach|-e) ", command) and (made := re.search(r"--tf[ =](\S+)", command)):
             (self.folder / made[1]).unlink(missing_ok=True)
+        regions = self.folder / "samples-regions.gputblocks"  # of a program that announces some
+        if "--regions" in command:
+            regions.unlink(missing_ok=True)
+        elif regions.name in command:
+            shutil.copy(self.folder / "a.gputblocks", regions)
         for kept in self.folder.glob("*.kept") if "compare" in command else ():
             shutil.copy(kept, kept.with_suffix(".json"))
         if "combine" in command:

@@ -3,20 +3,26 @@
 import collections
 import json
 import os
-import pathlib
+import re
 import shutil
 import subprocess
-import sys
 import unittest
 
-from command import BUILD, COMMAND, SANITIZED, CommandTest, main, python
+from command import BUILD, SOURCE, CommandTest, main
 
 PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
 COLLECTORS = BUILD / "collectors"
 BUILT = (COLLECTORS / "libgputracker-nvtx.so").exists()
 # What each exports, and nothing else.
-HOOKS = {"nvtx": {"InitializeInjectionNvtx2"}, "itt": {"__itt_api_init"}}
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION"))}
+HOOKS = {
+    "nvtx": {"InitializeInjectionNvtx2"},
+    "itt": {"__itt_api_init"},
+    "ompt": {"ompt_start_tool"},
+    "roctx": {"roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop"},
+    "python": {"gput_region_domain", "gput_region_push", "gput_region_pop"},
+    "mpi": set(re.findall(r"WRAP\((MPI_\w+),", (SOURCE / "collectors" / "mpi.c").read_text())),
+}
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION", "OMP_", "LD_PRELOAD"))}
 
 
 class RegionsTest(CommandTest):
@@ -147,6 +153,7 @@ class Refused(RegionsTest):
     def test_values_that_are_none(self):
         for option, message in {
             "--regions=nvtxx": '--regions: "nvtxx" is not a source of regions: did you mean nvtx? Valid are: ',
+            "--regions=python": '--regions: after "python:" come functions, such as python:package.module.function or python:module.*',
             "--region-depth=0": "--region-depth=0 is not a valid depth. It is a whole number above 0.",
             "--region-min=x": "--region-min=x is not a valid duration. It is a number of seconds.",
             "--region-filter=": "--region-filter needs a pattern such as 'domain:name*', and was given \"\".",

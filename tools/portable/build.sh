@@ -127,6 +127,7 @@ pack() { # NAME
     for library in "$target"/build/collectors/*.so; do
         [ ! -f "$library" ] || install -D -t "$target/$1/collectors" "$library"
     done
+    [ ! -d "$target/$1/collectors" ] || install -D -t "$target/$1/collectors/python" "$source/collectors/python/sitecustomize.py"
     cp "$target/build/completions/gpu-tracker.bash" "$target/build/completions/_gpu-tracker" \
         "$target/build/completions/gpu-tracker.fish" "$target/$1/completions"
     write_components >"$target/$1/components.cdx.json"

@@ -1,0 +1,216 @@
+/*
+ * MPI: the calls of a program to its MPI library. This library is preloaded; its MPI_ functions
+ * measure and call those with PMPI_ before their names, which MPI has for that.
+ *
+ * No header of an MPI library is needed, and so one build fits them all: arguments of these
+ * functions are integers and pointers, which are handed on as they came in registers and on the
+ * stack. What a function takes less than that is not read by anybody.
+ */
+#include "region_thread.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+typedef long (*mpi_function)(
+    long, long, long, long, long, long, long, long, long, long, long, long);
+
+static struct regions mpi;
+
+/* The libraries, which a program may have opened for itself alone. */
+static const char *const libraries[] = {
+    "libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.0", "libmpi.so"};
+
+static mpi_function find(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    for (size_t i = 0; !found && i < sizeof libraries / sizeof *libraries; i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+        if (library) {
+            found = dlsym(library, name);
+            dlclose(library); /* the program holds it */
+        }
+    }
+    mpi_function result;
+    *(void **)&result = found;
+    return result;
+}
+
+static void open_once(void)
+{
+    regions_open(&mpi, "mpi");
+}
+
+static struct region_domain *domain_of(const char *kind)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_once);
+    return mpi.path ? regions_domain(&mpi, kind) : NULL;
+}
+
+/* MPI_ERR_OTHER of a library that has no such function. */
+static long missing(void)
+{
+    return 16;
+}
+
+struct wrapped {
+    const char *name; /* with PMPI_ */
+    const char *kind;
+    _Atomic(mpi_function) next;
+    _Atomic(struct region_domain *) domain;
+};
+
+static mpi_function begin(struct wrapped *wrapped)
+{
+    mpi_function next = atomic_load_explicit(&wrapped->next, memory_order_acquire);
+    if (!next) {
+        atomic_store(&wrapped->domain, domain_of(wrapped->kind));
+        next = find(wrapped->name);
+        atomic_store_explicit(&wrapped->next, next, memory_order_release);
+    }
+    struct region_domain *domain = atomic_load(&wrapped->domain);
+    if (domain)
+        region_push(&mpi, domain, wrapped->name + 1);
+    return next;
+}
+
+static void end(struct wrapped *wrapped)
+{
+    struct region_domain *domain = atomic_load(&wrapped->domain);
+    if (domain)
+        region_pop(&mpi, domain);
+}
+
+#define WRAP(function, of_kind)                                                                    \
+    EXPORTED int function(long a, long b, long c, long d, long e, long f, long g, long h, long i,  \
+        long j, long k, long l);                                                                   \
+    int function(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,   \
+        long k, long l)                                                                            \
+    {                                                                                              \
+        static struct wrapped wrapped = {.name = "P" #function, .kind = of_kind};                  \
+        mpi_function next = begin(&wrapped);                                                       \
+        long result = next ? next(a, b, c, d, e, f, g, h, i, j, k, l) : missing();                 \
+        end(&wrapped);                                                                             \
+        return (int)result;                                                                        \
+    }
+
+/* ---- Process ---- */
+
+WRAP(MPI_Init, "process")
+WRAP(MPI_Init_thread, "process")
+WRAP(MPI_Finalize, "process")
+
+/* ---- Point-to-point ---- */
+
+WRAP(MPI_Send, "point-to-point")
+WRAP(MPI_Recv, "point-to-point")
+WRAP(MPI_Bsend, "point-to-point")
+WRAP(MPI_Ssend, "point-to-point")
+WRAP(MPI_Rsend, "point-to-point")
+WRAP(MPI_Isend, "point-to-point")
+WRAP(MPI_Ibsend, "point-to-point")
+WRAP(MPI_Issend, "point-to-point")
+WRAP(MPI_Irsend, "point-to-point")
+WRAP(MPI_Irecv, "point-to-point")
+WRAP(MPI_Sendrecv, "point-to-point")
+WRAP(MPI_Sendrecv_replace, "point-to-point")
+WRAP(MPI_Mprobe, "point-to-point")
+WRAP(MPI_Mrecv, "point-to-point")
+WRAP(MPI_Imrecv, "point-to-point")
+WRAP(MPI_Probe, "point-to-point")
+WRAP(MPI_Iprobe, "point-to-point")
+WRAP(MPI_Start, "point-to-point")
+WRAP(MPI_Startall, "point-to-point")
+
+/* ---- Wait ---- */
+
+WRAP(MPI_Wait, "wait")
+WRAP(MPI_Waitall, "wait")
+WRAP(MPI_Waitany, "wait")
+WRAP(MPI_Waitsome, "wait")
+WRAP(MPI_Test, "wait")
+WRAP(MPI_Testall, "wait")
+WRAP(MPI_Testany, "wait")
+WRAP(MPI_Testsome, "wait")
+
+/* ---- Collective ---- */
+
+WRAP(MPI_Barrier, "collective")
+WRAP(MPI_Bcast, "collective")
+WRAP(MPI_Gather, "collective")
+WRAP(MPI_Gatherv, "collective")
+WRAP(MPI_Scatter, "collective")
+WRAP(MPI_Scatterv, "collective")
+WRAP(MPI_Allgather, "collective")
+WRAP(MPI_Allgatherv, "collective")
+WRAP(MPI_Alltoall, "collective")
+WRAP(MPI_Alltoallv, "collective")
+WRAP(MPI_Alltoallw, "collective")
+WRAP(MPI_Reduce, "collective")
+WRAP(MPI_Allreduce, "collective")
+WRAP(MPI_Reduce_scatter, "collective")
+WRAP(MPI_Reduce_scatter_block, "collective")
+WRAP(MPI_Scan, "collective")
+WRAP(MPI_Exscan, "collective")
+WRAP(MPI_Ibarrier, "collective")
+WRAP(MPI_Ibcast, "collective")
+WRAP(MPI_Igather, "collective")
+WRAP(MPI_Igatherv, "collective")
+WRAP(MPI_Iscatter, "collective")
+WRAP(MPI_Iscatterv, "collective")
+WRAP(MPI_Iallgather, "collective")
+WRAP(MPI_Iallgatherv, "collective")
+WRAP(MPI_Ialltoall, "collective")
+WRAP(MPI_Ialltoallv, "collective")
+WRAP(MPI_Ialltoallw, "collective")
+WRAP(MPI_Ireduce, "collective")
+WRAP(MPI_Iallreduce, "collective")
+WRAP(MPI_Ireduce_scatter, "collective")
+WRAP(MPI_Iscan, "collective")
+WRAP(MPI_Iexscan, "collective")
+WRAP(MPI_Neighbor_allgather, "collective")
+WRAP(MPI_Neighbor_alltoall, "collective")
+
+/* ---- One-sided ---- */
+
+WRAP(MPI_Put, "one-sided")
+WRAP(MPI_Get, "one-sided")
+WRAP(MPI_Accumulate, "one-sided")
+WRAP(MPI_Get_accumulate, "one-sided")
+WRAP(MPI_Fetch_and_op, "one-sided")
+WRAP(MPI_Compare_and_swap, "one-sided")
+WRAP(MPI_Win_fence, "one-sided")
+WRAP(MPI_Win_lock, "one-sided")
+WRAP(MPI_Win_lock_all, "one-sided")
+WRAP(MPI_Win_unlock, "one-sided")
+WRAP(MPI_Win_unlock_all, "one-sided")
+WRAP(MPI_Win_flush, "one-sided")
+WRAP(MPI_Win_flush_all, "one-sided")
+WRAP(MPI_Win_start, "one-sided")
+WRAP(MPI_Win_complete, "one-sided")
+WRAP(MPI_Win_post, "one-sided")
+WRAP(MPI_Win_wait, "one-sided")
+
+/* ---- File ---- */
+
+WRAP(MPI_File_open, "file")
+WRAP(MPI_File_close, "file")
+WRAP(MPI_File_read, "file")
+WRAP(MPI_File_write, "file")
+WRAP(MPI_File_read_all, "file")
+WRAP(MPI_File_write_all, "file")
+WRAP(MPI_File_read_at, "file")
+WRAP(MPI_File_write_at, "file")
+WRAP(MPI_File_read_at_all, "file")
+WRAP(MPI_File_write_at_all, "file")
+WRAP(MPI_File_sync, "file")
+
+/* ---- Communicator ---- */
+
+WRAP(MPI_Comm_dup, "communicator")
+WRAP(MPI_Comm_split, "communicator")
+WRAP(MPI_Comm_create, "communicator")
+WRAP(MPI_Comm_free, "communicator")
+WRAP(MPI_Comm_spawn, "communicator")

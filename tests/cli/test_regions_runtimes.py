@@ -1,0 +1,155 @@
+"""Regions that runtimes announce: OpenMP of LLVM, MPI libraries, rocTX. What is not installed is skipped."""
+
+import collections
+import csv
+import os
+import shutil
+import subprocess
+import unittest
+
+from command import BUILD, PATIENCE, CommandTest, main
+
+COLLECTORS = BUILD / "collectors"
+DROPPED = ("NVTX_", "INTEL_", "GPUT_REGION", "OMP_", "LD_PRELOAD", "OMPI_", "PMI_")
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)}
+
+OPENMP = """
+#include <stdio.h>
+static double values[1000];
+void solve(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < 1000; i++)
+        values[i] += i;
+}
+int main(void)
+{
+    for (int k = 0; k < 20; k++)
+        solve();
+    return values[1] != 20;
+}
+"""
+
+MPI = """
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    double one = 1, sum = 0;
+    int size, number = 0;
+    MPI_Status status;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int i = 0; i < 100; i++)
+        MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Sendrecv(&size, 1, MPI_INT, 0, 7, &number, 1, MPI_INT, 0, 7, MPI_COMM_SELF, &status);
+    MPI_Finalize();
+    return sum != size || number != size;
+}
+"""
+
+ROCTX = """
+#include <stdint.h>
+#include <stdio.h>
+int roctxRangePushA(const char *);
+int roctxRangePop(void);
+uint64_t roctxRangeStartA(const char *);
+void roctxRangeStop(uint64_t);
+int main(void)
+{
+    for (int i = 0; i < 10; i++) {
+        roctxRangePushA("outer");
+        roctxRangePushA("inner");
+        roctxRangePop();
+        roctxRangePop();
+    }
+    uint64_t id = roctxRangeStartA("started");
+    roctxRangeStop(id);
+    return id == 4711 ? 0 : 1;
+}
+"""
+
+# As AMD's library: functions with versions, which the preloaded ones without take the place of.
+ROCTX_LIBRARY = """
+#include <stdint.h>
+#include <stdio.h>
+int roctxRangePushA(const char *name) { printf("push %s\\n", name); return 0; }
+int roctxRangePop(void) { puts("pop"); return 0; }
+uint64_t roctxRangeStartA(const char *name) { printf("start %s\\n", name); return 4711; }
+void roctxRangeStop(uint64_t id) { printf("stop %d\\n", (int)id); }
+"""
+
+
+class RuntimesTest(CommandTest):
+    def setUp(self):
+        if not (COLLECTORS / "libgputracker-ompt.so").exists():
+            self.skipTest("this build has no collectors")
+        super().setUp()
+
+    def build(self, compiler, source, *options, name="main"):
+        """Compiles; skips the test where that cannot be."""
+        path = shutil.which(compiler)
+        if not path:
+            self.skipTest(f"{compiler} is not installed")
+        (self.folder / f"{name}.c").write_text(source)
+        done = subprocess.run([path, f"{name}.c", "-g", *options, "-o", name], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        if done.returncode:
+            self.skipTest(f"{compiler} cannot compile this: {done.stderr.strip()[-200:]}")
+
+    def record(self, source, *command, environment=None):
+        """Counts of the calls by name, and what the command printed."""
+        done = self.run_command(
+            "run", f"--regions={source}", "-q", "--region-file", "marks.csv", "--", *command, env=ENVIRONMENT | (environment or {})
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        with open(self.folder / "marks.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        return collections.Counter(row["code_block_name"] for row in rows if row["position"] == "1"), done.stdout
+
+
+class OpenMP(RuntimesTest):
+    def test_a_program_with_llvms_runtime(self):
+        self.build("clang", OPENMP, "-fopenmp")
+        calls, _ = self.record("ompt", "./main", environment={"OMP_NUM_THREADS": "2"})
+        self.assertEqual(calls["ompt:parallel/solve"], 20)
+        self.assertEqual(calls["ompt:task/solve"], 40)
+        self.assertEqual(sum(count for name, count in calls.items() if name.startswith("ompt:work/loop in ")), 40)
+
+    def test_a_variable_of_another_tool_wins(self):
+        for variable, value in ("OMP_TOOL_LIBRARIES", "/tool.so"), ("OMP_TOOL", "disabled"):
+            done = self.run_command("run", "--regions=ompt", "--", "true", env=ENVIRONMENT | {variable: value})
+            self.assertIn(f"ompt: not recorded, as {variable} is set already, to {value}.", done.stderr)
+
+
+class Mpi(RuntimesTest):
+    def check(self, library, *options):
+        self.build(f"mpicc.{library}", MPI)
+        launcher = shutil.which(f"mpirun.{library}")
+        if not launcher:
+            self.skipTest(f"mpirun.{library} is not installed")
+        environment = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        calls, _ = self.record("mpi", launcher, *options, "-n", "2", "./main", environment=environment)
+        self.assertEqual(
+            dict(calls),
+            {"mpi:process/MPI_Init": 2, "mpi:process/MPI_Finalize": 2, "mpi:collective/MPI_Allreduce": 200, "mpi:point-to-point/MPI_Sendrecv": 2},
+        )
+
+    def test_open_mpi(self):
+        self.check("openmpi", "--oversubscribe")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+
+class RocTX(RuntimesTest):
+    def test_ranges_reach_us_and_the_library(self):
+        (self.folder / "versions").write_text("ROCTX_4.1 {\nglobal: *;\n};\n")
+        self.build("cc", ROCTX_LIBRARY, "-shared", "-fPIC", "-Wl,--version-script=versions", "-Wl,-soname,libroctx64.so.4", name="libroctx64.so.4")
+        self.build("cc", ROCTX, "./libroctx64.so.4", "-Wl,-rpath,$ORIGIN")
+        calls, printed = self.record("roctx", "./main")
+        self.assertEqual(dict(calls), {"roctx:default/outer": 10, "roctx:default/inner": 10, "roctx:default/started": 1})
+        self.assertEqual(printed.count("push "), 20)
+        self.assertIn("start started\nstop 4711\n", printed)
+
+
+if __name__ == "__main__":
+    main()
