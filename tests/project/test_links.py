@@ -1,4 +1,5 @@
-"""Every link of a page leads to a file, and to a heading of it; the site is made of the same pages."""
+"""Every link of a page leads to a file, and to a heading of it; what ARCHITECTURE.md names is there; the site is made of the
+same pages."""
 
 import os
 import pathlib
@@ -47,6 +48,33 @@ class Links(unittest.TestCase):
                         self.assertIn(anchor, headings(target))
                 count += 1
         self.assertGreater(count, 100)
+
+
+def sources():
+    for folder in ("bench", "cli", "collectors", "docs", "examples", "include", "packaging", "python", "src", "tests", "tools", "web"):
+        for path in (SOURCE / folder).rglob("*"):
+            if "node_modules" not in path.parts:
+                yield path
+    yield from SOURCE.iterdir()
+
+
+class Architecture(unittest.TestCase):
+    def test_files_folders_and_functions_that_it_names_are_there(self):
+        """A name is a file with or without its ending, a folder, or a word of some C source; `x_…` stands for any noun."""
+        paths = list(sources())
+        names = {name for path in paths for name in (path.name, path.stem)}
+        inner = "\n".join(f"/{path.relative_to(SOURCE)}/" for path in paths)
+        words = {word for path in paths if path.suffix in {".c", ".h"} for word in re.findall(r"\w+", path.read_text())}
+        code = re.findall(r"`([^`\n]+)`", (SOURCE / "ARCHITECTURE.md").read_text())
+        named = {word for text in code if not text.startswith("gpu-tracker") for word in re.findall(r"[\w./*-]*[_/.][\w./*-]*", text)}
+        for name in named:
+            if name.startswith(("x_", "/")):
+                continue
+            with self.subTest(name=name):
+                pattern = re.escape("/" + name.rstrip("./")).replace(r"\*", "[^/]*")
+                found = name in names or name in words or re.search(pattern + r"(\.\w+)?/", inner)
+                self.assertTrue(found, f"ARCHITECTURE.md names {name}")
+        self.assertGreater(len(code), 100)
 
 
 class Site(unittest.TestCase):
