@@ -2,8 +2,7 @@
  * Runs a command under a session and waits until it ends, so that terminals, shells and senders of
  * signals see one program.
  */
-#ifndef CLI_LAUNCH_H
-#define CLI_LAUNCH_H
+#pragma once
 
 #include "display.h"
 #include "signals.h"
@@ -44,5 +43,3 @@ int launch_follow(struct gput_session *session, struct signals *signals,
  * Returns its wait(2) status. The session is destroyed, or does not use the process any more.
  */
 int launch_wait(pid_t pid, int stop_fd);
-
-#endif

@@ -15,8 +15,7 @@
  * A service that is stopped gets one SIGTERM, and then SIGKILL. One that came before
  * signals_release() was perhaps the command's; it bounds the waiting all the same.
  */
-#ifndef CLI_SIGNALS_H
-#define CLI_SIGNALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -88,5 +87,3 @@ void signals_do_to_self(int number);
 
 /* Dies of a signal without a second core dump; exits with 128 + number if that does not kill. */
 _Noreturn void signals_die(int number);
-
-#endif

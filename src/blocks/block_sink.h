@@ -2,8 +2,7 @@
  * A sink writes marks: one vtable, one source file a format. A sink belongs to one process and one
  * file.
  */
-#ifndef BLOCKS_BLOCK_SINK_H
-#define BLOCKS_BLOCK_SINK_H
+#pragma once
 
 #include "base/str.h"
 #include "blocks/block_figures.h"
@@ -136,5 +135,3 @@ void block_sink_count_lost_call(struct block_sink *sink, struct sub_tracking_los
 /* For the sinks: fills a mark of this moment, except its name. */
 void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thread,
     enum sub_tracking_position position, struct sub_tracking_mark *row);
-
-#endif

@@ -4,8 +4,7 @@
  * It has intervals of its own, of at least 100 ms: shorter ones are too coarse for the energy
  * counters (1 ms). Energy and shares are always of the same interval.
  */
-#ifndef ENERGY_ENERGY_METER_H
-#define ENERGY_ENERGY_METER_H
+#pragma once
 
 #include "energy/energy_counter.h"
 #include "energy/energy_peak.h"
@@ -112,5 +111,3 @@ bool energy_meter_integrates_power(const struct energy_meter *meter);
  */
 int64_t energy_meter_due_ns(const struct energy_meter *meter);
 void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns);
-
-#endif

@@ -8,8 +8,7 @@
  * Shared state is reference-counted: when a feed is closed while a thread hangs in a driver, the
  * thread frees it after the call returns.
  */
-#ifndef GPU_FEED_H
-#define GPU_FEED_H
+#pragma once
 
 #include "gpu/source.h"
 
@@ -87,5 +86,3 @@ void gpu_feed_stop(struct gpu_feed *feed);
 
 /* Waits for the threads to end until `deadline_ns`, then detaches them. */
 void gpu_feed_close(struct gpu_feed *feed, int64_t deadline_ns);
-
-#endif

@@ -19,8 +19,7 @@
  * Figures are in bytes, percent (100: one whole GPU), watts, joules, seconds. What cannot be known
  * is NaN, never 0.
  */
-#ifndef GPU_GPU_H
-#define GPU_GPU_H
+#pragma once
 
 #include "base/error.h"
 
@@ -327,5 +326,3 @@ bool gpu_set_hides_processes(const struct gpu_set *set, size_t device);
  * reports and tests, not for ticks.
  */
 bool gpu_set_await_all(struct gpu_set *set, double timeout_seconds);
-
-#endif

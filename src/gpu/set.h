@@ -2,8 +2,7 @@
  * The members of a set; for set.c, which opens it and has its devices, and sample.c, which reads
  * it.
  */
-#ifndef GPU_SET_H
-#define GPU_SET_H
+#pragma once
 
 #include "gpu/attribution.h"
 #include "gpu/feed.h"
@@ -88,5 +87,3 @@ bool gpu_set_is_opening(const struct gpu_set *set);
 
 /* The reason of a figure before its driver's first answer. Static text. */
 extern const char gpu_waiting_reason[];
-
-#endif

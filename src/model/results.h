@@ -3,8 +3,7 @@
  * machine's constants, the kernel's own peaks and totals, the tracker's own cost, and a state for
  * every source. Figures are in base units; NaN is not known.
  */
-#ifndef MODEL_RESULTS_H
-#define MODEL_RESULTS_H
+#pragma once
 
 #include "model/energy.h"
 #include "model/identity_list.h"
@@ -251,5 +250,3 @@ void results_finish(struct gput_results *results);
  * GPUT_MAX_SOURCES, which the library does not have, the last ones are dropped. */
 void results_add_source(struct gput_results *results, const char *name,
     enum gput_source_state state, const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-#endif

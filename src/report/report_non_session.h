@@ -1,8 +1,7 @@
 /*
  * Files that gpu-tracker writes itself and that are no sessions: analyses and comparisons.
  */
-#ifndef REPORT_REPORT_NON_SESSION_H
-#define REPORT_REPORT_NON_SESSION_H
+#pragma once
 
 #include "base/error.h"
 
@@ -10,5 +9,3 @@
 
 /* Whether a file is one of them, by its beginning; then the error says what to name instead. */
 bool report_non_session_is(const char *path, struct gput_error *error);
-
-#endif

@@ -2,8 +2,7 @@
  * Calls of a thread that overlap without being nested, such as those of tasks that take turns: each
  * gets a stack in which all calls are nested.
  */
-#ifndef REPORT_REPORT_OVERLAPS_H
-#define REPORT_REPORT_OVERLAPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ struct stack_call {
  * O(n log n). False without memory.
  */
 bool report_overlaps_split(struct stack_call *calls, size_t count);
-
-#endif

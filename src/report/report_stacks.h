@@ -2,8 +2,7 @@
  * The calls of a session as stacks of each thread: opened and closed like brackets, whatever the
  * calls are. Calls that overlap without being nested are in stacks of their own.
  */
-#ifndef REPORT_REPORT_STACKS_H
-#define REPORT_REPORT_STACKS_H
+#pragma once
 
 #include "base/doc.h"
 #include "base/error.h"
@@ -35,5 +34,3 @@ int report_stacks_check(const struct report_payload *payload, struct gput_error 
  */
 int report_stacks_walk(const struct report_payload *payload, const struct doc *session,
     const struct report_stack_sink *sink, struct gput_error *error);
-
-#endif

@@ -13,8 +13,7 @@
  *   ledger_sources.c    where figures come from, or why they are missing
  *   ledger_results.c    everything as results
  */
-#ifndef SESSION_LEDGER_H
-#define SESSION_LEDGER_H
+#pragma once
 
 #include "model/results.h"
 #include "os/own_cgroup.h"
@@ -161,5 +160,3 @@ void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results 
 
 void ledger_add_sources(
     const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results);
-
-#endif

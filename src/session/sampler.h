@@ -2,8 +2,7 @@
  * One sample of everything: scans the tree, measures RAM, CPU, threads, the system and the GPUs.
  * What it saw is a snapshot.
  */
-#ifndef SESSION_SAMPLER_H
-#define SESSION_SAMPLER_H
+#pragma once
 
 #include "energy/energy_meter.h"
 #include "energy/other_cpu.h"
@@ -89,5 +88,3 @@ void sampler_leave_node(struct sampler *sampler, bool leave);
 
 /* True while main has not ended. */
 bool sampler_main_lives(const struct sampler *sampler);
-
-#endif

@@ -11,8 +11,7 @@
  *   session_wait.c     waiting, the last figures, stopping
  *   session_figures.c  what it gives to its caller
  */
-#ifndef SESSION_SESSION_STATE_H
-#define SESSION_SESSION_STATE_H
+#pragma once
 
 #include "session/latest.h"
 #include "session/ledger.h"
@@ -119,5 +118,3 @@ void session_warn_of_set_clock(const struct gput_session *session);
 
 /* The session needs its time stamps to be on one clock no more. */
 void session_leave_wall_clock(struct gput_session *session);
-
-#endif

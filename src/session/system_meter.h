@@ -1,8 +1,7 @@
 /*
  * CPU and RAM of the whole machine.
  */
-#ifndef SESSION_SYSTEM_METER_H
-#define SESSION_SYSTEM_METER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -52,5 +51,3 @@ void system_meter_read_last(struct system_meter *meter, int64_t now_ns);
  * of `since_ns`. */
 double system_meter_busy_seconds(const struct system_meter *meter);
 double system_meter_cpu_seconds(const struct system_meter *meter);
-
-#endif
