@@ -251,6 +251,7 @@ int track_command(
         message_error(&error);
         return style->failed_status;
     }
+    tracking_warn_of_process(&tracking);
     tracking.leaves_warnings_to_report = tracking.format == GPUT_JSON && !tracking.output &&
                                          !style->quiet && style->screen_fd == STDERR_FILENO;
     int status = style->failed_status;

@@ -467,6 +467,14 @@ int tracking_create_session(
     return code;
 }
 
+void tracking_warn_of_process(struct tracking *tracking)
+{
+    if (tracking->process_id && !tracking->disable_logs)
+        say(tracking, MESSAGE_WARNING,
+            "The process_id of the config file is not used: the command is tracked. "
+            "gpu-tracker attach tracks a process.");
+}
+
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session)
 {
     char line[160];

@@ -66,6 +66,9 @@ int tracking_create_session(
  * a warning says where. */
 bool tracking_deliver(struct tracking *tracking);
 
+/* Warns of what the config file says of a process, where a command is tracked. */
+void tracking_warn_of_process(struct tracking *tracking);
+
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
 

@@ -172,15 +172,24 @@ static int read_ram_mode(
     return GPUT_OK;
 }
 
-/* Arguments of the Tracker class that a session does not use are checked anyway. */
-static int read_unused_number(
+/* Arguments of the Tracker class that a session does not use are checked anyway, as there. */
+static int read_unused_count(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)field;
+    int unused;
+    return read_count(config, value, &unused, error);
+}
+
+static int read_unused_seconds(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
     (void)config;
     (void)field;
-    if (value->kind != DOC_INT && value->kind != DOC_DOUBLE)
-        return wrong_type(value, "a number", error);
-    return GPUT_OK;
+    double seconds = value->kind == DOC_INT      ? (double)value->integer
+                     : value->kind == DOC_DOUBLE ? value->number
+                                                 : 0;
+    return seconds > 0 ? GPUT_OK : wrong_type(value, "a number of seconds above 0", error);
 }
 
 static int read_unused_bool(
@@ -243,8 +252,8 @@ static const struct member {
     {"processes", read_bool, IN_CONFIG(options.processes)},
     {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
     {"own_process", read_unused_bool, 0},
-    {"n_join_attempts", read_unused_number, 0},
-    {"join_timeout", read_unused_number, 0},
+    {"n_join_attempts", read_unused_count, 0},
+    {"join_timeout", read_unused_seconds, 0},
 };
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)

@@ -301,7 +301,7 @@ static void write_processes(struct summary *summary)
         return;
     snprintf(figure, sizeof figure, "%llu", (unsigned long long)accounting->processes_seen);
     if (!isnan(threads))
-        snprintf(highest, sizeof highest, "at most %.0f thread%s at once", threads,
+        snprintf(highest, sizeof highest, "%.0f thread%s seen at once", threads,
             threads == 1 ? "" : "s");
     row(summary, "Processes", figure, "%s%s", accounting->processes_missed > 0 ? "at least; " : "",
         highest);

@@ -7,9 +7,17 @@
 #include <math.h>
 #include <stdio.h>
 
+/* Processes may have come and gone, or had more, between two samples: nothing bounds the peak by
+ * what they saw. */
+static bool may_have_missed_ram(const struct gput_results *results)
+{
+    return !(results->peaks.combined.at_most_bytes <= results->max[GPUT_COMBINED_RAM]);
+}
+
 static void add_ram_source(const struct ledger *ledger, struct gput_results *results)
 {
     const struct ram_meter *ram = ledger->snapshot->ram;
+    const char *at_least = may_have_missed_ram(results) ? "at least: " : "";
     char hugetlb[64] = "", unread[96] = "";
     if (ram->unread_bytes)
         snprintf(unread, sizeof unread,
@@ -26,16 +34,17 @@ static void add_ram_source(const struct ledger *ledger, struct gput_results *res
             (unsigned long long)ledger->snapshot->tree->seen, hugetlb);
     else if (ram->readings.when == EXACT_READINGS_OF_SEVERAL && ram->readings.count == 0)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "statm at each tick; anonymous memory is called private, and that of files shared");
+            "%sstatm at each tick; anonymous memory is called private, and that of files shared",
+            at_least);
     else if (ram->readings.when == EXACT_READINGS_ALWAYS)
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
-            "memory maps of every process at each tick%s", hugetlb);
+            "%smemory maps of every process at each tick%s", at_least, hugetlb);
     else
         results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
             "%sstatm at each tick, memory maps when more than 1 %% can have changed (%llu "
             "readings)%s%s",
-            ram->unread_bytes ? "at least: " : "", (unsigned long long)ram->readings.count, unread,
-            hugetlb);
+            ram->unread_bytes ? "at least: " : at_least, (unsigned long long)ram->readings.count,
+            unread, hugetlb);
 }
 
 /* Why figures counted up to the end are missing; NULL: they are not. */
@@ -258,7 +267,7 @@ void ledger_add_sources(
         add_counts_source(ledger, exactness, results);
         add_written_source(results);
         results_add_source(
-            results, "threads", GPUT_SOURCE_SAMPLED, "stat of each process that has run");
+            results, "threads", GPUT_SOURCE_SAMPLED, "at least: stat of each process that has run");
         add_files_source(ledger, results);
     }
     add_network_source(ledger, results);

@@ -1,6 +1,7 @@
 """--tconfig: a JSON file of options."""
 
 import json
+import os
 import shutil
 
 from command import CommandTest, main, python
@@ -79,6 +80,16 @@ class Config(CommandTest):
         self.write({"ram_unit": None, "sleep_time": None, "tracking_file": None})
         self.assertEqual(self.report()["max_ram"]["unit"], "gigabytes")
 
+    def test_a_process_is_for_attach(self):
+        self.write({"process_id": os.getpid()})
+        warning = "gpu-tracker: warning: The process_id of the config file is not used: the command is tracked. gpu-tracker attach tracks a process.\n"
+        for words, status in (("run", "--tconfig", "config.json", "-q", "--", "true"), 0), (("-e", "true", "--tconfig", "config.json"), 0):
+            done = self.run_command(*words)
+            self.assertEqual(done.returncode, status)
+            self.assertIn(warning, done.stderr)
+            self.assertNotIn("process_id", self.run_command(*words[:1], "--disable-logs", *words[1:]).stderr if words[0] == "run" else "")
+        self.assertNotIn("process_id", self.run_command("attach", "--tconfig", "config.json", "--for", "0.1").stderr)
+
     def test_an_unknown_member_is_named(self):
         self.write({"sleeptime": 1})
         done = self.run_command("--tconfig", "config.json", "-e", "true")
@@ -107,7 +118,9 @@ class Config(CommandTest):
             ({"overwrite": "yes"}, '"overwrite" must be true or false.'),
             ({"tracking_file": {}}, '"tracking_file" must be a string.'),
             ({"process_id": "me"}, '"process_id" must be a whole number above 0.'),
-            ({"join_timeout": "long"}, '"join_timeout" must be a number.'),
+            ({"join_timeout": "long"}, '"join_timeout" must be a number of seconds above 0.'),
+            ({"join_timeout": 0}, '"join_timeout" must be a number of seconds above 0.'),
+            ({"n_join_attempts": 0}, '"n_join_attempts" must be a whole number above 0.'),
             ({"limits": ["ram=8GB"]}, '"limits" must be an object of limits, for example {"ram": "8GB"}.'),
             ({"limits": {"ram": None}}, '"ram=" is not a valid limit. Give a size, for example ram=8GB.'),
             ({"limits": {"ram": -1.5}}, '"ram=-1.5" is not a valid limit. Give a size, for example ram=8GB.'),

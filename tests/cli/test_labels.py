@@ -32,6 +32,10 @@ except ChildProcessError:
 """
 
 
+# Has children of 20 MB that come and go between two samples.
+COME_AND_GO = "child [ alloc 20 sleep 0.03 ] child [ alloc 20 sleep 0.03 ] wait".split()
+
+
 class Labels(CommandTest):
     def setUp(self):
         super().setUp()
@@ -89,6 +93,13 @@ class Labels(CommandTest):
         for whose in "descendants", "combined":
             at_most = report["peaks"][f"{whose}_at_most"]
             self.assertTrue(at_most is None or at_most >= truth, report["peaks"])
+
+    def test_ram_of_processes_that_come_and_go_between_samples_is_at_least_that(self):
+        for become in self.users():
+            with self.subTest(user=become.__name__):
+                become()
+                self.assert_at_least(self.consume(*COME_AND_GO), "ram", "threads")
+                self.assertNotRegex(self.consume("alloc", 20)["sources"]["ram"]["reason"], "at least")
 
     def test_bounds_hold_where_one_of_300_was_not_waited_for(self):
         for become in self.users():

@@ -83,7 +83,7 @@ static void all_lines_of_a_training_run(void **state)
         "  GPU 0           11.2 GB  peak of 150 GB; busy 85 %, at most 98 %; 310 W  NVIDIA H200\n"
         "  Energy            60 kJ  of the machine's 65 kJ, which took 338 W\n"
         "  I/O              1.7 GB  read, 12 MB written; 0 B from storage, n/a to storage\n"
-        "  Processes             9  at most 24 threads at once\n"
+        "  Processes             9  24 threads seen at once\n"
         "  Not known  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
     free(text);
 }
@@ -99,7 +99,7 @@ static void lower_bounds_say_so(void **state)
     char *text = summarize(&results, NULL);
     assert_non_null(strstr(text, "11 min 40 s  at least; 3.6 of 4 cores allowed (machine: 64)\n"));
     assert_non_null(strstr(text, "6 GB  peak (at most 7 GB), 75 %"));
-    assert_non_null(strstr(text, "  9  at least; at most 24 threads"));
+    assert_non_null(strstr(text, "  9  at least; 24 threads seen"));
     assert_null(strstr(text, "each at least"));
     free(text);
     results.sources[2] = (struct gput_source){"counts", GPUT_SOURCE_SAMPLED, "at least: …"};
