@@ -56,7 +56,7 @@ bench: ## measure cost against floors and peers; prints a table of ratios
 accuracy: all ## hold us and other tools against programs whose use is known; writes docs/accuracy.md
 	@tools/accuracy.py $(BUILD) -o docs/accuracy.md
 
-torture: all ## kill, starve and cheat every command in large; writes docs/faults.md (about ten minutes)
+torture: all ## kill, starve and cheat every command in large; writes docs/faults.md (about half an hour)
 	@tests/faults/torture.py $(BUILD) -o docs/faults.md --seconds 40
 
 fuzz: ## feed every parser with broken input (FUZZ_SECONDS each)

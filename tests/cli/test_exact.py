@@ -264,8 +264,8 @@ class Exact(CommandTest):
 
     def test_what_a_daemon_has_collected_is_no_sign_of_auto_reaped_children(self):
         """Samples see 28 ms of its child, and it has collected 20 ms: collected figures of the living come in clock ticks."""
-        daemon = ["daemon", "[", "child", "[", "spin", 0.028, "sleep", 0.3, "]", "wait", "sleep", 3, "]"]
-        report = self.track_without_rights(*daemon, "sleep", 0.8, options=["--st", "0.05"])
+        work = ["child", "[", "spin", 0.028, "sleep", 0.3, "]", "wait"]
+        report = self.track_with_daemon(self.track_without_rights, work, options=["--st", "0.05"])
         source = report["sources"]["kernel_cpu_time"]
         seconds = report["accounting"]["cpu_seconds"]
         self.assertIn("live on", source["reason"])
@@ -275,6 +275,17 @@ class Exact(CommandTest):
             missing = float(re.search(r"^at least: .* up to (\d+) ms less$", source["reason"])[1]) / 1000
             self.assertGreaterEqual(seconds["kernel"] + missing, 0.028)
             self.assertIsNone(seconds["captured_percent"])
+
+    def track_with_daemon(self, track, work, lives=True, rest=(), **options):
+        """The report of a command that ends when a daemon has done that work, and has the `rest` to do. `lives`: the daemon goes on."""
+        ready, is_ready = os.pipe()
+        held, hold = os.pipe()
+        words = ["daemon", "[", *work, "ready", *(["await", 0] * lives), "]", "await", ready, *rest]
+        try:
+            return track(*words, stdin=held, stdout=is_ready, capture_output=False, pass_fds=[ready], **options)
+        finally:
+            for pipe in ready, is_ready, held, hold:
+                os.close(pipe)
 
     def assert_work_is_counted(self, report, times):
         """Of `alloc 40 write 5`; exit records have bytes in whole kilobytes."""
@@ -289,14 +300,7 @@ class Exact(CommandTest):
     def test_what_lives_on_and_its_children_are_counted(self):
         work = ["alloc", 40, "write", 5]
         for track in self.track, self.track_without_rights:
-            ready, is_ready = os.pipe()
-            held, hold = os.pipe()
-            words = ["daemon", "[", "child", "[", *work, "]", "wait", *work, "ready", "await", 0, "]", "await", ready]
-            try:
-                report = track(*words, stdin=held, stdout=is_ready, capture_output=False, pass_fds=[ready])
-            finally:
-                for pipe in ready, is_ready, held, hold:
-                    os.close(pipe)
+            report = self.track_with_daemon(track, ["child", "[", *work, "]", "wait", *work])
             self.assert_work_is_counted(report, 2)
             self.assertIn("live on", report["sources"]["counts"]["reason"])
 
@@ -307,8 +311,8 @@ class Exact(CommandTest):
         self.assert_work_is_counted(report, 1)
 
     def test_bytes_of_a_daemon_are_known(self):
-        daemon = ["daemon", "[", "write", 5, "sleep", 0.2, "spin", 0.05, "sleep", 0.4, "]", "sleep", 1.5]
-        report = self.track_without_rights(*daemon, options=["--st", "0.05"])
+        work = ["write", 5, "sleep", 0.2, "spin", 0.05, "sleep", 0.4]
+        report = self.track_with_daemon(self.track_without_rights, work, lives=False, rest=["sleep", 1], options=["--st", "0.05"])
         self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
         self.assertLess(report["accounting"]["bytes"]["written"], 5_010_000)
         self.assertEqual(report["sources"]["counts"]["state"], "exact" if self.knows_ends(report) else "sampled")
@@ -460,12 +464,16 @@ class Exact(CommandTest):
         self.assertNotIn("processes", self.track("sleep", 0))
 
     def attach(self, words):
-        """The report of attach on the consumer, which does what the words say once it is tracked."""
-        actor = subprocess.Popen([CONSUMER, "await", "0", *words.split()], stdin=subprocess.PIPE)
+        """The report of a process that does this once it is tracked. `READY` waits for the word ready of another process of it."""
+        ready, is_ready = os.pipe()
+        words = ["await", "0", *words.replace("READY", f"await {ready}").split()]
+        actor = subprocess.Popen([CONSUMER, *words], stdin=subprocess.PIPE, stdout=is_ready, pass_fds=[ready])
         self.processes.append(actor)
+        for end in ready, is_ready:
+            os.close(end)
         report, rows = self.folder / "report.json", self.folder / "rows.csv"
-        tracker = self.start_command("attach", "--disable-logs", "--st", "0.1", "--tf", rows, "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
-        wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3, "a sample")
+        tracker = self.start_command("attach", "--disable-logs", "--st", "0.1", "--tf", rows, "--ru", "bytes", "-f", "json", "-o", report, actor.pid)
+        wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3, "a row")
         actor.stdin.close()
         _, said = self.finish(tracker)
         self.assertEqual(tracker.returncode, 0, said)
@@ -495,7 +503,7 @@ class Exact(CommandTest):
         self.assertIn("before tracking", peaks["main_source"])
 
     def test_an_attached_tracker_follows_orphans(self):
-        report = self.attach("daemon [ swarm 20 0.01 ] sleep 1.5")
+        report = self.attach("daemon [ swarm 20 0.01 ready ] READY sleep 1")
         if self.announced(report):
             # The main one, the daemon and its parent, and twenty.
             self.assertEqual(report["accounting"]["processes"]["seen"], 23)
@@ -505,7 +513,7 @@ class Exact(CommandTest):
     def test_what_exit_records_lack_is_in_figures_that_parents_collected(self):
         """Most of what a program uses that ends within a clock tick; next to it an orphan that was not collected."""
         truth = self.folder / "truth"
-        report = self.attach(f"daemon [ spin 0.5 ] sleep 1 programs 1000 /bin/true report {truth} sleep 0.5")
+        report = self.attach(f"daemon [ spin 0.5 ready ] READY programs 1000 /bin/true report {truth} sleep 0.5")
         if not self.knows_ends(report):
             self.skipTest(report["sources"]["process_ends"]["reason"])
         seconds = 0.5 + float(truth.read_text().split()[0])
