@@ -178,8 +178,10 @@ static int pass_events(struct events *events, struct gput_error *error)
     struct timeline_event event;
     bool there = events->timeline.slices + events->timeline.counters > 0;
     events->start_ns = events->timeline.first_ns;
-    if (there)
-        report_session_time(events->session, (double)events->start_ns * 1e-9);
+    if (there) {
+        double first = report_session_time(events->session, (double)events->start_ns * 1e-9);
+        events->start_ns -= (int64_t)round(first * 1e9);
+    }
     while (there) {
         TRY(timeline_next(&events->timeline, &event, &there, error));
         if (there)

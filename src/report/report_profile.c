@@ -99,8 +99,11 @@ static int put_device(
 {
     struct device *device = &devices->devices[number];
     const char *key = names_text(&devices->keys, number);
+    char label[512]; /* the readings of I/O are of no device */
+    snprintf(label, sizeof label, "%.120s/%.120s%s%.120s", device->node, device->name,
+        device->name[0] ? "/" : "", device->dimension);
     struct report_series series = {.id = key,
-        .label = key,
+        .label = label,
         .group = is_percent(device) ? device->type : device->dimension,
         .scope = device->name,
         .unit = is_percent(device) ? "percent" : "",
@@ -290,10 +293,12 @@ static int add_steps(struct report_session *session, struct doc *training, int64
 static int load(struct report_session *session, struct gput_error *error)
 {
     int64_t origin_us;
+    TRY(gput_profile_start(session->path, &origin_us, error));
+    if (origin_us > 0) /* readings may be before all events */
+        report_session_time(session, (double)origin_us * 1e-6);
     TRY(report_events_add(session, timeline_add_root, error));
     struct doc *training = doc_add_object(session->doc, "training");
     TRY(add_devices(session, training, error));
-    TRY(gput_profile_start(session->path, &origin_us, error));
     TRY(add_phases(session, training, origin_us, error));
     TRY(add_steps(session, training, origin_us, error));
     return add_tables(session, error);

@@ -25,6 +25,9 @@ import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./
 import { figure, moment } from "./units";
 import { View, type Range } from "./view";
 
+/** Pixels of the charts on paper, upright or not. */
+const PAPER_WIDTH = 860;
+
 /** What is drawn on the time axis. */
 interface Drawing {
     node: HTMLElement;
@@ -96,7 +99,7 @@ export class App {
         this.#charts = this.#panels.map((panel) => new Chart(panel, this.#view, () => this.#keeper.keep()));
         this.#lanes = this.#makeLanes();
         this.#selected = null;
-        this.#drawings = [new Overview(this.#view, overviewLines(this.#panels)), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
+        this.#drawings = [new Overview(this.#view, overviewLines(this.#panels), this.#lanes.flatMap((lanes) => lanes.options.bars.lanes.map((lane) => lane.rows[0]!))), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
         this.#stage.node.append(...this.#drawings.map((drawing) => drawing.node));
         this.#view.onRange(() => this.#keeper.keep());
         this.#view.onCursor(() => this.#keeper.keep());
@@ -257,7 +260,7 @@ export class App {
         const heats: HeatMap[] = [];
         const training = this.#current.training;
         const rows = training ? utilizationRows(training, this.#panels, this.#session) : [];
-        if (rows.length) heats.push(new HeatMap(this.#view, "utilization", "Utilisation of devices", rows));
+        if (rows.length) heats.push(new HeatMap(this.#view, "utilization", "Utilization of devices", rows));
         if (!areRanks(sessions) && sessions.length <= 8) return heats;
         for (const panel of this.#panels.filter((candidate) => /^(cpu|gpu|ram|gpu_ram):/.test(candidate.id))) {
             const ranks = rankRows(panel, sessions);
@@ -405,10 +408,14 @@ export class App {
     #watch(): void {
         new ResizeObserver(() => this.#fit()).observe(this.node);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#restyle());
-        // Paper shows all charts, not those that were in sight.
+        // Paper shows all charts, not those that were in sight, and letters of a size for paper.
         addEventListener("beforeprint", () => {
-            for (const drawing of this.#drawings) drawing.draw();
+            for (const drawing of this.#drawings) {
+                drawing.resize(PAPER_WIDTH);
+                drawing.draw();
+            }
         });
+        addEventListener("afterprint", () => this.#fit());
         listenToKeys(() => this.#stage.node, () => this.#view, this.#help, {
             theme: () => this.#switchTheme(),
             clear: () => this.#clear(),

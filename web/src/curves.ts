@@ -18,6 +18,7 @@ const LIMIT_IN_SIGHT = 2.5;
 interface Vertical {
     low: number;
     high: number;
+    isZero: boolean;
 }
 
 export interface Drawn {
@@ -42,7 +43,7 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     drawLines(context, width, view, vertical, [...lines].reverse(), points);
     for (const limit of limits) if (limit <= vertical.high) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, unit);
     context.restore();
-    if (lines[0]?.properties.session === 0 && unit !== "count") drawPeak(context, width, view, vertical, lines[0]);
+    if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
 }
 
@@ -63,13 +64,15 @@ function verticalRange(view: View, lines: Line[], limits: number[]): Vertical {
         if (found.max > high) high = found.max;
     }
     for (const limit of limits) if (limit <= high * LIMIT_IN_SIGHT && limit > high) high = limit;
-    if (high === low) high = low + 1;
+    const isZero = high === low;
+    if (isZero) high = low + 1;
     const space = (high - low) * 0.06;
-    return { low: low < 0 ? low - space : 0, high: high + space };
+    return { low: low < 0 ? low - space : 0, high: high + space, isZero };
 }
 
+/** A chart of zeros has no other figure. */
 function valueTicks(vertical: Vertical): number[] {
-    return ticks(vertical.low, vertical.high, roundStep(vertical.high - vertical.low, 4));
+    return vertical.isZero ? [0] : ticks(vertical.low, vertical.high, roundStep(vertical.high - vertical.low, 5));
 }
 
 function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, unit: string): void {
@@ -266,10 +269,12 @@ function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, 
     context.fillText(text, width - RIGHT - 4, y + 10);
 }
 
-/** A ring at the highest value in sight. */
-function drawPeak(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, line: Line): void {
-    const { index, max } = line.highest(view.from, view.to);
-    if (index < 0 || max === 0) return;
+/** A ring at the highest value in sight: of the total, where a chart has one, else of all curves. */
+function drawPeak(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, lines: Line[]): void {
+    const candidates = lines[0]?.properties.style.fill ? lines.slice(0, 1) : lines;
+    const peaks = candidates.map((line) => ({ line, ...line.highest(view.from, view.to) })).filter((peak) => peak.index >= 0 && peak.max !== 0);
+    if (!peaks.length) return;
+    const { line, index, max } = peaks.reduce((high, peak) => (peak.max > high.max ? peak : high));
     context.beginPath();
     context.arc(positionOf(view, line.times[index]!, width), heightOf(vertical, max), 3.5, 0, 2 * Math.PI);
     context.fillStyle = themeColour("surface");

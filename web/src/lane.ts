@@ -1,6 +1,7 @@
 // Bars on the time axis, arranged in rows: calls of code blocks by process and thread, processes from start to end.
 
 import type { Columns } from "./columns";
+import { FirstFree } from "./first-free";
 import { ascending } from "./order";
 import type { Calls, ProcessList } from "./report";
 
@@ -46,17 +47,10 @@ function makeRow(intervals: Interval[]): Row {
 
 /** Each interval in the first row that is free again. Intervals are sorted by start. */
 function packed(intervals: Interval[]): Row[] {
-    const rows: { end: number; held: Interval[] }[] = [];
-    for (const interval of intervals) {
-        let row = rows.find((candidate) => candidate.end <= interval.start);
-        if (!row) {
-            row = { end: 0, held: [] };
-            rows.push(row);
-        }
-        row.end = interval.stop;
-        row.held.push(interval);
-    }
-    return rows.map((row) => makeRow(row.held));
+    const rows: Interval[][] = [];
+    const free = new FirstFree();
+    for (const interval of intervals) (rows[free.take(interval.start, interval.stop)] ??= []).push(interval);
+    return rows.map(makeRow);
 }
 
 const NAMELESS = "(no name)";
@@ -127,7 +121,7 @@ export function processBars(list: ProcessList, columns: Columns, shift: number, 
     };
     const intervals = Array.from(pids, (_, index) => ({ index, ...range(index) })).sort((a, b) => a.start - b.start || a.index - b.index);
     return {
-        lanes: intervals.length ? [{ label: `${intervals.length} processes`, rows: packed(intervals) }] : [],
+        lanes: intervals.length ? [{ label: intervals.length === 1 ? "1 process" : `${intervals.length} processes`, rows: packed(intervals) }] : [],
         name: (index) => `${list.names[names[index]!] || NAMELESS} · ${pids[index]}`,
         kind: (index) => names[index] ?? 0,
         range,

@@ -2,6 +2,7 @@
 
 import { lineColour, themeColour } from "./colours";
 import { element } from "./dom";
+import type { Row } from "./lane";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, positionOf, RIGHT } from "./plot-area";
 import { isDark } from "./theme";
@@ -16,15 +17,18 @@ export class Overview {
     readonly node: HTMLElement;
     readonly #view: View;
     readonly #lines: Line[];
+    readonly #rows: Row[];
     readonly #strip = element("canvas", { "aria-hidden": "true" });
     readonly #ruler = element("canvas", { "aria-hidden": "true" });
     #width = 0;
     #kept: { key: string; canvas: HTMLCanvasElement } | null = null;
     #drag: { x: number; from: number; to: number; edge: "from" | "to" | "both" } | null = null;
 
-    constructor(view: View, lines: Line[]) {
+    /** Shows curves, or where there is none how many of the rows are busy. */
+    constructor(view: View, lines: Line[], rows: Row[]) {
         this.#view = view;
         this.#lines = lines;
+        this.#rows = lines.length ? [] : rows;
         const strip = element("div", { class: "strip", "data-plot": "overview" }, this.#strip);
         this.node = element("div", { class: "overview" }, strip, element("div", { class: "ruler" }, this.#ruler));
         view.onRange(() => this.draw());
@@ -72,6 +76,7 @@ export class Overview {
         const canvas = document.createElement("canvas");
         const context = fitCanvas(canvas, this.#width, STRIP);
         for (const line of this.#lines) this.#drawSilhouette(context, line, this.#width - GUTTER - RIGHT);
+        if (this.#rows.length) this.#drawBusy(context, this.#width - GUTTER - RIGHT);
         this.#kept = { key, canvas };
         return canvas;
     }
@@ -97,6 +102,24 @@ export class Overview {
         context.lineTo(GUTTER + width, STRIP - height);
         context.lineTo(GUTTER + width, STRIP);
         context.fill();
+        context.globalAlpha = 1;
+    }
+
+    /** How much of each pixel's time the bars of the rows take, together. */
+    #drawBusy(context: CanvasRenderingContext2D, width: number): void {
+        const pixels = Math.max(1, Math.round(width));
+        const busy = new Float64Array(pixels);
+        for (const { starts, stops } of this.#rows) {
+            for (let i = 0; i < starts.length; i++) {
+                const from = Math.max(0, this.#wholeX(starts[i]!) - GUTTER);
+                const to = Math.min(pixels, this.#wholeX(stops[i]!) - GUTTER);
+                for (let x = Math.floor(from); x < to; x++) busy[x]! += Math.min(to, x + 1) - Math.max(from, x);
+            }
+        }
+        const most = busy.reduce((high, value) => Math.max(high, value), 0);
+        context.fillStyle = lineColour(0);
+        context.globalAlpha = 0.4;
+        busy.forEach((value, x) => context.fillRect(GUTTER + x, STRIP, 1, (-value / (most || 1)) * (STRIP - 4)));
         context.globalAlpha = 1;
     }
 

@@ -17,7 +17,7 @@ const GROUPS: [string, string][] = [
     ["ram", "RAM"],
     ["gpu_ram", "GPU RAM"],
     ["cpu", "CPU"],
-    ["gpu", "GPU utilisation"],
+    ["gpu", "GPU utilization"],
     ["threads", "Threads"],
     ["processes", "Processes"],
     ["io", "I/O"],
@@ -198,7 +198,8 @@ function styleScopes(panel: Panel): void {
         line.properties.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
         // A second line of the same scope is a detail of the first: private, shared.
         // Where there is one GPU alone, its figures are those of all.
-        line.properties.shown = !style && next < 16 && !(total && gpus.size === 1 && gpus.has(scope));
+        const repeats = gpus.size === 1 && (total ? gpus.has(scope) : scope === "sum" || scope === "hardware");
+        line.properties.shown = !style && next < 16 && !repeats;
         next++;
     }
 }

@@ -101,7 +101,7 @@ export interface ProcessList {
 export interface Training {
     steps?: { number?: Column; start: Column; stop: Column; phase?: Column; phases?: string[]; node?: Column; nodes?: string[] };
     phases?: { name: string; start: number; stop: number | null }[];
-    utilization?: { series: string; node?: string; device: string; resource: string }[];
+    utilization?: { series: string; node?: string; device: string; dimension: string; resource: string }[];
 }
 
 export interface TableColumn {

@@ -36,8 +36,15 @@ function columnTitle({ name, unit }: TableColumn): string {
 
 const isNumeric = (column: TableColumn): boolean => column.type === "number";
 
+/** A row of more columns than this is read from top to bottom. */
+const WIDE = 8;
+
 export function makeTable(table: Table, options: TableOptions = {}): HTMLElement {
-    return new TableView(table, options).node;
+    return new TableView(table.rows.length === 1 && table.columns.length > WIDE && !options.onPick ? turned(table) : table, options).node;
+}
+
+function turned({ title, columns, rows }: Table): Table {
+    return { title, columns: [{ name: "Figure" }, { name: "Value" }], rows: columns.map((column, i) => [columnTitle(column), cellText(rows[0]![i], column)]) };
 }
 
 class TableView {
@@ -68,7 +75,8 @@ class TableView {
     }
 
     #head(column: TableColumn, index: number): HTMLElement {
-        const head = element("th", { scope: "col", class: isNumeric(column) ? "number" : undefined });
+        // Names of rows are on the left, numbers or not.
+        const head = element("th", { scope: "col", class: isNumeric(column) && index > 0 ? "number" : undefined });
         const name = columnTitle(column);
         if (name !== column.name) head.title = column.name;
         const sorts = this.#table.rows.length > 1;

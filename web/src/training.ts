@@ -71,7 +71,13 @@ export function utilizationRows(training: Training, panels: Panel[], session: nu
         .map((entry) => ({ entry, line: lines.find((line) => line.properties.series === entry.series) }))
         .filter(({ line }) => line && line.properties.unit === "percent")
         .sort((a, b) => order.indexOf(a.entry.resource) - order.indexOf(b.entry.resource))
-        .map(({ entry, line }) => ({ label: [severalNodes && entry.node, entry.device, !entry.device.startsWith(entry.resource) && entry.resource].filter(Boolean).join(" "), line: line! }));
+        .map(({ entry, line }) => ({ label: [severalNodes && entry.node, entry.device, !entry.device.startsWith(entry.resource) && entry.resource, partOf(entry)].filter(Boolean).join(" "), line: line! }));
+}
+
+/** "GPUMemoryUtilization" of a GPU is "memory". */
+function partOf({ dimension, resource }: NonNullable<Training["utilization"]>[number]): string {
+    const name = dimension.replace(/(Utilization|Percent(age)?)$/, "").toLowerCase();
+    return name.startsWith(resource) ? name.slice(resource.length) : name;
 }
 
 /** A histogram for each phase of steps, and the steps that took far longer than the others. */

@@ -297,6 +297,36 @@ test("writes figures in units that fit, and moments as exactly as the step asks 
     await close(page);
 });
 
+test("reads a row of many columns from top to bottom, and few cores as such", async () => {
+    const made = samples.training({ steps: 40 });
+    made.report.sessions[0].tables = [{ title: "t", columns: Array.from({ length: 9 }, (_, i) => ({ name: `c${i}`, unit: "cores", type: "number" })), rows: [[0.0006, 0, 1.5, 1, 1, 1, 1, 1, 1]] }];
+    const page = await browser.open(browser.write("turned", made));
+    assert.deepEqual((await page.$$eval(".tables tbody tr", (rows) => rows.map((row) => row.textContent))).slice(0, 3), ["c0under 0.01\u00a0cores", "c10\u00a0cores", "c21.5\u00a0cores"]);
+    await close(page);
+});
+
+test("puts a ring at the highest of all curves where a chart has no total", async () => {
+    const made = samples.singleRun();
+    const { series } = made.report.sessions[0];
+    const curve = (id, height) => ({ id, label: id, group: "network", scope: id, unit: "bytes_per_second", values: made.encoder.delta(Float64Array.from({ length: made.ram.length }, (_, i) => (i === 900 ? height : 10))) });
+    series.push(curve("read", 500), curve("written", 4000));
+    const page = await browser.open(browser.write("ring", made));
+    const id = "network:bytes_per_second";
+    await chartBox(page, id);
+    for (const [value, ring] of [[500, false], [4000, true]]) assert.equal(await isDrawnAt(page, id, 90, value, [255, 255, 255], 0), ring, String(value));
+    await close(page);
+});
+
+test("draws calls that overlap, and how busy their threads are where there is no curve", async () => {
+    // With a search through all rows for each call this takes minutes.
+    const page = await browser.open(browser.write("overlapping", samples.overlapping(60_000)));
+    const [calls] = await ask(page, "lanes");
+    assert.equal(calls.rows[0].rows.length, 60_000);
+    const painted = await page.locator(".strip canvas").evaluate((canvas) => canvas.getContext("2d").getImageData(canvas.width / 4, canvas.height - 6, 1, 1).data[3]);
+    assert.ok(painted > 0);
+    await close(page);
+});
+
 test("merges bars that are narrower than a pixel", async () => {
     const page = await browser.open(files.hostile);
     await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));
@@ -402,7 +432,7 @@ test("gives ranks a lane each and names the straggler", async () => {
 
 test("names the busiest of ranks that end together", async () => {
     const page = await browser.open(browser.write("waiting", samples.ranks(12, true)));
-    assert.match(await page.textContent(".straggler"), /^All ended within .*: none ended late\. rank 7 was the busiest, GPU utilisation [\d.]+.% against a median of [\d.]+.%/);
+    assert.match(await page.textContent(".straggler"), /^All ended within .*: none ended late\. rank 7 was the busiest, GPU utilization [\d.]+.% against a median of [\d.]+.%/);
     await close(page);
 });
 

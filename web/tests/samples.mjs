@@ -290,14 +290,14 @@ export function training({ steps = 480 } = {}) {
         cards: [
             { id: "wall", label: "Wall time", value: wall, unit: "seconds", state: "exact" },
             { id: "steps", label: "Steps", value: steps, unit: "", state: "exact" },
-            { id: "gpu", label: "GPU utilisation, mean", value: 57.4, unit: "percent", limit: 100, state: "sampled" },
+            { id: "gpu", label: "GPU utilization, mean", value: 57.4, unit: "percent", limit: 100, state: "sampled" },
         ],
         times: [encoder.delta(time, 1e-6)],
         series,
         training: {
             steps: { number: encoder.delta(start.map((_, i) => i)), start: encoder.delta(start, 1e-6), stop: encoder.delta(stop, 1e-6), phase: encoder.delta(phase), phases: ["train", "validate"] },
             phases: [{ name: "initialisation", start: 0, stop: 4 }, { name: "training loop", start: 4, stop: at }, { name: "finalisation", start: at, stop: null }],
-            utilization: devices.map((device) => ({ series: `u_${device}`, node: "algo-1", device, resource: device.slice(0, 3) })),
+            utilization: devices.map((device) => ({ series: `u_${device}`, node: "algo-1", device, dimension: "Utilization", resource: device.slice(0, 3) })),
         },
         tables: [
             { id: "profile_dataloader", title: "Data loader: batches that took far longer than the others", columns: [{ name: "Worker", type: "text" }, { name: "Start", unit: "seconds", type: "number" }, { name: "Duration", unit: "seconds", type: "number" }], rows: [["worker 2", 31.2, 1.94], ["worker 0", 77.7, 1.61]] },
@@ -354,6 +354,15 @@ export function hostile() {
     session.blocks = { name: encoder.delta(start.map((_, i) => i)), calls: encoder.constant(1, count), total_s: encoder.constant(0.003, count) };
     made.report.title = HOSTILE[0];
     return made;
+}
+
+/** Calls of one thread that overlap, and nothing else: each goes on until long after the next began. */
+export function overlapping(count) {
+    const encoder = new Encoder();
+    const column = (value) => encoder.delta(Float64Array.from({ length: count }, (_, i) => value(i)), 1e-6);
+    const calls = { names: ["task"], processes: [{ label: "tasks" }], start: column((i) => i * 1e-3), stop: column((i) => (i + count) * 1e-3), name: encoder.constant(0, count), process: encoder.constant(0, count), thread: encoder.constant(1, count), depth: column((i) => Math.min(i, 999)) };
+    const session = { name: "tasks", kind: "trace", identity: { start_unix_s: START, wall_s: count * 2e-3 }, calls };
+    return { report: { format: 1, generator: "gpu-tracker 1.0.0", created: START, title: "tasks", sessions: [session] }, encoder };
 }
 
 /** A million samples of eight figures. */
