@@ -7,6 +7,7 @@ view; then the bytes that a frame writes. Busy processes run 40 times a second e
 
 import os
 import pathlib
+import shutil
 import pty
 import select
 import signal
@@ -14,6 +15,7 @@ import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
 from fcntl import ioctl
@@ -41,10 +43,14 @@ def drain(master, seconds):
 
 
 def measure(*arguments):
+    return measure_command([BUILD / "gpu-tracker", *map(str, arguments)])
+
+
+def measure_command(command):
     """Percent of a core, and bytes written a second."""
     master, slave = pty.openpty()
     ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
-    process = subprocess.Popen([BUILD / "gpu-tracker", *map(str, arguments)], stdin=slave, stdout=slave, stderr=slave,
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave,
                                env=ENVIRONMENT, start_new_session=True, preexec_fn=lambda: ioctl(0, termios.TIOCSCTTY, 0))
     drain(master, WARM_UP)
     before, start = cpu_seconds(process.pid), time.monotonic()
@@ -70,7 +76,23 @@ def compare(what, view, without):
     row(f"{what}, written", "bytes/frame", f"{statistics.median(view[1] for view, _ in pairs) / 2:.0f}", "-", "-", "-", "-")
 
 
+def compare_peers():
+    """The machine in other views that draw twice a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = pathlib.Path(folder, "btop", "btop.conf")
+        config.parent.mkdir()
+        config.write_text("update_ms = 500\n")
+        ENVIRONMENT["XDG_CONFIG_HOME"] = folder
+        peers = ["htop", "-d", "5"], ["btop", "--utf-force"], ["top", "-d", "0.5"]
+        for peer in (peer for peer in peers if shutil.which(peer[0])):
+            pairs = [(measure("live", "--st", 0.5), measure_command(peer)) for _ in range(ROUNDS)]
+            (ours, written), (theirs, others) = [[statistics.median(figures) for figures in zip(*side)] for side in zip(*pairs)]
+            row("the machine, at 2 Hz", "% of a core", f"{ours:.2f}", peer[0], f"{theirs:.2f}", f"{ours / theirs:.2f}", "")
+            row("the machine, written", "bytes/frame", f"{written / 2:.0f}", peer[0], f"{others / 2:.0f}", f"{written / others:.2f}", "")
+
+
 def main():
+    compare_peers()
     for count, kind in (1, "idle"), (100, "idle"), (500, "idle"), (100, "busy"):
         tree = subprocess.Popen(
             [BUILD / "bench" / "bench-tree", str(count), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

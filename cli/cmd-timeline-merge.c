@@ -4,6 +4,7 @@
 #include "message.h"
 #include "numbers.h"
 #include "report.h"
+#include "screen.h"
 #include "window.h"
 
 #include <gputracker/timeline.h>
@@ -55,7 +56,7 @@ static int read_suffixes(const struct arguments *arguments, const char ***suffix
 static void show_progress(void *user, double done)
 {
     int *shown = user, percent = (int)(done * 100);
-    if (percent <= *shown || !isatty(STDERR_FILENO))
+    if (percent <= *shown || !screen_takes_escapes(STDERR_FILENO))
         return;
     fprintf(stderr, "\rgpu-tracker: merging, %d %%", percent);
     *shown = percent;
