@@ -321,7 +321,7 @@ static uint32_t *sort_functions(
     return functions;
 }
 
-static void append_function(const struct cprofile *profile, uint32_t function, struct str *text)
+void cprofile_append_name(const struct cprofile *profile, uint32_t function, struct str *text)
 {
     const struct profiled_function *known = profile->functions + function;
     const char *file = names_text(&profile->names, known->file);
@@ -354,7 +354,7 @@ static void print_function(const struct cprofile *profile, uint32_t function, st
         str_append(text, "         ");
     else
         str_printf(text, "%8.3f ", counts->cumulative_seconds / (double)counts->primitive_calls);
-    append_function(profile, function, text);
+    cprofile_append_name(profile, function, text);
     str_append_char(text, '\n');
 }
 
@@ -402,7 +402,7 @@ static void put_callers(const struct cprofile *profile, const struct profiled_fu
     str_clear(text);
     for (size_t i = 0; i < function->caller_count; i++) {
         str_append(text, i > 0 ? ", " : "");
-        append_function(profile, function->callers[i].function, text);
+        cprofile_append_name(profile, function->callers[i].function, text);
     }
     table_put_str(table, text);
 }
@@ -425,7 +425,7 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
     for (size_t i = 0; i < count && i < limit; i++) {
         const struct profiled_function *function = profile->functions + functions[i];
         str_clear(&text);
-        append_function(profile, functions[i], &text);
+        cprofile_append_name(profile, functions[i], &text);
         table_put_str(table, &text);
         table_put_int(table, function->counts.primitive_calls);
         table_put_int(table, function->counts.total_calls);

@@ -67,6 +67,9 @@ int cprofile_print(const struct cprofile *profile, enum cprofile_order order, si
 int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size_t limit,
     struct gput_tables *tables, struct gput_error *error);
 
+/* Appends "file:line(name)" of a function, as pstats does. */
+void cprofile_append_name(const struct cprofile *profile, uint32_t function, struct str *text);
+
 /* All of it: the tables "functions" and "callers" of gput_python_function_tables(). */
 int cprofile_put_all(
     const struct cprofile *profile, struct gput_tables *tables, struct gput_error *error);

@@ -69,11 +69,15 @@ static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double 
     uint32_t function = find_function(sum, frame);
     if (function == NAMES_NONE)
         return false;
+    double start = sum->at;
+    if (sum->visit)
+        sum->visit(sum->user, names_text(&sum->functions, function), start, total);
     *seconds += total;
     if (sum->times[function].open++ == 0)
         sum->times[function].total_seconds += total;
     if (!add_children(sum, frame, &below))
         return false;
+    sum->at = start + total;
     sum->times[function].open--;
     sum->times[function].self_seconds += total > below ? total - below : 0;
     return true;

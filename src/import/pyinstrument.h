@@ -25,6 +25,12 @@ struct pyinstrument {
     int64_t samples;
     double duration_seconds;
     double cpu_seconds;
+    double at; /* how much of the session the frames before took */
+
+    /* Called for each frame, before those that it called: "file:line(function)", and which part of
+     * the session it has when frames follow each other. NULL: not called. */
+    void (*visit)(void *user, const char *name, double start_seconds, double seconds);
+    void *user;
 };
 
 /* Adds a session. A session without frames is fine. Errors: GPUT_ERROR_FORMAT. */

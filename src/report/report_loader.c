@@ -13,6 +13,7 @@ static const struct report_loader *const loaders[] = {
     &report_results_loader,
     &report_profile_loader,
     &report_power_loader,
+    &report_python_loader,
     &report_trace_loader,
 };
 

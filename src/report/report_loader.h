@@ -22,6 +22,7 @@ extern const struct report_loader report_marks_loader;
 extern const struct report_loader report_results_loader;
 extern const struct report_loader report_power_loader;
 extern const struct report_loader report_profile_loader;
+extern const struct report_loader report_python_loader;
 extern const struct report_loader report_trace_loader;
 
 /* Reads the results of a session. Errors: those of gput_results_load(). */

@@ -1,6 +1,6 @@
 /*
- * Training profiles in a build without them (-Dtraining=false): refused. report_profile.c and
- * report_kineto.c are the other half of the choice.
+ * Training profiles and profiles of Python in a build without them (-Dtraining=false): refused.
+ * report_profile.c, report_python.c and report_kineto.c are the other half of the choice.
  */
 #include "report/report_kineto.h"
 #include "report/report_loader.h"
@@ -22,4 +22,11 @@ static int probe(const char *path, bool is_folder, struct gput_error *error)
         path);
 }
 
+static int probe_python(const char *path, bool is_folder, struct gput_error *error)
+{
+    (void)is_folder;
+    return report_session_refuse(path, error);
+}
+
+const struct report_loader report_python_loader = {"python", probe_python, NULL};
 const struct report_loader report_profile_loader = {"profile", probe, NULL};

@@ -2,7 +2,11 @@
 
 import csv
 import json
+import marshal
 import os
+import re
+import subprocess
+import sys
 import urllib.request
 
 from analysis_files import START, call, row, write_marks, write_tracking
@@ -131,6 +135,44 @@ class Exports(ReportTest):
         self.assertEqual(len(json.loads(self.export("speedscope", "trace.json"))["profiles"]), count)
         (line,) = self.export("collapsed", "trace.json").splitlines()
         self.assertEqual(line.split(";")[-1], f"task {10 * count * count}")
+
+    def test_sessions_of_pyinstrument_are_stacks(self):
+        def frame(name, seconds, *children):
+            return {"function": name, "file_path_short": "a.py", "line_no": 1, "time": seconds, "children": list(children)}
+        root = frame("main", 4.0, frame("load", 1.0, frame("[self]", 0.25), frame("read", 0.75)), frame("fit", 2.5))
+        (self.folder / "p.json").write_text(json.dumps({"start_time": 1e9, "duration": 4.0, "sample_count": 4000, "root_frame": root}))
+        self.assertEqual(sorted(self.export("collapsed", "p.json").splitlines()), sorted([
+            "Python, thread 0;a.py:1(main) 500000", "Python, thread 0;a.py:1(main);a.py:1(load) 250000",
+            "Python, thread 0;a.py:1(main);a.py:1(load);a.py:1(read) 750000", "Python, thread 0;a.py:1(main);a.py:1(fit) 2500000"]))
+        (session,) = json.loads(self.export("json", "p.json"))["sessions"]
+        self.assertEqual((session["kind"], [table["id"] for table in session["tables"]]), ("python", ["python_functions"]))
+
+    def test_dumps_of_cprofile_are_stacks_by_the_shares_of_callers(self):
+        def function(name):
+            return "a.py", 1, name
+        # Primitive calls, calls, own and cumulative seconds, callers: leaf took 3 s of which b had 2; it calls itself.
+        stats = {function("main"): (1, 1, 1.0, 8.0, {}),
+                 function("a"): (1, 1, 1.0, 2.0, {function("main"): (1, 1, 1.0, 2.0)}),
+                 function("b"): (1, 1, 3.0, 5.0, {function("main"): (1, 1, 3.0, 5.0)}),
+                 function("leaf"): (2, 3, 2.4, 3.0, {function("a"): (1, 1, 0.8, 1.0), function("b"): (1, 1, 1.6, 2.0), function("leaf"): (0, 1, 0.0, 0.5)}),
+                 function("end"): (1, 1, 0.6, 0.6, {function("leaf"): (1, 1, 0.6, 0.6)}),
+                 function("short"): (1, 1, 1e-6, 1e-6, {function("b"): (1, 1, 1e-6, 1e-6)})}
+        (self.folder / "p.prof").write_bytes(marshal.dumps(stats))
+        stack = "Python, thread 0;a.py:1(main)"
+        self.assertEqual(sorted(self.export("collapsed", "p.prof").splitlines()), sorted([
+            f"{stack} 1000000", f"{stack};a.py:1(a) 1000000", f"{stack};a.py:1(b) 3000000",
+            f"{stack};a.py:1(a);a.py:1(leaf) 800000", f"{stack};a.py:1(a);a.py:1(leaf);a.py:1(end) 200000",
+            f"{stack};a.py:1(b);a.py:1(leaf) 1600000", f"{stack};a.py:1(b);a.py:1(leaf);a.py:1(end) 400000"]))
+        (session,) = json.loads(self.export("json", "p.prof"))["sessions"]
+        (table,) = session["tables"]
+        self.assertEqual(table["rows"][:3], [["a.py:1(b)", 1, 3.0, 5.0], ["a.py:1(leaf)", 3, 2.4, 3.0], ["a.py:1(main)", 1, 1.0, 8.0]])
+
+    def test_real_dumps_of_cprofile_have_the_stacks_of_the_program(self):
+        (self.folder / "p.py").write_text("import json\ndef work():\n    for _ in range(30): json.dumps(list(range(20000)))\nwork()\n")
+        subprocess.run([sys.executable, "-m", "cProfile", "-o", "p.prof", "p.py"], cwd=self.folder, check=True)
+        stacks = dict(line.rsplit(" ", 1) for line in self.export("collapsed", "p.prof").splitlines())
+        (encode,) = [stack for stack in stacks if re.search(r"p\.py:1\(<module>\);p\.py:2\(work\);json/__init__\.py:\d+\(dumps\);json/encoder\.py:\d+\(encode\)$", stack)]
+        self.assertGreater(int(stacks[encode]), 0)
 
     def test_what_cannot_be_exported_is_refused(self):
         self.assert_fails(self.run_report("t.csv", "-f", "speedscope"), 1, "There are no code blocks and no events: nothing to make stacks "

@@ -25,6 +25,13 @@ import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./
 import { figure, moment } from "./units";
 import { View, type Range } from "./view";
 
+/** What calls are called in a kind of session, and how they are drawn. */
+const CALLS: Record<string, [string, string]> = {
+    trace: ["Events", "by process and thread, nested ones below"],
+    profile: ["Events", "by process and thread, nested ones below"],
+    python: ["Stacks", "how long functions took in their callers, the longest first: not when they ran"],
+};
+
 /** Pixels of the charts on paper, upright or not. */
 const PAPER_WIDTH = 860;
 
@@ -291,7 +298,8 @@ export class App {
         }
         if (session.calls) {
             const bars = callBars(session.calls, columns, shift, full.to);
-            add("calls", session.kind === "trace" || session.kind === "profile" ? "Events" : "Code blocks", "by process and thread, nested ones below", bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
+            const [title, hint] = CALLS[session.kind ?? ""] ?? ["Code blocks", "by process and thread, nested ones below"];
+            add("calls", title, hint, bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
         }
         const list = session.process_list;
         if (list) {

@@ -4,7 +4,7 @@ import { button, element, type Child } from "./dom";
 import type { Report, Session } from "./report";
 import { calendar, figure } from "./units";
 
-const KINDS: Record<string, string> = { tracking: "tracking file", results: "results", power: "recording of power", profile: "training profile", trace: "trace" };
+const KINDS: Record<string, string> = { tracking: "tracking file", results: "results", power: "recording of power", profile: "training profile", trace: "trace", python: "profile of Python" };
 
 /** In 1980: what comes before is no date of a session. */
 const FIRST_DAY = 10 * 365.25 * 86400;
