@@ -18,6 +18,7 @@ git -C "$source" archive HEAD | tar -xf - -C "$work/$name"
 [ ! -d "$source/web/node_modules" ] || cp -r "$source/web/node_modules" "$work/$name/web/"
 "$work/$name/tools/report-page.sh"
 rm -rf "$work/$name/web/node_modules"
+"$work/$name/tools/components.py" "$version" >"$work/$name/components.cdx.json"
 tar --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --format=gnu --mtime="@$SOURCE_DATE_EPOCH" \
     -cf - -C "$work" "$name" | gzip -9n >"$folder/$name.tar.gz"
 

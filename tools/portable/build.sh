@@ -108,15 +108,9 @@ endian = 'little'
 X
 }
 
-# The list of what is linked in, as CycloneDX.
 write_components() {
-    components=
-    for name in jansson sqlite3 zlib; do
-        version=$(version_of "$name")
-        components="$components{\"type\":\"library\",\"name\":\"$name\",\"version\":\"$version\",\"purl\":\"pkg:deb/debian/$name@$version?arch=source\"},"
-    done
-    printf '{"bomFormat":"CycloneDX","specVersion":"1.5","version":1,"metadata":{"component":{"type":"application","name":"gpu-tracker","version":"%s"}},"components":[%s]}\n' \
-        "$version_of_ours" "${components%,}"
+    python3 "$source/tools/components.py" "$version_of_ours" "source:jansson=$(version_of jansson)" \
+        "source:sqlite3=$(version_of sqlite3)" "source:zlib=$(version_of zlib)"
 }
 
 pack() { # NAME
@@ -136,14 +130,20 @@ pack() { # NAME
     (cd "$folder/dist" && sha256sum "$1.tar.gz")
 }
 
-# No isolation: pip would fetch the build tools of the other architecture.
-pack_wheel() {
+# No isolation: pip would fetch the build tools of the other architecture. In the wheel of musl the command is the static one.
+pack_wheel() { # TAG
     rm -rf "$target/wheel"
-    rm -f "$folder"/dist/gputracker-*"$architecture.whl"
+    rm -f "$folder/dist"/gputracker-*"$1_$architecture.whl"
     _PYTHON_HOST_PLATFORM="linux-$architecture" "$PORTABLE_PYTHON" -m pip wheel --quiet --no-deps --no-build-isolation \
         --wheel-dir "$target/wheel" "-Csetup-args=--cross-file=$target/cross.ini" -Csetup-args=-Dbundled=true "$source"
-    "$PORTABLE_PYTHON" -m wheel tags --remove --platform-tag "manylinux_2_17_$architecture" "$target"/wheel/*.whl
-    cp "$target"/wheel/*.whl "$folder/dist"
+    cd "$target/wheel"
+    "$PORTABLE_PYTHON" -m wheel tags --remove --platform-tag "$1_$architecture" ./*.whl
+    "$PORTABLE_PYTHON" -m wheel unpack --dest unpacked ./*.whl
+    sboms=$(echo unpacked/*/*.dist-info)/sboms
+    mkdir "$sboms"
+    write_components >"$sboms/components.cdx.json"
+    "$PORTABLE_PYTHON" -m wheel pack --dest-dir "$folder/dist" unpacked/*
+    cd "$source"
 }
 
 build_target() {
@@ -162,10 +162,9 @@ build_target() {
         -Dcollectors=$collectors
     [ $collectors = disabled ] || ninja -C "$target/build" collectors
     ninja -C "$target/build" gpu-tracker man/gpu-tracker.1 completions/gpu-tracker.bash completions/_gpu-tracker completions/gpu-tracker.fish
-    suffix=
-    case $1 in *musl) suffix=-static ;; esac
+    case $1 in *musl) suffix=-static tag=musllinux_1_2 ;; *) suffix='' tag=manylinux_2_17 ;; esac
     pack "gpu-tracker-$version_of_ours-linux-$architecture$suffix"
-    case $1 in *gnu*) pack_wheel ;; esac
+    pack_wheel "$tag"
 }
 
 trap '[ $? -eq 0 ] || { echo "build.sh: skipped: no compiler or no sources (is there a network?)" >&2; exit 77; }' EXIT

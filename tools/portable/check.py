@@ -19,7 +19,7 @@ BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.2"
 
 def runner(name):
     """The words before the command that run a program of the archive's architecture."""
-    architecture = next(filter(None, re.search(r"linux-([^-.]+)|manylinux_2_17_(\w+?)\.", name).groups()))
+    architecture = next(filter(None, re.search(r"linux-([^-.]+)|(?:manylinux_2_17|musllinux_1_2)_(\w+?)\.", name).groups()))
     return [] if architecture == platform.machine() else [f"qemu-{architecture}-static", "-L", f"/usr/{architecture}-linux-gnu"]
 
 
@@ -65,13 +65,15 @@ def check_archive(archive):
 
 
 def check_wheel(wheel):
-    """In an environment of its own where this machine can run it; of another architecture its command alone."""
+    """In an environment of its own where this machine can run it; of another architecture or C library its command alone."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
-        before = runner(wheel.name)
+        before, is_musl = runner(wheel.name), "musllinux" in wheel.name
         for name in ("gpu_tracker/gpu-tracker", "gpu_tracker/_native.abi3.so"):
             glibc = glibc_of(pathlib.Path(packed.extract(name, f"{folder}/binaries")))
-            assert glibc <= NEWEST_GLIBC, f"{name} needs glibc {glibc}"
-        if before:
+            assert glibc is None if is_musl else glibc <= NEWEST_GLIBC, f"{name} needs glibc {glibc}"
+        (components,) = (name for name in packed.namelist() if name.endswith(".dist-info/sboms/components.cdx.json"))
+        assert len(json.loads(packed.read(components))["components"]) == 4, components
+        if before or is_musl:
             program = pathlib.Path(packed.extract("gpu_tracker/gpu-tracker", folder))
         else:
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)

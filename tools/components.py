@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Prints what of others is in a release, as CycloneDX: components.py VERSION [PACKAGE=VERSION…]
+
+The packages are Debian's that are linked in; "source:" is before the names of source packages.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def component(package):
+    name, _, version = package.partition("=")
+    is_source = name.startswith("source:")
+    name = name.removeprefix("source:")
+    purl = f"pkg:deb/debian/{name}@{version}{'?arch=source' if is_source else ''}"
+    return {"type": "library", "name": name, "version": version, "purl": purl}
+
+
+def table_of_carbon_intensities():
+    version = re.search(r"codecarbon (\d[\d.]*\d)", (ROOT / "src/model/carbon_intensity_table.h").read_text())[1]
+    return {"type": "data", "name": "codecarbon", "version": version, "purl": f"pkg:pypi/codecarbon@{version}",
+            "licenses": [{"license": {"id": "MIT"}}]}
+
+
+def main():
+    version, *packages = sys.argv[1:]
+    ours = {"type": "application", "name": "gpu-tracker", "version": version, "licenses": [{"license": {"id": "MIT"}}]}
+    print(json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": {"component": ours},
+                      "components": [*map(component, packages), table_of_carbon_intensities()]}))
+
+
+main()
