@@ -3,7 +3,7 @@
 # tools/try-bare.sh [RELEASE]
 #
 # An ordinary user learns what to ask for; root installs it and builds; the user tests.
-# Exits with 77 and the reason where such a system cannot be made. Its packages are kept in ~/.cache/gpu-tracker.
+# Exits with 77 and the reason where such a system cannot be made.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 release=${1:-bookworm}
@@ -16,27 +16,11 @@ skip() {
 
 [ "$(id -u)" -eq 0 ] || skip "only root can make a minimal Debian"
 unshare --user --pid --mount --fork true 2>/dev/null || skip "this machine allows no namespaces"
-maker=$(command -v mmdebstrap || command -v debootstrap) || skip "neither mmdebstrap nor debootstrap is installed"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 root=$folder/root
-kept=${XDG_CACHE_HOME:-$HOME/.cache}/gpu-tracker/$release.tar
-mkdir -p "$root" "$(dirname "$kept")"
-
-make_root() {
-    "$maker" --variant=minbase "$release" "$folder/new" >"$folder/log" 2>&1 || {
-        tail -5 "$folder/log" >&2
-        skip "a minimal Debian $release could not be made (is there a network?)"
-    }
-    tar -C "$folder/new" -cf "$folder/new.tar" . && mv "$folder/new.tar" "$kept"
-    rm -rf "$folder/new"
-}
-
-# Packages of an old one may be gone from the mirrors.
-[ -n "$(find "$kept" -mtime -7 2>/dev/null)" ] || make_root
-tar -C "$root" -xpf "$kept"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
+"$source/tools/minimal-debian.sh" "$release" "$root"
 mkdir -p "$root/home/user/gpu-tracker"
 git -C "$source" archive "$(git -C "$source" stash create | grep . || echo HEAD)" | tar -x -C "$root/home/user/gpu-tracker"
 

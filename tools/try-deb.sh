@@ -1,20 +1,22 @@
 #!/bin/sh
 # Installs the packages in FOLDER in a minimal Debian of their own, tries them, and removes them without a trace:
-# tools/try-deb.sh FOLDER
+# tools/try-deb.sh FOLDER. Exits with 77 and the reason where such a system cannot be made.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=$(cd "$1" && pwd)
 root=$folder/root
 . /etc/os-release
 rm -rf "$root"
-debootstrap --variant=minbase "$VERSION_CODENAME" "$root"
+"$source/tools/minimal-debian.sh" "$VERSION_CODENAME" "$root"
 mkdir "$root/packages"
 cp "$folder"/*.deb "$root/packages"
 rm -f "$root"/packages/*dbgsym*
 cp "$source/examples/track-block.c" "$root/track-block.c"
-cp /etc/resolv.conf "$root/etc/resolv.conf"
-trap 'umount "$root/proc" && rm -rf "$root"' EXIT
-mount -t proc proc "$root/proc"
+trap '{ ! mountpoint -q "$root/proc" || umount "$root/proc"; } && rm -rf "$root"' EXIT
+mount -t proc proc "$root/proc" || {
+    echo "try-deb.sh: skipped: nothing can be mounted here" >&2
+    exit 77
+}
 chroot "$root" sh -eux -c '
     export DEBIAN_FRONTEND=noninteractive
     apt-get update
