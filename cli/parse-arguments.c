@@ -147,10 +147,13 @@ static const char *name_after_blank(const struct command *command, char buffer[6
     return buffer;
 }
 
+/* Of a list of options, so that a message holds it. */
+enum { MAX_LISTED = 380 };
+
 static int unknown_option(
     const struct arguments *arguments, const char *name, struct gput_error *error)
 {
-    char command[64], list[400] = "", near[80], question[112] = ".";
+    char command[64], list[1024] = "", near[80], question[112] = ".";
     for (const enum option_id *id = arguments->command->options; *id != OPTION_END; id++) {
         char buffer[64];
         size_t used = strlen(list);
@@ -161,6 +164,9 @@ static int unknown_option(
     if (near[0])
         snprintf(question, sizeof question, ": did you mean %s?", near);
     name_after_blank(arguments->command, command);
+    if (strlen(list) > MAX_LISTED)
+        return fail(error, GPUT_ERROR_INVALID,
+            "Unknown option %s%s gpu-tracker%s -h lists them all", name, question, command);
     return fail(error, GPUT_ERROR_INVALID, "Unknown option %s%s Options of gpu-tracker%s: %s", name,
         question, command, list);
 }
