@@ -50,6 +50,7 @@ run() {
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
     gpu-fdinfo) title own "GPUs: clients of graphics cards"; "$bench/bench-gpu-fdinfo" ;;
     energy-sample) title own "Energy: one sample"; "$bench/bench-energy-sample" ;;
+    job) title own "Jobs of many ranks"; python3 bench/job.py "$build/gpu-tracker" ${BENCH_FULL:+10000 100000} ;;
     trace) title own "Traces as PyTorch's profiler writes them"; trace ;;
     trace-peer) title own "Traces: SageMaker Debugger's merger"; python3 bench/trace-peer.py "$build" 28 ${BENCH_FULL:+100} ;;
     report) title rows "A report in Chromium"; web/tests/run.sh --bench ;;
@@ -80,7 +81,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown live marks regions analyze trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
+for name in ${*:-sampling session slowdown live marks regions analyze job trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

@@ -13,10 +13,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How long to wait while another program has locked the database. */
 #define BUSY_TIMEOUT_MS 10000
+/* The same of a file of text. */
+#define LOCK_PAUSE_NS 1000000
+#define LOCK_TRIES BUSY_TIMEOUT_MS
 
 /* How many bytes follow the last line end: those of a truncated row, 0 for a header. */
 static int find_torn_row(const char *path, size_t *bytes, struct gput_error *error)
@@ -77,13 +81,25 @@ static int compose(int fd, const char *path, const struct sub_tracking_mark *row
     return code == GPUT_OK && text->failed ? error_memory(error) : code;
 }
 
+/* Against other writers. Without a lock one write is still atomic: a file system whose locks hang
+ * does not hold a script up. */
+static void lock_for_a_while(int fd)
+{
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    for (int tries = 0; tries < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
 static int mark_csv(const char *path, const struct sub_tracking_mark *row, const char *name,
     struct gput_error *error)
 {
     int fd;
     TRY(file_target_open(path, O_RDWR | O_CREAT | O_APPEND, 0666, &fd, error));
     struct str text = {0};
-    flock(fd, LOCK_EX); /* against other writers; without file locks, one write is still atomic */
+    lock_for_a_while(fd);
     int code = compose(fd, path, row, name, &text, error);
     if (code == GPUT_OK)
         code = file_write_fd(fd, path, text.data, text.length, error);

@@ -1,0 +1,208 @@
+"""Launchers of parallel jobs as they really are, as far as they are installed: every rank has files, and they are one job."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import command
+import slurm_cluster
+
+NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK", "PARALLEL"
+NO_SLURM = slurm_cluster.why_not()
+
+
+class Launched(unittest.TestCase):
+    folder_of_folders = None  # where the temporary folders are
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(dir=self.folder_of_folders)
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith(NAMES)}
+
+    def run_words(self, *words, status=0):
+        done = subprocess.run(
+            list(map(str, words)), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def tracked(self, *words, options=("--tf", "s.csv", "-o", "r.json")):
+        return [command.COMMAND, "run", "-q", "--st", "0.1", *options, "--", *words]
+
+    def job(self):
+        return json.loads(self.run_words(command.COMMAND, "job", "-f", "json", ".").stdout)
+
+    def the_job(self, *, ranks, launcher, machines=1):
+        """Of files that must be of one job, with all of its ranks."""
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["ranks"], job["world_size"], job["missing"], job["failed"], job["machines"]), (ranks, ranks, 0, 0, machines), read)
+        self.assertEqual([rank["rank"] for rank in sorted(read["ranks"], key=lambda rank: rank["rank"])], list(range(ranks)))
+        self.assertEqual({rank["launcher"] for rank in read["ranks"]}, {launcher})
+        return read
+
+
+class Mpi(Launched):
+    def mpirun(self, name, package, *options):
+        program = shutil.which(f"mpirun.{name}") or (name == "openmpi" and shutil.which("mpirun"))
+        if not program:
+            self.skipTest(f"mpirun of {name} is not installed (Debian: {package})")
+        if command.refusal(program, *options, "-np", "1", "true"):
+            self.skipTest(f"{program} cannot start a process: {command.refusal(program, *options, '-np', '1', 'true')}")
+        return [program, *options]
+
+    def openmpi(self):
+        return self.mpirun("openmpi", "openmpi-bin", "--allow-run-as-root", "--oversubscribe")
+
+    def mpich(self):
+        return self.mpirun("mpich", "mpich")
+
+    def check_ranks(self, mpirun, launcher):
+        self.run_words(*mpirun, "-np", "3", *self.tracked("sleep", "0.3"))
+        read = self.the_job(ranks=3, launcher=launcher)
+        self.assertEqual(sum(1 for rank in range(3) if json.loads((self.folder / f"r.r{rank}.json").read_text())["tracker"]["node_seconds"]), 1)
+        self.assertEqual([rank["exit_status"] for rank in read["ranks"]], [0, 0, 0])
+
+    def check_reverse(self, mpirun):
+        """One tracker for all ranks of the machine."""
+        self.run_words(*self.tracked(*mpirun, "-np", "3", "sh", "-c", "sleep 1.5"))
+        report = json.loads((self.folder / "r.json").read_text())
+        self.assertEqual((report["job"]["ranks"], report["job"]["world_size"]), ("0-2", 3))
+        self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 4)
+
+    def check_clash(self, mpirun):
+        """The same names twice: nothing is replaced, and each run is one."""
+        for _ in range(2):
+            self.run_words(*mpirun, "-np", "2", *self.tracked("true"))
+        self.assertEqual([job["ranks"] for job in self.job()["jobs"]], [2, 2])
+
+    def test_open_mpi(self):
+        self.check_ranks(self.openmpi(), "Open MPI")
+
+    def test_open_mpi_as_the_command(self):
+        self.check_reverse(self.openmpi())
+
+    def test_open_mpi_twice(self):
+        self.check_clash(self.openmpi())
+
+    def test_mpich(self):
+        self.check_ranks(self.mpich(), "MPICH")
+
+    def test_mpich_as_the_command(self):
+        self.check_reverse(self.mpich())
+
+    def test_mpich_twice(self):
+        self.check_clash(self.mpich())
+
+    def test_a_rank_that_fails(self):
+        mpirun = self.openmpi()
+        done = subprocess.run(
+            [*mpirun, "-np", "3", *self.tracked("sh", "-c", "[ $OMPI_COMM_WORLD_RANK != 1 ] || exit 3; exec sleep 30")],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, 3, done.stderr)
+        findings = {finding["kind"]: finding["evidence"] for finding in self.job()["findings"]}
+        self.assertIn("exit status 3", findings["failed_ranks"])
+
+
+class Others(Launched):
+    def test_gnu_parallel(self):
+        if not shutil.which("parallel") or "GNU" not in subprocess.run(["parallel", "--version"], capture_output=True, text=True).stdout:
+            self.skipTest("GNU parallel is not installed (Debian: parallel)")
+        self.run_words("parallel", "--will-cite", "-j", "2", *self.tracked("sleep", options=("-o", "r.%q{PARALLEL_SEQ}.json")), ":::", "0.1", "0.2", "0.1")
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["r.1.json", "r.2.json", "r.3.json"])
+        self.assertEqual(self.job()["jobs"][0]["ranks"], 3)
+
+    def test_torchrun(self):
+        torchrun = shutil.which("torchrun")
+        if not torchrun or command.refusal(sys.executable, "-c", "import torch"):
+            self.skipTest("torchrun is not installed (PyPI: torch)")
+        self.run_words(
+            torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", *self.tracked("sleep", "0.3"))  # fmt: skip
+        self.the_job(ranks=2, launcher="torchrun")
+
+
+@unittest.skipIf(NO_SLURM, f"Slurm cannot run here: {NO_SLURM}")
+class Slurm(Launched):
+    """In a folder that is not below /tmp, which each node has for itself."""
+
+    folder_of_folders = command.BUILD
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.TemporaryDirectory(dir=command.BUILD)
+        cls.addClassCleanup(cls.place.cleanup)
+        cls.cluster = slurm_cluster.Cluster(cls.place.name)
+        cls.addClassCleanup(cls.cluster.end)
+
+    def setUp(self):
+        super().setUp()
+        self.environment = self.cluster.environment
+
+    def test_srun(self):
+        self.run_words("srun", "-N4", "-n8", *self.tracked("sleep", "0.3"))
+        read = self.the_job(ranks=8, launcher="Slurm", machines=4)
+        self.assertEqual(sorted({machine["machine"] for machine in read["machines"]}), list(slurm_cluster.NODES))
+        self.assertEqual([machine["ranks"] for machine in read["machines"]], [2, 2, 2, 2])
+        readers = [json.loads(path.read_text())["tracker"]["node_seconds"] > 0 for path in self.folder.glob("r.r*.json")]
+        self.assertEqual(sum(readers), 4)  # one a machine
+
+    def test_srun_with_a_spool(self):
+        self.run_words("srun", "-N2", "-n2", *self.tracked("sleep", "0.1", options=("--spool", "/tmp", "-o", "r.json", "--tf", "s.csv")))
+        self.the_job(ranks=2, launcher="Slurm", machines=2)
+        self.assertEqual([path for path in self.folder.iterdir() if "spooled" in path.name], [])
+
+    def test_srun_with_pmix(self):
+        if "pmix" not in self.cluster.run("srun", "--mpi=list").stderr + self.cluster.run("srun", "--mpi=list").stdout:
+            self.skipTest("this Slurm has no PMIx")
+        done = subprocess.run(
+            ["srun", "--mpi=pmix", "-N2", "-n2", *self.tracked("sleep", "0.2")],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+        if done.returncode and "pmix" in done.stderr.lower():
+            self.skipTest(f"PMIx does not work here: {done.stderr[:200]}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        read = self.job()
+        self.assertEqual((read["jobs"][0]["ranks"], read["jobs"][0]["machines"]), (2, 2))
+
+    def batch(self, *options, script):
+        path = self.folder / "job.sh"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        return self.run_words("sbatch", "--wait", "--parsable", "-o", "/dev/null", "-D", self.folder, *options, path).stdout.strip()
+
+    def shell(self, *words, **options):
+        return " ".join(f"'{word}'" for word in self.tracked(*words, **options))
+
+    def test_sbatch_with_two_steps(self):
+        number = self.batch("-N2", "-n4", script="srun " + self.shell("true") + "\nsrun -n2 -N1 " + self.shell("sleep", "0.2"))
+        self.assertEqual([(job["name"], job["ranks"]) for job in self.job()["jobs"]], [(f"{number}.0", 4), (f"{number}.1", 2)])
+
+    def test_an_array(self):
+        number = self.batch("-n1", "-a", "1-3", script="srun " + self.shell("true", options=("-o", "r.%j.json")))
+        read = self.job()
+        self.assertEqual([(job["name"], job["ranks"]) for job in read["jobs"]], [(f"{number} (array)", 3)])
+        self.assertEqual(sorted(rank["rank"] for rank in read["ranks"]), [1, 2, 3])
+
+    def test_a_het_job(self):
+        script = "srun --het-group=0,1 " + self.shell("sleep", "0.2")
+        self.batch("-n1", "-N1", ":", "-n2", "-N1", script=script)
+        ranks = [rank["rank"] for rank in self.job()["ranks"]]
+        self.assertEqual(sorted(ranks), [0, 1, 2])
+
+    def test_scancel(self):
+        path = self.folder / "job.sh"
+        path.write_text("#!/bin/sh\nsrun " + self.shell("sleep", "60") + "\n")
+        number = self.run_words("sbatch", "--parsable", "-N2", "-n2", "-o", "/dev/null", "-D", self.folder, path).stdout.strip()
+        command.wait_until(lambda: len(list(self.folder.glob("s.r*.csv.session.json"))) == 2, "both ranks")
+        self.run_words("scancel", number)
+        command.wait_until(lambda: len([path for path in self.folder.glob("r.r*.json") if path.stat().st_size]) == 2, "both reports")
+        read = self.job()
+        self.assertEqual({rank["signal"] for rank in read["ranks"]}, {15})
+        self.assertEqual(read["jobs"][0]["failed"], 2)
+
+
+if __name__ == "__main__":
+    command.main()
