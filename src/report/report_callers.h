@@ -2,8 +2,7 @@
  * Stacks of what cProfile counted. It counts who called whom, not whole stacks: what a function
  * called is divided among its own callers by the time that it took for each of them.
  */
-#ifndef REPORT_REPORT_CALLERS_H
-#define REPORT_REPORT_CALLERS_H
+#pragma once
 
 #include "base/error.h"
 #include "import/cprofile.h"
@@ -16,5 +15,3 @@ void report_callers_name(const struct cprofile *profile, uint32_t function, stru
  * no function called, the longest first. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
 int report_callers_add(
     struct report_calls *calls, const struct cprofile *profile, struct gput_error *error);
-
-#endif

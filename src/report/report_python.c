@@ -67,8 +67,8 @@ static int put_functions(
     table_add_column(table, "function", GPUT_COLUMN_TEXT);
     if (are_counted)
         table_add_column(table, "calls", GPUT_COLUMN_INT);
-    table_add_column(table, "own_s", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "with_callees_s", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "own_seconds", GPUT_COLUMN_DOUBLE);
+    table_add_column(table, "with_callees_seconds", GPUT_COLUMN_DOUBLE);
     if (functions->count > 1)
         qsort(functions->items, functions->count, sizeof *functions->items, longest_first);
     for (size_t i = 0; i < functions->count && i < MAX_FUNCTIONS; i++) {

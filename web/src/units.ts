@@ -68,7 +68,7 @@ export function figure(value: number | null | undefined, unit = ""): string {
     if (TIMES[unit]) return duration(value * TIMES[unit]!);
     if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value)}\u00a0%`;
     if (unit === "ratio") return digits(value);
-    if (unit === "cores") return `${value > 0 && value < 0.01 ? "under 0.01" : digits(value)}\u00a0cores`;
+    if (unit === "cores") return `${value > 0 && value < 0.01 ? "<\u00a00.01" : digits(value)}\u00a0cores`;
     if (SYMBOLS[unit]) return scaled(value, unit);
     const plain = plainNumber(value);
     return unit && unit !== "count" ? `${plain}\u00a0${unit}` : plain;
