@@ -25,10 +25,12 @@ import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./
 import { figure, moment } from "./units";
 import { View, type Range } from "./view";
 
+const NESTED = "by process and thread, nested ones below";
+
 /** What calls are called in a kind of session, and how they are drawn. */
 const CALLS: Record<string, [string, string]> = {
-    trace: ["Events", "by process and thread, nested ones below"],
-    profile: ["Events", "by process and thread, nested ones below"],
+    trace: ["Events", NESTED],
+    profile: ["Events", NESTED],
     python: ["Stacks", "how long functions took in their callers, the longest first: not when they ran"],
 };
 
@@ -298,7 +300,7 @@ export class App {
         }
         if (session.calls) {
             const bars = callBars(session.calls, columns, shift, full.to);
-            const [title, hint] = CALLS[session.kind ?? ""] ?? ["Code blocks", "by process and thread, nested ones below"];
+            const [title, hint] = CALLS[session.kind ?? ""] ?? ["Code blocks", NESTED];
             add("calls", title, hint, bars, (index) => [bars.name(index), whenText(bars.range(index)), bars.where!(index)]);
         }
         const list = session.process_list;
