@@ -46,9 +46,13 @@ static void read_status(int folder, const char *name, struct region_logs_summary
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    if (read(fd, &status, sizeof status) == sizeof status &&
-        strcmp(status.magic, REGION_STATUS_MAGIC) == 0 && status.version == REGION_STATUS_VERSION)
+    bool is_whole = read(fd, &status, sizeof status) == sizeof status;
+    if (is_whole && strcmp(status.magic, REGION_STATUS_MAGIC) == 0 &&
+        status.version == REGION_STATUS_VERSION)
         add_status(&status, summary);
+    else if (!is_whole)
+        snprintf(summary->failure, sizeof summary->failure,
+            "it could not write its files (a full disk, ulimit -f).");
     close(fd);
 }
 

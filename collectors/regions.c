@@ -1,5 +1,6 @@
 #include "regions.h"
 
+#include "base/file_limit.h"
 #include "blocks/blocks_state.h"
 #include "region_thread.h"
 
@@ -35,7 +36,11 @@ static struct region_status *map_status(const char *folder, const char *source)
     if (fd < 0)
         return NULL;
     void *mapped = MAP_FAILED;
-    if (posix_fallocate(fd, 0, sizeof(struct region_status)) == 0)
+    struct file_limit limit; /* whose signal would end the program */
+    file_limit_block_signal(&limit);
+    int failure = posix_fallocate(fd, 0, sizeof(struct region_status));
+    file_limit_unblock_signal(&limit);
+    if (failure == 0)
         mapped =
             mmap(NULL, sizeof(struct region_status), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);

@@ -106,6 +106,21 @@ class Recorded(RegionsTest):
         self.assertIn("3 ends of ranges that had not begun were ignored.", shown)
 
 
+class Failing(RegionsTest):
+    def test_a_program_that_may_not_write_goes_on_and_the_report_says_so(self):
+        for blocks, reason in (0, "A collector turned itself off: it could not write its files"), (16, "2 calls are not in it"):
+            shell = f"ulimit -f {blocks}; exec {PROGRAM} push:-:a pop:- push:-:b pop:-"
+            done = self.run_command("run", "--regions=nvtx", "--", "sh", "-c", shell, env=ENVIRONMENT)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(reason, done.stderr)
+
+    def test_a_folder_that_is_gone(self):
+        shell = f'rm -r "$GPUT_REGIONS_FOLDER"; exec {PROGRAM} push:-:a pop:-'
+        done = self.run_command("run", "--regions=nvtx", "--region-file", "marks.csv", "--", "sh", "-c", shell, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("No process of the command announced a region.", done.stderr)
+
+
 class Selected(RegionsTest):
     RANGES = ("push:-:one", "push:lib:two", "push:lib:three", "sleep:30", "pop:lib", "pop:lib", "pop:-", "push:-:short", "pop:-")
 
