@@ -5,10 +5,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import unittest
 
-from command import BUILD, SOURCE, CommandTest, main
+from command import BUILD, SOURCE, CommandTest, main, wait_until
 
 PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
 COLLECTORS = BUILD / "collectors"
@@ -23,6 +24,13 @@ HOOKS = {
     "mpi": set(re.findall(r"WRAP\((MPI_\w+),", (SOURCE / "collectors" / "mpi.c").read_text())),
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION", "OMP_", "LD_PRELOAD"))}
+
+
+def end(process):
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 class RegionsTest(CommandTest):
@@ -113,6 +121,21 @@ class Failing(RegionsTest):
             done = self.run_command("run", "--regions=nvtx", "--", "sh", "-c", shell, env=ENVIRONMENT)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(reason, done.stderr)
+
+    def test_a_killed_tracker_leaves_what_can_be_combined(self):
+        tracker = self.start_command(
+            "run", "--regions=nvtx", "--region-file", "marks.csv", "--", PROGRAM, *("push:-:a", "pop:-", "push:-:b", "sleep:600000"), env=ENVIRONMENT
+        )
+        parts = self.folder / "marks.csv.parts"
+        log = wait_until(lambda: next(parts.glob("nvtx-*.gputblocks"), None), "a log")
+        program = int(log.stem.removeprefix("nvtx-"))
+        self.addCleanup(end, program)
+        wait_until(lambda: b"nvtx:default/b" in log.read_bytes(), "the second range")
+        tracker.kill()
+        tracker.wait()
+        done = self.run_command("sub-track", "combine", "--mix", "--stf", "marks.csv", "-p", "marks.csv.parts/")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.calls(self.read_marks()), {"nvtx:default/a": 1})
 
     def test_a_folder_that_is_gone(self):
         shell = f'rm -r "$GPUT_REGIONS_FOLDER"; exec {PROGRAM} push:-:a pop:-'

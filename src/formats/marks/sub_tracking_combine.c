@@ -171,13 +171,14 @@ int gput_sub_tracking_combine(const char *output, const char *const *paths, size
 
 /* ---- Directories ---- */
 
-/* Skips "." and "..", and what a killed writer leaves. */
+/* Skips "." and "..", and what a killed writer or a collector of regions leaves. */
 static int is_wanted(const struct dirent *entry)
 {
     const char *name = entry->d_name;
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
            !text_ends_with(name, ".sqlite-wal") && !text_ends_with(name, ".sqlite-shm") &&
-           !text_ends_with(name, ".sqlite-journal") && !text_ends_with(name, ".part");
+           !text_ends_with(name, ".sqlite-journal") && !text_ends_with(name, ".part") &&
+           !text_ends_with(name, ".status");
 }
 
 /* By bytes, which is by code points, independent of the locale. */
