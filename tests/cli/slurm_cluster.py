@@ -43,6 +43,8 @@ def why_not():
     for name in "slurmctld", "slurmd", "srun":
         if not find(name):
             return f"{name} is not installed (Debian: slurmctld, slurmd, slurm-client)"
+    if any(pathlib.Path(path).resolve().is_relative_to("/tmp") for path in (command.COMMAND, command.BUILD)):
+        return "the build is in /tmp, which each node has for itself"
     if os.geteuid() != 0:
         return "Slurm's daemons need the superuser here"
     return command.refusal("unshare", "--mount", "--uts", "sh", "-c", "hostname x && mount -t tmpfs none /mnt")
