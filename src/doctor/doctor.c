@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "energy/battery.h"
-#include "energy/energy_meter.h"
+#include "energy/energy_counters.h"
 #include "gpu/gpu.h"
 #include "model/session_options.h"
 #include "os/cgroup.h"
@@ -237,23 +237,23 @@ static void check_kfd(const struct view *view, struct gput_doctor_source *source
 
 static void check_rapl(const struct view *view, struct gput_doctor_source *source)
 {
-    struct energy_meter meter;
-    energy_meter_init(&meter, view->sysfs_root);
+    struct energy_counters energy;
+    energy_counters_init(&energy, view->sysfs_root);
     char faults[160];
     size_t open = 0;
-    energy_meter_explain_cpu(&meter, faults, sizeof faults);
-    for (size_t i = 0; i < meter.powercap.count; i++)
-        open += meter.powercap.zones[i].fd >= 0;
+    energy_counters_explain(&energy, faults, sizeof faults);
+    for (size_t i = 0; i < energy.powercap.count; i++)
+        open += energy.powercap.zones[i].fd >= 0;
     if (open == 0)
-        set(source, GPUT_DOCTOR_UNAVAILABLE, meter.remedy, "%s", meter.why_not);
+        set(source, GPUT_DOCTOR_UNAVAILABLE, energy.remedy, "%s", energy.why_not);
     else if (faults[0])
-        set(source, GPUT_DOCTOR_PARTLY, meter.remedy,
+        set(source, GPUT_DOCTOR_PARTLY, energy.remedy,
             "%zu of %zu counters in %s/class/powercap; %s", open,
-            meter.powercap.count + meter.powercap.n_unnamed, view->sysfs_root, faults);
+            energy.powercap.count + energy.powercap.n_unnamed, view->sysfs_root, faults);
     else
         set(source, GPUT_DOCTOR_AVAILABLE, "", "%zu counters in %s/class/powercap", open,
             view->sysfs_root);
-    energy_meter_finish(&meter);
+    energy_counters_finish(&energy);
 }
 
 static void check_perf_energy(const struct view *view, struct gput_doctor_source *source)

@@ -6,11 +6,7 @@
 #include "energy/gpu_users.h"
 #include "process/fault_list.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Counters that can wrap are read at least this often. */
 #define KEEP_UP_NS (60 * NS_PER_SECOND)
@@ -18,85 +14,6 @@
 #define MAX_UNSHARED 0.02
 
 /* ---- beginning ---- */
-
-/* What an administrator can do; only helps against missing permission. */
-static void suggest_remedy(struct energy_meter *meter, const struct powercap_zone *zone)
-{
-    if (zone->open_errno == EACCES || zone->open_errno == EPERM)
-        snprintf(meter->remedy, sizeof meter->remedy,
-            "sudo chmod a+r %s/class/powercap/intel-rapl%s:*/energy_uj", meter->sysfs_root,
-            zone->is_mmio ? "*" : "");
-}
-
-/* "<sysfs>/class/powercap/intel-rapl:0" of a zone. */
-static int folder_length(const struct powercap_zone *zone)
-{
-    return (int)(strrchr(zone->path, '/') - zone->path);
-}
-
-static void explain_powercap(struct energy_meter *meter)
-{
-    const struct powercap *powercap = &meter->powercap;
-    if (powercap->folder_errno) {
-        text_fit(meter->why_not, sizeof meter->why_not, "Cannot read %.160s/class/powercap: %s",
-            meter->sysfs_root, strerror(powercap->folder_errno));
-        return;
-    }
-    if (powercap->count == 0 && powercap->n_unnamed > 0) {
-        text_fit(meter->why_not, sizeof meter->why_not, "%.*s has no name that says what it counts",
-            folder_length(powercap->zones), powercap->zones[0].path);
-        return;
-    }
-    if (powercap->count == 0) {
-        text_fit(meter->why_not, sizeof meter->why_not,
-            "this machine shows no RAPL counters (%s/class/powercap); virtual machines rarely do",
-            meter->sysfs_root);
-        return;
-    }
-    text_fit(meter->why_not, sizeof meter->why_not, "%.200s: %s", powercap->zones[0].path,
-        strerror(powercap->zones[0].open_errno));
-}
-
-static bool any_zone_opened(const struct powercap *powercap)
-{
-    for (size_t i = 0; i < powercap->count; i++) {
-        if (powercap->zones[i].fd >= 0)
-            return true;
-    }
-    return false;
-}
-
-static size_t counter_count(const struct energy_meter *meter)
-{
-    return meter->uses_perf ? meter->perf.count : meter->powercap.count;
-}
-
-/* Without memory there are no counters, for that reason. */
-static void open_counters(struct energy_meter *meter)
-{
-    struct powercap *powercap = &meter->powercap;
-    int code = powercap_open(meter->sysfs_root, powercap);
-    if (!any_zone_opened(powercap))
-        explain_powercap(meter);
-    size_t refused = 0;
-    for (size_t i = 0; i < powercap->count; i++) {
-        refused += powercap->zones[i].fd < 0;
-        suggest_remedy(meter, &powercap->zones[i]);
-    }
-    /* The same counters: used where perf gives more of them. */
-    if (refused > 0 || powercap->n_unnamed > 0 || powercap->count == 0)
-        perf_energy_open(meter->sysfs_root, &meter->perf);
-    meter->uses_perf = meter->perf.count > powercap->count - refused;
-    if (!meter->uses_perf)
-        perf_energy_close(&meter->perf);
-    meter->counters = calloc(counter_count(meter) + 1, sizeof *meter->counters);
-    if (code == GPUT_OK && meter->counters)
-        return;
-    powercap_close(powercap);
-    perf_energy_close(&meter->perf);
-    meter->uses_perf = false;
-    text_fit(meter->why_not, sizeof meter->why_not, "out of memory");
-}
 
 static void find_battery(struct energy_meter *meter)
 {
@@ -111,12 +28,10 @@ static void find_battery(struct energy_meter *meter)
 void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
 {
     *meter = (struct energy_meter){.sysfs_root = sysfs_root, .shares_out = true};
-    open_counters(meter);
+    energy_counters_init(&meter->cpu, sysfs_root);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         gpu_energy_init(&meter->gpus[i], 0);
     energy_peak_init(&meter->peak);
-    for (int i = 0; i < ENERGY_DOMAINS; i++)
-        meter->pending[i] = NAN;
     meter->package_share = meter->dram_share = meter->gpu_share = NAN;
     meter->main_share = meter->descendants_share = NAN;
     find_battery(meter);
@@ -131,20 +46,12 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
 
 void energy_meter_finish(struct energy_meter *meter)
 {
-    powercap_close(&meter->powercap);
-    perf_energy_close(&meter->perf);
-    free(meter->counters);
-    meter->counters = NULL;
-}
-
-bool energy_meter_lacks_cpu(const struct energy_meter *meter)
-{
-    return meter->why_not[0] && !meter->uses_perf;
+    energy_counters_finish(&meter->cpu);
 }
 
 bool energy_meter_has_any(const struct energy_meter *meter)
 {
-    return meter->uses_perf || any_zone_opened(&meter->powercap) || meter->has_battery ||
+    return meter->cpu.uses_perf || energy_counters_may_wrap(&meter->cpu) || meter->has_battery ||
            !isnan(meter->energy.machine.gpu);
 }
 
@@ -163,86 +70,22 @@ struct interval {
     double gpu;
 };
 
-static enum energy_domain domain_of(const struct energy_meter *meter, size_t i)
-{
-    return meter->uses_perf ? meter->perf.counters[i].domain : meter->powercap.zones[i].domain;
-}
-
-static double read_counter(struct energy_meter *meter, size_t i)
-{
-    uint64_t energy_uj;
-    double joules;
-    if (meter->uses_perf)
-        return perf_energy_read(&meter->perf.counters[i], &joules) == GPUT_OK ? joules : NAN;
-    const struct powercap_zone *zone = &meter->powercap.zones[i];
-    meter->counters[i].range_joules = (double)zone->range_uj * 1e-6;
-    return powercap_read(zone, &energy_uj) == GPUT_OK ? (double)energy_uj * 1e-6 : NAN;
-}
-
-/* An idle graphics unit may use nothing; everything else always uses some energy. */
-static bool may_stand_still(enum energy_domain domain)
-{
-    return domain == ENERGY_UNCORE;
-}
-
-/* Whether a counter that was known is not any more. */
-static bool is_lost(const struct energy_counter *counter, enum energy_domain domain)
-{
-    return counter->has_moved &&
-           (counter->failed || (energy_counter_stands_still(counter) && !may_stand_still(domain)));
-}
-
-/* Reads all counters and adds their increase to `pending`. */
-static void read_counters(struct energy_meter *meter, int64_t now_ns)
-{
-    memset(meter->is_lost, 0, sizeof meter->is_lost);
-    for (size_t i = 0; i < counter_count(meter); i++) {
-        enum energy_domain domain = domain_of(meter, i);
-        struct energy_counter *counter = &meter->counters[i];
-        double joules = read_counter(meter, i), added = NAN;
-        /* The first reading only starts the counter. */
-        if (isnan(joules))
-            energy_counter_fail(counter, now_ns);
-        else
-            added = energy_counter_advance(counter, joules, now_ns);
-        if (counter->has_moved || may_stand_still(domain))
-            add(&meter->pending[domain], added);
-        meter->is_lost[domain] |= is_lost(counter, domain);
-    }
-    meter->read_ns = now_ns;
-}
-
-/* Whether the packages' joules are known, or will be with the next change of a counter. */
-static bool has_package(const struct energy_meter *meter)
-{
-    for (size_t i = 0; i < counter_count(meter); i++) {
-        const struct energy_counter *counter = &meter->counters[i];
-        if (domain_of(meter, i) == ENERGY_PACKAGE && counter->has_last &&
-            (counter->has_moved || !counter->stood_still))
-            return true;
-    }
-    return false;
-}
-
 static void add_domains(struct energy_meter *meter, struct interval *interval, int64_t now_ns)
 {
     if (!meter->leaves_cpu)
-        read_counters(meter, now_ns);
-    for (int i = 0; i < ENERGY_DOMAINS; i++) {
-        interval->domains[i] = meter->pending[i];
-        meter->pending[i] = NAN;
-    }
+        energy_counters_read(&meter->cpu, now_ns);
+    energy_counters_take(&meter->cpu, interval->domains);
 }
 
 int64_t energy_meter_due_ns(const struct energy_meter *meter)
 {
-    bool wraps = !meter->uses_perf && !meter->leaves_cpu && any_zone_opened(&meter->powercap);
-    return wraps && meter->since_ns ? meter->read_ns + KEEP_UP_NS : INT64_MAX;
+    bool wraps = !meter->leaves_cpu && energy_counters_may_wrap(&meter->cpu);
+    return wraps && meter->since_ns ? meter->cpu.read_ns + KEEP_UP_NS : INT64_MAX;
 }
 
 void energy_meter_update_counters(struct energy_meter *meter, int64_t now_ns)
 {
-    read_counters(meter, now_ns);
+    energy_counters_read(&meter->cpu, now_ns);
 }
 
 /* ---- shares ---- */
@@ -341,7 +184,8 @@ static double gpu_joules(
  * counted there. */
 static bool has_joules(const struct energy_meter *meter, const struct gpu_device *device)
 {
-    return device->mig ? device->is_card_leader : !(device->in_package && has_package(meter));
+    return device->mig ? device->is_card_leader
+                       : !(device->in_package && energy_counters_have_package(&meter->cpu));
 }
 
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
@@ -368,7 +212,7 @@ static double total_of(
     const struct energy_meter *meter, const struct interval *interval, double battery)
 {
     double total = NAN;
-    if (!has_package(meter) && !isnan(battery))
+    if (!energy_counters_have_package(&meter->cpu) && !isnan(battery))
         return battery;
     add(&total, interval->domains[ENERGY_PACKAGE]);
     add(&total, interval->domains[ENERGY_DRAM]);
@@ -448,7 +292,8 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
 
 bool energy_meter_is_partial(const struct energy_meter *meter)
 {
-    return meter->gpu_is_lost || meter->is_lost[ENERGY_PACKAGE] || meter->is_lost[ENERGY_DRAM];
+    return meter->gpu_is_lost || meter->cpu.is_lost[ENERGY_PACKAGE] ||
+           meter->cpu.is_lost[ENERGY_DRAM];
 }
 
 void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_ENERGY_FIGURE_COUNT])
@@ -462,7 +307,7 @@ void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_E
     };
     energy_figures(&meter->energy, joules);
     for (int i = 0; i < ENERGY_DOMAINS; i++) {
-        if (meter->is_lost[i])
+        if (meter->cpu.is_lost[i])
             joules[of_domain[i]] = NAN;
     }
     if (meter->gpu_is_lost)
@@ -472,26 +317,14 @@ void energy_meter_figures(const struct energy_meter *meter, double joules[GPUT_E
             joules[GPUT_ENERGY_COMBINED] = NAN;
 }
 
-/* Whether joules of the domain are in the total. */
-static bool counts(const struct energy_meter *meter, enum energy_domain domain)
-{
-    const struct gput_energy *energy = &meter->energy;
-    return (domain == ENERGY_PACKAGE && !isnan(energy->machine.package)) ||
-           (domain == ENERGY_DRAM && !isnan(energy->machine.dram));
-}
-
 double energy_meter_unknown_seconds(const struct energy_meter *meter)
 {
-    int64_t max_ns = 0;
-    for (size_t i = 0; i < counter_count(meter); i++) {
-        int64_t unknown_ns =
-            energy_counter_unknown_ns(&meter->counters[i], meter->start_ns, meter->read_ns);
-        if (counts(meter, domain_of(meter, i)) && unknown_ns > max_ns)
-            max_ns = unknown_ns;
-    }
-    /* A counter without a name may be a package's. */
-    if (meter->powercap.n_unnamed > 0 && !meter->uses_perf)
-        max_ns = meter->read_ns - meter->start_ns;
+    const struct gput_energy *energy = &meter->energy;
+    bool is_in_total[ENERGY_DOMAINS] = {
+        [ENERGY_PACKAGE] = !isnan(energy->machine.package),
+        [ENERGY_DRAM] = !isnan(energy->machine.dram),
+    };
+    int64_t max_ns = energy_counters_unknown_ns(&meter->cpu, meter->start_ns, is_in_total);
     double seconds = (double)max_ns / (double)NS_PER_SECOND;
     for (size_t i = 0; i < GPU_MAX_DEVICES && !isnan(meter->energy.machine.gpu); i++)
         seconds = fmax(seconds, gpu_energy_unknown_seconds(&meter->gpus[i]));
@@ -501,92 +334,6 @@ double energy_meter_unknown_seconds(const struct energy_meter *meter)
 double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i)
 {
     return meter->gpus[i].is_lost ? NAN : meter->gpus[i].joules;
-}
-
-static const char *fault_of(const struct energy_counter *counter, enum energy_domain domain)
-{
-    if (counter->failed)
-        return counter->has_last ? "cannot be read any more; what it misses is not known"
-                                 : "cannot be read and is left out";
-    if (counter->went_back)
-        return "went back; those intervals were left out";
-    if (counter->went_ahead)
-        return "jumped ahead by more than a CPU can use; those intervals were left out";
-    if (may_stand_still(domain))
-        return NULL;
-    if (!counter->stood_still)
-        return counter->has_moved || counter->last_ns == counter->moved_ns ? NULL
-                                                                           : "has not moved yet";
-    return counter->has_moved ? "stood still; what it missed is not known"
-                              : "stands still and is left out";
-}
-
-/* "package", and which one where there are several. */
-static void name_counter(const struct energy_meter *meter, size_t i, char *name, size_t size)
-{
-    enum energy_domain domain = domain_of(meter, i);
-    size_t same = 0;
-    for (size_t k = 0; k < counter_count(meter); k++)
-        same += domain_of(meter, k) == domain;
-    uint32_t package =
-        meter->uses_perf ? meter->perf.counters[i].package : meter->powercap.zones[i].package;
-    bool is_mmio = !meter->uses_perf && meter->powercap.zones[i].is_mmio;
-    if (same > 1)
-        snprintf(
-            name, size, "%s %u%s", energy_domain_name(domain), package, is_mmio ? " (mmio)" : "");
-    else
-        snprintf(name, size, "%s", energy_domain_name(domain));
-}
-
-static void explain_unnamed(const struct energy_meter *meter, struct fault_list *faults)
-{
-    const struct powercap *powercap = &meter->powercap;
-    for (size_t i = 0; i < powercap->n_unnamed && !meter->uses_perf; i++) {
-        char line[256];
-        const struct powercap_zone *zone = &powercap->zones[powercap->count + i];
-        snprintf(line, sizeof line, "%.*s has no name that says what it counts and is left out",
-            folder_length(zone), zone->path);
-        fault_list_add(faults, line);
-    }
-}
-
-/* The platform contains the CPU and much else: nothing says how much of it is the CPU's. */
-static void explain_psys_alone(const struct energy_meter *meter, struct fault_list *faults)
-{
-    size_t n_psys = 0, count = counter_count(meter);
-    for (size_t i = 0; i < count; i++)
-        n_psys += domain_of(meter, i) == ENERGY_PSYS;
-    if (count > 0 && n_psys == count)
-        fault_list_add(faults,
-            "there is the psys counter alone, of the whole platform: it is in no "
-            "total and is not shared out");
-}
-
-void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size)
-{
-    struct fault_list faults;
-    fault_list_begin(&faults, text, size);
-    explain_psys_alone(meter, &faults);
-    for (size_t i = 0; i < counter_count(meter); i++) {
-        char name[32], line[160];
-        const struct powercap_zone *zone = meter->uses_perf ? NULL : &meter->powercap.zones[i];
-        const char *fault = fault_of(&meter->counters[i], domain_of(meter, i));
-        name_counter(meter, i, name, sizeof name);
-        if (zone && zone->fd < 0)
-            snprintf(line, sizeof line, "the %s counter cannot be read (%s) and is left out", name,
-                strerror(zone->open_errno));
-        else if (fault)
-            snprintf(line, sizeof line, "the %s counter %s", name, fault);
-        else if (meter->counters[i].late_ns > 0)
-            snprintf(line, sizeof line,
-                "the %s counter could not be read in the first %.1f s, which are missing", name,
-                (double)meter->counters[i].late_ns / (double)NS_PER_SECOND);
-        else
-            continue;
-        fault_list_add(&faults, line);
-    }
-    explain_unnamed(meter, &faults);
-    fault_list_end(&faults);
 }
 
 void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size)

@@ -6,11 +6,9 @@
  */
 #pragma once
 
-#include "energy/energy_counter.h"
+#include "energy/energy_counters.h"
 #include "energy/energy_peak.h"
 #include "energy/gpu_energy.h"
-#include "energy/perf_energy.h"
-#include "energy/powercap.h"
 #include "gpu/gpu.h"
 
 #include "model/energy.h"
@@ -33,20 +31,14 @@ struct energy_shares {
 
 struct energy_meter {
     const char *sysfs_root;
-    struct powercap powercap;
-    struct perf_energy perf;
-    struct energy_counter *counters; /* of powercap's zones, or perf's counters; owned */
-    bool is_lost[ENERGY_DOMAINS];    /* its joules were known, but are not any more */
-    double pending[ENERGY_DOMAINS];  /* joules since `since_ns`, from readings in between */
+    struct energy_counters cpu;
     struct gpu_energy gpus[GPU_MAX_DEVICES];
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
     bool leaves_cpu; /* to another tracker: its counters and batteries are not read */
     bool has_battery;
-    bool uses_perf;
     int64_t start_ns; /* of the session, set before the first reading; 0: then it is that */
 
     int64_t since_ns; /* start of the interval being measured; 0: none yet */
-    int64_t read_ns;  /* when the counters were last read */
     struct energy_shares since;
 
     struct gput_energy energy; /* so far; `unit` and `co2e_grams` are the caller's */
@@ -59,9 +51,7 @@ struct energy_meter {
     bool gpu_by_use;          /* some GPU was shared out by SM use */
     bool gpu_by_memory;       /* some GPU, by memory in use */
     double unshared_joules;   /* of GPUs, unattributed: their users were not known */
-    char why_not[256];        /* why the CPU's energy is not available */
     char why_no_battery[256]; /* why it is not known whether there is a battery; "" */
-    char remedy[160];         /* what an administrator can do about it; "" */
 };
 
 /* Finds the counters. `sysfs_root` must live as long as the meter. The caller calls
@@ -78,9 +68,6 @@ bool energy_meter_has_any(const struct energy_meter *meter);
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 
-/* Whether the CPU's energy is not available at all: `why_not` says why. */
-bool energy_meter_lacks_cpu(const struct energy_meter *meter);
-
 /* An upper bound of the seconds for which some package, DRAM or GPU gave no joules while others of
  * its kind did: they are missing in the sums. */
 double energy_meter_unknown_seconds(const struct energy_meter *meter);
@@ -96,9 +83,7 @@ double energy_meter_gpu_joules(const struct energy_meter *meter, size_t i);
 /* Whether the total is only known up to some moment. */
 bool energy_meter_is_partial(const struct energy_meter *meter);
 
-/* Writes all faults of the CPU's counters, and of GPU figures, as far as there is space: "the psys
- * counter stood still; …". "" when nothing is. */
-void energy_meter_explain_cpu(const struct energy_meter *meter, char *text, size_t size);
+/* Writes all faults of GPU figures, as far as there is space; "" when nothing is. */
 void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, size_t size);
 
 /* Whether some GPU has no counter, so that its power was integrated. */

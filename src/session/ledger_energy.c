@@ -92,24 +92,24 @@ static void add_cpu_energy(const struct ledger *ledger, struct gput_results *res
     const struct energy_meter *meter = ledger->snapshot->energy;
     char faults[GPUT_REASON_SIZE], shares[192], node[160];
     bool is_known = knows_cpu(&meter->energy);
-    const char *remedy = meter->remedy[0] && !meter->uses_perf ? meter->remedy : "";
+    const char *remedy = meter->cpu.remedy[0] && !meter->cpu.uses_perf ? meter->cpu.remedy : "";
     const char *hint = remedy[0] ? "; an administrator can run: " : "";
     explain_shares(ledger, shares, sizeof shares);
     node_reader_explain(ledger->node, ledger->settings->start_ns, node, sizeof node);
-    energy_meter_explain_cpu(
-        meter, faults, sizeof faults - sizeof meter->remedy - strlen(shares) - strlen(node));
-    if (meter->leaves_cpu && !energy_meter_lacks_cpu(meter))
+    energy_counters_explain(&meter->cpu, faults,
+        sizeof faults - sizeof meter->cpu.remedy - strlen(shares) - strlen(node));
+    if (meter->leaves_cpu && !energy_counters_are_missing(&meter->cpu))
         results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s", node);
-    else if (energy_meter_lacks_cpu(meter))
-        results_add_source(
-            results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s", meter->why_not, hint, remedy);
+    else if (energy_counters_are_missing(&meter->cpu))
+        results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE, "%s%s%s",
+            meter->cpu.why_not, hint, remedy);
     else if (faults[0])
         results_add_source(results, "cpu_energy",
             is_known ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_UNAVAILABLE, "RAPL, but %s%s%s%s", faults,
             shares, hint, remedy);
     else if (is_known)
         results_add_source(results, "cpu_energy", GPUT_SOURCE_EXACT, "RAPL counters %s%s%s%s%s",
-            meter->uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
+            meter->cpu.uses_perf ? "by perf events" : "by powercap", how_cpu_is_shared_out(meter),
             shares, node[0] ? "; " : "", node);
     else
         results_add_source(results, "cpu_energy", GPUT_SOURCE_UNAVAILABLE,

@@ -269,8 +269,8 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
         network_pid(session));
     session_settings_warn_of_gpus(&session->settings,
-        energy_meter_lacks_cpu(
-            &session->sampler.energy)); /* not earlier: after a failure only that is reported */
+        energy_counters_are_missing(
+            &session->sampler.energy.cpu)); /* not earlier: after a failure only that is reported */
     session_identity_begin(
         &session->ledger.identity, &session->settings, pid, session->target.argv);
     TRY(session_start_ticks(session, error));

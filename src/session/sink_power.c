@@ -89,21 +89,21 @@ static void warn_of_missing(struct power_sink *recording)
 {
     const struct energy_meter *meter = recording->snapshot->energy;
     char faults[GPUT_REASON_SIZE];
-    const char *end = meter->remedy[0] ? "; an administrator can run: " : ".";
-    if (meter->uses_perf)
+    const char *end = meter->cpu.remedy[0] ? "; an administrator can run: " : ".";
+    if (meter->cpu.uses_perf)
         return;
-    energy_meter_explain_cpu(meter, faults, sizeof faults);
-    if (energy_meter_lacks_cpu(meter))
+    energy_counters_explain(&meter->cpu, faults, sizeof faults);
+    if (energy_counters_are_missing(&meter->cpu))
         session_warn(recording->sink.settings,
             "The recording goes on without the CPU's power%s: %s%s%s",
             gpu_set_is_empty(recording->snapshot->gpus)
                 ? ", and no GPU was found (why: gpu-tracker doctor)"
                 : "",
-            meter->why_not, end, meter->remedy);
+            meter->cpu.why_not, end, meter->cpu.remedy);
     else if (faults[0])
         session_warn(recording->sink.settings,
             "The recording goes on without some of the CPU's power: %s%s%s", faults, end,
-            meter->remedy);
+            meter->cpu.remedy);
 }
 
 /* CPU time of a process without our own threads inside it. */

@@ -4,7 +4,7 @@
 static const char *faults(const struct energy_meter *meter)
 {
     static char text[512];
-    energy_meter_explain_cpu(meter, text, sizeof text);
+    energy_counters_explain(&meter->cpu, text, sizeof text);
     return text;
 }
 
@@ -307,7 +307,7 @@ static void names_every_faulty_counter(void **state)
         "the package 0 counter went back; those intervals were left out; "
         "the package 1 counter went back; those intervals were left out; "
         "the dram 1 counter cannot be read and is left out");
-    energy_meter_explain_cpu(&meter, text, sizeof text);
+    energy_counters_explain(&meter.cpu, text, sizeof text);
     assert_string_equal(
         text, "the package 0 counter went back; those intervals were left out; and 2 more");
     energy_meter_finish(&meter);
@@ -385,7 +385,7 @@ static void says_why_there_is_none(void **state)
     struct energy_meter meter;
     energy_meter_init(&meter, "/nonexistent");
     assert_false(energy_meter_has_any(&meter));
-    assert_non_null(strstr(meter.why_not, "no RAPL counters"));
+    assert_non_null(strstr(meter.cpu.why_not, "no RAPL counters"));
     energy_meter_finish(&meter);
 }
 
