@@ -4,7 +4,7 @@
  * Along the path of the data:
  *
  *   standard-streams.c   no standard stream stays closed in gpu-tracker
- *   option.c             the table of options; command.c the table of commands
+ *   option.c             the table of options; command-table.c the table of commands
  *   parse-arguments.c    the command line, taken apart by both tables
  *   arguments.c          what it has: options and operands
  *   choice.c             one word out of a list; what is not in it is refused with the nearest
