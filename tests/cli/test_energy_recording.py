@@ -59,6 +59,9 @@ class TheirReader:
                 found.append([])
         return found
 
+    def is_cut(self, name):
+        return {date for date, _ in self.curves[name]}.issuperset(self.ends)
+
     def total(self, name):
         return sum(map(trapezoid, self.segments(name)))
 
@@ -184,6 +187,8 @@ class Recording(RecordingTest):
             self.assert_near(total, watts * ours["nvidia_power"]["seconds"])
         self.assert_near(theirs.total("nvidia_power"), ours["nvidia_power"]["total"])
         for name in theirs.curves:
+            if str(name).startswith("per_process") and not theirs.is_cut(name):
+                continue  # a busy machine may sample no process between the last two lines
             segments = theirs.segments(name)
             self.assertEqual(len(segments), 2, name)  # nothing is drawn over the time between
             self.assert_near(sum(map(trapezoid, segments)), ours[name if isinstance(name, str) else ":".join(name)]["total"])
