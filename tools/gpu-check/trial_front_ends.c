@@ -97,8 +97,10 @@ static double await_metric(
         if (fetch_metrics(port, text, sizeof text)) {
             *is_served = true;
             value = metric(text, name);
-            /* A driver that lists no process: there is nothing to wait for but the context. */
-            if (check->listing != LISTS_PROCESS && check_steps_done(check, "hold") > 0)
+            /* Of a driver that lists no process: until a sample after the program has its memory
+             * has no figure. One from before it has 0, rightly. */
+            if (check->listing != LISTS_PROCESS && isnan(value) &&
+                check_steps_done(check, "hold") > 0)
                 break;
         }
         monotonic_sleep_until(monotonic_now_ns() + NS_PER_S / 10);
