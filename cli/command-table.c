@@ -48,9 +48,7 @@ static const struct command commands[] = {
             "command is not executable; 127: the command was not found; 2: usage error.",
         .options = run_options,
         .takes_defaults = true,
-        .operand = ARGUMENT_COMMAND,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_COMMAND, 1, -1},
         .takes_a_command = true,
     },
     {
@@ -68,9 +66,7 @@ static const struct command commands[] = {
             "sampled may be missing.",
         .options = attach_options,
         .takes_defaults = true,
-        .operand = ARGUMENT_TEXT,
-        .min_operands = 0,
-        .max_operands = 1,
+        .operands = {ARGUMENT_TEXT, 0, 1},
     },
     {
         .name = "live",
@@ -89,9 +85,7 @@ static const struct command commands[] = {
             "the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the same of a "
             "command.",
         .options = live_options,
-        .operand = ARGUMENT_TEXT,
-        .min_operands = 0,
-        .max_operands = 1,
+        .operands = {ARGUMENT_TEXT, 0, 1},
     },
     {
         .name = "help",
@@ -106,8 +100,7 @@ static const struct command commands[] = {
                 "track, report, blocks, energy, training and serve. Each shows its commands and "
                 "examples.",
         .options = help_options,
-        .operand = ARGUMENT_HELP,
-        .max_operands = 2,
+        .operands = {ARGUMENT_HELP, 0, 2},
     },
     {
         .name = "serve",
@@ -137,9 +130,7 @@ static const struct command commands[] = {
                 "The file remains when gpu-tracker itself is killed. The pickle that the older "
                 "Python package leaves is also read, as data only.",
         .options = show_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "job",
@@ -158,9 +149,7 @@ static const struct command commands[] = {
             "GPU's figures; clocks of machines are compared. A file that cannot be read is named, "
             "and the rest stands.",
         .options = job_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
         .name = "report",
@@ -188,9 +177,7 @@ static const struct command commands[] = {
                 "shown as the ranks of one job.",
         .note = cmd_report_note,
         .options = report_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
         .name = "plot",
@@ -208,9 +195,7 @@ static const struct command commands[] = {
                 "No peak is lost, however many samples there are. PDF and PNG need the libraries "
                 "cairo and Pango (Debian: libpangocairo-1.0-0), SVG needs nothing.",
         .options = plot_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
         .name = "mark start",
@@ -226,9 +211,7 @@ static const struct command commands[] = {
                 "shell scripts and other programs that cannot use the library. Give the same name "
                 "to 'gpu-tracker mark stop' where the code block ends.",
         .options = mark_options,
-        .operand = ARGUMENT_TEXT,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_TEXT, 1, 1},
     },
     {
         .name = "mark stop",
@@ -241,9 +224,7 @@ static const struct command commands[] = {
         .help = "Writes a stop mark for the code block NAME to a sub-tracking file. See "
                 "'gpu-tracker mark start --help'.",
         .options = mark_options,
-        .operand = ARGUMENT_TEXT,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_TEXT, 1, 1},
     },
     {
         .name = "sub-track combine",
@@ -257,8 +238,7 @@ static const struct command commands[] = {
         .help = "Combines multiple sub-tracking files into one. This is usually a result of "
                 "sub-tracking a code block that is called in multiple simultaneous processes.",
         .options = combine_options,
-        .operand = ARGUMENT_FILE,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 0, -1},
     },
     {
         .name = "energy record",
@@ -277,9 +257,7 @@ static const struct command commands[] = {
                 "\n"
                 "The exit status is the command's own.",
         .options = energy_record_options,
-        .operand = ARGUMENT_COMMAND,
-        .min_operands = 0,
-        .max_operands = -1,
+        .operands = {ARGUMENT_COMMAND, 0, -1},
         .takes_a_command = true,
     },
     {
@@ -294,9 +272,7 @@ static const struct command commands[] = {
                 "AIPowerMeter or gpu-tracker. Integrals use the trapezoidal rule, segment by "
                 "segment. The time between two segments adds nothing.",
         .options = energy_summary_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "energy curve",
@@ -311,9 +287,7 @@ static const struct command commands[] = {
                 "\n"
                 "    gpu-tracker energy curve exp1 intel_power,total_dram_power -o power.svg",
         .options = energy_curve_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 2,
-        .max_operands = 2,
+        .operands = {ARGUMENT_FILE, 2, 2},
     },
     {
         .name = "doctor",
@@ -378,9 +352,7 @@ static const struct command commands[] = {
                 "Shows when the job and its training loop began and ended, and how much time was "
                 "before, in and after the loop. Durations are in seconds.",
         .options = profile_job_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile steps",
@@ -395,9 +367,7 @@ static const struct command commands[] = {
                 "the last end. An event without a step belongs to the step whose interval strictly "
                 "contains it. Events in no step do not count.",
         .options = profile_steps_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile phases",
@@ -410,9 +380,7 @@ static const struct command commands[] = {
         .help = "Shows runs of consecutive steps of one training phase, and the intervals before, "
                 "between and after them. Relative times count from the first system file.",
         .options = profile_phases_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile utilization",
@@ -425,9 +393,7 @@ static const struct command commands[] = {
         .help = "Shows mean, minimum, maximum, 50th, 95th and 99th percentile of the readings of "
                 "each resource and node, over the whole profile or for each training phase.",
         .options = profile_utilization_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile devices",
@@ -440,9 +406,7 @@ static const struct command commands[] = {
         .help = "Counts the readings of each resource and node in each range of percent. Readings "
                 "outside all ranges are counted as \"other\".",
         .options = profile_devices_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile dataloader",
@@ -457,9 +421,7 @@ static const struct command commands[] = {
                 "twice the median or more, longest first. Tables: summary, initialization, "
                 "initialization_outliers, worker_outliers, getnext_outliers, batch_time_outliers.",
         .options = profile_dataloader_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile metrics",
@@ -474,9 +436,7 @@ static const struct command commands[] = {
                 "steps, and the readings between the first begin and the last end of them. Tables: "
                 "system, framework.",
         .options = profile_rows_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = 1,
+        .operands = {ARGUMENT_FILE, 1, 1},
     },
     {
         .name = "profile python",
@@ -495,9 +455,7 @@ static const struct command commands[] = {
                 "\n"
                 "Profiles of a training run can be selected by step, time, phase, mode and node.",
         .options = profile_python_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 2,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 2, -1},
     },
     {
         .name = "pytorch breakdown",
@@ -515,9 +473,7 @@ static const struct command commands[] = {
                 "the communication and copying overlapped with computing. Kernels named nccl... or "
                 "rccl... are communication. Ranks without a trace are listed.",
         .options = profile_kineto_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
         .name = "pytorch kernels",
@@ -531,9 +487,7 @@ static const struct command commands[] = {
         .help = "Shows kernels and memory copies in traces of PyTorch's profiler, by total time "
                 "over all ranks. The rest is summed up as \"others\".",
         .options = profile_kineto_top_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
         .name = "pytorch idle",
@@ -549,9 +503,7 @@ static const struct command commands[] = {
                 "of up to 30 ns, the delay between kernels), other (it was launched in time, but "
                 "waited for something else), unknown (the trace has no launch time).",
         .options = profile_kineto_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
         .name = "pytorch diff",
@@ -567,9 +519,7 @@ static const struct command commands[] = {
             "and name, with the largest change of time first. All traces of a folder are added up, "
             "one file per rank. Ranks that are missing, or differ between the sides, are listed.",
         .options = profile_kineto_top_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 2,
-        .max_operands = 2,
+        .operands = {ARGUMENT_FILE, 2, 2},
     },
 #endif
     {
@@ -593,9 +543,7 @@ static const struct command commands[] = {
             "damaged file the intact part is used, with one warning. Memory use is bounded, "
             "whatever the size of the files.",
         .options = timeline_merge_options,
-        .operand = ARGUMENT_FILE,
-        .min_operands = 1,
-        .max_operands = -1,
+        .operands = {ARGUMENT_FILE, 1, -1},
     },
 };
 

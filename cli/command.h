@@ -35,9 +35,10 @@ struct command {
     /* A further paragraph of the help that depends on the build, or ""; NULL: there is none. */
     const char *(*note)(void);
     const enum option_id *options; /* in the order of the help, OPTION_END at the end */
-    enum argument_kind operand;    /* what its operands are, for completions */
-    int min_operands;
-    int max_operands;     /* -1: any number */
+    struct {
+        enum argument_kind kind; /* for completions */
+        int min, max;            /* how many; max -1: any number */
+    } operands;
     bool takes_defaults;  /* of the user's config file (defaults.c) */
     bool takes_a_command; /* everything from the first operand on belongs to another program */
 };

@@ -169,13 +169,13 @@ static void put_bash_command(FILE *file, const struct command *command)
         put_first_words(file);
         fputs("'\n", file);
     }
-    if (command->operand == ARGUMENT_HELP)
+    if (command->operands.kind == ARGUMENT_HELP)
         put_bash_help(file);
-    const char *kind = !command->name[0]                      ? "words"
-                       : command->operand == ARGUMENT_HELP    ? "words"
-                       : command->operand == ARGUMENT_COMMAND ? "command"
-                       : command->operand == ARGUMENT_FILE    ? "file"
-                                                              : "";
+    const char *kind = !command->name[0]                            ? "words"
+                       : command->operands.kind == ARGUMENT_HELP    ? "words"
+                       : command->operands.kind == ARGUMENT_COMMAND ? "command"
+                       : command->operands.kind == ARGUMENT_FILE    ? "file"
+                                                                    : "";
     fprintf(file, "        kind=%s\n        ;;\n", kind);
 }
 
@@ -267,13 +267,13 @@ static void put_zsh_command(FILE *file, const struct command *command)
     fputs("    _arguments -s -S \\\n", file);
     for (const enum option_id *id = command->options; *id != OPTION_END; id++)
         put_zsh_option(file, option(*id));
-    if (command->operand == ARGUMENT_COMMAND)
+    if (command->operands.kind == ARGUMENT_COMMAND)
         fputs("        '(-)*::command:{ [[ $words[1] == -- ]] && shift words && ((CURRENT--)); "
               "_normal }'\n",
             file);
-    else if (command->operand == ARGUMENT_FILE)
+    else if (command->operands.kind == ARGUMENT_FILE)
         fputs("        '*:file:_files'\n", file);
-    else if (command->operand == ARGUMENT_HELP)
+    else if (command->operands.kind == ARGUMENT_HELP)
         put_zsh_help(file);
     else
         fputs("        '*: :'\n", file);
@@ -442,11 +442,11 @@ void generate_fish(FILE *file)
             put_fish_name(file, command, first);
         for (const enum option_id *id = command->options; *id != OPTION_END; id++)
             put_fish_option(file, command, option(*id));
-        if (command->operand == ARGUMENT_COMMAND)
+        if (command->operands.kind == ARGUMENT_COMMAND)
             put_fish_subcommand(file, command);
-        if (command->operand == ARGUMENT_HELP)
+        if (command->operands.kind == ARGUMENT_HELP)
             put_fish_help(file, command);
-        if (command->operand == ARGUMENT_FILE)
+        if (command->operands.kind == ARGUMENT_FILE)
             fprintf(
                 file, "complete -c gpu-tracker -n '__gpu_tracker_is \"%s\"' -F\n", command->name);
     }

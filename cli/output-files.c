@@ -183,7 +183,7 @@ static int check_against_operands(const struct arguments *arguments, enum option
 {
     int code = GPUT_OK;
     char own_name[64];
-    if (arguments->command->operand != ARGUMENT_FILE || arguments->command->takes_a_command)
+    if (arguments->command->operands.kind != ARGUMENT_FILE || arguments->command->takes_a_command)
         return GPUT_OK;
     for (int i = 0; code == GPUT_OK && i < arguments->n_operands; i++)
         code = output_files_keep_of(

@@ -288,12 +288,12 @@ int parse_check_operands(const struct arguments *arguments, struct gput_error *e
     const struct command *command = arguments->command;
     char name[64];
     name_after_blank(command, name);
-    if (arguments->n_operands < command->min_operands)
+    if (arguments->n_operands < command->operands.min)
         return fail(error, GPUT_ERROR_INVALID,
             "Something is missing: gpu-tracker%s %s, for example: %.*s", name, command->usage,
             (int)strcspn(command->examples, "\n#"), command->examples);
-    if (command->max_operands >= 0 && arguments->n_operands > command->max_operands)
+    if (command->operands.max >= 0 && arguments->n_operands > command->operands.max)
         return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s",
-            arguments->operands[command->max_operands], name, command->usage);
+            arguments->operands[command->operands.max], name, command->usage);
     return GPUT_OK;
 }
