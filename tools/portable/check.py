@@ -14,12 +14,24 @@ import zipfile
 LARGEST_BYTES = 3_000_000
 NEWEST_GLIBC = (2, 17)
 IMPORT = "import gpu_tracker as g; t = g.Tracker(); t.start(); t.stop(); assert t.resource_usage.max_ram.main.total_rss > 0"
+ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
 BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.2"
+
+
+def architecture_of(name):
+    return next(filter(None, re.search(r"linux-([^-.]+)|(?:manylinux_2_17|musllinux_1_2)_(\w+?)\.", name).groups()))
+
+
+def check_elf(program, architecture):
+    """64-bit, little-endian, and for the architecture that the file's name promises."""
+    header = program.read_bytes()[:20]
+    assert header[:6] == b"\x7fELF\2\1", f"{program.name}: {header[:6]}"
+    assert int.from_bytes(header[18:20], "little") == ELF_MACHINES[architecture], f"{program.name} is not for {architecture}"
 
 
 def runner(name):
     """The words before the command that run a program of the archive's architecture."""
-    architecture = next(filter(None, re.search(r"linux-([^-.]+)|(?:manylinux_2_17|musllinux_1_2)_(\w+?)\.", name).groups()))
+    architecture = architecture_of(name)
     return [] if architecture == platform.machine() else [f"qemu-{architecture}-static", "-L", f"/usr/{architecture}-linux-gnu"]
 
 
@@ -54,6 +66,8 @@ def check_archive(archive):
             packed.extractall(folder)
         program = next(pathlib.Path(folder).glob("*/gpu-tracker"))
         size, glibc = program.stat().st_size, glibc_of(program)
+        for binary in (program, *program.parent.rglob("*.so")):
+            check_elf(binary, architecture_of(archive.name))
         assert size <= LARGEST_BYTES, f"{size} bytes"
         assert glibc is None if is_static else glibc <= NEWEST_GLIBC, f"needs glibc {glibc}"
         for place in (b"/home/", b"build-portable"):
@@ -69,8 +83,13 @@ def check_wheel(wheel):
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
         before, is_musl = runner(wheel.name), "musllinux" in wheel.name
         for name in ("gpu_tracker/gpu-tracker", "gpu_tracker/_native.abi3.so"):
-            glibc = glibc_of(pathlib.Path(packed.extract(name, f"{folder}/binaries")))
+            binary = pathlib.Path(packed.extract(name, f"{folder}/binaries"))
+            check_elf(binary, architecture_of(wheel.name))
+            glibc = glibc_of(binary)
             assert glibc is None if is_musl else glibc <= NEWEST_GLIBC, f"{name} needs glibc {glibc}"
+        (metadata,) = (name for name in packed.namelist() if name.endswith(".dist-info/WHEEL"))
+        tags = re.findall(r"(?m)^Tag: (\S+)", packed.read(metadata).decode())
+        assert tags == [wheel.stem.split("-", 2)[2]], tags
         (components,) = (name for name in packed.namelist() if name.endswith(".dist-info/sboms/components.cdx.json"))
         assert len(json.loads(packed.read(components))["components"]) == 4, components
         if before or is_musl:
