@@ -85,6 +85,8 @@ class Notebooks(package.PackageTest):
                 for cell, text in zip(cells, now):
                     saved = text_of(cell)
                     self.assertEqual(masked(text), masked(saved))
+                    if package.forks_hang:
+                        continue  # AddressSanitizer keeps freed memory
                     for ours, theirs in zip(used(text), used(saved)):
                         self.assertLessEqual(max(abs(ours[0] - theirs[0]), abs(ours[1] - theirs[1])), CLOSE_MB, (text, saved))
 
