@@ -24,16 +24,19 @@ static const struct domain {
     {"GPUs in packages", "in_package_gpu_power", NULL},
 };
 
-/* What each GPU has; of two names the second is AIPowerMeter's. */
-static const char *const gpu_power[] = {"per_gpu_nvidia_power", "per_gpu_power_draw"};
-static const char *const gpu_share[] = {"", "per_gpu_attributable_power"};
-static const char *const gpu_use[] = {"per_gpu_nvidia_use_rate", "per_gpu_average_sm_use"};
-static const char *const gpu_memory[] = {"per_gpu_nvidia_memory", "per_gpu_attributable_mem_use"};
+/* What each GPU has, with the names that AIPowerMeter's recordings of 2023 have. Of use the last
+ * name is what the command's processes have; the one before is what all processes have. */
+static const char *const gpu_power[] = {"per_gpu_nvidia_power", "per_gpu_power_draw", NULL};
+static const char *const gpu_use[] = {
+    "per_gpu_nvidia_use_rate", "per_gpu_per_pid_utilization_absolute", "nvidia_sm_use", NULL};
+static const char *const gpu_memory[] = {"per_gpu_nvidia_memory", "nvidia_mem_use", NULL};
+static const char *const gpu_share[] = {"per_gpu_attributable_power", NULL};
 
 struct overview {
     const struct gput_energy_recording *recording;
     const struct gput_energy_window *window;
     struct str *text;
+    int label_width;
 };
 
 /* False: nothing was recorded of it. */
@@ -44,13 +47,13 @@ static bool find(
                        overview->recording, name, overview->window, metric, NULL) == GPUT_OK;
 }
 
-/* A device's metric of either name. */
-static bool find_of(const struct overview *overview, const char *const names[2], const char *device,
+/* A device's metric of the first of these names that it has. */
+static bool find_of(const struct overview *overview, const char *const *names, const char *device,
     struct gput_energy_metric *metric)
 {
     char name[128];
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s:%s", names[i], device);
+    for (; *names; names++) {
+        snprintf(name, sizeof name, "%s:%s", *names, device);
         if (find(overview, name, metric))
             return true;
     }
@@ -60,12 +63,12 @@ static bool find_of(const struct overview *overview, const char *const names[2],
 static void put_label(struct overview *overview, const char *label)
 {
     size_t start = overview->text->length;
-    str_printf(overview->text, "  %.*s", MAX_LABEL, label);
+    str_printf(overview->text, "  %.*s", overview->label_width, label);
     if (overview->text->failed)
         return;
     size_t width = utf8_width(overview->text->data + start);
-    if (width < MAX_LABEL)
-        str_append_repeated(overview->text, ' ', MAX_LABEL - width);
+    if (width < (size_t)overview->label_width)
+        str_append_repeated(overview->text, ' ', (size_t)overview->label_width - width);
 }
 
 static void put_cell(struct overview *overview, const char *cell)
@@ -75,7 +78,11 @@ static void put_cell(struct overview *overview, const char *cell)
 
 static void put_head(struct overview *overview, const char *title, const char *const *columns)
 {
-    str_printf(overview->text, "\n%-*s", MAX_LABEL, title);
+    size_t count = 0;
+    while (columns[count])
+        count++;
+    overview->label_width = count > 5 ? MAX_LABEL - CELL_WIDTH : MAX_LABEL;
+    str_printf(overview->text, "\n%-*s", overview->label_width, title);
     for (; *columns; columns++)
         put_cell(overview, *columns);
     str_append_char(overview->text, '\n');
@@ -142,7 +149,7 @@ static void write_domains(struct overview *overview)
     }
 }
 
-static void put_gpu(struct overview *overview, const char *device)
+static void put_gpu(struct overview *overview, const char *device, bool has_share)
 {
     struct gput_energy_metric power = gput_energy_metric_default(),
                               use = gput_energy_metric_default(),
@@ -152,7 +159,6 @@ static void put_gpu(struct overview *overview, const char *device)
     if (!find_of(overview, gpu_power, device, &power))
         power.total = power.average = power.max = NAN;
     snprintf(label, sizeof label, "GPU %s", device);
-    bool has_share = find_of(overview, gpu_share, device, &share);
     bool has_use = find_of(overview, gpu_use, device, &use);
     put_label(overview, label);
     put_joules(overview, power.total);
@@ -162,7 +168,7 @@ static void put_gpu(struct overview *overview, const char *device)
     put_cell(overview,
         human_bytes(find_of(overview, gpu_memory, device, &memory) ? memory.max : NAN, cell));
     if (has_share)
-        put_joules(overview, share.total);
+        put_joules(overview, find_of(overview, gpu_share, device, &share) ? share.total : NAN);
     str_append_char(overview->text, '\n');
 }
 
@@ -180,18 +186,21 @@ static bool is_repeated(const struct overview *overview, size_t end, const char 
 
 static void write_gpus(struct overview *overview)
 {
-    static const char *const columns[] = {"energy", "mean", "max", "busy", "memory", NULL};
+    static const char *const columns[] = {"energy", "mean", "max", "busy", "memory", NULL},
+                             *const with_share[] = {
+                                 "energy", "mean", "max", "busy", "memory", "command", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
-    bool begun = false;
+    bool begun = false,
+         has_share = gput_energy_recording_select(overview->recording, gpu_share[0], NULL, 0) > 0;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
         const char *name = gput_energy_recording_name(overview->recording, i);
         if (!find(overview, name, &metric) || !metric.device ||
             is_repeated(overview, i, metric.device))
             continue;
         if (!begun)
-            put_head(overview, "GPUs", columns);
+            put_head(overview, "GPUs", has_share ? with_share : columns);
         begun = true;
-        put_gpu(overview, metric.device);
+        put_gpu(overview, metric.device, has_share);
     }
 }
 
@@ -201,6 +210,7 @@ static void write_command(struct overview *overview)
     struct gput_energy_metric metric = gput_energy_metric_default();
     char figure[HUMAN_SIZE], max[HUMAN_SIZE];
     size_t start = overview->text->length;
+    overview->label_width = MAX_LABEL;
     str_append(overview->text, "\nThe command\n");
     size_t begun = overview->text->length;
     if (find(overview, "absolute_cpu_time_per_pid", &metric)) {
@@ -275,7 +285,7 @@ static void write_others(struct overview *overview)
 void energy_overview_write(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
-    struct overview overview = {recording, window, text};
+    struct overview overview = {recording, window, text, MAX_LABEL};
     char joules[HUMAN_SIZE], seconds[HUMAN_SIZE], watts[HUMAN_SIZE];
     double total = gput_energy_recording_total(recording, window);
     double duration = gput_energy_recording_seconds(recording, window);

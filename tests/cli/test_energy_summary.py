@@ -221,6 +221,24 @@ class Reading(CommandTest):
         }, rows)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 
+    def test_the_summary_of_a_recording_of_2023_has_a_heading_for_each_figure_of_a_gpu(self):
+        gpus = {
+            "nvidia_draw_absolute": 90, "per_gpu_power_draw": {"0": 20, "1": 70}, "per_gpu_attributable_power": {"1": 36, "all": 36},
+            "per_gpu_attributable_mem_use": {"0": {}, "1": {"7": 1e9, "8": 5e8}}, "per_gpu_absolute_percent_usage": {"0": 0, "1": 0.5},
+            "per_gpu_estimated_attributable_utilization": {"0": 0, "1": 0.8},
+        }
+        heading = "GPUs energy mean max busy memory command"
+        of_all = gpus | {"per_gpu_per_pid_utilization_absolute": {"0": {"9": 0.25}, "1": {"7": 0.5, "9": 0.125}}}
+        for recorded, first, second in (gpus, "0.0 %", "50.0 %"), (of_all, "25.0 %", "62.5 %"):
+            self.record(line(0, {"intel_power": 40}, recorded), line(10, {"intel_power": 40}, recorded), END)
+            done = self.run_command("energy", "summary", "rec")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            rows = [" ".join(row.split()) for row in done.stdout.splitlines()]
+            begin = rows.index(heading)
+            self.assertEqual(rows[begin + 1 :], [f"GPU 0 200 J 20 W 20 W {first} 0 B n/a", f"GPU 1 700 J 70 W 70 W {second} 1.5 GB 360 J"])
+            self.assertEqual(len({len(row) for row in done.stdout.splitlines()[begin : begin + 3]}), 1)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+
     def test_curves(self):
         self.record(line(0, {"intel_power": 10.5, "b<": 1}), line(1.5, {"intel_power": 20, "b<": 2}), END, line(60, {"intel_power": 30}))
         curve = ("energy", "curve", "rec", "intel_power")
