@@ -227,6 +227,45 @@ class OutputFile(CommandTest):
         self.assertEqual(os.listdir(self.folder / "deep"), ["report"])
 
 
+    def test_a_tracking_file_goes_where_a_link_leads_only_with_overwrite(self):
+        (self.folder / "deep").mkdir()
+        for ending in "csv", "sqlite":
+            link, target = self.folder / f"link.{ending}", self.folder / "deep" / f"rows.{ending}"
+            link.symlink_to(f"deep/{target.name}")
+            for content in None, "old":
+                if content:
+                    target.write_text(content)
+                done = self.run_command("run", "--tf", link.name, "--", "touch", "started")
+                self.assertIn(f"File {link.name} already exists.", done.stderr)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertEqual(target.read_text() if target.exists() else None, content)
+                done = self.run_command("run", "--overwrite", "--tf", link.name, "--", "true")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(os.readlink(link), f"deep/{target.name}")
+                self.assertGreater(target.stat().st_size, 100)
+        self.assertEqual(sorted(os.listdir(self.folder / "deep")), ["rows.csv", "rows.sqlite"])
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_tracking_file_of_sqlite_replaces_no_pipe(self):
+        os.mkfifo(self.folder / "pipe")
+        (self.folder / "link.sqlite").symlink_to("pipe")
+        done = self.run_command("run", "--overwrite", "--tf", "link.sqlite", "--", "touch", "started")
+        self.assertIn("Cannot write link.sqlite: it is not a regular file", done.stderr)
+        self.assertTrue((self.folder / "pipe").is_fifo())
+        self.assertFalse((self.folder / "started").exists())
+
+    def test_a_dangling_link_is_a_recording_of_power_too(self):
+        (self.folder / "recording").mkdir()
+        for form in "json", "sqlite":
+            link = self.folder / "recording" / f"power_metrics.{form}"
+            link.symlink_to("nowhere")
+            done = self.run_command("run", "--energy-folder", "recording", "--energy-driver", form, "--", "touch", "started")
+            self.assertIn("There is a recording in recording already.", done.stderr)
+            self.assertEqual(os.listdir(link.parent), [link.name])
+            link.unlink()
+        self.assertFalse((self.folder / "started").exists())
+
+
 class LinksOfOthers(CommandTest):
     """In a sticky folder that everybody can write to, as /tmp is; not followed whatever fs.protected_symlinks is here."""
 
@@ -268,7 +307,7 @@ class LinksOfOthers(CommandTest):
         for ending, more in ("csv", ["--overwrite"]), ("csv", []), ("sqlite", ["--overwrite"]):
             link = self.link(f"rows{len(more)}.{ending}")
             done = self.run_command("run", *more, "--tf", link, "--", "true")
-            if ending == "csv" and more:
+            if more:
                 self.assert_refused(done, link)
             self.assert_untouched(link)
 

@@ -134,14 +134,15 @@ static int name_file(const char *folder, const struct energy_recording_format *f
     return path->failed ? error_memory(error) : GPUT_OK;
 }
 
-/* A folder with a recording of either format is refused. */
+/* A folder with a recording of either format is refused, also where that is a dangling link. */
 static int check_folder(const char *folder, struct gput_error *error)
 {
     struct str path = {0};
+    struct stat info;
     int code = GPUT_OK;
     for (size_t i = 0; i < COUNT_OF(formats) && code == GPUT_OK; i++) {
         code = name_file(folder, formats[i], &path, error);
-        if (code == GPUT_OK && access(path.data, F_OK) == 0)
+        if (code == GPUT_OK && lstat(path.data, &info) == 0)
             code = error_set(error, GPUT_ERROR_EXISTS,
                 "There is a recording in %s already. Give another folder, or --cont to add to it.",
                 folder);

@@ -5,16 +5,19 @@
  * row of a batch waits a second at most, and not at all when the next row is expected later.
  */
 #include "base/clock.h"
+#include "base/file_target.h"
 #include "base/number.h"
 #include "base/part_file.h"
 #include "formats/sqlite_file.h"
 #include "formats/sqlite_tables.h"
 #include "formats/tracking/tracking_format.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BATCH_NS NS_PER_SECOND
@@ -28,8 +31,9 @@ struct table {
 
 struct sqlite_writer {
     struct tracking_file base;
+    char *target; /* to which the path resolves; SQLite would follow any link */
     sqlite3 *database;
-    struct part_file part; /* the first file at the path, which is locked */
+    struct part_file part; /* the first file at the target, which is locked */
     struct table data;
     struct table tables[TRACKING_FILE_MAX_TABLES];
     unsigned table_count;
@@ -183,7 +187,7 @@ static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
 /* Opens the file that has the tables, for rows. */
 static int open_for_rows(struct sqlite_writer *writer, struct gput_error *error)
 {
-    TRY(sqlite_file_create(writer->base.path, &writer->database, error));
+    TRY(sqlite_file_create(writer->target, &writer->database, error));
     return prepare_insert(writer, "data", TRACKING_COLUMNS, &writer->data, error);
 }
 
@@ -195,10 +199,13 @@ static void finalize_statements(struct sqlite_writer *writer)
 }
 
 /* Locks the file that is to be replaced; -1: there is none. */
-static int lock_old(const char *path, int *fd, struct gput_error *error)
+static int lock_old(struct sqlite_writer *writer, int *fd, struct gput_error *error)
 {
-    *fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    int code = *fd >= 0 ? tracking_lock(*fd, path, error) : GPUT_OK;
+    const char *path = writer->base.path;
+    *fd = open(writer->target, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (*fd < 0)
+        return errno == ENOENT ? GPUT_OK : error_set_errno(error, errno, "Cannot write %s", path);
+    int code = tracking_lock(*fd, path, error);
     if (code != GPUT_OK)
         close(*fd);
     return code;
@@ -207,24 +214,36 @@ static int lock_old(const char *path, int *fd, struct gput_error *error)
 /* Renames the part file over the existing one. */
 static int replace_old(struct sqlite_writer *writer, struct gput_error *error)
 {
-    const char *path = writer->base.path;
     int old_fd;
-    TRY(lock_old(path, &old_fd, error));
-    int code = sqlite_file_remove(path, error);
+    TRY(lock_old(writer, &old_fd, error));
+    int code = sqlite_file_remove(writer->target, error);
     if (code == GPUT_OK)
-        code = part_file_keep(&writer->part, path, path, error);
+        code = part_file_keep(&writer->part, writer->target, writer->base.path, error);
     if (old_fd >= 0)
         close(old_fd);
     return code;
 }
 
-static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
+/* Without `overwrite` any link is refused, as O_EXCL does. */
+static int find_target(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
 {
     const char *path = writer->base.path;
-    int fd;
-    if (!overwrite && access(path, F_OK) == 0)
+    struct stat info;
+    if (!overwrite && lstat(path, &info) == 0)
         return error_set_exists(error, path);
-    TRY(part_file_create(path, path, &writer->part, &fd, error));
+    TRY(file_target(path, &writer->target, error));
+    if (file_is_written_directly(path))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Cannot write %s: it is not a regular file, as SQLite needs it. Name another one.",
+            path);
+    return GPUT_OK;
+}
+
+static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_error *error)
+{
+    int fd;
+    TRY(find_target(writer, overwrite, error));
+    TRY(part_file_create(writer->target, writer->base.path, &writer->part, &fd, error));
     close(fd);
     TRY(fill_part(writer, error));
     TRY(replace_old(writer, error));
@@ -232,7 +251,7 @@ static int start_file(struct sqlite_writer *writer, bool overwrite, struct gput_
     if (code != GPUT_OK) {
         finalize_statements(writer);
         sqlite3_close(writer->database);
-        sqlite_file_remove(path, NULL);
+        sqlite_file_remove(writer->target, NULL);
         return code;
     }
     /* from here on a tick must not wait for a reader; a locked file is retried later */
@@ -253,6 +272,7 @@ static int create_sqlite(const char *path, const struct gput_static_data *static
     int code = start_file(writer, overwrite, error);
     if (code != GPUT_OK) {
         part_file_close(&writer->part);
+        free(writer->target);
         free(writer->base.path);
         free(writer);
         return code;
@@ -334,6 +354,7 @@ static int finish_sqlite(struct tracking_file *file, struct gput_error *error)
     int finished = sqlite_file_finish(writer->database, file->path, code ? NULL : error);
     part_file_close(
         &writer->part); /* not earlier: closing a file releases SQLite's own locks of it */
+    free(writer->target);
     return code ? code : finished;
 }
 
