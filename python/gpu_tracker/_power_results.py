@@ -128,8 +128,9 @@ class ExpResults:
         return self._figure(metric_name, "max", start, end)
 
     def total_power_draw(self, start: _Moment = None, end: _Moment = None) -> float | None:
-        """Joules of the machine: CPU packages, DRAM and GPUs, as far as they were recorded."""
-        return self._recording.total(*_window(start, end))
+        """Joules of CPU packages and GPUs, of the whole machine, as far as they were recorded. Those of DRAM are apart:
+        `total_("total_dram_power")`."""
+        return self._summary(start, end)["total_power_draw"]
 
     def get_exp_duration(self, start: _Moment = None, end: _Moment = None) -> _Duration:
         """How long was recorded, segment by segment, from when to when: (seconds, start, end), the last two since 1970."""
@@ -153,9 +154,7 @@ class ExpResults:
         """All of it as a dictionary: total_power_draw (joules), exp_duration (seconds), metrics (of each: group, device, unit,
         total, average, max, seconds, points, segments), and metadata, model_summary and results_exp where the folder has
         them. AIPowerMeter's keys are in it too: duration, start, end, and cpu and gpu where there are such metrics."""
-        import json
-
-        summary = json.loads(self._recording.render(_native.JSON, *_window(start, end)))
+        summary = self._summary(start, end)
         duration, first, last = self.get_exp_duration(start, end)
         first, last = (str(datetime.datetime.fromtimestamp(moment)) for moment in (first, last))
         groups = self.list_metrics()
@@ -165,6 +164,11 @@ class ExpResults:
         if groups["GPU"]:
             summary["gpu"] = self._summary_of_gpu(start, end)
         return summary
+
+    def _summary(self, start, end):
+        import json
+
+        return json.loads(self._recording.render(_native.JSON, *_window(start, end)))
 
     def _summary_of_cpu(self, start, end):
         return {

@@ -188,11 +188,6 @@ static PyObject *recording_seconds(PyObject *object, PyObject *args)
     return over_window(object, args, gput_energy_recording_seconds);
 }
 
-static PyObject *recording_total(PyObject *object, PyObject *args)
-{
-    return over_window(object, args, gput_energy_recording_total);
-}
-
 static PyObject *recording_window(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
@@ -326,7 +321,6 @@ static PyMethodDef recording_methods[] = {
         "window(name or None, start, end) -> (first, last): the dates that the metric, or "
         "anything, "
         "was recorded from and to; None: it was not."},
-    {"total", recording_total, METH_VARARGS, "total(start, end): joules of the machine, or None."},
     {"render", recording_render, METH_VARARGS,
         "render(format, start, end): the summary as text or JSON."},
     {"curves", recording_curves, METH_VARARGS, "curves([name, …], start, end) -> {name: Table}"},

@@ -315,8 +315,8 @@ static double interval_gpu_total(const struct interval *interval)
     return total;
 }
 
-double gput_energy_recording_total(
-    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+static double total_of_segments(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, bool with_dram)
 {
     const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
     struct interval interval = {.series = series, .bounds = window_or_all(window)};
@@ -328,10 +328,23 @@ double gput_energy_recording_total(
                series->segments[interval.end] == series->segments[interval.first])
             interval.end++;
         number_add_known(&total, interval_total(&interval, "intel_power"));
-        number_add_known(&total, interval_total(&interval, "total_dram_power"));
+        if (with_dram)
+            number_add_known(&total, interval_total(&interval, "total_dram_power"));
         number_add_known(&total, interval_gpu_total(&interval));
     }
     return total;
+}
+
+double gput_energy_recording_total(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    return total_of_segments(recording, window, true);
+}
+
+double energy_recording_total_without_dram(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
+{
+    return total_of_segments(recording, window, false);
 }
 
 /* ---- windows ---- */

@@ -21,3 +21,8 @@ int energy_recording_select(const struct gput_energy_recording *recording, const
 
 /* The moment at which the seconds of a recording start; 0 when it is empty. */
 int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
+
+/* As gput_energy_recording_total, of CPU packages and GPUs alone: AIPowerMeter's total_power_draw.
+ */
+double energy_recording_total_without_dram(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window);

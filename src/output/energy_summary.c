@@ -80,7 +80,8 @@ static void write_json(const struct gput_energy_recording *recording,
 {
     const struct energy_record *record = recording->record;
     struct doc *root = doc_create_object();
-    doc_add_double(root, "total_power_draw", gput_energy_recording_total(recording, window));
+    doc_add_double(
+        root, "total_power_draw", energy_recording_total_without_dram(recording, window));
     doc_add_double(root, "exp_duration", gput_energy_recording_seconds(recording, window));
     add_metrics(recording, window, root);
     if (root && record->metadata)
@@ -181,7 +182,7 @@ static void write_text(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
     str_append(text, "Energy consumption:\n   Total power draw: ");
-    append_number(text, gput_energy_recording_total(recording, window), 3);
+    append_number(text, energy_recording_total_without_dram(recording, window), 3);
     str_append(text, " joules\n   Recorded duration: ");
     append_number(text, gput_energy_recording_seconds(recording, window), 3);
     str_append(text, " seconds\n");

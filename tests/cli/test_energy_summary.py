@@ -94,8 +94,10 @@ class Reading(CommandTest):
             line(0, {"intel_power": 10}, old), line(10, {"intel_power": 10}, old), END,
             line(20, {"total_dram_power": 2}, new), line(24, {"total_dram_power": 2}, new), END,
         )
-        self.assertEqual(self.summary()["total_power_draw"], 10 * 10 + 10 * 100 + 4 * 2 + 4 * 50)
-        self.assertEqual(self.summary("--start", "5", "--end", "22")["total_power_draw"], 5 * 10 + 5 * 100 + 2 * 2 + 2 * 50)
+        self.assertEqual(self.summary()["total_power_draw"], 10 * 10 + 10 * 100 + 4 * 50)
+        self.assertEqual(self.summary("--start", "5", "--end", "22")["total_power_draw"], 5 * 10 + 5 * 100 + 2 * 50)
+        self.assertTrue(self.run_command("energy", "summary", "rec").stdout.startswith("1.31 kJ in 14 s, "))  # with DRAM, as it says
+        self.assertIn("Total power draw: 1300.0 joules\n", self.run_command("energy", "summary", "rec", "-f", "text").stdout)
 
     def test_a_torn_last_line_costs_itself(self):
         whole = [line(0, {"intel_power": 10}), line(2, {"intel_power": 20})]

@@ -126,7 +126,7 @@ class Leaks(package.PackageTest):
 
         def work():
             recording = _native.Recording("rec")
-            recording.metrics, recording.warning, recording.metric("intel_power", "1"), recording.total(None, "1")
+            recording.metrics, recording.warning, recording.metric("intel_power", "1"), recording.seconds(None, "1")
             recording.seconds(), recording.render(_native.JSON), recording.draw(["intel_power"])
             recording.curves(["intel_power"], "1")["intel_power"].column(0).tolist()
             for wrong in (lambda: recording.metric("x"), lambda: recording.seconds("x"), lambda: recording.curves(["intel_power", "x"]),

@@ -127,6 +127,7 @@ class Reading(package.PackageTest):
 
     def test_summary(self):
         results = self.write_small()
+        self.assertEqual(results.total_power_draw(60, 61), results.get_summary(60, 61)["total_power_draw"])
         results.db_driver.save_exp_metrics([{"accuracy": 0.5, "end_training_epoch": BEGIN}, {"accuracy": 1, "end_training_epoch": str(BEGIN)}])
         results.db_driver.save_model_card({"total_params": 12})
         results = power.ExpResults(results.db_driver)
@@ -210,6 +211,15 @@ class ReadingGpus(package.PackageTest):
         self.assertIn("   per_gpu_power_draw:0: 40.0 joules (mean 20.0 W, max 20.0 W)\n", printed.getvalue())
         self.assertIn("   per_gpu_power_draw:1: 150.0 joules (mean 75.0 W, max 80.0 W)\n", printed.getvalue())
         self.assertNotIn(":all", printed.getvalue())
+
+    def test_the_total_is_of_packages_and_gpus(self):
+        for name in "intel_power", "total_dram_power":
+            parts = {name: 10}
+            write_recording(line(0, **parts), line(2, **parts), END, line_of_2023(5, 20, 70), line_of_2023(7, 20, 80), END)
+            results = power.ExpResults("rec")
+            self.assertEqual(results.total_power_draw(), 190 + (20 if name == "intel_power" else 0))
+        write_recording(line(0, total_dram_power=10), line(2, total_dram_power=10))
+        self.assertIsNone(power.ExpResults("rec").total_power_draw())
 
     def test_a_gpu_that_comes_later(self):
         write_recording(gpu_line(0, per_gpu_nvidia_power={"0": 10}), gpu_line(1, per_gpu_nvidia_power={"0": 10, "1": None}),
