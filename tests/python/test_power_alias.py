@@ -110,7 +110,7 @@ class Alias(package.PackageTest):
         self.assertEqual((experiment.joules_to_wh(7200), experiment.joules_to_wh([3600]), experiment.joules_to_kwh(3.6e6)), (2, [1], 1))
         first = [{"date": 0, "value": 2}, {"date": 2, "value": 4}]
         second = [{"date": 10, "value": 1}, {"date": 13, "value": 1}]
-        self.assertEqual(experiment.integrate(first), [0, 6])
+        self.assertEqual((experiment.integrate(first), experiment.cumsum(first), experiment.cumsum([])), ([0, 6], [2, 6], []))
         self.assertEqual(experiment.total([first, second]), 9)
         self.assertEqual(experiment.total([first, second], start=1, end=11), 3.5 + 1)
         self.assertEqual(experiment.total({"0": [first], "1": [second]}), {"0": 6, "1": 3})
@@ -159,6 +159,9 @@ class Alias(package.PackageTest):
         model.parameters.return_value = [mock.Mock(numel=lambda: 30)]
         with mock.patch.dict(sys.modules, {"torchinfo": None}), self.assertLogs("gpu_tracker"):
             self.assertEqual(self.import_alias("model_complexity").get_summary(model, (1, 3)), {"total_params": 30})
+            driver = self.import_alias("parsers").JsonParser("rec")
+            self.import_alias("experiment").Experiment(driver).save_model_card(model, (1, 3), device="cpu")
+        self.assertEqual(driver.get_model_card(), {"total_params": 30})
 
     def test_counters_now(self):
         rapl, rapl_power = self.import_alias("rapl"), self.import_alias("rapl_power")

@@ -3,12 +3,14 @@
 `python -m deep_learning_power_measure.power_measure.experiment --output_folder exp1 --curve intel_power` shows a recording.
 """
 
+import itertools
+
 import gpu_tracker.power
 from gpu_tracker.power import EXP_DONE, STOP_MESSAGE, ExpResults
 
 __all__ = [
-    "EXP_DONE", "STOP_MESSAGE", "ExpResults", "Experiment", "humanize_bytes", "integrate", "interpolate", "joules_to_kwh",
-    "joules_to_wh", "time_to_sec", "total",
+    "EXP_DONE", "STOP_MESSAGE", "ExpResults", "Experiment", "cumsum", "humanize_bytes", "integrate", "interpolate",
+    "joules_to_kwh", "joules_to_wh", "time_to_sec", "total",
 ]  # fmt: skip
 
 
@@ -19,6 +21,10 @@ class Experiment(gpu_tracker.power.Experiment):
         if not (cont or driver.cont):
             driver.erase()
         super().__init__(driver, model, input_size, cont)
+
+    def save_model_card(self, model, input_size, device="cpu"):
+        """Writes model_summary.json of a torch model, which stays on its device."""
+        self.db_driver.save_model_card(gpu_tracker.power._summary_of(model, input_size))
 
 
 # ---- Curves: segments, lists of {"date": seconds, "value": number} ----
@@ -55,6 +61,11 @@ def total(metric, start=None, end=None):
         return None
     sums = [integrate(segment, start, end) for segment in metric]
     return None if None in sums else sum(each[-1] for each in sums)
+
+
+def cumsum(metric):
+    """The sums of the values of one segment up to each point."""
+    return list(itertools.accumulate(point["value"] for point in metric))
 
 
 def interpolate(metric1, metric2):
