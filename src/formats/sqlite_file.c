@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -216,11 +217,21 @@ static int checkpoint_when_due(void *unused, sqlite3 *database, const char *name
     return SQLITE_OK;
 }
 
+/* A write-ahead log has an index, next to the database, of this size at least. */
+#define LOG_INDEX_BYTES (32 * 1024)
+
+static bool log_is_below_limit(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= LOG_INDEX_BYTES;
+}
+
 void sqlite_file_use_log(sqlite3 *database)
 {
     sqlite3_wal_hook(database, checkpoint_when_due, NULL);
     /* Network file systems may not support WAL; the default journal is as safe, only slower. */
-    if (sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
+    if (!log_is_below_limit() ||
+        sqlite3_exec(database, "PRAGMA journal_mode=WAL", NULL, NULL, NULL) != SQLITE_OK)
         sqlite3_exec(database, "PRAGMA journal_mode=TRUNCATE", NULL, NULL, NULL);
     sqlite3_exec(database, "PRAGMA synchronous=NORMAL", NULL, NULL, NULL);
 }

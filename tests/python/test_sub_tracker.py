@@ -265,6 +265,26 @@ for _ in range(10): call()
                 self.assertEqual(said, [f"[gpu-tracker] lost calls: {2 * 10020 - len(marks) // 2:010}"] * 2)
                 self.assertEqual(marks[-4:], [("outer", 0), ("inner", 0), ("inner", 1), ("outer", 1)])
 
+    def test_a_small_limit_of_file_sizes_costs_marks_and_not_the_program(self):
+        for name in ("m.csv", "m.sqlite", "m.gputblocks"):
+            program = f"""
+import resource, gpu_tracker as gput
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+for _ in range(2000):
+    with gput.SubTracker("a", sub_tracking_file={name!r}): pass
+"""
+            with self.subTest(name=name):
+                done = subprocess.run([sys.executable, "-c", program], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                lost = re.search(r"RuntimeWarning: (\d+) marks of code blocks are not in m\.", done.stderr)
+                self.assertTrue(lost, done.stderr)
+                if name == "m.sqlite":
+                    with contextlib.closing(sqlite3.connect(self.folder / name)) as base:
+                        marks = base.execute("SELECT code_block_name FROM data").fetchall()
+                    kept = marks.count(("a",))
+                    self.assertGreater(kept, 0)
+                    self.assertEqual(kept + int(lost[1]), 4000)
+
     def test_a_million_marks(self):
         tracker = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
         for _ in range(500_000):
