@@ -187,7 +187,9 @@ class Tracked(CommandTest):
         self.assertEqual(done.stdout, "100000\n")
 
     def test_a_python_pool(self):
-        code = "import multiprocessing as m\nif __name__ == '__main__':\n  with m.Pool(3) as p: print(sum(p.map(abs, range(1000))))"
+        # A second: who may not listen to the kernel sees a process only if a sample is taken while it lives.
+        code = ("import multiprocessing as m, time\nif __name__ == '__main__':\n"
+                "  with m.Pool(3) as p: print(sum(p.map(abs, range(1000)))), time.sleep(1)")
         (self.folder / "pool.py").write_text(code)
         done = self.run_command("run", "--st=0.01", "-f", "json", "-o", "report.json", sys.executable, "pool.py")
         self.assertEqual((done.returncode, done.stdout), (0, "499500\n"))
