@@ -181,7 +181,8 @@ static void add_collected_counts_source(
             "(taskstats; bytes less up to 1023 a thread) or gives now");
     else if (counts->living)
         snprintf(living, sizeof living,
-            "; of %u that were not waited for, stat and io, but no context switches",
+            "; of %u that live on or were not waited for, stat and io, but no context "
+            "switches",
             counts->living);
     if (exactness->why_not)
         snprintf(
