@@ -52,11 +52,12 @@ class Plugin(package.PackageTest):
         for key, first in ("ram", "test_big"), ("time", "test_slow"), ("cpu", "test_busy"):
             self.assertEqual(self.rows(self.run_tests(code, "--gput", "--gput-sort", key))[0], first)
 
+    @unittest.skipIf(package.forks_hang, "AddressSanitizer takes time of its own, now more and now less")
     def test_what_measuring_takes_is_taken_out(self):
-        done = self.run_tests("".join(f"def test_{i}(): pass\n" for i in range(9)), "--gput", "--junit-xml=it.xml")
+        done = self.run_tests("".join(f"def test_{i}(): pass\n" for i in range(40)), "--gput", "--junit-xml=it.xml")
         self.assertEqual(done.returncode, 0)
         seconds = [float(value) for value in re.findall(r'name="gput_cpu_seconds" value="([^"]*)"', (self.folder / "it.xml").read_text())]
-        self.assertEqual(len(seconds), 9)
+        self.assertEqual(len(seconds), 40)
         from gpu_tracker.pytest_plugin import _own_cpu_seconds
         self.assertGreater(_own_cpu_seconds(0.001), 0)
         self.assertLess(min(seconds), _own_cpu_seconds(0.001))
