@@ -10,6 +10,7 @@
 #include "base/part_file.h"
 #include "formats/sqlite_file.h"
 #include "formats/sqlite_tables.h"
+#include "formats/tracking/sqlite_insert.h"
 #include "formats/tracking/tracking_format.h"
 
 #include <errno.h>
@@ -24,18 +25,13 @@
 
 /* ---- Writing ---- */
 
-struct table {
-    sqlite3_stmt *insert;
-    size_t columns;
-};
-
 struct sqlite_writer {
     struct tracking_file base;
     char *target; /* to which the path resolves; SQLite would follow any link */
     sqlite3 *database;
     struct part_file part; /* the first file at the target, which is locked */
-    struct table data;
-    struct table tables[TRACKING_FILE_MAX_TABLES];
+    struct sqlite_insert data;
+    struct sqlite_insert tables[TRACKING_FILE_MAX_TABLES];
     unsigned table_count;
     uint64_t waiting;       /* rows in the open transaction */
     int64_t batch_start_ns; /* when the first of them came */
@@ -47,107 +43,44 @@ static int writer_error(struct sqlite_writer *writer, struct gput_error *error)
     return sqlite_file_error(writer->database, "write", writer->base.path, error);
 }
 
-static const char *type_name(enum tracking_value_kind kind)
+static struct sqlite_insert insert_into(
+    const struct sqlite_writer *writer, const char *name, size_t columns)
 {
-    if (kind == TRACKING_KEY)
-        return "TEXT PRIMARY KEY";
-    return kind == TRACKING_TEXT ? "TEXT" : kind == TRACKING_INTEGER ? "INTEGER" : "REAL";
-}
-
-static int prepare_insert(struct sqlite_writer *writer, const char *name, size_t count,
-    struct table *table, struct gput_error *error)
-{
-    struct str insert = {0};
-    str_append(&insert, "INSERT OR REPLACE INTO ");
-    sqlite_file_append_name(&insert, name);
-    for (size_t i = 0; i < count; i++)
-        str_append(&insert, i ? ", ?" : " VALUES (?");
-    str_append_char(&insert, ')');
-    int code = insert.failed ? error_memory(error)
-                             : sqlite_file_prepare(writer->database, insert.data, writer->base.path,
-                                   &table->insert, error);
-    table->columns = count;
-    str_finish(&insert);
-    return code;
-}
-
-static int make_table(struct sqlite_writer *writer, const char *name,
-    const struct tracking_column *columns, size_t count, struct table *table,
-    struct gput_error *error)
-{
-    struct str create = {0};
-    str_append(&create, "CREATE TABLE ");
-    sqlite_file_append_name(&create, name);
-    for (size_t i = 0; i < count; i++) {
-        str_append(&create, i ? ", " : " (");
-        sqlite_file_append_name(&create, columns[i].name);
-        str_printf(&create, " %s", type_name(columns[i].kind));
-    }
-    str_append_char(&create, ')');
-    int code = create.failed
-                   ? error_memory(error)
-                   : sqlite_file_run(writer->database, create.data, writer->base.path, error);
-    str_finish(&create);
-    return code == GPUT_OK ? prepare_insert(writer, name, count, table, error) : code;
-}
-
-static void bind_value(sqlite3_stmt *statement, int index, struct tracking_value value)
-{
-    switch (value.kind) {
-    case TRACKING_NULL:
-        sqlite3_bind_null(statement, index);
-        break;
-    case TRACKING_INTEGER:
-        sqlite3_bind_int64(statement, index, value.integer);
-        break;
-    case TRACKING_REAL: /* NaN becomes NULL */
-        sqlite3_bind_double(statement, index, value.real);
-        break;
-    case TRACKING_TEXT:
-    case TRACKING_KEY:
-        sqlite3_bind_text(statement, index, value.text, -1, SQLITE_STATIC);
-        break;
-    }
-}
-
-/* Runs the insert whose values are bound. */
-static bool insert(struct table *table)
-{
-    bool done = sqlite3_step(table->insert) == SQLITE_DONE;
-    sqlite3_reset(table->insert);
-    return done;
+    return (struct sqlite_insert){
+        .database = writer->database, .path = writer->base.path, .name = name, .columns = columns};
 }
 
 static int insert_static_data(
-    struct sqlite_writer *writer, struct table *table, struct gput_error *error)
+    struct sqlite_writer *writer, const struct sqlite_insert *insert, struct gput_error *error)
 {
+    struct tracking_value values[TRACKING_STATIC_COLUMNS];
     for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++)
-        bind_value(table->insert, (int)i + 1, tracking_static_value(&writer->base.static_data, i));
-    return insert(table) ? GPUT_OK : writer_error(writer, error);
+        values[i] = tracking_static_value(&writer->base.static_data, i);
+    sqlite_insert_bind(insert, values);
+    return sqlite_insert_run(insert) ? GPUT_OK : writer_error(writer, error);
 }
 
 static int write_static_data(struct sqlite_writer *writer, struct gput_error *error)
 {
-    struct table table = {0};
-    int code = make_table(
-        writer, "static_data", tracking_static_columns, TRACKING_STATIC_COLUMNS, &table, error);
+    struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
+    int code = sqlite_insert_create_table(&insert, tracking_static_columns, error);
     if (code == GPUT_OK)
-        code = insert_static_data(writer, &table, error);
-    sqlite3_finalize(table.insert);
+        code = insert_static_data(writer, &insert, error);
+    sqlite_insert_finish(&insert);
     return code;
 }
 
 static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
-    struct table table = {0};
+    struct sqlite_insert insert = insert_into(writer, "static_data", TRACKING_STATIC_COLUMNS);
     if (are_same)
         return GPUT_OK;
     TRY(sqlite_file_run(writer->database, "BEGIN; DELETE FROM static_data", file->path, error));
-    int code = prepare_insert(writer, "static_data", TRACKING_STATIC_COLUMNS, &table, error);
+    int code = sqlite_insert_prepare(&insert, error);
     if (code == GPUT_OK)
-        code = insert_static_data(writer, &table, error);
-    sqlite3_finalize(table.insert);
+        code = insert_static_data(writer, &insert, error);
+    sqlite_insert_finish(&insert);
     const char *end = code == GPUT_OK ? "COMMIT" : "ROLLBACK";
     int ended = sqlite_file_run(writer->database, end, file->path, code == GPUT_OK ? error : NULL);
     return code == GPUT_OK ? ended : code;
@@ -163,7 +96,8 @@ static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
         columns[i] = tracking_column_at(i);
     TRY(sqlite_file_run(writer->database, "PRAGMA journal_mode=OFF; BEGIN", path, error));
     TRY(write_static_data(writer, error));
-    TRY(make_table(writer, "data", columns, TRACKING_COLUMNS, &writer->data, error));
+    writer->data = insert_into(writer, "data", TRACKING_COLUMNS);
+    TRY(sqlite_insert_create_table(&writer->data, columns, error));
     return sqlite_file_run(writer->database, "COMMIT", path, error);
 }
 
@@ -176,8 +110,7 @@ static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
                    : error_memory(error);
     if (code == GPUT_OK)
         code = make_tables(writer, error);
-    sqlite3_finalize(writer->data.insert);
-    writer->data.insert = NULL;
+    sqlite_insert_finish(&writer->data);
     if (sqlite3_close(writer->database) != SQLITE_OK && code == GPUT_OK)
         code = sqlite_file_error(writer->database, "create", writer->base.path, error);
     writer->database = NULL;
@@ -188,14 +121,15 @@ static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
 static int open_for_rows(struct sqlite_writer *writer, struct gput_error *error)
 {
     TRY(sqlite_file_create(writer->target, &writer->database, error));
-    return prepare_insert(writer, "data", TRACKING_COLUMNS, &writer->data, error);
+    writer->data = insert_into(writer, "data", TRACKING_COLUMNS);
+    return sqlite_insert_prepare(&writer->data, error);
 }
 
 static void finalize_statements(struct sqlite_writer *writer)
 {
-    sqlite3_finalize(writer->data.insert);
+    sqlite_insert_finish(&writer->data);
     for (unsigned i = 0; i < writer->table_count; i++)
-        sqlite3_finalize(writer->tables[i].insert);
+        sqlite_insert_finish(&writer->tables[i]);
 }
 
 /* Locks the file that is to be replaced; -1: there is none. */
@@ -308,9 +242,9 @@ static int commit(struct sqlite_writer *writer, bool last, struct gput_error *er
     return GPUT_OK;
 }
 
-/* Inserts the values bound to the table's statement into the batch. */
-static int add_to_batch(
-    struct sqlite_writer *writer, struct table *table, int64_t now_ns, struct gput_error *error)
+/* Adds the row whose values are bound to the batch. */
+static int add_to_batch(struct sqlite_writer *writer, const struct sqlite_insert *insert,
+    int64_t now_ns, struct gput_error *error)
 {
     if (writer->waiting == 0) {
         if (sqlite3_exec(writer->database, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
@@ -320,14 +254,14 @@ static int add_to_batch(
         writer->batch_start_ns = now_ns;
     }
     writer->waiting++;
-    return insert(table) ? GPUT_OK : give_up_batch(writer, error);
+    return sqlite_insert_run(insert) ? GPUT_OK : give_up_batch(writer, error);
 }
 
 static int write_sqlite_row(struct tracking_file *file, const struct gput_sample *sample,
     int64_t now_ns, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
-    sqlite3_stmt *statement = writer->data.insert;
+    sqlite3_stmt *statement = writer->data.statement;
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         double value = sample->values[i];
         if (tracking_column_at((size_t)i).kind == TRACKING_INTEGER && fabs(value) < 0x1p53)
@@ -367,8 +301,8 @@ static int add_sqlite_table(struct tracking_file *file, const char *name,
             file->path, TRACKING_FILE_MAX_TABLES);
     TRY(commit(
         writer, false, error)); /* committed first, so that a lost batch does not lose the table */
-    struct table made = {0};
-    TRY(make_table(writer, name, columns, count, &made, error));
+    struct sqlite_insert made = insert_into(writer, name, count);
+    TRY(sqlite_insert_create_table(&made, columns, error));
     *table = writer->table_count;
     writer->tables[writer->table_count++] = made;
     return GPUT_OK;
@@ -378,10 +312,8 @@ static int write_sqlite_table_row(struct tracking_file *file, unsigned table,
     const struct tracking_value *values, int64_t now_ns, struct gput_error *error)
 {
     struct sqlite_writer *writer = (struct sqlite_writer *)file;
-    struct table *target = &writer->tables[table];
-    for (size_t i = 0; i < target->columns; i++)
-        bind_value(target->insert, (int)i + 1, values[i]);
-    TRY(add_to_batch(writer, target, now_ns, error));
+    sqlite_insert_bind(&writer->tables[table], values);
+    TRY(add_to_batch(writer, &writer->tables[table], now_ns, error));
     return now_ns - writer->batch_start_ns >= BATCH_NS ? commit(writer, false, error) : GPUT_OK;
 }
 
