@@ -2,13 +2,23 @@
 
 import base64
 import json
+import os
 import pathlib
 import re
 import struct
+import unittest.mock
 import zlib
 
-PAGE = '<!doctype html>\n<title><!--gput-title--></title>\n<body><!--gput-data--></body>\n'
 DATA = re.compile(r'<script type="application/octet-stream" id="gput-data">([A-Za-z0-9+/=]*)</script>')
+PAGE = '<!doctype html>\n<title><!--gput-title--></title>\n<body><!--gput-data--></body>\n'
+
+
+def use_page(test):
+    """Lets reports of a test in this process have an empty page, which Report reads."""
+    (test.folder / "page.html").write_text(PAGE)
+    patch = unittest.mock.patch.dict(os.environ, {"GPUT_REPORT_PAGE": str(test.folder / "page.html")})
+    patch.start()
+    test.addCleanup(patch.stop)
 
 
 class Report:

@@ -10,6 +10,7 @@ import subprocess
 import unittest
 
 from command import BUILD, SOURCE, CommandTest, main, wait_until
+from region_rows import check_nesting
 
 PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
 COLLECTORS = BUILD / "collectors"
@@ -87,15 +88,9 @@ class Recorded(RegionsTest):
     def test_each_range_of_many_threads(self):
         rows, _ = self.record("threads:8:5000")
         self.assertEqual(self.calls(rows), {"nvtx:default/outer": 40000, "nvtx:default/inner": 40000})
-        opened = collections.defaultdict(list)
-        for row in rows:
-            stack = opened[row["thread_id"]]
-            if row["position"] == "0":
-                stack.append(row["code_block_name"])
-            else:
-                self.assertEqual(stack.pop(), row["code_block_name"])
-            self.assertLessEqual(len(stack), 2)
-        self.assertEqual(len(opened), 8)
+        threads, depth, _ = check_nesting(self, rows)
+        self.assertLessEqual(depth, 2)
+        self.assertEqual(len(threads), 8)
 
     def test_a_fork_an_exec_and_a_kill_lose_nothing_that_was_complete(self):
         rows, _ = self.record(

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from command import BUILD, PATIENCE, CommandTest, main
+from region_rows import check_nesting
 
 DROPPED = ("NVTX_", "INTEL_", "GPUT_REGION", "PYTHON")
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)}
@@ -79,18 +80,8 @@ class Python(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         with open(self.folder / "marks.csv", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.check_nesting(rows)
+        self.assertEqual(check_nesting(self, rows)[2], [])
         return dict(collections.Counter(row["code_block_name"] for row in rows if row["position"] == "1")), done.stdout
-
-    def check_nesting(self, rows):
-        opened = collections.defaultdict(list)
-        for row in rows:
-            stack = opened[row["thread_id"]]
-            if row["position"] == "0":
-                stack.append(row["code_block_name"])
-            else:
-                self.assertEqual(stack.pop(), row["code_block_name"])
-        self.assertEqual([stack for stack in opened.values() if stack], [])
 
     def test_each_version(self):
         for version, interpreter in interpreters().items():

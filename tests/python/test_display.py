@@ -16,7 +16,7 @@ import package
 import gpu_tracker
 
 sys.path.append(str(package.SOURCE / "tests" / "cli"))
-from report_data import PAGE, Report
+from report_data import Report, use_page
 
 HEADER = (
     "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus\n"
@@ -41,10 +41,7 @@ def page_in(html):
 class Display(package.PackageTest):
     def setUp(self):
         super().setUp()
-        (self.folder / "page.html").write_text(PAGE)
-        patch = unittest.mock.patch.dict(os.environ, {"GPUT_REPORT_PAGE": str(self.folder / "page.html")})
-        patch.start()
-        self.addCleanup(patch.stop)
+        use_page(self)
 
     def tracking_file(self, name, rams):
         """A session of one process, a sample a second."""

@@ -13,17 +13,14 @@ import gpu_tracker
 
 sys.path.append(str(package.SOURCE / "tests" / "cli"))
 from analysis_files import call, row, write_marks, write_tracking
-from report_data import PAGE, Report
+from report_data import Report, use_page
 from svg_chart import Chart
 
 
 class Reports(package.PackageTest):
     def setUp(self):
         super().setUp()
-        (self.folder / "page.html").write_text(PAGE)
-        patch = unittest.mock.patch.dict(os.environ, {"GPUT_REPORT_PAGE": str(self.folder / "page.html")})
-        patch.start()
-        self.addCleanup(patch.stop)
+        use_page(self)
         write_tracking(self.folder / "t.csv", [row(second) for second in range(1, 12)])
         write_tracking(self.folder / "u.csv", [row(second, 0.5) for second in range(1, 8)])
         write_marks(self.folder / "m.csv", call(7, "load <x>", 2, 4))
