@@ -16,15 +16,6 @@ static int refuse(const struct reader *reader, const char *what)
         "File %s does not hold results of an analysis: %s.", reader->name, what);
 }
 
-/* A number, or NaN where there is none or it is null. */
-static double number_at(const struct doc *object, const char *key)
-{
-    const struct doc *value = doc_get(object, key);
-    if (value && value->kind == DOC_DOUBLE)
-        return value->number;
-    return value && value->kind == DOC_INT ? (double)value->integer : NAN;
-}
-
 static bool count_at(const struct doc *object, const char *key, uint64_t *count)
 {
     const struct doc *value = doc_get(object, key);
@@ -35,8 +26,8 @@ static bool count_at(const struct doc *object, const char *key, uint64_t *count)
 
 static struct gput_statistics statistics_at(const struct doc *object)
 {
-    return (struct gput_statistics){number_at(object, "min"), number_at(object, "max"),
-        number_at(object, "mean"), number_at(object, "std"), 0};
+    return (struct gput_statistics){doc_get_number(object, "min"), doc_get_number(object, "max"),
+        doc_get_number(object, "mean"), doc_get_number(object, "std"), 0};
 }
 
 /* Joules; true when the analysis had such figures at all, known or not. */
@@ -44,7 +35,7 @@ static bool read_energy(const struct doc *object, double *energy)
 {
     const struct doc *figures = doc_get(object, "energy");
     for (int i = 0; figures && i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        energy[i] = number_at(figures, gput_energy_figure_name((enum gput_energy_figure)i));
+        energy[i] = doc_get_number(figures, gput_energy_figure_name((enum gput_energy_figure)i));
     return figures != NULL;
 }
 
@@ -54,7 +45,7 @@ static bool read_exact(const struct doc *object, double *exact)
     const struct doc *figures = doc_get(object, "exact");
     for (enum gput_exact_figure i = 0; figures && i < GPUT_EXACT_FIGURE_COUNT; i++) {
         const struct doc *figure = doc_get(figures, gput_exact_figure_name(i));
-        exact[i] = figure ? number_at(figure, "total") : NAN;
+        exact[i] = doc_get_number(figure, "total");
     }
     return figures != NULL;
 }
@@ -103,12 +94,8 @@ static int read_static_data(struct reader *reader, const struct doc *root)
     if (!is_object(data))
         return refuse(reader, "it has no \"static_data\"");
     for (const struct doc *cell = data->first; cell; cell = cell->next) {
-        if (cell->kind == DOC_INT)
-            doc_add_int(copy, cell->key, cell->integer);
-        else if (cell->kind == DOC_DOUBLE)
-            doc_add_double(copy, cell->key, cell->number);
-        else if (cell->kind == DOC_STRING)
-            doc_add_string(copy, cell->key, cell->string);
+        if (!isnan(doc_number(cell)) || doc_string(cell))
+            doc_add_copy(copy, cell->key, cell);
         else
             doc_add_null(copy, cell->key);
     }
@@ -132,7 +119,7 @@ static int read_block(
     count_at(object, "num_outside_calls", &block->num_outside_calls);
     TRY(analysis_name_block(block, name->string, reader->error));
     block->compute_time = statistics_at(compute_time);
-    block->compute_time_total = number_at(compute_time, "total");
+    block->compute_time_total = doc_get_number(compute_time, "total");
     read_energy(object, block->energy);
     reader->analysis->has_exact |= read_exact(object, block->exact);
     for (const struct doc *child = usage->first; child; child = child->next) {

@@ -33,7 +33,7 @@ static void add_static_data(struct gput_tables *tables, const struct doc *data)
         else if (value->kind == DOC_DOUBLE)
             table_put_double(table, value->number);
         else
-            table_put_text(table, value->kind == DOC_STRING ? value->string : NULL);
+            table_put_text(table, doc_string(value));
     }
 }
 
@@ -48,7 +48,7 @@ static const char *unit_of(const struct gput_analysis *analysis, const char *nam
         unit = doc_get(analysis->static_data, "ram_unit");
     if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
         unit = doc_get(analysis->static_data, "gpu_ram_unit");
-    return unit && unit->kind == DOC_STRING ? unit->string : NULL;
+    return doc_string(unit);
 }
 
 /* ---- Figures ---- */

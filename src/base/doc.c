@@ -143,3 +143,70 @@ const struct doc *doc_get(const struct doc *object, const char *key)
     }
     return NULL;
 }
+
+const struct doc *doc_item(const struct doc *array, size_t index)
+{
+    const struct doc *item = array ? array->first : NULL;
+    while (item && index-- > 0)
+        item = item->next;
+    return item;
+}
+
+double doc_number(const struct doc *value)
+{
+    if (value && value->kind == DOC_INT)
+        return (double)value->integer;
+    return value && value->kind == DOC_DOUBLE ? value->number : NAN;
+}
+
+double doc_get_number(const struct doc *object, const char *key)
+{
+    return doc_number(doc_get(object, key));
+}
+
+int64_t doc_get_int(const struct doc *object, const char *key)
+{
+    const struct doc *value = doc_get(object, key);
+    return value && value->kind == DOC_INT ? value->integer : 0;
+}
+
+const char *doc_string(const struct doc *value)
+{
+    return value && value->kind == DOC_STRING ? value->string : NULL;
+}
+
+const char *doc_get_string(const struct doc *object, const char *key)
+{
+    const char *string = doc_string(doc_get(object, key));
+    return string ? string : "";
+}
+
+void doc_add_copy(struct doc *parent, const char *key, const struct doc *value)
+{
+    struct doc *copy = NULL;
+    switch (value->kind) {
+    case DOC_NULL:
+        doc_add_null(parent, key);
+        break;
+    case DOC_BOOL:
+        doc_add_bool(parent, key, value->boolean);
+        break;
+    case DOC_INT:
+        doc_add_int(parent, key, value->integer);
+        break;
+    case DOC_DOUBLE:
+        doc_add_double(parent, key, value->number);
+        break;
+    case DOC_STRING:
+        doc_add_string(parent, key, value->string);
+        break;
+    case DOC_ARRAY:
+        copy = doc_add_array(parent, key);
+        break;
+    case DOC_OBJECT:
+        copy = doc_add_object(parent, key);
+        break;
+    }
+    for (const struct doc *child = copy ? value->first : NULL; child; child = child->next)
+        doc_add_copy(copy, child->key, child);
+}

@@ -54,8 +54,25 @@ struct doc *doc_label(struct doc *doc, const char *label);
 /* True when an append to this tree ran out of memory somewhere below `root`. */
 bool doc_failed(const struct doc *root);
 
+/* Appends a copy of a value, with all below it. */
+void doc_add_copy(struct doc *parent, const char *key, const struct doc *value);
+
 /* The member of that name, or NULL. */
 const struct doc *doc_get(const struct doc *object, const char *key);
+
+/* The item at that index, or NULL. */
+const struct doc *doc_item(const struct doc *array, size_t index);
+
+/* A number, whole or not; NaN for anything else, and for NULL. */
+double doc_number(const struct doc *value);
+double doc_get_number(const struct doc *object, const char *key);
+
+/* A whole number; 0 for anything else. */
+int64_t doc_get_int(const struct doc *object, const char *key);
+
+/* A text; NULL for anything else, and for NULL. doc_get_string(): "". */
+const char *doc_string(const struct doc *value);
+const char *doc_get_string(const struct doc *object, const char *key);
 
 /* Reads a file of JSON of at most `max_bytes`. As doc_read_json(); also the errors of
  * file_read_bounded(). */

@@ -87,8 +87,8 @@ static int read_sleep_time(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
     (void)config;
-    double seconds = value->kind == DOC_INT ? (double)value->integer : value->number;
-    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) || !(seconds >= 0.001))
+    double seconds = doc_number(value);
+    if (!(seconds >= 0.001))
         return wrong_type(value, "a number of seconds, 0.001 or more", error);
     *(double *)field = seconds;
     return GPUT_OK;
@@ -126,10 +126,10 @@ static int read_energy_unit(
 static int read_carbon_intensity(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
-    double grams = value->kind == DOC_INT ? (double)value->integer : value->number;
+    double grams = doc_number(value);
     if (value->kind == DOC_STRING)
         return read_string(config, value, &config->options.carbon_country, error);
-    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) || !(grams >= 0))
+    if (!(grams >= 0))
         return wrong_type(
             value, "grams of CO2 for a kWh, 0 or more, or the code of a country", error);
     *(double *)field = grams;
@@ -186,10 +186,8 @@ static int read_unused_seconds(
 {
     (void)config;
     (void)field;
-    double seconds = value->kind == DOC_INT      ? (double)value->integer
-                     : value->kind == DOC_DOUBLE ? value->number
-                                                 : 0;
-    return seconds > 0 ? GPUT_OK : wrong_type(value, "a number of seconds above 0", error);
+    return doc_number(value) > 0 ? GPUT_OK
+                                 : wrong_type(value, "a number of seconds above 0", error);
 }
 
 static int read_unused_bool(

@@ -8,28 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double number_of(const struct doc *object, const char *key)
-{
-    const struct doc *value = object ? doc_get(object, key) : NULL;
-    if (value && value->kind == DOC_INT)
-        return (double)value->integer;
-    return value && value->kind == DOC_DOUBLE ? value->number : NAN;
-}
-
-static const char *text_of(const struct doc *object, const char *key)
-{
-    const struct doc *value = doc_get(object, key);
-    return value && value->kind == DOC_STRING ? value->string : NULL;
-}
-
 static uint32_t find_function(struct pyinstrument *sum, const struct doc *frame)
 {
     struct str text = {0};
-    const char *file = text_of(frame, "file_path_short");
-    const char *name = text_of(frame, "function");
-    double line = number_of(frame, "line_no");
+    const char *file = doc_string(doc_get(frame, "file_path_short"));
+    const char *name = doc_string(doc_get(frame, "function"));
+    double line = doc_get_number(frame, "line_no");
     if (!file)
-        file = text_of(frame, "file_path");
+        file = doc_string(doc_get(frame, "file_path"));
     str_printf(&text, "%s:%" PRId64 "(%s)", file ? file : "?",
         line >= 0 && line < 1e15 ? (int64_t)line : 0, name ? name : "?");
     uint32_t number = names_add(&sum->functions, str_text(&text), text.length);
@@ -52,8 +38,8 @@ static double or_zero(double value)
  * "[out-of-context]"; or "[root]", above all that has no common frame. */
 static bool is_synthetic(const struct doc *frame)
 {
-    const char *name = text_of(frame, "function");
-    size_t length = name ? strlen(name) : 0;
+    const char *name = doc_get_string(frame, "function");
+    size_t length = strlen(name);
     return length > 1 && name[0] == '[' && name[length - 1] == ']';
 }
 
@@ -65,7 +51,7 @@ static bool add_frame(struct pyinstrument *sum, const struct doc *frame, double 
 {
     if (is_synthetic(frame))
         return add_children(sum, frame, seconds);
-    double total = or_zero(number_of(frame, "time")), below = 0;
+    double total = or_zero(doc_get_number(frame, "time")), below = 0;
     uint32_t function = find_function(sum, frame);
     if (function == NAMES_NONE)
         return false;
@@ -108,11 +94,11 @@ int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, 
     else if (root->kind == DOC_OBJECT && !add_frame(sum, root, &seconds))
         code = error_memory(error);
     if (code == GPUT_OK) {
-        double samples = number_of(session, "sample_count");
+        double samples = doc_get_number(session, "sample_count");
         sum->sessions++;
         sum->samples += samples >= 0 && samples < 1e15 ? (int64_t)samples : 0;
-        sum->duration_seconds += or_zero(number_of(session, "duration"));
-        sum->cpu_seconds += or_zero(number_of(session, "cpu_time"));
+        sum->duration_seconds += or_zero(doc_get_number(session, "duration"));
+        sum->cpu_seconds += or_zero(doc_get_number(session, "cpu_time"));
     }
     doc_destroy(session);
     return code;

@@ -68,10 +68,8 @@ void results_identity_read(const struct doc *object, struct gput_results *result
         const struct doc *value = doc_get(object, columns[i].name);
         if (value && value->kind == DOC_STRING && column->kind == RESULTS_TEXT)
             results_column_set_text(column, results, value->string, strlen(value->string));
-        else if (value && value->kind == DOC_INT)
-            results_column_set_number(column, results, (double)value->integer);
-        else if (value && value->kind == DOC_DOUBLE)
-            results_column_set_number(column, results, value->number);
+        else if (!isnan(doc_number(value)))
+            results_column_set_number(column, results, doc_number(value));
     }
 }
 

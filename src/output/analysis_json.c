@@ -36,20 +36,6 @@ static void add_missing(const struct gput_analysis *analysis, struct doc *parent
             doc_add_int(object, analysis->measurements[i], (int64_t)statistics[i].n_missing);
 }
 
-static void add_static_data(struct doc *object, const struct doc *data)
-{
-    for (const struct doc *cell = data->first; cell; cell = cell->next) {
-        if (cell->kind == DOC_DOUBLE)
-            doc_add_double(object, cell->key, cell->number);
-        else if (cell->kind == DOC_INT)
-            doc_add_int(object, cell->key, cell->integer);
-        else if (cell->kind == DOC_STRING)
-            doc_add_string(object, cell->key, cell->string);
-        else
-            doc_add_null(object, cell->key);
-    }
-}
-
 static void add_energy(
     const struct gput_analysis *analysis, struct doc *parent, const double *energy)
 {
@@ -135,7 +121,7 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     struct doc *root = doc_create_object();
     add_usage(analysis, doc_add_object(root, "overall"), analysis->overall,
         analysis->overall_percentiles);
-    add_static_data(doc_add_object(root, "static_data"), analysis->static_data);
+    doc_add_copy(root, "static_data", analysis->static_data);
     add_blocks(analysis, doc_add_array(root, "code_block_results"));
     if (analysis_lacks_calls(analysis))
         doc_add_int(root, "num_lost_calls", (int64_t)analysis->num_lost_calls);

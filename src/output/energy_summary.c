@@ -11,35 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_doc(struct doc *parent, const char *key, const struct doc *value)
-{
-    struct doc *copy = NULL;
-    switch (value->kind) {
-    case DOC_BOOL:
-        doc_add_bool(parent, key, value->boolean);
-        break;
-    case DOC_INT:
-        doc_add_int(parent, key, value->integer);
-        break;
-    case DOC_DOUBLE:
-        doc_add_double(parent, key, value->number);
-        break;
-    case DOC_STRING:
-        doc_add_string(parent, key, value->string);
-        break;
-    case DOC_ARRAY:
-        copy = doc_add_array(parent, key);
-        break;
-    case DOC_OBJECT:
-        copy = doc_add_object(parent, key);
-        break;
-    default:
-        doc_add_null(parent, key);
-    }
-    for (const struct doc *child = copy ? value->first : NULL; child; child = child->next)
-        copy_doc(copy, child->key, child);
-}
-
 /* Whether its integral is joules. */
 static bool is_power(const struct gput_energy_metric *metric)
 {
@@ -85,11 +56,11 @@ static void write_json(const struct gput_energy_recording *recording,
     doc_add_double(root, "exp_duration", gput_energy_recording_seconds(recording, window));
     add_metrics(recording, window, root);
     if (root && record->metadata)
-        copy_doc(root, "metadata", record->metadata);
+        doc_add_copy(root, "metadata", record->metadata);
     if (root && record->model)
-        copy_doc(root, "model_summary", record->model);
+        doc_add_copy(root, "model_summary", record->model);
     if (root && record->experiment)
-        copy_doc(root, "results_exp", record->experiment);
+        doc_add_copy(root, "results_exp", record->experiment);
     doc_finish_json(root, text);
     str_append_char(text, '\n');
 }

@@ -15,10 +15,9 @@
 /* From the unit that the session was tracked in to bytes; 0: unknown. */
 static double bytes_per_unit(const struct doc *static_data, const char *key)
 {
-    const struct doc *word = static_data ? doc_get(static_data, key) : NULL;
     enum gput_ram_unit unit;
-    if (!word || word->kind != DOC_STRING ||
-        gput_ram_unit_parse(word->string, "RAM", &unit, NULL) != GPUT_OK)
+    const char *name = doc_get_string(static_data, key);
+    if (gput_ram_unit_parse(name, "RAM", &unit, NULL) != GPUT_OK)
         return 0;
     return 1 / gput_ram_unit_factor(unit);
 }

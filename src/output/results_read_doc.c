@@ -6,24 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A figure that the document lacks, or has as null, is not known. */
-static double number_of(const struct doc *value)
-{
-    if (value && value->kind == DOC_INT)
-        return (double)value->integer;
-    return value && value->kind == DOC_DOUBLE ? value->number : NAN;
-}
-
-static const char *text_of(const struct doc *value)
-{
-    return value && value->kind == DOC_STRING ? value->string : "";
-}
-
-static double member(const struct doc *object, const char *key)
-{
-    return number_of(object ? doc_get(object, key) : NULL);
-}
-
 /* ---- Units ---- */
 
 static int read_units(const struct doc *doc, struct gput_results *results, struct gput_error *error)
@@ -31,14 +13,14 @@ static int read_units(const struct doc *doc, struct gput_results *results, struc
     struct gput_static_data *data = &results->static_data;
     const struct doc *ram = doc_get(doc, "max_ram"), *gpu_ram = doc_get(doc, "max_gpu_ram");
     const struct doc *time = doc_get(doc, "compute_time"), *energy = doc_get(doc, "energy");
-    TRY(gput_ram_unit_parse(text_of(doc_get(ram, "unit")), "RAM", &data->ram_unit, error));
-    TRY(gput_time_unit_parse(text_of(doc_get(time, "unit")), &data->time_unit, error));
+    TRY(gput_ram_unit_parse(doc_get_string(ram, "unit"), "RAM", &data->ram_unit, error));
+    TRY(gput_time_unit_parse(doc_get_string(time, "unit"), &data->time_unit, error));
     data->gpu_ram_unit = data->ram_unit;
     if (gpu_ram && gpu_ram->kind == DOC_OBJECT)
         TRY(gput_ram_unit_parse(
-            text_of(doc_get(gpu_ram, "unit")), "GPU RAM", &data->gpu_ram_unit, error));
+            doc_get_string(gpu_ram, "unit"), "GPU RAM", &data->gpu_ram_unit, error));
     if (energy && energy->kind == DOC_OBJECT)
-        TRY(gput_energy_unit_parse(text_of(doc_get(energy, "unit")), &results->energy.unit, error));
+        TRY(gput_energy_unit_parse(doc_get_string(energy, "unit"), &results->energy.unit, error));
     return GPUT_OK;
 }
 
@@ -48,10 +30,10 @@ static int read_units(const struct doc *doc, struct gput_results *results, struc
 static void read_value(const struct doc *value, const struct results_column *column,
     enum results_shown shown, const struct gput_results *results, void *item)
 {
-    double number = number_of(value);
-    const char *text = text_of(value);
+    double number = doc_number(value);
+    const char *text = doc_string(value);
     if (column->kind == RESULTS_TEXT)
-        results_column_set_text(column, item, text, strlen(text));
+        results_column_set_text(column, item, text ? text : "", text ? strlen(text) : 0);
     else if (column->kind == RESULTS_DOUBLE)
         results_column_set_number(column, item, results_from_shown(results, shown, number));
     else
@@ -64,11 +46,11 @@ static void read_sources(const struct doc *sources, struct gput_results *results
 {
     for (const struct doc *source = sources ? sources->first : NULL; source;
          source = source->next) {
-        const char *word = source->kind == DOC_OBJECT ? text_of(doc_get(source, "state")) : "";
+        const char *word = doc_get_string(source, "state");
         for (int state = GPUT_SOURCE_EXACT; state <= GPUT_SOURCE_UNAVAILABLE; state++) {
             if (source->key && strcmp(word, gput_source_state_name(state)) == 0)
                 results_add_source(results, source->key, (enum gput_source_state)state, "%s",
-                    text_of(doc_get(source, "reason")));
+                    doc_get_string(source, "reason"));
         }
     }
 }
@@ -105,10 +87,11 @@ static void read_limit(
     const struct doc *doc, const struct gput_results *results, struct gput_limit_passed *limit)
 {
     const struct doc *enforced = doc_get(doc, "enforced");
-    const char *kind = text_of(doc_get(doc, "kind"));
+    const char *kind = doc_get_string(doc, "kind");
     snprintf(limit->kind_name, sizeof limit->kind_name, "%s", kind);
-    limit->value = results_from_shown(results, results_limit_shown(kind), member(doc, "value"));
-    limit->at_seconds = member(doc, "at_seconds");
+    limit->value =
+        results_from_shown(results, results_limit_shown(kind), doc_get_number(doc, "value"));
+    limit->at_seconds = doc_get_number(doc, "at_seconds");
     limit->enforced = enforced && enforced->kind == DOC_BOOL && enforced->boolean;
 }
 

@@ -31,29 +31,6 @@ static const struct known_group {
 
 /* ---- What there is ---- */
 
-static const char *text_of(const struct doc *object, const char *key)
-{
-    const struct doc *member = doc_get(object, key);
-    return member && member->string ? member->string : "";
-}
-
-static double number_of(const struct doc *object, const char *key, double usual)
-{
-    const struct doc *member = doc_get(object, key);
-    return !member                      ? usual
-           : member->kind == DOC_DOUBLE ? member->number
-           : member->kind == DOC_INT    ? (double)member->integer
-                                        : usual;
-}
-
-static const struct doc *item_of(const struct doc *array, size_t index)
-{
-    const struct doc *item = array ? array->first : NULL;
-    while (item && index-- > 0)
-        item = item->next;
-    return item;
-}
-
 static int add_series(
     struct plot_figures *figures, const struct plot_series *series, struct gput_error *error)
 {
@@ -70,18 +47,18 @@ static int list_session(struct plot_figures *figures, const struct doc *session,
     const struct doc *gpus = doc_get(session, "gpus");
     for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
         const struct doc *values = doc_get(item, "values");
-        bool is_constant = strcmp(text_of(values, "encoding"), "constant") == 0;
+        bool is_constant = strcmp(doc_get_string(values, "encoding"), "constant") == 0;
         const struct plot_series series = {
             .session = number,
-            .id = text_of(item, "id"),
-            .group = text_of(item, "group"),
-            .scope = text_of(item, "scope"),
-            .label = text_of(item, "label"),
-            .unit = text_of(item, "unit"),
-            .limit = number_of(item, "limit", NAN),
-            .times = item_of(times, (size_t)number_of(item, "time", 0)),
+            .id = doc_get_string(item, "id"),
+            .group = doc_get_string(item, "group"),
+            .scope = doc_get_string(item, "scope"),
+            .label = doc_get_string(item, "label"),
+            .unit = doc_get_string(item, "unit"),
+            .limit = doc_get_number(item, "limit"),
+            .times = doc_item(times, (size_t)doc_get_int(item, "time")),
             .values = values,
-            .is_used = !is_constant || number_of(values, "value", 0) != 0,
+            .is_used = !is_constant || fabs(doc_get_number(values, "value")) > 0,
             .has_gpus = gpus && gpus->count > 1,
         };
         if (series.times)
@@ -308,7 +285,7 @@ int plot_figures_find_times(const struct plot_figures *figures,
 
 static const char *session_name(const struct report_payload *payload, size_t index)
 {
-    return text_of(item_of(doc_get(payload->root, "sessions"), index), "name");
+    return doc_get_string(doc_item(doc_get(payload->root, "sessions"), index), "name");
 }
 
 static bool is_of_panel(const struct plot_series *series, const struct plot_series *first)

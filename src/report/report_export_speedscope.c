@@ -13,12 +13,6 @@ static const struct doc *sessions_of(const struct report_payload *payload)
     return doc_get(payload->root, "sessions");
 }
 
-static const char *text_of(const struct doc *object, const char *key)
-{
-    const struct doc *value = doc_get(object, key);
-    return value && value->string ? value->string : "";
-}
-
 struct speedscope {
     struct report_output output;
     const struct doc *session;
@@ -56,8 +50,8 @@ static int begin_profile(void *user, const char *process, int64_t thread, uint32
 {
     struct speedscope *speedscope = user;
     struct str *text = &speedscope->output.text, name = {0};
-    str_printf(
-        &name, "%s: %s, thread %" PRId64, text_of(speedscope->session, "name"), process, thread);
+    str_printf(&name, "%s: %s, thread %" PRId64, doc_get_string(speedscope->session, "name"),
+        process, thread);
     if (stack > 0)
         str_printf(&name, ", overlapping %" PRIu32, stack);
     str_append(text, speedscope->has_profile ? ",\n" : "\n");
@@ -116,9 +110,9 @@ static int write_speedscope(
     struct str *text = &speedscope->output.text;
     str_append(text,
         "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n\"exporter\": ");
-    append_string(text, text_of(payload->root, "generator"));
+    append_string(text, doc_get_string(payload->root, "generator"));
     str_append(text, ", \"name\": ");
-    append_string(text, text_of(payload->root, "title"));
+    append_string(text, doc_get_string(payload->root, "title"));
     str_append(text, ",\n\"shared\": {\"frames\": [");
     TRY(append_frames(&speedscope->output, payload, error));
     str_append(text, "]},\n\"profiles\": [");

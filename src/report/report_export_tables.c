@@ -1,5 +1,6 @@
 #include "report/report_export_tables.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,27 +45,15 @@ static int add_members(const struct tables *tables, struct report_rows *rows,
     return GPUT_OK;
 }
 
-static const char *text_of(const struct doc *object, const char *key)
-{
-    const struct doc *value = doc_get(object, key);
-    return value && value->string ? value->string : "";
-}
-
-static int64_t time_of(const struct doc *series)
-{
-    const struct doc *time = doc_get(series, "time");
-    return time ? time->integer : 0;
-}
-
 static int add_samples(const struct tables *tables, struct report_rows *rows,
     const struct doc *session, int64_t axis, const struct doc *times, struct gput_error *error)
 {
     const struct doc *list = doc_get(session, "series");
     TRY(report_rows_add_numbers(rows, tables->payload, "time", "seconds", times, error));
     for (const struct doc *series = list ? list->first : NULL; series; series = series->next) {
-        if (time_of(series) == axis)
-            TRY(report_rows_add_numbers(rows, tables->payload, text_of(series, "id"),
-                text_of(series, "unit"), doc_get(series, "values"), error));
+        if (doc_get_int(series, "time") == axis)
+            TRY(report_rows_add_numbers(rows, tables->payload, doc_get_string(series, "id"),
+                doc_get_string(series, "unit"), doc_get(series, "values"), error));
     }
     return GPUT_OK;
 }
@@ -108,7 +97,7 @@ static int add_usage(const struct tables *tables, struct report_rows *rows,
     for (const struct doc *item = usage ? usage->first : NULL; item; item = item->next) {
         for (size_t i = 0; i < sizeof statistics / sizeof *statistics; i++) {
             char name[128];
-            snprintf(name, sizeof name, "%.100s_%s", text_of(item, "series"), statistics[i]);
+            snprintf(name, sizeof name, "%.100s_%s", doc_get_string(item, "series"), statistics[i]);
             TRY(report_rows_add_numbers(
                 rows, tables->payload, name, NULL, doc_get(item, statistics[i]), error));
         }
@@ -221,7 +210,7 @@ static int pass_tables(
 {
     for (const struct doc *table = list ? list->first : NULL; table; table = table->next) {
         struct report_rows rows;
-        begin(tables, text_of(table, "id"), &rows);
+        begin(tables, doc_get_string(table, "id"), &rows);
         int code = report_rows_of_table(&rows, table, error);
         TRY(end(tables, &rows, code, error));
     }
@@ -245,12 +234,8 @@ static int pass_sessions(
         for (const struct report_member *member = columns + 1; member->name; member++) {
             const struct doc *value = doc_get(session, member->name);
             value = value ? value : identity ? doc_get(identity, member->name) : NULL;
-            if (value && value->kind == DOC_STRING)
-                doc_add_string(row, member->name, value->string);
-            else if (value && value->kind == DOC_DOUBLE)
-                doc_add_double(row, member->name, value->number);
-            else if (value && value->kind == DOC_INT)
-                doc_add_int(row, member->name, value->integer);
+            if (doc_string(value) || !isnan(doc_number(value)))
+                doc_add_copy(row, member->name, value);
         }
     }
     int code = list && !doc_failed(list) ? pass_list(tables, "sessions", list, columns, error)

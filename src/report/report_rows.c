@@ -97,12 +97,6 @@ int report_rows_of_objects(struct report_rows *rows, const struct doc *items,
     return GPUT_OK;
 }
 
-static const char *text_of(const struct doc *object, const char *key)
-{
-    const struct doc *value = doc_get(object, key);
-    return value && value->string ? value->string : "";
-}
-
 int report_rows_of_table(
     struct report_rows *rows, const struct doc *table, struct gput_error *error)
 {
@@ -112,12 +106,12 @@ int report_rows_of_table(
     rows->row_count = items ? items->count : 0;
     for (const struct doc *column = columns ? columns->first : NULL; column;
          column = column->next) {
-        struct report_row_column *added = add_column(rows, text_of(column, "name"));
-        const char *unit = text_of(column, "unit");
+        struct report_row_column *added = add_column(rows, doc_get_string(column, "name"));
+        const char *unit = doc_get_string(column, "unit");
         if (!added)
             return error_memory(error);
         added->unit = unit[0] ? unit : NULL;
-        added->is_text = strcmp(text_of(column, "type"), "number") != 0;
+        added->is_text = strcmp(doc_get_string(column, "type"), "number") != 0;
     }
     return GPUT_OK;
 }
@@ -126,14 +120,9 @@ int report_rows_of_table(
 
 static struct report_cell cell_of(const struct doc *value)
 {
-    struct report_cell cell = {.number = NAN, .decimals = -1};
-    if (value && value->kind == DOC_STRING)
-        cell.text = value->string;
-    else if (value && value->kind == DOC_DOUBLE)
-        cell.number = value->number;
-    else if (value && value->kind == DOC_INT)
-        cell.number = (double)value->integer;
-    else if (value && value->kind == DOC_BOOL)
+    struct report_cell cell = {
+        .text = doc_string(value), .number = doc_number(value), .decimals = -1};
+    if (value && value->kind == DOC_BOOL)
         cell.number = value->boolean;
     return cell;
 }

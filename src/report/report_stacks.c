@@ -112,11 +112,7 @@ static int open_call(struct walk *walk, const struct stack_call *call, struct gp
 
 static const char *label_of(const struct doc *calls, uint32_t process)
 {
-    const struct doc *list = doc_get(calls, "processes"), *item = list ? list->first : NULL;
-    for (; item && process > 0; process--)
-        item = item->next;
-    const struct doc *label = item ? doc_get(item, "label") : NULL;
-    return label && label->string ? label->string : "";
+    return doc_get_string(doc_item(doc_get(calls, "processes"), process), "label");
 }
 
 /* The calls of one stack of a thread. */

@@ -35,6 +35,46 @@ static void numbers_that_are_not_finite_are_null(void **state)
     doc_destroy(root);
 }
 
+static void values_are_read_by_kind(void **state)
+{
+    (void)state;
+    struct doc *root = doc_create_object();
+    doc_add_int(root, "whole", 3);
+    doc_add_double(root, "half", 0.5);
+    doc_add_string(root, "text", "hello");
+
+    assert_true(doc_get_number(root, "whole") == 3);
+    assert_true(doc_get_number(root, "half") == 0.5);
+    assert_true(isnan(doc_get_number(root, "text")));
+    assert_true(isnan(doc_get_number(root, "missing")));
+    assert_int_equal(doc_get_int(root, "whole"), 3);
+    assert_int_equal(doc_get_int(root, "half"), 0);
+    assert_string_equal(doc_get_string(root, "text"), "hello");
+    assert_string_equal(doc_get_string(root, "whole"), "");
+    assert_null(doc_string(doc_get(root, "whole")));
+    assert_null(doc_string(NULL));
+    doc_destroy(root);
+}
+
+static void a_copy_has_all_of_its_value(void **state)
+{
+    (void)state;
+    struct doc *root = doc_create_object();
+    struct doc *list = doc_add_array(root, "list");
+    doc_add_bool(list, NULL, true);
+    doc_add_null(list, NULL);
+    doc_add_string(doc_add_object(list, NULL), "text", "hello");
+    doc_add_copy(root, "again", list);
+
+    const struct doc *copy = doc_get(root, "again");
+    assert_int_equal(copy->count, 3);
+    assert_true(doc_item(copy, 0)->boolean);
+    assert_int_equal(doc_item(copy, 1)->kind, DOC_NULL);
+    assert_string_equal(doc_get_string(doc_item(copy, 2), "text"), "hello");
+    assert_null(doc_item(copy, 3));
+    doc_destroy(root);
+}
+
 static void appending_to_null_returns_null(void **state)
 {
     (void)state;
@@ -58,6 +98,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_keep_their_order_and_are_found_by_name),
         cmocka_unit_test(numbers_that_are_not_finite_are_null),
+        cmocka_unit_test(values_are_read_by_kind),
+        cmocka_unit_test(a_copy_has_all_of_its_value),
         cmocka_unit_test(appending_to_null_returns_null),
         cmocka_unit_test(a_failure_in_a_child_shows_at_the_root),
     };

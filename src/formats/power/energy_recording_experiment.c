@@ -21,20 +21,10 @@ static bool read_date(const struct doc *value, int64_t *time_us)
         return false;
     if (value->kind == DOC_STRING)
         return recording_date_parse(value->string, time_us);
-    double seconds = value->kind == DOC_DOUBLE ? value->number
-                     : value->kind == DOC_INT  ? (double)value->integer
-                                               : NAN;
+    double seconds = doc_number(value);
     if (!(fabs(seconds) < 9e9))
         return false;
     *time_us = recording_date_of_epoch_ns((int64_t)(seconds * 1e6) * 1000);
-    return true;
-}
-
-static bool read_number(const struct doc *value, double *number)
-{
-    if (value->kind != DOC_DOUBLE && value->kind != DOC_INT)
-        return false;
-    *number = value->kind == DOC_DOUBLE ? value->number : (double)value->integer;
     return true;
 }
 
@@ -45,12 +35,12 @@ static int add_epoch(
     struct recorded_series *series, const struct doc *epoch, struct gput_error *error)
 {
     int64_t time_us;
-    double number;
     if (epoch->kind != DOC_OBJECT || !read_date(doc_get(epoch, date_key), &time_us))
         return GPUT_OK;
     TRY(recorded_series_add(series, time_us, 0, error));
     for (const struct doc *value = epoch->first; value; value = value->next) {
-        if (strcmp(value->key, date_key) != 0 && read_number(value, &number))
+        double number = doc_number(value);
+        if (strcmp(value->key, date_key) != 0 && !isnan(number))
             TRY(recorded_series_set(series, "experiment", value->key, NULL, number, error));
     }
     return GPUT_OK;
@@ -61,13 +51,13 @@ static int add_row(struct recorded_series *series, const struct doc *columns,
     const struct doc **items, const struct doc *date, struct gput_error *error)
 {
     int64_t time_us;
-    double number;
     bool has_date = read_date(date, &time_us);
     if (has_date)
         TRY(recorded_series_add(series, time_us, 0, error));
     for (const struct doc *column = columns->first; column; column = column->next, items++) {
         const struct doc *item = *items;
-        if (has_date && item && read_number(item, &number))
+        double number = doc_number(item);
+        if (has_date && !isnan(number))
             TRY(recorded_series_set(series, "experiment", column->key, NULL, number, error));
         *items = item ? item->next : NULL;
     }
@@ -98,9 +88,9 @@ static int add_curve(struct recorded_series *series, const struct doc *curve, ui
     const struct doc *value = values && values->kind == DOC_ARRAY ? values->first : NULL;
     const struct doc *date = dates && dates->kind == DOC_ARRAY ? dates->first : NULL;
     int64_t time_us;
-    double number;
     for (; date && value; date = date->next, value = value->next) {
-        if (!read_date(date, &time_us) || !read_number(value, &number))
+        double number = doc_number(value);
+        if (!read_date(date, &time_us) || isnan(number))
             continue;
         TRY(recorded_series_add(series, time_us, segment, error));
         TRY(recorded_series_set(series, "experiment", curve->key, NULL, number, error));

@@ -15,22 +15,17 @@ static double value_of(const struct doc *value)
 {
     double sum = NAN;
     switch (value->kind) {
-    case DOC_DOUBLE:
-        return value->number;
-    case DOC_INT:
-        return (double)value->integer;
     case DOC_OBJECT:
     case DOC_ARRAY:
         for (const struct doc *child = value->first; child; child = child->next) {
-            bool is_number = child->kind == DOC_DOUBLE || child->kind == DOC_INT;
-            double part = is_number ? value_of(child) : NAN;
+            double part = doc_number(child);
             if (!isnan(part))
                 sum = (isnan(sum) ? 0 : sum) + part;
         }
         /* without processes the sum is 0 */
         return value->count == 0 && value->kind == DOC_OBJECT ? 0 : sum;
     default:
-        return NAN;
+        return doc_number(value);
     }
 }
 

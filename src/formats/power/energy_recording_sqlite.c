@@ -99,8 +99,8 @@ static int open_sqlite(const char *path, bool continues, void **opened, struct g
 static int insert(struct sqlite_recording *file, const char *name, const char *key,
     const struct doc *value, struct gput_error *error)
 {
-    double number = value->kind == DOC_DOUBLE ? value->number : (double)value->integer;
-    if ((value->kind != DOC_DOUBLE && value->kind != DOC_INT) || isnan(number))
+    double number = doc_number(value);
+    if (isnan(number))
         return GPUT_OK; /* missing values have no row */
     sqlite3_bind_text(file->insert, 4, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(file->insert, 5, key, -1, SQLITE_STATIC); /* NULL binds NULL */
