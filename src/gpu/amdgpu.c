@@ -2,8 +2,7 @@
  * AMD GPUs of the amdgpu driver: sysfs for the card, the compute driver (KFD) and the card's
  * clients for processes.
  */
-#include "base/clock.h"
-#include "gpu/drm_clients.h"
+#include "gpu/drm_gpus.h"
 #include "gpu/gpu_metrics.h"
 #include "gpu/kfd.h"
 #include "gpu/source.h"
@@ -19,27 +18,15 @@ static const char not_reported[] = "the amdgpu driver does not report it for thi
 static const char refused[] = "the system denies reading it";
 static const char gone[] = "the GPU was removed";
 
-struct amdgpu_gpu {
-    struct drm_card card;
-    bool apu;                    /* uses system RAM beyond a small reserved part */
-    char hwmon[SYSFS_PATH_SIZE]; /* "": none */
-};
-
 struct amdgpu_state {
-    struct gpu_source_options options;
-    uint32_t n_gpus;
-    struct amdgpu_gpu *gpus;           /* owned */
-    struct drm_target *targets;        /* one a GPU; owned */
+    struct drm_gpus gpus; /* an integrated one uses system RAM beyond a small reserved part */
     uint64_t kfd_ids[GPU_MAX_DEVICES]; /* one a GPU; 0: not in KFD */
-    struct drm_client_reader reader;
 };
 
 static void amdgpu_close(void *opaque)
 {
     struct amdgpu_state *state = opaque;
-    drm_client_reader_finish(&state->reader);
-    free(state->gpus);
-    free(state->targets);
+    drm_gpus_finish(&state->gpus);
     free(state);
 }
 
@@ -51,76 +38,48 @@ static bool is_amdgpu(const struct drm_card *card, const struct gpu_source_optio
     return card->vendor == GPU_VENDOR_AMD;
 }
 
-/* The sensors that belong to the card itself. */
-static void find_hwmon(struct amdgpu_gpu *gpu)
+static bool are_sensors_of_card(const char *folder, const char *name)
 {
-    char folder[SYSFS_PATH_SIZE], name[32];
-    for (long number = -1; (number = drm_card_next_hwmon(&gpu->card, number, folder)) >= 0;)
-        if (!sysfs_read_line(folder, "name", name, sizeof name) || strcmp(name, "amdgpu") == 0) {
-            memcpy(gpu->hwmon, folder, sizeof gpu->hwmon);
-            return;
-        }
+    (void)folder;
+    return name[0] == '\0' || strcmp(name, "amdgpu") == 0;
 }
 
 /* Only APUs have the voltage rail of a north bridge, or CPU cores in the same node. */
-static bool is_apu(const struct amdgpu_gpu *gpu, bool has_cores)
+static bool is_apu(const struct drm_card *card, bool has_cores)
 {
     char label[32];
     return has_cores ||
-           (gpu->hwmon[0] && sysfs_read_line(gpu->hwmon, "in1_label", label, sizeof label) &&
+           (card->sensors[0] && sysfs_read_line(card->sensors, "in1_label", label, sizeof label) &&
                strcmp(label, "vddnb") == 0);
 }
 
-static void add_gpu(struct amdgpu_state *state, const struct drm_card *card, bool is_only)
+static void find_parts(struct amdgpu_state *state, uint32_t index)
 {
-    uint32_t index = state->n_gpus++;
-    struct amdgpu_gpu *gpu = &state->gpus[index];
+    struct drm_gpus *gpus = &state->gpus;
+    struct drm_card *card = &gpus->cards[index];
+    struct drm_target *target = &gpus->targets[index];
     struct kfd_node node = {0};
-    gpu->card = *card;
-    find_hwmon(gpu);
-    struct drm_target target;
-    drm_target_init(&target, card, false);
-    if (kfd_find_node(state->options.sysfs_root, card, target.render_number, is_only, &node))
+    drm_card_find_sensors(card, are_sensors_of_card);
+    if (kfd_find_node(
+            gpus->options.sysfs_root, card, target->render_number, gpus->count == 1, &node))
         state->kfd_ids[index] = node.gpu_id;
-    gpu->apu = is_apu(gpu, node.has_cores);
-    target.integrated = gpu->apu;
-    state->targets[index] = target;
-}
-
-static struct amdgpu_state *make_state(
-    const struct gpu_source_options *options, const struct drm_cards *found)
-{
-    struct amdgpu_state *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->options = *options;
-    state->gpus = calloc(found->count, sizeof *state->gpus);
-    state->targets = calloc(found->count, sizeof *state->targets);
-    if (state->gpus && state->targets)
-        return state;
-    amdgpu_close(state);
-    return NULL;
+    target->integrated = is_apu(card, node.has_cores);
 }
 
 static void *amdgpu_probe(
     const struct gpu_source_options *options, struct gpu_source_status *status)
 {
-    struct amdgpu_state *state = NULL;
-    struct drm_cards found;
-    bool has_memory = drm_cards_find(options, is_amdgpu, &found);
-    if (has_memory && found.count == 0) {
-        drm_cards_explain_none(options, "AMD", &found, status);
-        free(found.cards);
+    struct amdgpu_state *state = calloc(1, sizeof *state);
+    if (!state) {
+        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
         return NULL;
     }
-    if (has_memory)
-        state = make_state(options, &found);
-    if (!state)
-        gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");
-    status->n_left_out = found.n_left_out;
-    for (uint32_t i = 0; state && i < found.count; i++)
-        add_gpu(state, &found.cards[i], found.count == 1);
-    free(found.cards);
+    if (!drm_gpus_find(&state->gpus, options, is_amdgpu, "AMD", status)) {
+        amdgpu_close(state);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < state->gpus.count; i++)
+        find_parts(state, i);
     return state;
 }
 
@@ -128,7 +87,7 @@ static bool amdgpu_open(void *opaque, struct gpu_source_status *status)
 {
     const struct amdgpu_state *state = opaque;
     bool kfd = false;
-    for (uint32_t i = 0; i < state->n_gpus; i++)
+    for (uint32_t i = 0; i < state->gpus.count; i++)
         kfd |= state->kfd_ids[i] != 0;
     gpu_source_status_set(status, GPU_SOURCE_AVAILABLE, "", "sysfs, fdinfo%s",
         kfd ? ", KFD" : " (no KFD: ROCm is not set up)");
@@ -137,32 +96,33 @@ static bool amdgpu_open(void *opaque, struct gpu_source_status *status)
 
 /* Bytes of the card's memory; of an APU also the system RAM it may use (GTT). NaN, with errno set,
  * when unknown. `which` is "total" or "used". */
-static double read_ram(const struct amdgpu_gpu *gpu, const char *which)
+static double read_ram(const struct drm_gpus *gpus, uint32_t index, const char *which)
 {
+    const char *folder = gpus->cards[index].folder;
     char name[48];
     uint64_t vram, gtt;
     snprintf(name, sizeof name, "mem_info_vram_%s", which);
-    if (!sysfs_read_uint64(gpu->card.folder, name, &vram))
+    if (!sysfs_read_uint64(folder, name, &vram))
         return NAN;
     snprintf(name, sizeof name, "mem_info_gtt_%s", which);
-    if (gpu->apu && sysfs_read_uint64(gpu->card.folder, name, &gtt))
+    if (gpus->targets[index].integrated && sysfs_read_uint64(folder, name, &gtt))
         vram += gtt;
     return (double)vram;
 }
 
 static uint32_t amdgpu_list_devices(void *opaque, struct gpu_device *devices, uint32_t capacity)
 {
-    const struct amdgpu_state *state = opaque;
-    uint32_t count = state->n_gpus < capacity ? state->n_gpus : capacity;
+    const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
+    uint32_t count = gpus->count < capacity ? gpus->count : capacity;
     for (uint32_t i = 0; i < count; i++) {
-        const struct amdgpu_gpu *gpu = &state->gpus[i];
+        const struct drm_card *card = &gpus->cards[i];
         char text[64];
-        drm_card_describe(&gpu->card, "amdgpu", &devices[i]);
-        devices[i].in_package = gpu->apu;
-        devices[i].ram_capacity_bytes = read_ram(gpu, "total");
-        if (sysfs_read_line(gpu->card.folder, "unique_id", text, sizeof text) && text[0])
+        drm_card_describe(card, "amdgpu", &devices[i]);
+        devices[i].in_package = gpus->targets[i].integrated;
+        devices[i].ram_capacity_bytes = read_ram(gpus, i, "total");
+        if (sysfs_read_line(card->folder, "unique_id", text, sizeof text) && text[0])
             snprintf(devices[i].uuid, sizeof devices[i].uuid, "GPU-%s", text);
-        if (sysfs_read_line(gpu->card.folder, "product_name", text, sizeof text) && text[0])
+        if (sysfs_read_line(card->folder, "product_name", text, sizeof text) && text[0])
             snprintf(devices[i].name, sizeof devices[i].name, "%s%s",
                 strncmp(text, "AMD", 3) == 0 ? "" : "AMD ", text);
     }
@@ -184,21 +144,21 @@ static const char *reason_of_errno(void)
     }
 }
 
-static void read_power(const struct amdgpu_gpu *gpu, struct gpu_device_reading *reading)
+static void read_power(const struct drm_card *card, struct gpu_device_reading *reading)
 {
     uint64_t microwatts;
     errno = ENOENT;
-    if (gpu->hwmon[0] && (sysfs_read_uint64(gpu->hwmon, "power1_average", &microwatts) ||
-                             sysfs_read_uint64(gpu->hwmon, "power1_input", &microwatts)))
+    if (card->sensors[0] && (sysfs_read_uint64(card->sensors, "power1_average", &microwatts) ||
+                                sysfs_read_uint64(card->sensors, "power1_input", &microwatts)))
         reading->power_watts = (double)microwatts / 1e6;
     else
         reading->missing[GPU_POWER] = reason_of_errno();
 }
 
-static void read_energy(const struct amdgpu_gpu *gpu, struct gpu_device_reading *reading)
+static void read_energy(const struct drm_card *card, struct gpu_device_reading *reading)
 {
     char table[256];
-    long length = sysfs_read_bytes(gpu->card.folder, "gpu_metrics", table, sizeof table);
+    long length = sysfs_read_bytes(card->folder, "gpu_metrics", table, sizeof table);
     if (length > 0)
         reading->energy_joules = gpu_metrics_energy_joules(table, (size_t)length);
     if (isnan(reading->energy_joules))
@@ -207,36 +167,33 @@ static void read_energy(const struct amdgpu_gpu *gpu, struct gpu_device_reading 
 
 static void amdgpu_read_device(void *opaque, uint32_t index, struct gpu_device_reading *reading)
 {
-    const struct amdgpu_state *state = opaque;
-    const struct amdgpu_gpu *gpu = &state->gpus[index];
+    const struct drm_gpus *gpus = &((const struct amdgpu_state *)opaque)->gpus;
+    const struct drm_card *card = &gpus->cards[index];
     uint64_t percent;
-    if (sysfs_is_suspended(gpu->card.folder)) {
+    if (sysfs_is_suspended(card->folder)) {
         gpu_device_reading_clear(reading, drm_card_suspended_reason);
         return;
     }
-    reading->ram_used_bytes = read_ram(gpu, "used");
+    reading->ram_used_bytes = read_ram(gpus, index, "used");
     if (isnan(reading->ram_used_bytes)) {
         reading->missing[GPU_RAM_USED] = reason_of_errno();
         reading->lost = errno == ENODEV;
     }
-    if (sysfs_read_uint64(gpu->card.folder, "gpu_busy_percent", &percent) && percent <= 100)
+    if (sysfs_read_uint64(card->folder, "gpu_busy_percent", &percent) && percent <= 100)
         reading->utilization_percent = (double)percent;
     else
         reading->missing[GPU_UTILIZATION] = reason_of_errno();
-    read_power(gpu, reading);
-    read_energy(gpu, reading);
+    read_power(card, reading);
+    read_energy(card, reading);
 }
 
 static void amdgpu_read_processes(
     void *opaque, const struct gpu_tracked *tracked, struct gpu_process_list *list)
 {
     struct amdgpu_state *state = opaque;
-    for (uint32_t i = 0; i < state->n_gpus; i++)
-        drm_target_check(&state->targets[i], &state->gpus[i].card, i, list);
-    drm_clients_read(&state->reader, state->options.procfs_root, tracked, state->targets,
-        state->n_gpus, clock_monotonic_ns(), list);
-    kfd_processes_read(state->options.sysfs_root, state->options.procfs_root, tracked,
-        state->kfd_ids, state->n_gpus, list);
+    drm_gpus_read_processes(&state->gpus, tracked, list);
+    kfd_processes_read(state->gpus.options.sysfs_root, state->gpus.options.procfs_root, tracked,
+        state->kfd_ids, state->gpus.count, list);
 }
 
 const struct gpu_source gpu_source_amdgpu = {

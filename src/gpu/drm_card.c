@@ -100,9 +100,8 @@ static bool read_card(const char *drm_folder, unsigned number, struct drm_card *
     return true;
 }
 
-bool drm_cards_find(const struct gpu_source_options *options,
-    bool (*is_ours)(const struct drm_card *card, const struct gpu_source_options *options),
-    struct drm_cards *cards)
+bool drm_cards_find(
+    const struct gpu_source_options *options, drm_card_is_ours *is_ours, struct drm_cards *cards)
 {
     char folder[SYSFS_PATH_SIZE];
     struct drm_card card;
@@ -136,14 +135,20 @@ void drm_cards_explain_none(const struct gpu_source_options *options, const char
             status, GPU_SOURCE_ABSENT, "", "no %s GPU in %s/class/drm", whose, options->sysfs_root);
 }
 
-long drm_card_next_hwmon(const struct drm_card *card, long last, char *folder)
+void drm_card_find_sensors(
+    struct drm_card *card, bool (*is_wanted)(const char *folder, const char *name))
 {
     char hwmon[SYSFS_PATH_SIZE], name[32];
     if (!sysfs_path(hwmon, card->folder, "hwmon"))
-        return -1;
-    long number = sysfs_next_numbered(hwmon, "hwmon", last);
-    snprintf(name, sizeof name, "hwmon%ld", number);
-    return number >= 0 && sysfs_path(folder, hwmon, name) ? number : -1;
+        return;
+    for (long number = -1; (number = sysfs_next_numbered(hwmon, "hwmon", number)) >= 0;) {
+        snprintf(card->sensors, sizeof card->sensors, "%s/hwmon/hwmon%ld", card->folder, number);
+        if (!sysfs_read_line(card->sensors, "name", name, sizeof name))
+            name[0] = '\0';
+        if (is_wanted(card->sensors, name))
+            return;
+    }
+    card->sensors[0] = '\0';
 }
 
 void drm_card_describe(const struct drm_card *card, const char *source, struct gpu_device *device)

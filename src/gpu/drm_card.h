@@ -15,7 +15,8 @@ struct drm_card {
     uint32_t vendor_id;                      /* PCI, 0 when unknown */
     uint32_t device_id;                      /* PCI, 0 when unknown */
     enum gpu_vendor vendor;
-    bool renders; /* a GPU, not only a display controller */
+    bool renders;      /* a GPU, not only a display controller */
+    char sensors[560]; /* <folder>/hwmon/hwmonN, set by drm_card_find_sensors(); "": none */
 };
 
 /* Those of a source, sorted by number: GPU_MAX_DEVICES at most. */
@@ -26,20 +27,22 @@ struct drm_cards {
     int failure; /* errno: why their folder cannot be read; 0: it can, or there is none */
 };
 
-/* Finds the cards that are the source's; none where some may be missing. False without memory. */
-bool drm_cards_find(const struct gpu_source_options *options,
-    bool (*is_ours)(const struct drm_card *card, const struct gpu_source_options *options),
-    struct drm_cards *cards);
+typedef bool drm_card_is_ours(
+    const struct drm_card *card, const struct gpu_source_options *options);
+
+/* Finds the cards that are the source's; none where some may be missing. False without memory: what
+ * was found so far is to be freed, too. */
+bool drm_cards_find(
+    const struct gpu_source_options *options, drm_card_is_ours *is_ours, struct drm_cards *cards);
 
 /* Says in `status` why none was found. */
 void drm_cards_explain_none(const struct gpu_source_options *options, const char *whose,
     const struct drm_cards *cards, struct gpu_source_status *status);
 
-/*
- * The number N of the next <card>/hwmon/hwmonN, after `last` (-1 at first); -1 at the end. Its
- * folder goes to `folder` (4096 bytes).
- */
-long drm_card_next_hwmon(const struct drm_card *card, long last, char *folder);
+/* Finds the sensors that belong to the card itself: the first folder that is wanted. `name` is what
+ * it says of itself, "" when that is not known. */
+void drm_card_find_sensors(
+    struct drm_card *card, bool (*is_wanted)(const char *folder, const char *name));
 
 /* Fills what sysfs gives: name, vendor, address; the address serves as the UUID. */
 void drm_card_describe(const struct drm_card *card, const char *source, struct gpu_device *device);

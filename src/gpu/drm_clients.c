@@ -399,13 +399,12 @@ static void read_process(struct reading *reading, const char *procfs_root, pid_t
         close(fdinfo_folder);
 }
 
-void drm_target_init(struct drm_target *target, const struct drm_card *card, bool integrated)
+void drm_target_init(struct drm_target *target, const struct drm_card *card)
 {
     char folder[SYSFS_PATH_SIZE];
     *target = (struct drm_target){
         .card_number = (long)card->number,
         .render_number = -1,
-        .integrated = integrated,
     };
     memcpy(target->pci_address, card->pci_address, sizeof target->pci_address);
     memcpy(target->driver, card->driver, sizeof target->driver);

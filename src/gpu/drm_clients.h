@@ -15,7 +15,7 @@ struct drm_target {
     char driver[32];
     long card_number;
     long render_number; /* N of /dev/dri/renderDN; -1: not known */
-    bool integrated;    /* uses system RAM: all regions count */
+    bool integrated;    /* uses system RAM: all regions count; set by its source */
     bool suspended;     /* not read, which could resume it */
 };
 
@@ -34,7 +34,7 @@ struct drm_client_reader {
 
 void drm_client_reader_finish(struct drm_client_reader *reader);
 
-void drm_target_init(struct drm_target *target, const struct drm_card *card, bool integrated);
+void drm_target_init(struct drm_target *target, const struct drm_card *card);
 
 /* Checks whether the card is suspended: then it is not read, and `list` gets the reason for device
  * `number`. */
