@@ -5,7 +5,7 @@
 #include "report.h"
 #include "screen.h"
 #include "signals.h"
-#include "tracking.h"
+#include "tracking-files.h"
 
 #include <limits.h>
 #include <poll.h>
@@ -68,7 +68,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
     int code = gput_session_stop(session, error);
     if (code == GPUT_OK)
         code = gput_session_results(session, &results, error);
-    tracking_say_held(tracking, stop_fd);
+    held_messages_print(&tracking->messages, stop_fd);
     if (code != GPUT_OK)
         return code;
     *limited = gput_results_was_ended(results);
@@ -131,15 +131,13 @@ static int attach(const struct arguments *arguments, struct tracking *tracking, 
 {
     pid_t pid;
     double for_seconds;
-    int code = read_arguments(arguments, tracking, &pid, &for_seconds, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(read_arguments(arguments, tracking, &pid, &for_seconds, error));
     struct gput_session *session = NULL;
-    code = tracking_create_session(tracking, &session, error);
+    int code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
         code = track(session, pid, for_seconds, tracking, limited, stop_fd, error);
     gput_session_destroy(session);
-    if (!tracking_deliver(tracking) && code == GPUT_OK)
+    if (!tracking_files_deliver(tracking) && code == GPUT_OK)
         code = fail(error, GPUT_ERROR_IO, "Not every file is where it belongs.");
     return code;
 }

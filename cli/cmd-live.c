@@ -4,7 +4,7 @@
 #include "message.h"
 #include "screen.h"
 #include "signals.h"
-#include "tracking.h"
+#include "tracking-files.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static int show(struct gput_session *session, pid_t pid, struct tracking *tracki
         else if (gethostname(title, sizeof title) != 0)
             snprintf(title, sizeof title, "this machine");
         title[sizeof title - 1] = '\0';
-        tracking->holds_lines = true;
+        tracking->messages.holds_lines = true;
         live_begin(live, session, title);
         follow(session, &signals, live);
         gput_session_stop(session, NULL); /* nothing of it is kept */
@@ -106,11 +106,11 @@ static int live_command(
     if (code != GPUT_OK)
         return code;
     tracking->options.snapshots = tracking->options.needs_no_gpu = true;
-    code = tracking_create_session(tracking, &session, error);
+    code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
         code = show(session, pid, tracking, live, error);
     live_end(live, SCREEN_NEVER_WAITS);
-    tracking->holds_lines = false;
+    tracking->messages.holds_lines = false;
     gput_session_destroy(session);
     return code;
 }

@@ -2,7 +2,7 @@
 #include "arguments.h"
 #include "message.h"
 #include "signals.h"
-#include "tracking.h"
+#include "tracking-files.h"
 
 #include <gputracker/session.h>
 
@@ -38,12 +38,10 @@ static int serve(const struct arguments *arguments, struct gput_error *error)
 {
     struct tracking tracking;
     struct gput_session *session = NULL;
-    int code = tracking_read(arguments, false, &tracking, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(tracking_read(arguments, false, &tracking, error));
     const char *address = arguments_value(arguments, OPTION_SERVE_LISTEN);
     tracking.options.listen = address ? address : DEFAULT_ADDRESS;
-    code = tracking_create_session(&tracking, &session, error);
+    int code = tracking_files_create_session(&tracking, &session, error);
     if (code == GPUT_OK)
         code = serve_until_signal(&tracking, session, error);
     gput_session_destroy(session);

@@ -7,7 +7,7 @@
 #include "report.h"
 #include "screen.h"
 #include "signals.h"
-#include "tracking.h"
+#include "tracking-files.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -71,7 +71,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     struct gput_results *results;
     if (gput_session_stop(session, &error) != GPUT_OK)
         message_error_until(&error, end->stop_fd);
-    tracking_say_held(tracking, end->stop_fd);
+    held_messages_print(&tracking->messages, end->stop_fd);
     if (style->announces && !end->abandoned)
         announce(end->status, tracking->output, end->stop_fd);
     int code = gput_session_results(session, &results, &error);
@@ -192,10 +192,10 @@ static int follow(struct gput_session *session, struct tracking *tracking, struc
     struct progress progress;
     progress_begin(&progress, session, tracking->shows_progress && !live);
     struct display display = live ? live_display(live) : progress_display(&progress);
-    tracking->holds_lines = live != NULL;
+    tracking->messages.holds_lines = live != NULL;
     int code = launch_follow(session, signals, &display, end, error);
     live_end(live, end->stop_fd);
-    tracking->holds_lines = false;
+    tracking->messages.holds_lines = false;
     progress_end(&progress);
     return code;
 }
@@ -259,7 +259,7 @@ int track_command(
     tracking.options.starts_nothing_else = true;
     tracking.options.needs_no_gpu = !style->is_older_form;
     struct live *live = open_live(&tracking);
-    code = tracking_create_session(&tracking, &session, &error);
+    code = tracking_files_create_session(&tracking, &session, &error);
     if (code == GPUT_OK) {
         status = track_in_session(session, &tracking, live, argv, style, &killed_by);
     } else {
@@ -267,7 +267,7 @@ int track_command(
         message_error(&error);
     }
     gput_session_destroy(session);
-    bool is_delivered = tracking_deliver(&tracking);
+    bool is_delivered = tracking_files_deliver(&tracking);
     if (!is_delivered && status == EXIT_SUCCESS && !rank_paths_are_many(&tracking.ranks))
         status = EXIT_TRACKER_FAILED;
     tracking_finish(&tracking);

@@ -4,14 +4,13 @@
 #pragma once
 
 #include "arguments.h"
+#include "held-messages.h"
 #include "html-report.h"
 #include "rank-paths.h"
 #include "region-recording.h"
 #include "spool.h"
 
 #include <gputracker/gputracker.h>
-
-#include <pthread.h>
 
 struct tracking {
     struct gput_session_options options; /* with all in place */
@@ -33,16 +32,10 @@ struct tracking {
     bool shows_live;                     /* a view on the terminal while the command runs */
     /* The sub-tracking file whose open code blocks the live view shows, or NULL. */
     const char *live_marks;
-    /* Lines wait: a view has the terminal. */
-    _Atomic bool holds_lines;
     /* Drops warnings for now: the report will say what is missing, and standard error then has it
      * alone. */
     _Atomic bool leaves_warnings_to_report;
-    /* Lines that standard error did not accept: sampling does not wait for a reader. */
-    pthread_mutex_t lock;
-    char held[8192];
-    size_t held_length;
-    unsigned not_held; /* lines that did not fit here either */
+    struct held_messages messages; /* warnings, also of the sampling thread */
 };
 
 /*
@@ -56,25 +49,11 @@ int tracking_read(const struct arguments *arguments, bool is_older_form, struct 
     struct gput_error *error);
 void tracking_finish(struct tracking *tracking);
 
-/* gput_session_create() with these options. A tracking file that exists is an error that names the
- * option. One of many ranks takes a free name instead, or does without the files that cannot be
- * made, and says so: its command is to run. */
-int tracking_create_session(
-    struct tracking *tracking, struct gput_session **session, struct gput_error *error);
-
-/* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
- * a warning says where. */
-bool tracking_deliver(struct tracking *tracking);
-
 /* Warns of what the config file says of a process, where a command is tracked. */
 void tracking_warn_of_process(struct tracking *tracking);
 
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);
-
-/* Prints the lines held back, when nothing is tracked any more; waits no longer than until
- * `stop_fd` can be read. */
-void tracking_say_held(struct tracking *tracking, int stop_fd);
 
 /* Reads --ru, --gru and --tu where they were given. */
 int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,

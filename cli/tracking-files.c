@@ -1,0 +1,207 @@
+#include "tracking-files.h"
+
+#include "message.h"
+#include "output-files.h"
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_NAME_TRIES = 100 };
+
+/* Where a name is in struct tracking, the option that gives it, and what the file is called where
+ * it would be the report's own. */
+static const struct file_option {
+    size_t offset;
+    enum option_id option;
+    const char *noun; /* NULL: it may be */
+} file_options[] = {
+    {offsetof(struct tracking, options.tracking_file), OPTION_TRACKING_FILE, "the tracking file"},
+    {offsetof(struct tracking, output), OPTION_OUTPUT, NULL},
+    {offsetof(struct tracking, html_path), OPTION_HTML_REPORT, NULL},
+    {offsetof(struct tracking, options.energy_folder), OPTION_ENERGY_FOLDER, "the recording"},
+    {offsetof(struct tracking, options.resource_usage_file), OPTION_RESOURCE_USAGE_FILE,
+        "the resource usage file"},
+};
+#define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
+
+static const char **path_of(struct tracking *tracking, size_t i)
+{
+    return (const char **)((char *)tracking + file_options[i].offset);
+}
+
+static void warn_of_file(
+    struct tracking *tracking, const char *format, const char *a, const char *b)
+{
+    char text[MESSAGE_LINE_SIZE];
+    snprintf(text, sizeof text, format, a, b);
+    if (!tracking->disable_logs)
+        held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+}
+
+/* A name that others may take, too, becomes ours. The tracking file is made at once where it is
+ * not spooled. */
+static int claim(struct tracking *tracking, const char **path, struct gput_error *error)
+{
+    const struct gput_session_options *options = &tracking->options;
+    bool is_samples = path == &options->tracking_file,
+         are_many = rank_paths_are_many(&tracking->ranks);
+    bool is_spooled = tracking->spool.folder != NULL;
+    if (!*path || !(*path)[0] || options->overwrite || (is_samples ? !is_spooled : !are_many) ||
+        path == &options->resource_usage_file)
+        return GPUT_OK;
+    const char *wanted = strdup(*path);
+    int failure = rank_paths_claim(&tracking->ranks, path, path == &options->energy_folder);
+    int code = GPUT_OK;
+    if (failure == EEXIST && is_samples && !are_many)
+        code = fail(error, GPUT_ERROR_EXISTS,
+            "File %.400s already exists. --overwrite replaces it.", *path);
+    else if (failure && (failure != ENOENT || path != &options->energy_folder))
+        warn_of_file(
+            tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
+    else if (wanted && strcmp(wanted, *path) != 0)
+        warn_of_file(tracking, "%.400s exists: %.400s is written.", wanted, *path);
+    free((char *)wanted);
+    return code;
+}
+
+static int begin_spool(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    const char *root = arguments_value(arguments, OPTION_SPOOL);
+    int code = root ? spool_begin(&tracking->spool, root, error) : GPUT_OK;
+    if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
+        return code;
+    warn_of_file(tracking, "%.400s Files are written to their places%s.", error->message, "");
+    return GPUT_OK;
+}
+
+/* One of many ranks runs its command all the same. */
+static int check_output(struct tracking *tracking, const char *path, struct gput_error *error)
+{
+    int code = path ? report_check_output(path, error) : GPUT_OK;
+    if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
+        return code;
+    warn_of_file(tracking, "%.600s%s", error->message, "");
+    return GPUT_OK;
+}
+
+/* What a config file names stays where there is no option. */
+static void read_names(const struct arguments *arguments, struct tracking *tracking)
+{
+    for (size_t i = 0; i < FILE_OPTIONS; i++) {
+        const char *name = arguments_value(arguments, file_options[i].option);
+        if (name)
+            *path_of(tracking, i) = name;
+    }
+    if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
+        tracking->options.energy_folder = arguments_value(arguments, OPTION_OUTPUT_FOLDER);
+}
+
+/* What cannot be written, or would be written over. */
+static int check(struct tracking *tracking, struct gput_error *error)
+{
+    const char *resource_usage = tracking->options.resource_usage_file;
+    /* An empty text is that of a variable which is not set. The library takes it for "nowhere". */
+    if (resource_usage && !resource_usage[0])
+        return fail(error, GPUT_ERROR_INVALID,
+            "--resource-usage-file needs the name of a file, and was given an empty one.");
+    for (size_t i = 0; i < FILE_OPTIONS; i++) {
+        if (file_options[i].noun)
+            TRY(output_files_keep(
+                tracking->output, *path_of(tracking, i), file_options[i].noun, error));
+    }
+    return check_output(tracking, tracking->output, error);
+}
+
+int tracking_files_name(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    char text[MESSAGE_LINE_SIZE];
+    read_names(arguments, tracking);
+    for (size_t i = 0; i < FILE_OPTIONS; i++)
+        TRY(rank_paths_expand(&tracking->ranks, path_of(tracking, i), error));
+    TRY(begin_spool(arguments, tracking, error));
+    for (size_t i = 0; i < FILE_OPTIONS; i++)
+        TRY(claim(tracking, path_of(tracking, i), error));
+    rank_paths_describe(&tracking->ranks, text, sizeof text);
+    if (text[0] && !tracking->disable_logs)
+        held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
+    for (size_t i = 0; i < FILE_OPTIONS; i++) {
+        const char **path = path_of(tracking, i);
+        if (*path || path == &tracking->options.resource_usage_file)
+            TRY(spool_add(&tracking->spool, path, error));
+    }
+    snprintf(text, sizeof text, "files are written to %s first", tracking->spool.folder);
+    if (tracking->spool.folder && !tracking->disable_logs)
+        held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
+    return check(tracking, error);
+}
+
+bool tracking_files_deliver(struct tracking *tracking)
+{
+    return spool_deliver(&tracking->spool, message_warning, NULL);
+}
+
+const char *tracking_files_samples(const struct tracking *tracking)
+{
+    const char *path = tracking->options.tracking_file;
+    for (size_t i = 0; i < tracking->spool.count; i++) {
+        if (path == tracking->spool.local[i])
+            return tracking->spool.place[i];
+    }
+    return tracking->html.temporary ? NULL : path;
+}
+
+static bool is_taken(int code, const struct gput_session_options *options)
+{
+    return code == GPUT_ERROR_EXISTS && options->tracking_file &&
+           access(options->tracking_file, F_OK) == 0;
+}
+
+/* Without the files that a session writes while it tracks. */
+static int create_without_files(
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+{
+    struct gput_error without_files;
+    struct gput_session_options options = tracking->options;
+    options.tracking_file = options.energy_folder = NULL;
+    options.resource_usage_file = "";
+    if (gput_session_create(&options, session, &without_files) != GPUT_OK)
+        return error->code;
+    warn_of_file(tracking, "%.600s (the command runs without %s).", error->message, "its files");
+    tracking->options = options;
+    tracking->html.path = NULL;
+    return GPUT_OK;
+}
+
+int tracking_files_create_session(
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    int code = gput_session_create(options, session, error);
+    /* Another tracker may take the same name at the same time. */
+    for (int tries = 0; tries < MAX_NAME_TRIES && is_taken(code, options); tries++) {
+        char text[MESSAGE_LINE_SIZE];
+        if (!rank_paths_replace(&tracking->ranks, &options->tracking_file))
+            break;
+        if (tracking->html.path)
+            tracking->html.samples = options->tracking_file;
+        code = gput_session_create(options, session, error);
+        snprintf(text, sizeof text, "The tracking file exists: samples are written to %.400s.",
+            options->tracking_file);
+        if (code == GPUT_OK)
+            held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+    }
+    if (code != GPUT_OK && rank_paths_are_many(&tracking->ranks))
+        return create_without_files(tracking, session, error);
+    if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
+        return code;
+    if (error->errno_value == EEXIST)
+        fail(error, code, "File %.400s already exists. --overwrite replaces it.",
+            options->tracking_file);
+    return code;
+}

@@ -1,0 +1,26 @@
+/*
+ * The files that a tracked session writes: the names that options give them, as they are in this
+ * process, which is perhaps one of many ranks.
+ */
+#pragma once
+
+#include "tracking.h"
+
+/* Reads the options that name files, and gives each file its name: expands %r and %h, takes a free
+ * name where other ranks write, too, and begins the spool. Errors: GPUT_ERROR_INVALID,
+ * GPUT_ERROR_EXISTS, those of report_check_output(). */
+int tracking_files_name(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error);
+
+/* Where the samples are in the end; NULL: nowhere. */
+const char *tracking_files_samples(const struct tracking *tracking);
+
+/* gput_session_create() with the options of `tracking`. A tracking file that exists is an error
+ * that names the option. One of many ranks takes a free name instead, or does without the files
+ * that cannot be made, and says so: its command is to run. */
+int tracking_files_create_session(
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error);
+
+/* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
+ * a warning says where. */
+bool tracking_files_deliver(struct tracking *tracking);
