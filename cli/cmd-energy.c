@@ -60,12 +60,10 @@ static int open_recording(const struct arguments *arguments,
     struct gput_energy_recording **recording, struct gput_energy_window *window,
     struct gput_error *error)
 {
-    int code = gput_energy_recording_load(arguments->operands[0], recording, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(gput_energy_recording_load(arguments->operands[0], recording, error));
     if (gput_energy_recording_warning(*recording))
         message_warning(NULL, gput_energy_recording_warning(*recording));
-    code = gput_energy_recording_parse_window(*recording,
+    int code = gput_energy_recording_parse_window(*recording,
         arguments_value(arguments, OPTION_WINDOW_START),
         arguments_value(arguments, OPTION_WINDOW_END), window, error);
     if (code != GPUT_OK)
@@ -141,9 +139,7 @@ static int render_curves(const struct gput_energy_recording *recording,
     size_t count = 0;
     enum gput_format format;
     char *rest = NULL;
-    int code = read_curve_format(arguments, &format, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(read_curve_format(arguments, &format, error));
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (count == MAX_CURVES)
             return fail(
@@ -162,10 +158,8 @@ static int show_curves(const struct arguments *arguments, struct gput_error *err
     struct gput_energy_window window;
     char *bytes = NULL;
     size_t length = 0;
-    int code = open_recording(arguments, &recording, &window, error);
-    if (code != GPUT_OK)
-        return code;
-    code = render_curves(recording, arguments, &window, &bytes, &length, error);
+    TRY(open_recording(arguments, &recording, &window, error));
+    int code = render_curves(recording, arguments, &window, &bytes, &length, error);
     if (code == GPUT_OK)
         code = report_write_bytes(
             arguments_value(arguments, OPTION_CURVE_OUTPUT), STDOUT_FILENO, bytes, length, error);

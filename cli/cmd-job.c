@@ -84,16 +84,14 @@ static int write_html(const struct gput_fleet *fleet, const char *path, struct g
     struct gput_tables *tables;
     struct lanes lanes = {.count = 0};
     struct gput_html_report_options options = gput_html_report_options_default();
-    int code = gput_fleet_tables(fleet, &tables, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(gput_fleet_tables(fleet, &tables, error));
     choose_lanes(gput_tables_find(tables, "ranks"), &lanes);
     options.sessions = lanes.list;
     options.session_count = lanes.count;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
     options.title = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
-    code = gput_html_report_write(&options, path, error);
+    int code = gput_html_report_write(&options, path, error);
     gput_tables_destroy(tables);
     return code;
 }
@@ -123,17 +121,13 @@ static int run(const struct arguments *arguments, struct gput_error *error)
         usual = output && strlen(output) > 4 && strcmp(output + strlen(output) - 4, ".csv") == 0
                     ? GPUT_CSV
                     : GPUT_SUMMARY;
-    int code = report_read_format(arguments, OPTION_JOB_FORMAT, usual, &format, error);
-    if (code == GPUT_OK)
-        code = report_check_output(output, error);
-    if (code == GPUT_OK && html && !gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
-        code = fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
-    if (code == GPUT_OK)
-        code = gput_fleet_create(
-            (const char *const *)arguments->operands, (size_t)arguments->n_operands, &fleet, error);
-    if (code != GPUT_OK)
-        return code;
-    code = render(fleet, arguments, format, error);
+    TRY(report_read_format(arguments, OPTION_JOB_FORMAT, usual, &format, error));
+    TRY(report_check_output(output, error));
+    if (html && !gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
+        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
+    TRY(gput_fleet_create(
+        (const char *const *)arguments->operands, (size_t)arguments->n_operands, &fleet, error));
+    int code = render(fleet, arguments, format, error);
     if (code == GPUT_OK && html)
         code = write_html(fleet, html, error);
     gput_fleet_destroy(fleet);

@@ -111,10 +111,9 @@ static int read_size(
 static int read_values(
     const struct arguments *arguments, struct gput_plot_options *options, struct gput_error *error)
 {
-    int code = read_seconds(arguments, OPTION_PLOT_START, "start", &options->start_seconds, error);
-    if (code == GPUT_OK)
-        code = read_seconds(arguments, OPTION_PLOT_END, "end", &options->end_seconds, error);
-    return code == GPUT_OK ? read_size(arguments, options, error) : code;
+    TRY(read_seconds(arguments, OPTION_PLOT_START, "start", &options->start_seconds, error));
+    TRY(read_seconds(arguments, OPTION_PLOT_END, "end", &options->end_seconds, error));
+    return read_size(arguments, options, error);
 }
 
 /* ---- The command ---- */
@@ -125,9 +124,7 @@ static int read_options(const struct arguments *arguments, struct work *work,
     const char *mark;
     char *rest = NULL;
     size_t position = 0;
-    int code = make_lists(arguments, work, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(make_lists(arguments, work, error));
     for (int i = 0; i < arguments->n_operands; i++) {
         work->sessions[i] = gput_html_report_session_default();
         work->sessions[i].path = arguments->operands[i];

@@ -16,12 +16,11 @@
 static int read_order(
     const struct arguments *arguments, enum gput_python_order *by, struct gput_error *error)
 {
-    int choice = *by,
-        code = arguments_read_choice(arguments, OPTION_PYTHON_BY, "order", &choice, error);
-    if (code == GPUT_OK)
-        code = arguments_read_choice(arguments, OPTION_SORT, "order", &choice, error);
+    int choice = *by;
+    TRY(arguments_read_choice(arguments, OPTION_PYTHON_BY, "order", &choice, error));
+    TRY(arguments_read_choice(arguments, OPTION_SORT, "order", &choice, error));
     *by = (enum gput_python_order)choice;
-    return code;
+    return GPUT_OK;
 }
 
 static int read_number(const struct arguments *arguments, enum option_id id, const char *name,
@@ -39,11 +38,11 @@ static int read_limit(const struct arguments *arguments, size_t *limit, struct g
 {
     double number;
     bool has;
-    int code = read_number(arguments, OPTION_COUNT_SHOWN, "-n", &has, &number, error);
-    if (code == GPUT_OK && has && !(number >= 1 && number < 1e9))
+    TRY(read_number(arguments, OPTION_COUNT_SHOWN, "-n", &has, &number, error));
+    if (has && !(number >= 1 && number < 1e9))
         return fail(error, GPUT_ERROR_INVALID, "-n must be 1 or more.");
     *limit = has ? (size_t)number : 0;
-    return code;
+    return GPUT_OK;
 }
 
 static int read_options(const struct arguments *arguments, struct gput_python_options *options,
@@ -57,28 +56,20 @@ static int read_options(const struct arguments *arguments, struct gput_python_op
     options->end_mode = arguments_value(arguments, OPTION_END_MODE);
     options->node = arguments_value(arguments, OPTION_NODE);
     int unit = GPUT_TIMELINE_TIME, profiler = 0;
-    int code = arguments_read_choice(arguments, OPTION_UNIT, "unit", &unit, error);
-    if (code == GPUT_OK)
-        code = arguments_read_choice(arguments, OPTION_PROFILER, "profiler", &profiler, error);
+    TRY(arguments_read_choice(arguments, OPTION_UNIT, "unit", &unit, error));
+    TRY(arguments_read_choice(arguments, OPTION_PROFILER, "profiler", &profiler, error));
     options->unit = (enum gput_timeline_unit)unit;
     options->pyinstrument = profiler == 1;
-    if (code == GPUT_OK)
-        code = tables_read_format(arguments, format, error);
-    if (code == GPUT_OK)
-        code = read_order(arguments, &options->by, error);
-    if (code == GPUT_OK)
-        code = read_limit(arguments, &options->limit, error);
-    if (code == GPUT_OK)
-        code = read_number(
-            arguments, OPTION_START, "--start", &options->has_start, &options->start, error);
-    if (code == GPUT_OK)
-        code =
-            read_number(arguments, OPTION_STOP, "--end", &options->has_end, &options->end, error);
+    TRY(tables_read_format(arguments, format, error));
+    TRY(read_order(arguments, &options->by, error));
+    TRY(read_limit(arguments, &options->limit, error));
+    TRY(read_number(
+        arguments, OPTION_START, "--start", &options->has_start, &options->start, error));
+    TRY(read_number(arguments, OPTION_STOP, "--end", &options->has_end, &options->end, error));
     struct window window = {.unit = options->unit};
-    if (code == GPUT_OK)
-        code = window_read_steps(arguments, &window, error);
-    if (code != GPUT_OK || !arguments_have(arguments, OPTION_STEPS))
-        return code;
+    TRY(window_read_steps(arguments, &window, error));
+    if (!arguments_have(arguments, OPTION_STEPS))
+        return GPUT_OK;
     options->unit = window.unit;
     options->has_start = options->has_end = true;
     options->start = (double)window.start;

@@ -156,22 +156,18 @@ static int read_utilization_by(const struct arguments *arguments,
 static int read_lists(const struct arguments *arguments, struct lists *lists,
     struct gput_profile_options *options, struct gput_error *error)
 {
-    int code = GPUT_OK;
-    for (int i = 0; i < LISTS && code == GPUT_OK; i++)
-        code = list_read(arguments, list_options[i], &lists->of[i], error);
-    if (code == GPUT_OK)
-        code = read_ranges(lists, options, error);
-    if (code == GPUT_OK)
-        code = read_moments(lists, options, error);
-    if (code == GPUT_OK)
-        code = read_intervals(lists, options, error);
+    for (int i = 0; i < LISTS; i++)
+        TRY(list_read(arguments, list_options[i], &lists->of[i], error));
+    TRY(read_ranges(lists, options, error));
+    TRY(read_moments(lists, options, error));
+    TRY(read_intervals(lists, options, error));
     options->resources = lists->of[RESOURCES].items;
     options->resource_count = lists->of[RESOURCES].count;
     options->phases = lists->of[PHASES].items;
     options->phase_count = lists->of[PHASES].count;
     options->metrics = lists->of[METRICS].items;
     options->metric_count = lists->of[METRICS].count;
-    return code;
+    return GPUT_OK;
 }
 
 static int read_options(const struct arguments *arguments, struct lists *lists,
@@ -179,22 +175,17 @@ static int read_options(const struct arguments *arguments, struct lists *lists,
 {
     enum gput_format format;
     options->path = arguments->operands[0];
-    int code = tables_read_format(arguments, &format, error);
     struct window window = {0};
-    if (code == GPUT_OK)
-        code = window_read(arguments, &window, error);
+    TRY(tables_read_format(arguments, &format, error));
+    TRY(window_read(arguments, &window, error));
     options->unit = window.unit;
     options->has_start = window.has_start;
     options->has_end = window.has_end;
     options->start = window.start;
     options->end = window.end;
-    if (code == GPUT_OK)
-        code = read_steps_by(arguments, options, error);
-    if (code == GPUT_OK)
-        code = read_utilization_by(arguments, options, error);
-    if (code == GPUT_OK)
-        code = read_lists(arguments, lists, options, error);
-    return code;
+    TRY(read_steps_by(arguments, options, error));
+    TRY(read_utilization_by(arguments, options, error));
+    return read_lists(arguments, lists, options, error);
 }
 
 /* What is reported while a view is made. */

@@ -108,11 +108,9 @@ static int write_report(const struct arguments *arguments,
     const struct gput_html_report_options *options, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
-    int choice = PAGE, code = check_format(arguments, error);
-    if (code == GPUT_OK)
-        code = arguments_read_choice(arguments, OPTION_REPORT_FORMAT, "format", &choice, error);
-    if (code != GPUT_OK)
-        return code;
+    int choice = PAGE;
+    TRY(check_format(arguments, error));
+    TRY(arguments_read_choice(arguments, OPTION_REPORT_FORMAT, "format", &choice, error));
     if (choice == PAGE)
         return gput_html_report_write(options, path ? path : "report.html", error);
     const struct export *export = &exports[choice - EXPORTS];

@@ -118,10 +118,8 @@ static int check_rules(const struct arguments *arguments, const struct gput_comp
     while ((rule = arguments_next(arguments, OPTION_FAIL_IF, &position)) != NULL) {
         struct gput_error message = {0};
         bool holds;
-        int code = gput_comparison_check(
-            comparison, rule, &holds, message.message, sizeof message.message, error);
-        if (code != GPUT_OK)
-            return code;
+        TRY(gput_comparison_check(
+            comparison, rule, &holds, message.message, sizeof message.message, error));
         if (holds)
             message_error(&message);
         *broken = *broken || holds;
@@ -162,19 +160,15 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
     if (config)
         options.statistic = gput_comparison_config_statistic(config);
     options.relative = arguments_have(arguments, OPTION_RELATIVE);
-    int code = list_sessions(arguments, config, list, error);
-    if (code == GPUT_OK && statistic)
-        code = gput_statistic_parse(statistic, &options.statistic, error);
-    if (code == GPUT_OK)
-        code = report_read_format(
-            arguments, OPTION_COMPARISON_FORMAT, usual_format(arguments), &format, error);
-    if (code == GPUT_OK)
-        code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(list_sessions(arguments, config, list, error));
+    if (statistic)
+        TRY(gput_statistic_parse(statistic, &options.statistic, error));
+    TRY(report_read_format(
+        arguments, OPTION_COMPARISON_FORMAT, usual_format(arguments), &format, error));
+    TRY(report_check_output(arguments_value(arguments, OPTION_OUTPUT), error));
 
     struct gput_comparison *comparison;
-    code = gput_comparison_create(list->items, list->count, &options, &comparison, error);
+    int code = gput_comparison_create(list->items, list->count, &options, &comparison, error);
     if (code == GPUT_OK)
         code = check_rules(arguments, comparison, broken, error);
     if (code == GPUT_OK)

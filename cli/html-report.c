@@ -15,10 +15,8 @@
 /* A database has GPUs, energy and processes too. */
 static int make_temporary(struct html_report *html, struct gput_error *error)
 {
-    int code = temporary_folder_make(
-        &html->folder, getenv("TMPDIR"), "samples for --report without --tf", error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(temporary_folder_make(
+        &html->folder, getenv("TMPDIR"), "samples for --report without --tf", error));
     html->temporary = malloc(strlen(html->folder.path) + sizeof FILE_NAME);
     if (!html->temporary)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");

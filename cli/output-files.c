@@ -181,14 +181,13 @@ static int check_against_options(const struct arguments *arguments, enum option_
 static int check_against_operands(const struct arguments *arguments, enum option_id id,
     const char *output, struct gput_error *error)
 {
-    int code = GPUT_OK;
     char own_name[64];
     if (arguments->command->operands.kind != ARGUMENT_FILE || arguments->command->takes_a_command)
         return GPUT_OK;
-    for (int i = 0; code == GPUT_OK && i < arguments->n_operands; i++)
-        code = output_files_keep_of(
-            output_name(id, own_name), output, arguments->operands[i], "the file", error);
-    return code;
+    for (int i = 0; i < arguments->n_operands; i++)
+        TRY(output_files_keep_of(
+            output_name(id, own_name), output, arguments->operands[i], "the file", error));
+    return GPUT_OK;
 }
 
 int output_files_check(const struct arguments *arguments, struct gput_error *error)

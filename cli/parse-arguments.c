@@ -230,9 +230,7 @@ static int parse_short(
                 *next = NULL;
             return arguments_add_borrowed(arguments, id, value, error);
         }
-        int code = arguments_add_borrowed(arguments, id, "", error);
-        if (code != GPUT_OK)
-            return code;
+        TRY(arguments_add_borrowed(arguments, id, "", error));
     }
     return GPUT_OK;
 }
@@ -260,10 +258,8 @@ static int parse_all(int argc, char **argv, const struct command_words *words,
         }
         const char *next = i + 1 < argc ? argv[i + 1] : NULL;
         const char *possible_value = next;
-        int code = argv[i][1] == '-' ? parse_long(arguments, argv[i], &next, error)
-                                     : parse_short(arguments, argv[i], &next, error);
-        if (code != GPUT_OK)
-            return code;
+        TRY(argv[i][1] == '-' ? parse_long(arguments, argv[i], &next, error)
+                              : parse_short(arguments, argv[i], &next, error));
         if (next != possible_value)
             i++;
     }
@@ -274,9 +270,7 @@ int parse_arguments(int argc, char **argv, struct arguments *arguments, struct g
 {
     *arguments = (struct arguments){0};
     struct command_words words;
-    int code = find_command(argc, argv, arguments, &words, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(find_command(argc, argv, arguments, &words, error));
     arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
     if (!arguments->operands)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");

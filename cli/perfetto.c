@@ -76,10 +76,8 @@ static int serve(const char *path, struct gput_error *error)
 /* Where the timeline goes without -o. */
 static int make_temporary(struct temporary_folder *folder, char **path, struct gput_error *error)
 {
-    int code = temporary_folder_make(
-        folder, getenv("TMPDIR"), "the timeline of --perfetto without -o", error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(temporary_folder_make(
+        folder, getenv("TMPDIR"), "the timeline of --perfetto without -o", error));
     *path = malloc(strlen(folder->path) + sizeof FILE_NAME);
     if (!*path)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");

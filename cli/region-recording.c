@@ -83,26 +83,25 @@ static int make_temporary_folder(struct region_recording *recording, struct gput
 static int make_files(struct region_recording *recording, const char *samples,
     struct gput_session_options *options, struct gput_error *error)
 {
-    int code = GPUT_OK;
     if (!recording->path && samples)
-        code = derive_path(recording, samples, error);
+        TRY(derive_path(recording, samples, error));
     recording->is_kept = recording->path != NULL;
-    if (code == GPUT_OK && recording->is_kept)
-        code = check_path(recording, error);
-    if (code == GPUT_OK && recording->is_kept)
-        code = make_folder_of_file(recording, error);
-    if (code == GPUT_OK && (!recording->is_kept || !options->tracking_file))
-        code = make_temporary_folder(recording, error);
-    if (code == GPUT_OK && !recording->logs)
+    if (recording->is_kept) {
+        TRY(check_path(recording, error));
+        TRY(make_folder_of_file(recording, error));
+    }
+    if (!recording->is_kept || !options->tracking_file)
+        TRY(make_temporary_folder(recording, error));
+    if (!recording->logs)
         recording->logs = realpath(recording->temporary.path, NULL);
-    if (code == GPUT_OK && !options->tracking_file &&
+    if (!options->tracking_file &&
         asprintf(&recording->samples, "%s/samples.sqlite", recording->temporary.path) < 0)
         recording->samples = NULL;
     if (recording->samples)
         options->tracking_file = recording->samples;
-    if (code == GPUT_OK && (!recording->logs || !options->tracking_file))
-        code = fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    return code;
+    if (!recording->logs || !options->tracking_file)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    return GPUT_OK;
 }
 
 /* ---- The environment ---- */
@@ -141,7 +140,6 @@ static int set_selection(
     size_t position = 0;
     int64_t count;
     double seconds;
-    int code = GPUT_OK;
     if (depth && (!numbers_read_whole(depth, &count) || count < 1 || count > INT_MAX))
         return fail(error, GPUT_ERROR_INVALID,
             "--region-depth=%s is not a valid depth. It is a whole number above 0.", depth);
@@ -152,14 +150,11 @@ static int set_selection(
         snprintf(depth_text, sizeof depth_text, "%d", (int)count);
     if (min)
         snprintf(min_text, sizeof min_text, "%.0f", seconds * 1e9);
-    while (
-        code == GPUT_OK && (pattern = arguments_next(arguments, OPTION_REGION_FILTER, &position)))
-        code = add_filter(recording, pattern, error);
-    if (code == GPUT_OK)
-        code = set("GPUT_REGION_FILTER", recording->filter, error);
-    if (code == GPUT_OK)
-        code = set("GPUT_REGION_DEPTH", depth ? depth_text : NULL, error);
-    return code == GPUT_OK ? set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error) : code;
+    while ((pattern = arguments_next(arguments, OPTION_REGION_FILTER, &position)))
+        TRY(add_filter(recording, pattern, error));
+    TRY(set("GPUT_REGION_FILTER", recording->filter, error));
+    TRY(set("GPUT_REGION_DEPTH", depth ? depth_text : NULL, error));
+    return set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error);
 }
 
 static void enable(
@@ -187,20 +182,15 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     if (!list)
         return GPUT_OK;
     recording->path = arguments_value(arguments, OPTION_REGION_FILE);
-    int code = region_sources_read(list, &sources, error);
-    if (code == GPUT_OK && recording->path)
-        code = rank_paths_expand(ranks, &recording->path, error);
-    if (code == GPUT_OK)
-        code = set_selection(recording, arguments, error);
-    if (code == GPUT_OK)
-        code = make_files(recording, samples, options, error);
-    if (code == GPUT_OK)
-        code = set("GPUT_REGIONS_FOLDER", recording->logs, error);
-    if (code == GPUT_OK)
-        code = set("GPUT_REGION_PYTHON", sources.functions[0] ? sources.functions : NULL, error);
-    if (code == GPUT_OK)
-        enable(recording, &sources, arguments->operands[0]);
-    return code;
+    TRY(region_sources_read(list, &sources, error));
+    if (recording->path)
+        TRY(rank_paths_expand(ranks, &recording->path, error));
+    TRY(set_selection(recording, arguments, error));
+    TRY(make_files(recording, samples, options, error));
+    TRY(set("GPUT_REGIONS_FOLDER", recording->logs, error));
+    TRY(set("GPUT_REGION_PYTHON", sources.functions[0] ? sources.functions : NULL, error));
+    enable(recording, &sources, arguments->operands[0]);
+    return GPUT_OK;
 }
 
 /* ---- Afterwards ---- */

@@ -79,9 +79,7 @@ int region_sources_read(const char *list, struct region_sources *sources, struct
         size_t length = strcspn(list, ",");
         snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
             list);
-        int code = read_word(word, sources, error);
-        if (code != GPUT_OK)
-            return code;
+        TRY(read_word(word, sources, error));
         list += length + (list[length] == ',');
     }
     return GPUT_OK;

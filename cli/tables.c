@@ -12,11 +12,10 @@ int tables_read_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
     static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV};
-    int choice = 0,
-        code = arguments_read_choice(arguments, OPTION_TABLE_FORMAT, "format", &choice, error);
-    if (code == GPUT_OK)
-        *format = formats[choice];
-    return code;
+    int choice = 0;
+    TRY(arguments_read_choice(arguments, OPTION_TABLE_FORMAT, "format", &choice, error));
+    *format = formats[choice];
+    return GPUT_OK;
 }
 
 static int check_csv(
@@ -35,13 +34,11 @@ int tables_write(
     const char *only = arguments_value(arguments, OPTION_TABLE);
     enum gput_format format;
     char *text = NULL;
-    int code = tables_read_format(arguments, &format, error);
-    if (code == GPUT_OK && only)
-        code = gput_tables_select(tables, only, error);
-    if (code == GPUT_OK)
-        code = check_csv(format, tables, error);
-    if (code == GPUT_OK)
-        code = gput_tables_render(tables, format, &text, NULL, error);
+    TRY(tables_read_format(arguments, &format, error));
+    if (only)
+        TRY(gput_tables_select(tables, only, error));
+    TRY(check_csv(format, tables, error));
+    int code = gput_tables_render(tables, format, &text, NULL, error);
     if (code == GPUT_OK)
         code = report_write_text(
             arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
@@ -56,17 +53,16 @@ static int stream_begin(
     const char *only = arguments_value(stream->arguments, OPTION_TABLE);
     const char *path = arguments_value(stream->arguments, OPTION_TABLE_OUTPUT);
     enum gput_format format;
-    int code = tables_read_format(stream->arguments, &format, error);
-    if (code == GPUT_OK && only && !gput_tables_find(tables, only))
-        code = gput_tables_not_found(tables, only, error);
-    if (code == GPUT_OK && !only)
-        code = check_csv(format, tables, error);
-    if (code == GPUT_OK)
-        code = gput_table_writer_create(
-            format, only ? 1 : gput_tables_count(tables), &stream->writer, error);
-    if (code == GPUT_OK && path && strcmp(path, "-") != 0)
-        code = gput_file_open(path, &stream->file, error);
-    return code;
+    TRY(tables_read_format(stream->arguments, &format, error));
+    if (only && !gput_tables_find(tables, only))
+        return gput_tables_not_found(tables, only, error);
+    if (!only)
+        TRY(check_csv(format, tables, error));
+    TRY(gput_table_writer_create(
+        format, only ? 1 : gput_tables_count(tables), &stream->writer, error));
+    if (path && strcmp(path, "-") != 0)
+        TRY(gput_file_open(path, &stream->file, error));
+    return GPUT_OK;
 }
 
 static int stream_write(struct tables_stream *stream, const char *text, struct gput_error *error)
@@ -82,8 +78,8 @@ int tables_stream_write(struct tables_stream *stream, const struct gput_tables *
     int code = stream->writer ? GPUT_OK : stream_begin(stream, tables, error);
     if (code != GPUT_OK || (only && strcmp(gput_table_name(part), only) != 0))
         return code;
-    code = gput_table_writer_add(stream->writer, part, &text, error);
-    return code == GPUT_OK ? stream_write(stream, text, error) : code;
+    TRY(gput_table_writer_add(stream->writer, part, &text, error));
+    return stream_write(stream, text, error);
 }
 
 int tables_stream_end(struct tables_stream *stream, struct gput_error *error)

@@ -30,14 +30,12 @@ int window_read_steps(
 int window_read(const struct arguments *arguments, struct window *window, struct gput_error *error)
 {
     *window = (struct window){.unit = GPUT_TIMELINE_TIME};
-    int choice = GPUT_TIMELINE_TIME,
-        code = arguments_read_choice(arguments, OPTION_UNIT, "unit", &choice, error);
+    int choice = GPUT_TIMELINE_TIME;
+    TRY(arguments_read_choice(arguments, OPTION_UNIT, "unit", &choice, error));
     window->unit = (enum gput_timeline_unit)choice;
-    if (code == GPUT_OK)
-        code = arguments_read_moment(
-            arguments, OPTION_START, "start", &window->has_start, &window->start, error);
-    if (code == GPUT_OK)
-        code = arguments_read_moment(
-            arguments, OPTION_STOP, "end", &window->has_end, &window->end, error);
-    return code == GPUT_OK ? window_read_steps(arguments, window, error) : code;
+    TRY(arguments_read_moment(
+        arguments, OPTION_START, "start", &window->has_start, &window->start, error));
+    TRY(arguments_read_moment(
+        arguments, OPTION_STOP, "end", &window->has_end, &window->end, error));
+    return window_read_steps(arguments, window, error);
 }

@@ -130,9 +130,7 @@ static int scalar_read(const struct pickle_value *arguments, struct frame_cell *
     int code = type_read(pickle_item(arguments, 0), &type);
     if (code != GPUT_OK || type.kind == 'O')
         return GPUT_ERROR_FORMAT;
-    code = buffer_read(pickle_item(arguments, 1), &buffer);
-    if (code != GPUT_OK)
-        return code;
+    TRY(buffer_read(pickle_item(arguments, 1), &buffer));
     if (buffer.length == type.size)
         *cell = number_of(buffer.bytes, &type);
     code = buffer.length == type.size ? GPUT_OK : GPUT_ERROR_FORMAT;
