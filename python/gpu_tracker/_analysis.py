@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
-import pickle
-import tempfile
 
 from . import _native
 from ._messages import log_warnings
-from ._pandas import frame, series, timepoints
-from ._results import CodeBlockResults, ComparisonResults, SubTrackingResults
+from ._pandas import series, timepoints
+from ._results import ComparisonResults, SubTrackingResults, content_of, files_of, results_of_json
 from .recorded import read_calls, read_marks, read_samples
 from .table import Table, tables_of
 
@@ -37,52 +34,6 @@ def _check_name(path, extensions):
 
 
 _check_there = os.stat  # raises what stands for the reason: FileNotFoundError, NotADirectoryError
-
-
-def _with_more(results, values):
-    if "missing_timepoints" in values:
-        results.missing_timepoints = values["missing_timepoints"]
-    if "energy" in values:
-        results.energy = values["energy"]
-    return results
-
-
-def _block(values):
-    block = CodeBlockResults(
-        name=values["name"],
-        num_timepoints=values["num_timepoints"],
-        num_calls=values["num_calls"],
-        num_non_empty_calls=values["num_non_empty_calls"],
-        compute_time=series(_floats(values["compute_time"])),
-        resource_usage=frame(_rows(values["resource_usage"])),
-    )
-    if "num_outside_calls" in values:
-        block.num_outside_calls = values["num_outside_calls"]
-    if "exact" in values:
-        block.exact = values["exact"]
-    return _with_more(block, values)
-
-
-def _floats(values):
-    return {name: float("nan") if value is None else float(value) for name, value in values.items()}
-
-
-def _rows(rows):
-    return {name: _floats(row) for name, row in rows.items()}
-
-
-def _results(text):
-    """SubTrackingResults out of the JSON of an analysis."""
-    values = json.loads(text)
-    results = SubTrackingResults(
-        overall=frame(_rows(values["overall"])),
-        static_data=series(values["static_data"], name=0, dtype=object),
-        code_block_results=[_block(block) for block in values["code_block_results"]],
-    )
-    for name in "num_lost_calls", "lost_calls_at_least":
-        if name in values:
-            setattr(results, name, values[name])
-    return _with_more(results, values)
 
 
 class SubTrackingAnalyzer:
@@ -110,7 +61,7 @@ class SubTrackingAnalyzer:
     def _analyze(self, *, with_blocks=True):
         text, warnings = _native.analyze(*self._checked_files(with_blocks=with_blocks), _native.JSON)
         log_warnings(warnings)
-        return _results(text)
+        return results_of_json(text)
 
     def _repr_html_(self):
         """For notebooks: the main figures, and curves. None without a tracking file."""
@@ -184,55 +135,6 @@ class SubTrackingAnalyzer:
 # ---- Comparison ----
 
 
-class _PlainUnpickler(pickle.Unpickler):
-    """Reads results that were pickled without pandas: only their own classes, nothing else is ever called."""
-
-    _ALLOWED = {
-        (_MODULE, "SubTrackingResults"),
-        (_MODULE, "CodeBlockResults"),
-        ("gpu_tracker._tables", "Series"),
-        ("gpu_tracker._tables", "Frame"),
-    }
-
-    def find_class(self, module, name):
-        if (module, name) not in self._ALLOWED:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of results")
-        return super().find_class(module, name)
-
-
-def _content(path):
-    """What is in a file of results, as the library reads it."""
-    with open(path, "rb") as file:
-        content = file.read()
-    try:
-        _native.load_analysis(path, _native.JSON)
-    except ValueError:
-        try:
-            results = _PlainUnpickler(io.BytesIO(content)).load()
-        except Exception:
-            results = None
-        if not isinstance(results, SubTrackingResults):
-            raise
-        return json.dumps(results.to_json()).encode()
-    return content
-
-
-@contextlib.contextmanager
-def _files_of(contents):
-    """Paths of files of those contents."""
-    with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
-        paths = [os.path.join(folder, str(i)) for i in range(len(contents))]
-        for path, content in zip(paths, contents):
-            with open(path, "wb") as file:
-                file.write(content)
-        yield paths
-
-
-def load_results(path: _Path) -> SubTrackingResults:
-    with _files_of([_content(path)]) as [file]:
-        return _results(_native.load_analysis(file, _native.JSON))
-
-
 class TrackingComparison:
     """Compares sessions by their results.
 
@@ -246,7 +148,7 @@ class TrackingComparison:
         self._results_map = None
         # Held from the beginning, so that what becomes of the files changes nothing.
         self._contents = [
-            (name, _content(path))
+            (name, content_of(path))
             for name, paths in file_path_map.items()
             for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)
         ]
@@ -257,12 +159,12 @@ class TrackingComparison:
         """Session name -> its SubTrackingResults."""
         if self._results_map is None:
             with self._files() as files:
-                self._results_map = {name: load_results(path) for name, path in files}
+                self._results_map = {name: SubTrackingResults.load(path) for name, path in files}
         return self._results_map
 
     @contextlib.contextmanager
     def _files(self):
-        with _files_of([content for _, content in self._contents]) as paths:
+        with files_of([content for _, content in self._contents]) as paths:
             yield [(name, path) for (name, _), path in zip(self._contents, paths)]
 
     def _compare(self, statistic, format=_native.JSON, *, is_inline=False):

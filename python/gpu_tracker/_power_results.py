@@ -8,6 +8,7 @@ import sys
 
 from . import _native
 from ._messages import log_warnings
+from ._power_drivers import JsonParser
 from ._reports import Picture
 from .table import Table
 
@@ -15,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, SupportsFloat
-
-    from .power import JsonParser
 
     _Moment = datetime.datetime | str | SupportsFloat | None
     _Figure = float | dict[str, float | None] | None
@@ -69,8 +68,6 @@ class ExpResults:
 
     def __init__(self, db_driver: JsonParser | str | os.PathLike[str]) -> None:
         if not hasattr(db_driver, "_open"):
-            from .power import JsonParser
-
             db_driver = JsonParser(db_driver)
         self.db_driver = db_driver
         self._recording = db_driver._open()

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import io
+import json
+import os
+import pickle
+import tempfile
 import types
 import typing
+
+from . import _native
+from ._pandas import frame, series
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,6 +63,9 @@ def _python(value):
     """numpy's numbers as Python's own."""
     value = value.item() if hasattr(value, "item") else value
     return str(value) if isinstance(value, str) else value
+
+
+_MODULE = "gpu_tracker.sub_tracker"  # pickles name the classes by their public place, the old package's too
 
 
 @dataclasses.dataclass
@@ -159,9 +171,8 @@ class SubTrackingResults:
     def load(cls, path: str | PathLike[str]) -> SubTrackingResults:
         """Reads results from a pickle of this package or of the old one, or from JSON. Needs no pandas, and calls nothing
         that a pickle names."""
-        from . import _analysis
-
-        return _analysis.load_results(path)
+        with files_of([content_of(path)]) as [file]:
+            return results_of_json(_native.load_analysis(file, _native.JSON))
 
 
 @dataclasses.dataclass
@@ -210,5 +221,98 @@ def _maps(measurements):
     return {name: _map(blocks) for name, blocks in measurements.items()}
 
 
+# ---- Reading ----
+
+
+def _with_more(results, values):
+    if "missing_timepoints" in values:
+        results.missing_timepoints = values["missing_timepoints"]
+    if "energy" in values:
+        results.energy = values["energy"]
+    return results
+
+
+def _block(values):
+    block = CodeBlockResults(
+        name=values["name"],
+        num_timepoints=values["num_timepoints"],
+        num_calls=values["num_calls"],
+        num_non_empty_calls=values["num_non_empty_calls"],
+        compute_time=series(_floats(values["compute_time"])),
+        resource_usage=frame(_rows(values["resource_usage"])),
+    )
+    if "num_outside_calls" in values:
+        block.num_outside_calls = values["num_outside_calls"]
+    if "exact" in values:
+        block.exact = values["exact"]
+    return _with_more(block, values)
+
+
+def _floats(values):
+    return {name: float("nan") if value is None else float(value) for name, value in values.items()}
+
+
+def _rows(rows):
+    return {name: _floats(row) for name, row in rows.items()}
+
+
+def results_of_json(text):
+    """SubTrackingResults out of the JSON of an analysis."""
+    values = json.loads(text)
+    results = SubTrackingResults(
+        overall=frame(_rows(values["overall"])),
+        static_data=series(values["static_data"], name=0, dtype=object),
+        code_block_results=[_block(block) for block in values["code_block_results"]],
+    )
+    for name in "num_lost_calls", "lost_calls_at_least":
+        if name in values:
+            setattr(results, name, values[name])
+    return _with_more(results, values)
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads results that were pickled without pandas: only their own classes, nothing else is ever called."""
+
+    _ALLOWED = {
+        (_MODULE, "SubTrackingResults"),
+        (_MODULE, "CodeBlockResults"),
+        ("gpu_tracker._tables", "Series"),
+        ("gpu_tracker._tables", "Frame"),
+    }
+
+    def find_class(self, module, name):
+        if (module, name) not in self._ALLOWED:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of results")
+        return super().find_class(module, name)
+
+
+def content_of(path):
+    """What is in a file of results, as the library reads it."""
+    with open(path, "rb") as file:
+        content = file.read()
+    try:
+        _native.load_analysis(path, _native.JSON)
+    except ValueError:
+        try:
+            results = _PlainUnpickler(io.BytesIO(content)).load()
+        except Exception:
+            results = None
+        if not isinstance(results, SubTrackingResults):
+            raise
+        return json.dumps(results.to_json()).encode()
+    return content
+
+
+@contextlib.contextmanager
+def files_of(contents):
+    """Paths of files of those contents."""
+    with tempfile.TemporaryDirectory(prefix="gpu-tracker-") as folder:
+        paths = [os.path.join(folder, str(i)) for i in range(len(contents))]
+        for path, content in zip(paths, contents):
+            with open(path, "wb") as file:
+                file.write(content)
+        yield paths
+
+
 for _class in CodeBlockResults, SubTrackingResults, ComparisonResults:
-    _class.__module__ = "gpu_tracker.sub_tracker"  # pickles name them by their public place, the old package's too
+    _class.__module__ = _MODULE
