@@ -1,6 +1,7 @@
 /* What calls of the library point to. */
 #include "native.h"
 
+#include <limits.h>
 #include <string.h>
 
 int held_add(PyObject *held, PyObject *object)
@@ -66,4 +67,18 @@ bool native_to_bound(PyObject *object, bool *has, int64_t *bound)
 {
     *has = object != Py_None;
     return !*has || native_to_int64(object, bound);
+}
+
+int native_read_number(PyObject *object, void *number)
+{
+    int overflow;
+    long value = PyLong_AsLongAndOverflow(object, &overflow);
+    if (value == -1 && PyErr_Occurred())
+        return 0;
+    if (overflow || value < 0 || value > INT_MAX) {
+        PyErr_Format(PyExc_ValueError, "%R is not a number from 0 to %d", object, INT_MAX);
+        return 0;
+    }
+    *(int *)number = (int)value;
+    return 1;
 }

@@ -95,6 +95,9 @@ bool held_texts(PyObject *held, PyObject *list, const char *const **texts, size_
 /* A list of paths. */
 bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count);
 
+/* For "O&": a number that fits into an int and is not negative. ("I" and a cast of "l" would wrap.)
+ */
+int native_read_number(PyObject *object, void *number);
 bool native_to_int64(PyObject *object, int64_t *value);
 /* None, or a number of microseconds or a step. */
 bool native_to_bound(PyObject *object, bool *has, int64_t *bound);

@@ -1,9 +1,7 @@
 /* gpu_tracker._native.Session: a session of libgputracker. */
-#include "native.h"
+#include "session_arguments.h"
 
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* What the sampling thread hands over; it never waits for the GIL. */
@@ -15,7 +13,6 @@ struct collector {
 struct session {
     PyObject_HEAD struct gput_session *session;
     struct collector *collector;
-    PyObject *tracking_file, *resource_usage_file, *energy_folder; /* bytes, or NULL */
     enum gput_ram_unit ram_unit, gpu_ram_unit;
     enum gput_time_unit time_unit;
     unsigned n_expected_cores;
@@ -56,104 +53,6 @@ static struct collector *collector_create(void)
     return NULL;
 }
 
-static int parse_units(const char *ram, const char *gpu_ram, const char *time, const char *energy,
-    struct gput_session_options *options, struct gput_error *error)
-{
-    int code = gput_ram_unit_parse(ram, "RAM", &options->ram_unit, error);
-    if (code == GPUT_OK)
-        code = gput_ram_unit_parse(gpu_ram, "GPU RAM", &options->gpu_ram_unit, error);
-    if (code == GPUT_OK)
-        code = gput_time_unit_parse(time, &options->time_unit, error);
-    if (code == GPUT_OK)
-        code = gput_energy_unit_parse(energy, &options->energy_unit, error);
-    return code;
-}
-
-static int parse_ram_mode(const char *word, struct gput_session_options *options)
-{
-    static const char *const words[] = {
-        [GPUT_RAM_ADAPTIVE] = "adaptive", [GPUT_RAM_EXACT] = "exact", [GPUT_RAM_TOTALS] = "totals"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(word, words[i]) == 0) {
-            options->ram_mode = (enum gput_ram_mode)i;
-            return 0;
-        }
-    }
-    PyErr_Format(PyExc_ValueError,
-        "\"%s\" is not a valid RAM mode. Valid values are adaptive, exact, totals", word);
-    return -1;
-}
-
-/* For "O&": a number that fits into an int and is not negative. ("I" and a cast of "l" would wrap.)
- */
-static int read_number(PyObject *object, void *number)
-{
-    int overflow;
-    long value = PyLong_AsLongAndOverflow(object, &overflow);
-    if (value == -1 && PyErr_Occurred())
-        return 0;
-    if (overflow || value < 0 || value > INT_MAX) {
-        PyErr_Format(PyExc_ValueError, "%R is not a number from 0 to %d", object, INT_MAX);
-        return 0;
-    }
-    *(int *)number = (int)value;
-    return 1;
-}
-
-/* For "O&": a str, bytes or path, of any characters that a file can have, as bytes; NULL for None.
- */
-static int read_path(PyObject *object, void *bytes)
-{
-    return object == Py_None ? 1 : PyUnicode_FSConverter(object, bytes);
-}
-
-/* For "O&": a dict as {"ram": "8GB", "seconds": 90}, or None. */
-static int read_limits(PyObject *object, void *limits)
-{
-    PyObject *kind, *amount;
-    Py_ssize_t position = 0;
-    if (object != Py_None && !PyDict_Check(object)) {
-        PyErr_SetString(PyExc_TypeError, "limits is a dict, for example {\"ram\": \"8GB\"}");
-        return 0;
-    }
-    while (object != Py_None && PyDict_Next(object, &position, &kind, &amount)) {
-        struct gput_error error;
-        PyObject *limit = PyUnicode_FromFormat("%S=%S", kind, amount);
-        const char *text = limit ? PyUnicode_AsUTF8AndSize(limit, NULL) : NULL;
-        int code = text ? gput_limits_parse(text, limits, &error) : GPUT_OK;
-        Py_XDECREF(limit);
-        if (code != GPUT_OK)
-            native_raise(&error);
-        if (!text || code != GPUT_OK)
-            return 0;
-    }
-    return 1;
-}
-
-/* For "O&": grams, or a str, the code of a country; None: not given. */
-static int read_carbon_intensity(PyObject *object, void *to)
-{
-    struct gput_session_options *options = to;
-    if (object == Py_None)
-        return 1;
-    if (PyUnicode_Check(object))
-        return (options->carbon_country = PyUnicode_AsUTF8AndSize(object, NULL)) != NULL;
-    options->carbon_intensity = PyFloat_AsDouble(object);
-    return !PyErr_Occurred();
-}
-
-static const char *path_text(PyObject *bytes)
-{
-    return bytes ? PyBytes_AsString(bytes) : NULL;
-}
-
-static void forget_paths(struct session *self)
-{
-    Py_CLEAR(self->tracking_file);
-    Py_CLEAR(self->resource_usage_file);
-    Py_CLEAR(self->energy_folder);
-}
-
 static int create(struct session *self, const struct gput_session_options *options)
 {
     struct gput_error error;
@@ -186,76 +85,15 @@ static int collect(struct session *self, size_t keep_samples, struct gput_sessio
     return 0;
 }
 
-/* What Python gave; paths are in the session. */
-struct session_arguments {
-    struct gput_session_options options;
-    struct gput_limits limits;
-    const char *ram, *gpu_ram, *time, *energy, *ram_mode;
-    int overwrite, processes, command_lines, energy_sqlite, energy_continue, enforce;
-    int n_expected_cores, keep_samples;
-};
-
-static bool read_arguments(
-    struct session *self, PyObject *args, PyObject *kwargs, struct session_arguments *given)
-{
-    static char *names[] = {"sleep_time", "ram_unit", "gpu_ram_unit", "time_unit",
-        "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
-        "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
-        "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
-        "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", NULL};
-    struct gput_session_options *options = &given->options;
-    forget_paths(self);
-    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&", names,
-        &options->sleep_time_seconds, &given->ram, &given->gpu_ram, &given->time, read_number,
-        &given->n_expected_cores, &options->gpu_uuids, &options->gpu_brand, read_path,
-        &self->tracking_file, &given->overwrite, read_path, &self->resource_usage_file,
-        &given->ram_mode, &options->procfs_root, &options->sysfs_root, &options->nvml_path,
-        read_number, &given->keep_samples, &given->processes, &given->command_lines, read_path,
-        &self->energy_folder, &given->energy_sqlite, &options->energy_period_seconds,
-        &given->energy_continue, &options->listen, read_limits, &given->limits, &given->enforce,
-        &given->energy, read_carbon_intensity, options);
-}
-
-static int complete_options(struct session *self, struct session_arguments *given)
-{
-    struct gput_session_options *options = &given->options;
-    struct gput_error error;
-    options->n_expected_cores = (unsigned)given->n_expected_cores;
-    options->tracking_file = path_text(self->tracking_file);
-    options->resource_usage_file = path_text(self->resource_usage_file);
-    options->energy_folder = path_text(self->energy_folder);
-    options->overwrite = given->overwrite;
-    options->energy_driver = given->energy_sqlite ? GPUT_ENERGY_SQLITE : GPUT_ENERGY_JSON;
-    options->energy_continue = given->energy_continue;
-    given->limits.enforce = given->enforce;
-    options->limits = &given->limits;
-    options->processes = given->processes || given->command_lines;
-    options->command_lines = given->command_lines;
-    if (parse_units(given->ram, given->gpu_ram, given->time, given->energy, options, &error) !=
-        GPUT_OK) {
-        native_raise(&error);
-        return -1;
-    }
-    if (parse_ram_mode(given->ram_mode, options) < 0)
-        return -1;
-    return collect(self, (size_t)given->keep_samples, options);
-}
-
 static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
     struct session *self = (struct session *)object;
-    struct session_arguments given = {.options = gput_session_options_default(),
-        .limits = gput_limits_default(),
-        .ram = "gigabytes",
-        .gpu_ram = "gigabytes",
-        .time = "hours",
-        .energy = "joules",
-        .ram_mode = "adaptive"};
+    struct session_arguments given;
     if (self->session) {
         PyErr_SetString(PyExc_RuntimeError, "A session is created once.");
         return -1;
     }
-    if (!read_arguments(self, args, kwargs, &given) || complete_options(self, &given) < 0)
+    if (!session_arguments_read(args, kwargs, &given))
         return -1;
     self->processes = given.options.processes;
     self->ram_unit = given.options.ram_unit;
@@ -263,7 +101,11 @@ static int session_init(PyObject *object, PyObject *args, PyObject *kwargs)
     self->time_unit = given.options.time_unit;
     self->n_expected_cores = given.options.n_expected_cores;
     self->owner = getpid();
-    return create(self, &given.options);
+    int failed = collect(self, (size_t)given.keep_samples, &given.options);
+    if (!failed)
+        failed = create(self, &given.options);
+    session_arguments_finish(&given);
+    return failed;
 }
 
 static void session_dealloc(PyObject *object)
@@ -277,7 +119,6 @@ static void session_dealloc(PyObject *object)
         Py_END_ALLOW_THREADS;
     }
     collector_destroy(self->collector);
-    forget_paths(self);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -310,7 +151,7 @@ static PyObject *session_track(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
     int pid = 0;
-    if (!PyArg_ParseTuple(args, "|O&", read_number, &pid) || !enter(self))
+    if (!PyArg_ParseTuple(args, "|O&", native_read_number, &pid) || !enter(self))
         return NULL;
     struct gput_error error;
     int code;
