@@ -63,6 +63,15 @@ static const struct option options[OPTION_COUNT] = {
                 "their thread and domain."},
     [OPTION_REGION_MIN] = {0, "region-min", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Record only regions that take at least this long. The others are counted."},
+    [OPTION_TORCH_TRACE] = {0, "torch-trace", ARGUMENT_TEXT, "trace", .newer = true,
+        .repeatable = true,
+        .help = "Have PyTorch's profiler trace the command while it runs, without changing it: "
+                "2s@60s is two seconds, a minute after the start; 5steps@100 is five steps of the "
+                "optimizer, from step 100 on. Ranks begin together. May be given several times."},
+    [OPTION_TORCH_TRACE_FILE] = {0, "torch-trace-file", ARGUMENT_FILE, "timeline", .newer = true,
+        .help = "The file for the traces of --torch-trace, with the samples, as one timeline "
+                "(.json, .json.gz). Defaults to the name of the tracking file with '-torch.json', "
+                "or to torch-trace.json."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "

@@ -2,6 +2,8 @@
 
 #include "message.h"
 
+#include <gputracker/file.h>
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -208,4 +210,13 @@ int output_files_check(const struct arguments *arguments, struct gput_error *err
             code = check_against_operands(arguments, outputs[i], output, error);
     }
     return code;
+}
+
+int output_files_check_new(const char *path, bool replaces, struct gput_error *error)
+{
+    struct stat info;
+    if (lstat(path, &info) == 0 && !replaces)
+        return fail(
+            error, GPUT_ERROR_EXISTS, "File %.400s already exists. --overwrite replaces it.", path);
+    return gput_file_check(path, error);
 }

@@ -5,6 +5,8 @@
 
 #include "arguments.h"
 
+#include <stdbool.h>
+
 /*
  * Whether the file that -o or --report names has a name, and is none that the same command line
  * names to be read or written otherwise, nor a part of it: SQLite's log of a database, a file of a
@@ -23,3 +25,7 @@ int output_files_keep(
 /* The same for the output of another option than -o: "--report". */
 int output_files_keep_of(const char *option, const char *output, const char *other,
     const char *what, struct gput_error *error);
+
+/* Whether a file that is written at the end can be, and does not exist unless it `replaces` one.
+ * Errors: GPUT_ERROR_EXISTS, those of gput_file_check(). */
+int output_files_check_new(const char *path, bool replaces, struct gput_error *error);

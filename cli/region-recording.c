@@ -2,32 +2,17 @@
 
 #include "message.h"
 #include "numbers.h"
+#include "output-files.h"
 #include "region-logs.h"
 #include "region-program.h"
 
-#include <gputracker/file.h>
-
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-__attribute__((format(printf, 2, 3))) static void note(
-    struct region_recording *recording, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    if (recording->n_notes < REGION_NOTES &&
-        vasprintf(&recording->notes[recording->n_notes], format, arguments) >= 0)
-        recording->n_notes++;
-    else
-        recording->notes[recording->n_notes] = NULL;
-    va_end(arguments);
-}
 
 /* ---- Files ---- */
 
@@ -44,15 +29,6 @@ static int derive_path(
     }
     recording->path = recording->derived;
     return GPUT_OK;
-}
-
-static int check_path(struct region_recording *recording, struct gput_error *error)
-{
-    struct stat info;
-    if (lstat(recording->path, &info) == 0 && !recording->replaces)
-        return fail(error, GPUT_ERROR_EXISTS,
-            "File %.400s already exists. --overwrite replaces it.", recording->path);
-    return gput_file_check(recording->path, error);
 }
 
 /* A folder next to the file, where its logs survive whatever ends this process. */
@@ -87,7 +63,7 @@ static int make_files(struct region_recording *recording, const char *samples,
         TRY(derive_path(recording, samples, error));
     recording->is_kept = recording->path != NULL;
     if (recording->is_kept) {
-        TRY(check_path(recording, error));
+        TRY(output_files_check_new(recording->path, recording->replaces, error));
         TRY(make_folder_of_file(recording, error));
     }
     if (!recording->is_kept || !options->tracking_file)
@@ -162,12 +138,12 @@ static void enable(
 {
     const char *obstacle = region_program_obstacle(command);
     if (obstacle)
-        note(recording, "%.200s %s: it loads no library that could record its regions.", command,
-            obstacle);
+        notes_add(&recording->notes,
+            "%.200s %s: it loads no library that could record its regions.", command, obstacle);
     for (size_t i = 0; i < REGION_SOURCES; i++) {
         char why[512];
         if (sources->wanted[i] && !region_source_enable(i, why, sizeof why))
-            note(recording, "%s", why);
+            notes_add(&recording->notes, "%s", why);
     }
 }
 
@@ -198,7 +174,7 @@ int region_recording_begin(struct region_recording *recording, const struct argu
 /* Of the marks' file: what is wrong with it. */
 static void take_warning(void *user, const char *text)
 {
-    note(user, "%s", text);
+    notes_add(user, "%s", text);
 }
 
 static void analyze(struct region_recording *recording, const char *tracking_file)
@@ -208,7 +184,7 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
     options.tracking_file = tracking_file;
     options.sub_tracking_file = recording->path;
     if (gput_analysis_create(&options, &recording->analysis, &error) != GPUT_OK)
-        note(recording, "%s", error.message);
+        notes_add(&recording->notes, "%s", error.message);
 }
 
 static void describe_left_out(
@@ -218,14 +194,14 @@ static void describe_left_out(
         "by --region-min", "as too many were open at once, or for want of memory"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         if (summary->left_out[i] > 0)
-            note(recording, "%llu ranges were left out %s.",
+            notes_add(&recording->notes, "%llu ranges were left out %s.",
                 (unsigned long long)summary->left_out[i], reasons[i]);
     }
     if (summary->unmatched > 0)
-        note(recording, "%llu ends of ranges that had not begun were ignored.",
+        notes_add(&recording->notes, "%llu ends of ranges that had not begun were ignored.",
             (unsigned long long)summary->unmatched);
     if (summary->failure[0])
-        note(recording, "A collector turned itself off: %s", summary->failure);
+        notes_add(&recording->notes, "A collector turned itself off: %s", summary->failure);
 }
 
 void region_recording_merge(struct region_recording *recording, const char *tracking_file)
@@ -243,15 +219,15 @@ void region_recording_merge(struct region_recording *recording, const char *trac
         unlink(recording->path);
     }
     int code = recording->path ? region_logs_merge(recording->logs, recording->path, take_warning,
-                                     recording, &summary, &error)
+                                     &recording->notes, &summary, &error)
                                : fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");
     describe_left_out(recording, &summary);
     if (code != GPUT_OK) {
-        note(recording, "%s The logs are in %.400s.", error.message, recording->logs);
+        notes_add(&recording->notes, "%s The logs are in %.400s.", error.message, recording->logs);
         return;
     }
     if (summary.logs == 0) {
-        note(recording, "No process of the command announced a region%s.",
+        notes_add(&recording->notes, "No process of the command announced a region%s.",
             summary.processes > 0 ? " that was recorded" : "");
     } else {
         recording->has_marks = true;
@@ -272,8 +248,7 @@ void region_recording_finish(struct region_recording *recording)
 {
     temporary_folder_remove(&recording->temporary);
     gput_analysis_destroy(recording->analysis);
-    for (size_t i = 0; i < recording->n_notes; i++)
-        free(recording->notes[i]);
+    notes_finish(&recording->notes);
     free(recording->derived);
     free(recording->logs);
     free(recording->filter);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arguments.h"
+#include "notes.h"
 #include "rank-paths.h"
 #include "region-sources.h"
 #include "temporary-folder.h"
@@ -13,8 +14,6 @@
 #include <gputracker/session.h>
 
 #include <stdbool.h>
-
-enum { REGION_NOTES = 16 };
 
 struct region_recording {
     bool is_wanted;
@@ -28,8 +27,7 @@ struct region_recording {
     struct temporary_folder temporary; /* of logs, or of samples */
     char *samples;                     /* a temporary tracking file; NULL: one was named; owned */
     struct gput_analysis *analysis;    /* what they used; NULL: there are none; owned */
-    char *notes[REGION_NOTES + 1];     /* owned; NULL at the end */
-    size_t n_notes;
+    struct notes notes;
 };
 
 /*

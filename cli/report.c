@@ -170,6 +170,8 @@ static int render(const struct report *report, enum gput_format format,
     options.status = report->status;
     options.regions = report->regions;
     options.region_notes = report->region_notes;
+    options.torch_trace = report->torch_trace;
+    options.torch_notes = report->torch_notes;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd);
     return gput_results_render(results, &options, format, bytes, length, error);

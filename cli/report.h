@@ -48,6 +48,8 @@ struct report {
     const struct gput_analysis *regions; /* what the command's regions used; NULL: none */
     const char *const *region_notes;     /* lines about them, NULL at the end; NULL: none */
     const char *region_marks;            /* the file with their marks; NULL: none */
+    const char *torch_trace;             /* the timeline of traces; NULL: none */
+    const char *const *torch_notes;      /* lines about them, NULL at the end; NULL: none */
 };
 
 /*

@@ -87,8 +87,11 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     };
     region_recording_merge(&tracking->regions, tracking->options.tracking_file);
     report.regions = tracking->regions.analysis;
-    report.region_notes = (const char *const *)tracking->regions.notes;
+    report.region_notes = (const char *const *)tracking->regions.notes.lines;
     report.region_marks = region_recording_marks(&tracking->regions);
+    torch_trace_merge(&tracking->torch, tracking->options.tracking_file, report.region_marks);
+    report.torch_trace = torch_trace_file(&tracking->torch);
+    report.torch_notes = (const char *const *)tracking->torch.notes.lines;
     if (code == GPUT_OK)
         code = write_reports(session, tracking, &report, style, results, &error);
     gput_results_destroy(results);
@@ -192,6 +195,7 @@ static int follow(struct gput_session *session, struct tracking *tracking, struc
     struct progress progress;
     progress_begin(&progress, session, tracking->shows_progress && !live);
     struct display display = live ? live_display(live) : progress_display(&progress);
+    display = torch_trace_display(&tracking->torch, display);
     tracking->messages.holds_lines = live != NULL;
     int code = launch_follow(session, signals, &display, end, error);
     live_end(live, end->stop_fd);

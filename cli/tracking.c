@@ -219,15 +219,19 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     TRY(tracking_files_name(arguments, tracking, error));
     tracking->lists_processes = options->processes;
     TRY(html_report_begin(&tracking->html, tracking->html_path, options, error));
-    return region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
-        tracking_files_samples(tracking), options, error);
+    const char *samples = tracking_files_samples(tracking);
+    TRY(region_recording_begin(
+        &tracking->regions, arguments, &tracking->ranks, samples, options, error));
+    return torch_trace_begin(
+        &tracking->torch, arguments, &tracking->ranks, samples, options, error);
 }
 
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
     struct gput_error *error)
 {
-    *tracking = (struct tracking){
-        .options = gput_session_options_default(), .limits = gput_limits_default()};
+    *tracking = (struct tracking){.options = gput_session_options_default(),
+        .limits = gput_limits_default(),
+        .torch = {.socket = -1, .events = -1, .sockets = {.alive_fd = -1}}};
     held_messages_init(&tracking->messages);
     const char *path = arguments_value(arguments, OPTION_TRACKING_CONFIG);
     int code = path ? gput_config_load(path, &tracking->config, error) : GPUT_OK;
@@ -267,6 +271,7 @@ void tracking_finish(struct tracking *tracking)
     held_messages_print(&tracking->messages, SCREEN_NEVER_WAITS);
     html_report_finish(&tracking->html);
     region_recording_finish(&tracking->regions);
+    torch_trace_finish(&tracking->torch);
     spool_finish(&tracking->spool);
     rank_paths_finish(&tracking->ranks);
     held_messages_finish(&tracking->messages);

@@ -9,6 +9,7 @@
 #include "rank-paths.h"
 #include "region-recording.h"
 #include "spool.h"
+#include "torch-trace.h"
 
 #include <gputracker/gputracker.h>
 
@@ -23,6 +24,7 @@ struct tracking {
     const char *html_path;               /* of --report; NULL: none is wanted */
     struct html_report html;             /* next to it, at the end */
     struct region_recording regions;     /* of the command */
+    struct torch_trace torch;            /* of the command */
     struct rank_paths ranks;             /* owns the names of files */
     struct spool spool;                  /* where they are written first */
     bool lists_processes;                /* in the report, too */

@@ -45,6 +45,8 @@ GPUT_API const char *gput_job_host(const struct gput_job *job);
 GPUT_API long gput_job_rank(const struct gput_job *job);
 /** Among the ranks on this machine, from 0; -1: not known. */
 GPUT_API long gput_job_local_rank(const struct gput_job *job);
+/** How many ranks there are on this machine; -1: not known. */
+GPUT_API long gput_job_local_size(const struct gput_job *job);
 /** How many ranks there are; -1: not known. */
 GPUT_API long gput_job_world_size(const struct gput_job *job);
 /** How often the job was started again before; -1: not known. */

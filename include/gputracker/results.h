@@ -186,6 +186,11 @@ struct gput_report_options {
     const struct gput_analysis *regions;
     /** Sentences about them, NULL at the end; NULL: none. */
     const char *const *region_notes;
+    /** A timeline of traces that were asked for while the command ran, in JSON
+     * "torch_trace.file"; NULL: none. */
+    const char *torch_trace;
+    /** Sentences about them, NULL at the end; NULL: none. */
+    const char *const *torch_notes;
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for gput_report_options_default(). */

@@ -5,23 +5,38 @@
 /* A file of the marks has the others. */
 #define MAX_SHOWN 10
 
-static bool has_notes(const struct gput_report_options *options)
+static bool has_notes(const char *const *notes)
 {
-    return options->region_notes && options->region_notes[0];
+    return notes && notes[0];
+}
+
+static void add_notes(struct doc *object, const char *const *notes)
+{
+    struct doc *array = has_notes(notes) ? doc_add_array(object, "notes") : NULL;
+    for (; array && *notes; notes++)
+        doc_add_string(array, NULL, *notes);
 }
 
 void regions_report_add(struct doc *root, const struct gput_report_options *options)
 {
-    if (!options->regions && !has_notes(options))
-        return;
-    struct doc *regions = doc_add_object(root, "regions");
-    if (options->regions)
-        analysis_add_blocks(options->regions, regions);
-    if (!has_notes(options))
-        return;
-    struct doc *notes = doc_add_array(regions, "notes");
-    for (const char *const *note = options->region_notes; *note; note++)
-        doc_add_string(notes, NULL, *note);
+    if (options->regions || has_notes(options->region_notes)) {
+        struct doc *regions = doc_add_object(root, "regions");
+        if (options->regions)
+            analysis_add_blocks(options->regions, regions);
+        add_notes(regions, options->region_notes);
+    }
+    if (options->torch_trace || has_notes(options->torch_notes)) {
+        struct doc *trace = doc_add_object(root, "torch_trace");
+        if (options->torch_trace)
+            doc_add_string(trace, "file", options->torch_trace);
+        add_notes(trace, options->torch_notes);
+    }
+}
+
+static void write_notes(const char *const *notes, struct str *text)
+{
+    for (const char *const *note = notes; note && *note; note++)
+        str_printf(text, "%s%s\n", note == notes ? "\n" : "", *note);
 }
 
 void regions_report_write(const struct gput_report_options *options, struct str *text)
@@ -30,6 +45,6 @@ void regions_report_write(const struct gput_report_options *options, struct str 
         str_printf(text, "\nRegions: %zu, the longest first\n", options->regions->n_blocks);
         analysis_write_longest(options->regions, MAX_SHOWN, options->width, text);
     }
-    for (const char *const *note = options->region_notes; note && *note; note++)
-        str_printf(text, "%s%s\n", note == options->region_notes ? "\n" : "", *note);
+    write_notes(options->region_notes, text);
+    write_notes(options->torch_notes, text);
 }

@@ -91,6 +91,11 @@ long gput_job_local_rank(const struct gput_job *job)
     return job->launcher.local_rank;
 }
 
+long gput_job_local_size(const struct gput_job *job)
+{
+    return job->launcher.local_size;
+}
+
 long gput_job_world_size(const struct gput_job *job)
 {
     return job->launcher.world_size;
