@@ -15,6 +15,7 @@
 #include <gputracker/error.h>
 #include <gputracker/table.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -27,6 +28,9 @@ struct gput_recorded_span {
     double stop;
 };
 
+/** Takes a part of a table; it owns `part`. Anything but GPUT_OK ends the reading. */
+typedef int gput_recorded_take(void *user, struct gput_tables *part, struct gput_error *error);
+
 /** What is read. Sized: see gputracker/sized.h. */
 struct gput_recorded_options {
     size_t size; /**< set by gput_recorded_options_default() */
@@ -38,6 +42,15 @@ struct gput_recorded_options {
      * none. */
     void (*warn)(void *user, const char *message);
     void *user;
+    /** Called with the rows of a table as they are read, in parts of at most 131,072: each call
+     * gives one table. The tables of the result have no rows then, and memory is bounded. NULL: all
+     * rows are in the result. Of static_data there are no parts. */
+    gput_recorded_take *take;
+    /** For joins of many files: samples have a column for each measurement of tracking files, also
+     * those that this file lacks, and RAM in bytes. Start and stop of calls are rounded inwards: a
+     * sample lies in a call, by its timestamp, where an analysis says so. Of a call between two
+     * doubles the start is after the stop. */
+    bool joinable;
 };
 
 /** Sets the defaults in a struct of that size; for gput_recorded_options_default(). */
@@ -97,6 +110,19 @@ GPUT_API int gput_recorded_marks(const char *path, const struct gput_recorded_op
  * not pair up.
  */
 GPUT_API int gput_recorded_calls(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error);
+
+/**
+ * The time of these calls in segments, one after the other, in each of which the same code blocks
+ * run: the table "segments" with the columns start (seconds since the epoch) and leaf, the number
+ * of that set of blocks, and the table "leaves" with a row for each block of a leaf: leaf,
+ * code_block_name. The first segment begins at minus infinity, with leaf 0, of no block. A sample
+ * is of the last segment that begins at or before its timestamp, and so in the blocks of that leaf:
+ * an ASOF join, exact also where calls are nested, overlap, or are of several threads.
+ *
+ * Ownership and errors as gput_recorded_calls(). Memory grows with the calls: 24 bytes each.
+ */
+GPUT_API int gput_recorded_segments(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
 /**

@@ -79,6 +79,17 @@ PyObject *native_samples_list(struct native_samples *samples);
  * module: the first argument of its functions, PyType_GetModule() of its types. */
 PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables);
 
+/* A Python function that takes parts of tables, called without the GIL. */
+struct native_taking {
+    PyObject *module, *take;
+    struct native_warnings *warnings;
+};
+
+/* `user`: struct native_taking. Passes {name: Table}; an exception of the function ends the call of
+ * the library, and stays set. */
+int native_take_part(void *user, struct gput_tables *part, struct gput_error *error);
+void native_take_warning(void *user, const char *message);
+
 /* ---- Arguments ---- */
 
 /*

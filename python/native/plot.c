@@ -176,25 +176,6 @@ static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *k
 
 /* ---- Tables of reports ---- */
 
-struct taking {
-    PyObject *module, *take;
-};
-
-/* Called without the GIL. */
-static int take_part(void *user, struct gput_tables *part, struct gput_error *error)
-{
-    const struct taking *taking = user;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *tables = native_steal_tables(taking->module, part);
-    PyObject *result = tables ? PyObject_CallFunctionObjArgs(taking->take, tables, NULL) : NULL;
-    int code = result ? GPUT_OK : GPUT_ERROR_STATE;
-    *error = (struct gput_error){.code = code};
-    Py_XDECREF(result);
-    Py_XDECREF(tables);
-    PyGILState_Release(state);
-    return code;
-}
-
 static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_html_report_options *options, PyObject **take)
 {
@@ -210,7 +191,7 @@ static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywo
     struct gput_html_report_options options = gput_html_report_options_default();
     PyObject *result = NULL, *held = PyList_New(0);
     struct native_warnings *warnings = native_warnings_create();
-    struct taking taking = {.module = module};
+    struct native_taking taking = {.module = module};
     options.warn = native_warnings_add;
     options.user = warnings;
     if (!warnings)
@@ -219,7 +200,7 @@ static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywo
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_report_tables(&options, take_part, &taking, &error);
+        code = gput_report_tables(&options, native_take_part, &taking, &error);
         Py_END_ALLOW_THREADS;
         if (code == GPUT_OK)
             result = native_warnings_collect(warnings);
@@ -231,12 +212,31 @@ static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywo
     return result;
 }
 
+/* Without marks that are named: those of folders are found. */
+static PyObject *report_files(PyObject *module, PyObject *sessions)
+{
+    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_error error;
+    struct gput_tables *tables;
+    PyObject *result = NULL, *held = PyList_New(0);
+    if (held && held_sessions(held, sessions, &options.sessions, &options.session_count)) {
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = gput_report_files(&options, &tables, &error);
+        Py_END_ALLOW_THREADS;
+        result = code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
+    }
+    Py_XDECREF(held);
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"plot", WITH_KEYWORDS(plot),
         "plot(sessions, output, *, …) -> (None, or without output the SVG, and warnings)"},
     {"report", WITH_KEYWORDS(report), "report(sessions, output, *, …) -> warnings"},
     {"report_tables", WITH_KEYWORDS(report_tables),
         "report_tables(sessions, take, *, marks) -> warnings; take({name: Table}) for each part"},
+    {"report_files", report_files, METH_O, "report_files(sessions) -> {name: Table}"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -458,7 +458,78 @@ static PyObject *read_tables(PyObject *module, PyObject *args)
     return code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
 }
 
+int native_take_part(void *user, struct gput_tables *part, struct gput_error *error)
+{
+    const struct native_taking *taking = user;
+    PyGILState_STATE state = PyGILState_Ensure();
+    PyObject *tables = native_steal_tables(taking->module, part);
+    PyObject *result = tables ? PyObject_CallFunctionObjArgs(taking->take, tables, NULL) : NULL;
+    int code = result ? GPUT_OK : GPUT_ERROR_STATE;
+    *error = (struct gput_error){.code = code};
+    Py_XDECREF(result);
+    Py_XDECREF(tables);
+    PyGILState_Release(state);
+    return code;
+}
+
+void native_take_warning(void *user, const char *message)
+{
+    native_warnings_add(((struct native_taking *)user)->warnings, message);
+}
+
+static read_function *function_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        read_function *read;
+    } all[] = {{"samples", gput_recorded_samples}, {"marks", gput_recorded_marks},
+        {"calls", gput_recorded_calls}, {"segments", gput_recorded_segments}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return all[i].read;
+    PyErr_SetString(PyExc_ValueError, name);
+    return NULL;
+}
+
+/* read_parts(name, path, take) -> ({name: Table}, warnings): take({name: Table}) gets the rows, and
+ * what is returned has those of the other tables. */
+static PyObject *read_parts(PyObject *module, PyObject *args)
+{
+    const char *name;
+    PyObject *path, *result = NULL;
+    struct native_taking taking = {.module = module};
+    if (!PyArg_ParseTuple(args, "sO&O", &name, PyUnicode_FSConverter, &path, &taking.take))
+        return NULL;
+    struct gput_recorded_options options = gput_recorded_options_default();
+    read_function *read = function_of(name);
+    taking.warnings = read ? native_warnings_create() : NULL;
+    options.warn = native_take_warning;
+    options.take = native_take_part;
+    options.user = &taking;
+    options.joinable = true;
+    if (taking.warnings) {
+        struct gput_error error;
+        struct gput_tables *tables;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = read(PyBytes_AsString(path), &options, &tables, &error);
+        Py_END_ALLOW_THREADS;
+        if (code == GPUT_OK)
+            result = Py_BuildValue("NN", native_steal_tables(module, tables),
+                native_warnings_collect(taking.warnings));
+        else if (!PyErr_Occurred()) /* it is not an exception of `take` */
+            native_raise(&error);
+    } else if (read) {
+        PyErr_NoMemory();
+    }
+    native_warnings_destroy(taking.warnings);
+    Py_DECREF(path);
+    return result;
+}
+
 static PyMethodDef functions[] = {
+    {"read_parts", read_parts, METH_VARARGS,
+        "read_parts(name, path, take) -> ({name: Table}, warnings)"},
     {"read_samples", read_samples, METH_VARARGS,
         "read_samples(path, [(start, stop), …]) -> ({name: Table}, warnings)"},
     {"read_tables", read_tables, METH_VARARGS, "read_tables(path) -> {name: Table}"},

@@ -1,10 +1,13 @@
+#include "analyze/call_segments.h"
 #include "analyze/call_table.h"
+#include "analyze/recorded_part.h"
 #include "base/table.h"
 
 #include "base/sized.h"
 
 #include <gputracker/recorded.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -107,10 +110,12 @@ static int read_marks(struct reading *reading, struct gput_error *error)
     bool end = false;
     while (!end) {
         TRY(next_marks(reading, rows, &count, &end, error));
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             put_mark(reading, table, &rows[i], exact);
+            TRY(recorded_pass(reading->options, table, false, error));
+        }
     }
-    return GPUT_OK;
+    return recorded_pass(reading->options, table, true, error);
 }
 
 /* ---- Calls ---- */
@@ -135,7 +140,25 @@ static void put_exact(
         table_put_double(table, figures[i]);
 }
 
-static void put_calls(struct reading *reading, const struct call_table *calls)
+static void put_call(struct reading *reading, struct gput_table *table,
+    const struct call_table *calls, const struct call *call)
+{
+    const struct call_lane *lane = &calls->lanes[call->lane];
+    double origin = calls->origin, start = origin + call->start, stop = origin + call->stop;
+    if (reading->options->joinable) {
+        start = call_segments_from(origin, call->start);
+        stop = nextafter(call_segments_after(origin, call->stop), -INFINITY);
+    }
+    put_block(reading, table, lane->process_id, lane->thread_id, lane->name);
+    table_put_double(table, start);
+    table_put_double(table, stop);
+    table_put_double(table, call->stop - call->start);
+    if (calls->exact)
+        put_exact(table, lane, call);
+}
+
+static int put_calls(
+    struct reading *reading, const struct call_table *calls, struct gput_error *error)
 {
     struct gput_table *table = add_table(reading, "calls");
     add_moment(table, "start");
@@ -145,15 +168,10 @@ static void put_calls(struct reading *reading, const struct call_table *calls)
     if (calls->exact)
         add_exact(table);
     for (size_t i = 0; i < calls->n_calls; i++) {
-        const struct call *call = &calls->calls[i];
-        const struct call_lane *lane = &calls->lanes[call->lane];
-        put_block(reading, table, lane->process_id, lane->thread_id, lane->name);
-        table_put_double(table, calls->origin + call->start);
-        table_put_double(table, calls->origin + call->stop);
-        table_put_double(table, call->stop - call->start);
-        if (calls->exact)
-            put_exact(table, lane, call);
+        put_call(reading, table, calls, &calls->calls[i]);
+        TRY(recorded_pass(reading->options, table, false, error));
     }
+    return recorded_pass(reading->options, table, true, error);
 }
 
 static int pair_marks(struct reading *reading, struct call_table *calls, struct gput_error *error)
@@ -173,19 +191,75 @@ static int pair_marks(struct reading *reading, struct call_table *calls, struct 
     return GPUT_OK;
 }
 
-static int read_calls(struct reading *reading, struct gput_error *error)
+/* ---- Segments ---- */
+
+struct segments {
+    struct reading *reading;
+    const struct call_table *calls;
+    struct gput_table *segments, *leaves;
+};
+
+static int put_segment(void *user, double start, uint32_t leaf, const uint32_t *blocks,
+    size_t n_blocks, struct gput_error *error)
+{
+    const struct segments *to = user;
+    const struct call_table *calls = to->calls;
+    table_put_double(to->segments, start);
+    table_put_int(to->segments, leaf);
+    TRY(recorded_pass(to->reading->options, to->segments, false, error));
+    for (size_t i = 0; blocks && i < n_blocks; i++) {
+        table_put_int(to->leaves, leaf);
+        table_put_text(
+            to->leaves, sub_tracking_names_text(to->reading->names, calls->block_names[blocks[i]]));
+        TRY(recorded_pass(to->reading->options, to->leaves, false, error));
+    }
+    return GPUT_OK;
+}
+
+static int put_segments(
+    struct reading *reading, const struct call_table *calls, struct gput_error *error)
+{
+    struct segments to = {.reading = reading, .calls = calls};
+    to.segments = tables_add(reading->tables, "segments");
+    add_moment(to.segments, "start");
+    table_add_column(to.segments, "leaf", GPUT_COLUMN_INT);
+    to.leaves = tables_add(reading->tables, "leaves");
+    table_add_column(to.leaves, "leaf", GPUT_COLUMN_INT);
+    table_add_column(to.leaves, "code_block_name", GPUT_COLUMN_TEXT);
+    TRY(call_segments_walk(calls, put_segment, &to, error));
+    TRY(recorded_pass(reading->options, to.segments, true, error));
+    return recorded_pass(reading->options, to.leaves, true, error);
+}
+
+/* ---- Calls of a file ---- */
+
+typedef int put_function(
+    struct reading *reading, const struct call_table *calls, struct gput_error *error);
+
+static int with_calls(
+    struct reading *reading, bool each_call, put_function *put, struct gput_error *error)
 {
     enum sub_tracking_format format;
     TRY(sub_tracking_format_of(reading->path, &format, error));
     struct call_table calls;
     call_table_init(&calls, reading->names, sub_tracking_reader_columns(reading->reader),
-        format == SUB_TRACKING_LOG, true);
-    calls.each_call = true;
+        format == SUB_TRACKING_LOG, each_call);
+    calls.each_call = each_call;
     int code = pair_marks(reading, &calls, error);
     if (code == GPUT_OK)
-        put_calls(reading, &calls);
+        code = put(reading, &calls, error);
     call_table_finish(&calls);
     return code;
+}
+
+static int read_calls(struct reading *reading, struct gput_error *error)
+{
+    return with_calls(reading, true, put_calls, error);
+}
+
+static int read_segments(struct reading *reading, struct gput_error *error)
+{
+    return with_calls(reading, false, put_segments, error);
 }
 
 /* ---- Marks and calls ---- */
@@ -227,4 +301,10 @@ int gput_recorded_calls(const char *path, const struct gput_recorded_options *op
     struct gput_tables **tables, struct gput_error *error)
 {
     return read_file(path, options, read_calls, tables, error);
+}
+
+int gput_recorded_segments(const char *path, const struct gput_recorded_options *options,
+    struct gput_tables **tables, struct gput_error *error)
+{
+    return read_file(path, options, read_segments, tables, error);
 }

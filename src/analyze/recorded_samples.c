@@ -1,3 +1,4 @@
+#include "analyze/recorded_part.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/table.h"
@@ -102,30 +103,42 @@ static void add_static_data(struct gput_tables *tables, const struct tracking_re
 
 /* ---- Samples ---- */
 
-static const char *unit_of(
-    const struct gput_measurement *measurement, const struct gput_static_data *data)
+/* A file being read. */
+struct reading {
+    const struct gput_recorded_options *options;
+    struct tracking_reader *reader;
+    struct spans spans;
+    struct gput_table *table;
+    bool has[GPUT_TRACKING_FILE_COLUMNS];
+    double factors[GPUT_TRACKING_FILE_COLUMNS]; /* to the units of the table */
+};
+
+/* The unit of a column, and the factor to it from that of the file. */
+static const char *unit_of(const struct gput_measurement *measurement,
+    const struct gput_static_data *data, bool joinable, double *factor)
 {
-    switch (measurement->quantity) {
-    case GPUT_QUANTITY_RAM:
-        return gput_ram_unit_name(data->ram_unit);
-    case GPUT_QUANTITY_GPU_RAM:
-        return gput_ram_unit_name(data->gpu_ram_unit);
-    case GPUT_QUANTITY_PERCENT:
+    bool is_gpu = measurement->quantity == GPUT_QUANTITY_GPU_RAM;
+    enum gput_ram_unit unit = is_gpu ? data->gpu_ram_unit : data->ram_unit;
+    *factor = 1;
+    if (measurement->quantity == GPUT_QUANTITY_PERCENT)
         return "percent";
-    default:
+    if (!is_gpu && measurement->quantity != GPUT_QUANTITY_RAM)
         return NULL;
-    }
+    if (joinable)
+        *factor = nearbyint(1 / gput_ram_unit_factor(unit));
+    return gput_ram_unit_name(joinable ? GPUT_BYTES : unit);
 }
 
-static struct gput_table *add_samples(
-    struct gput_tables *tables, const struct tracking_reader *reader)
+static void add_samples(struct reading *reading, struct gput_tables *tables)
 {
-    const struct gput_static_data *data = tracking_reader_static_data(reader);
-    struct gput_table *table = tables_add(tables, "samples");
+    bool joinable = reading->options->joinable;
+    const struct gput_static_data *data = tracking_reader_static_data(reading->reader);
+    struct gput_table *table = reading->table = tables_add(tables, "samples");
     for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
         const struct gput_measurement *measurement = gput_measurement(id);
-        const char *unit = unit_of(measurement, data);
-        if (!tracking_reader_has(reader, id))
+        const char *unit = unit_of(measurement, data, joinable, &reading->factors[id]);
+        reading->has[id] = joinable || tracking_reader_has(reading->reader, id);
+        if (!reading->has[id])
             continue;
         table_add_column(table, measurement->name,
             measurement->quantity == GPUT_QUANTITY_COUNT ? GPUT_COLUMN_INT : GPUT_COLUMN_DOUBLE);
@@ -134,18 +147,17 @@ static struct gput_table *add_samples(
     }
     table_add_column(table, "timestamp", GPUT_COLUMN_DOUBLE);
     table_set_unit(table, "seconds since the epoch");
-    return table;
 }
 
-static void put_row(
-    struct gput_table *table, const struct tracking_reader *reader, const struct tracking_row *row)
+static void put_row(const struct reading *reading, const struct tracking_row *row)
 {
+    struct gput_table *table = reading->table;
     for (unsigned id = 0; id < GPUT_TRACKING_FILE_COLUMNS; id++) {
         double value = row->values[id];
-        if (!tracking_reader_has(reader, id))
+        if (!reading->has[id])
             continue;
         if (gput_measurement(id)->quantity != GPUT_QUANTITY_COUNT)
-            table_put_double(table, value);
+            table_put_double(table, value * reading->factors[id]);
         else if (fabs(value) < 0x1p53)
             table_put_int(table, (int64_t)value);
         else
@@ -154,35 +166,46 @@ static void put_row(
     table_put_double(table, row->timestamp);
 }
 
-static int read_rows(struct tracking_reader *reader, const struct spans *spans,
-    struct gput_table *table, struct gput_error *error)
+static int put_rows(const struct reading *reading, const struct tracking_row *rows, size_t count,
+    struct gput_error *error)
+{
+    const struct spans *spans = &reading->spans;
+    for (size_t i = 0; i < count; i++) {
+        if (spans->items && !spans_hold(spans, rows[i].timestamp))
+            continue;
+        put_row(reading, &rows[i]);
+        TRY(recorded_pass(reading->options, reading->table, false, error));
+    }
+    return GPUT_OK;
+}
+
+static int read_rows(const struct reading *reading, struct gput_error *error)
 {
     struct tracking_row *rows = malloc(BATCH * sizeof *rows);
     size_t count;
     int code = rows ? GPUT_OK : error_memory(error);
     while (code == GPUT_OK) {
-        code = tracking_reader_next(reader, rows, BATCH, &count, error);
+        code = tracking_reader_next(reading->reader, rows, BATCH, &count, error);
         if (count == 0)
             break;
-        for (size_t i = 0; i < count; i++)
-            if (!spans->items || spans_hold(spans, rows[i].timestamp))
-                put_row(table, reader, &rows[i]);
+        if (code == GPUT_OK)
+            code = put_rows(reading, rows, count, error);
     }
     free(rows);
-    return code;
+    return code == GPUT_OK ? recorded_pass(reading->options, reading->table, true, error) : code;
 }
 
-static int read_samples(struct tracking_reader *reader, const struct gput_recorded_options *options,
-    struct gput_tables *tables, struct gput_error *error)
+static int read_samples(
+    struct reading *reading, struct gput_tables *tables, struct gput_error *error)
 {
-    struct spans spans = {0};
-    struct gput_table *table = add_samples(tables, reader);
-    add_static_data(tables, reader);
+    const struct gput_recorded_options *options = reading->options;
+    add_samples(reading, tables);
+    add_static_data(tables, reading->reader);
     if (options->spans)
-        TRY(join_spans(options, &spans, error));
-    int code = read_rows(reader, &spans, table, error);
-    free(spans.items);
-    const char *warning = tracking_reader_warning(reader);
+        TRY(join_spans(options, &reading->spans, error));
+    int code = read_rows(reading, error);
+    free(reading->spans.items);
+    const char *warning = tracking_reader_warning(reading->reader);
     if (code == GPUT_OK && warning && options->warn)
         options->warn(options->user, warning);
     return code;
@@ -192,13 +215,13 @@ int gput_recorded_samples(const char *path, const struct gput_recorded_options *
     struct gput_tables **tables, struct gput_error *error)
 {
     struct gput_recorded_options options = usual;
-    struct tracking_reader *reader;
+    struct reading reading = {.options = &options};
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
-    TRY(tracking_reader_open(path, &reader, error));
+    TRY(tracking_reader_open(path, &reading.reader, error));
     struct gput_tables *building = tables_create();
-    int code = building ? read_samples(reader, &options, building, error) : error_memory(error);
-    tracking_reader_close(reader);
+    int code = building ? read_samples(&reading, building, error) : error_memory(error);
+    tracking_reader_close(reading.reader);
     if (code == GPUT_OK)
         return tables_finish_building(building, tables, error);
     gput_tables_destroy(building);

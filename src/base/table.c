@@ -218,6 +218,36 @@ int table_pass_rows(struct gput_table *table, bool ended, struct gput_error *err
     return GPUT_OK;
 }
 
+static void copy_column(struct gput_table *part, const struct table_column *column)
+{
+    table_add_column(part, column->name, column->type);
+    if (column->unit)
+        table_set_unit(part, column->unit);
+    if (column->meaning)
+        set_meaning(part, column->meaning);
+}
+
+int table_take_rows(struct gput_table *table, struct gput_tables **part, struct gput_error *error)
+{
+    struct gput_tables *list = table && !table->list->failed ? tables_create() : NULL;
+    struct gput_table *copy = list ? tables_add(list, table->name) : NULL;
+    for (size_t i = 0; copy && i < table->column_count; i++)
+        copy_column(copy, &table->columns[i]);
+    TRY(tables_finish_building(list, part, error));
+    for (size_t i = 0; i < table->column_count; i++) {
+        struct table_column *from = &table->columns[i], *to = &copy->columns[i];
+        to->cells = from->cells;
+        to->capacity = from->capacity;
+        from->cells = NULL;
+        from->capacity = 0;
+    }
+    copy->row_count = table->row_count;
+    copy->texts = table->texts;
+    table->row_count = 0;
+    table->texts = (struct names){0};
+    return GPUT_OK;
+}
+
 int tables_finish_building(
     struct gput_tables *building, struct gput_tables **tables, struct gput_error *error)
 {

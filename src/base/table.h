@@ -45,6 +45,10 @@ void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, 
  * there is one, when there are enough or the table has ended. */
 int table_pass_rows(struct gput_table *table, bool ended, struct gput_error *error);
 
+/* Moves the rows of a table into a list of their own, with a table of the same name and columns;
+ * the caller owns `*part`. Errors: GPUT_ERROR_MEMORY. */
+int table_take_rows(struct gput_table *table, struct gput_tables **part, struct gput_error *error);
+
 /* Returns the list, or destroys it when memory ran out somewhere. */
 int tables_finish_building(
     struct gput_tables *building, struct gput_tables **tables, struct gput_error *error);

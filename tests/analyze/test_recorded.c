@@ -1,6 +1,8 @@
+#include <gputracker/measurement.h>
 #include <gputracker/recorded.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "testing.h"
 
 #include <math.h>
@@ -256,6 +258,84 @@ static void many_open_calls_are_found(void **state)
     gput_tables_destroy(tables);
 }
 
+/* Parts of one table. */
+struct parts {
+    size_t count, rows, largest;
+    double sum;
+    bool refuse;
+};
+
+static int take(void *user, struct gput_tables *part, struct gput_error *error)
+{
+    struct parts *parts = user;
+    (void)error;
+    assert_int_equal(gput_tables_count(part), 1);
+    const struct gput_table *table = gput_tables_get(part, 0);
+    size_t rows = gput_table_row_count(table);
+    parts->count++;
+    parts->rows += rows;
+    parts->largest = rows > parts->largest ? rows : parts->largest;
+    for (size_t row = 0; row < rows; row++)
+        parts->sum += gput_table_double(table, row, column(table, "main_ram"));
+    assert_string_equal(gput_table_column_unit(table, column(table, "main_ram")), "bytes");
+    gput_tables_destroy(part);
+    return parts->refuse ? GPUT_ERROR_STATE : GPUT_OK;
+}
+
+static void rows_are_given_in_parts(void **state)
+{
+    (void)state;
+    const size_t rows = 300000;
+    struct str text = {0};
+    struct gput_tables *tables;
+    struct parts parts = {0};
+    str_append(&text, STATIC_DATA "main_ram,timestamp\n");
+    for (size_t i = 0; i < rows; i++)
+        str_printf(&text, "1.5,%zu\n", i);
+    write_path(str_text(&text));
+    str_finish(&text);
+    struct gput_recorded_options options = gput_recorded_options_default();
+    options.take = take;
+    options.user = &parts;
+    options.joinable = true;
+    assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_OK);
+    assert_int_equal(parts.rows, rows);
+    assert_true(parts.count == 3 && parts.largest == 131072);
+    assert_true(parts.sum == 1.5e6 * (double)rows);
+    const struct gput_table *samples = gput_tables_find(tables, "samples");
+    assert_int_equal(gput_table_row_count(samples), 0);
+    assert_int_equal(gput_table_column_count(samples), GPUT_TRACKING_FILE_COLUMNS + 1);
+    gput_tables_destroy(tables);
+    parts = (struct parts){.refuse = true};
+    assert_int_equal(gput_recorded_samples(path, &options, &tables, NULL), GPUT_ERROR_STATE);
+    assert_null(tables);
+    assert_int_equal(parts.count, 1);
+}
+
+static void segments_have_the_blocks_that_run_together(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    write_path("process_id,code_block_name,position,timestamp\n"
+               "1,a,0,10\n1,b,0,11\n1,b,1,12\n1,a,1,13\n1,b,0,14\n1,b,1,15\n");
+    assert_int_equal(gput_recorded_segments(path, NULL, &tables, NULL), GPUT_OK);
+    const struct gput_table *segments = gput_tables_find(tables, "segments");
+    const struct gput_table *leaves = gput_tables_find(tables, "leaves");
+    const double starts[] = {
+        -INFINITY, 10, 11, nextafter(12, 13), nextafter(13, 14), 14, nextafter(15, 16)};
+    const int64_t numbers[] = {0, 1, 2, 1, 0, 3, 0};
+    assert_int_equal(gput_table_row_count(segments), 7);
+    for (size_t row = 0; row < 7; row++) {
+        assert_true(gput_table_double(segments, row, 0) == starts[row]);
+        assert_int_equal(gput_table_int(segments, row, 1), numbers[row]);
+    }
+    assert_int_equal(gput_table_row_count(leaves), 4);
+    assert_string_equal(gput_table_text(leaves, 0, 1), "a");
+    assert_int_equal(gput_table_int(leaves, 3, 0), 3);
+    assert_string_equal(gput_table_text(leaves, 3, 1), "b");
+    gput_tables_destroy(tables);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +348,8 @@ int main(void)
         cmocka_unit_test(calls_of_one_block_are_independent_of_others),
         cmocka_unit_test(open_calls_are_those_without_a_stop),
         cmocka_unit_test(many_open_calls_are_found),
+        cmocka_unit_test(rows_are_given_in_parts),
+        cmocka_unit_test(segments_have_the_blocks_that_run_together),
         cmocka_unit_test(refuses_other_files),
     };
     return cmocka_run_group_tests(tests, create_path, remove_path);

@@ -3,7 +3,7 @@
 import gpu_tracker as gput
 import ipygpulogger
 import pytest
-from gpu_tracker import notebook, power, profiler, pytest_plugin
+from gpu_tracker import fleet, notebook, power, profiler, pytest_plugin
 
 with gput.Tracker(sleep_time=0.1, ram_unit="megabytes", gpu_uuids={"GPU-1"}, tracking_file="t.csv") as tracker:
     pass
@@ -57,6 +57,8 @@ seconds: float = stats.function_stats_list[0].total_time
 durations = profiler.read_profile("steps", "root", by="process", unit="step", start=1)["steps"]["duration_mean_us"]
 text: str = str(gput.TrackingComparison({"A": "a.pkl", "B": ["b.pkl", "c.pkl"]}).compare("max"))
 compared: gput.Table = gput.TrackingComparison({"A": "a.pkl"}).table("max")
+exported: list[str] = fleet.export(["runs"], "exported", format="parquet")
+used_by_jobs = fleet.analyze("exported", engine=fleet.installed_engines()[0], by=("job_id", "host"))["code_block_usage"]
 joules_so_far: gput.Table = gput.read_tables("t.sqlite")["energy_data"]
 recorder, queue = power.Experiment(power.JsonParser("exp"), cont=True).measure_yourself(period=0.1)
 queue.put(power.Experiment.STOP_MESSAGE)

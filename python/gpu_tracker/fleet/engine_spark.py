@@ -1,0 +1,73 @@
+"""Spark: the session that is active, or one of this machine. Its own ASOF join compares every pair; instead segments and samples
+are sorted together, and each sample takes the last segment before it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pyarrow
+from pyspark.sql import SparkSession, Window, functions
+
+from .sql import aggregates, call_aggregates
+
+
+def _session():
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active, False
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.master("local[*]").appName("gpu_tracker.fleet")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.memory": "4g",
+        "spark.log.level": "ERROR",
+    }.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate(), True
+
+
+def _read(spark, paths):
+    return spark.read.option("mergeSchema", "true").parquet(*paths)
+
+
+def _last_before(left, left_time, right, right_time, value, order):
+    """Adds to each row of `left` the last `value` of `right`, of its session, at or before its time. `right` comes first at one time."""
+    found = right.select("session", functions.col(right_time).alias("_time"), functions.lit(0).alias("_side"), functions.col(value).alias("_value"))
+    wanted = left.select("*", functions.col(left_time).alias("_time"), functions.lit(1).alias("_side"))
+    both = wanted.unionByName(found, allowMissingColumns=True)
+    window = Window.partitionBy("session").orderBy("_time", "_side").rowsBetween(Window.unboundedPreceding, 0)
+    return both.withColumn("_found", functions.last("_value", ignorenulls=True).over(window)).where("_side = 1").withColumnRenamed("_found", order)
+
+
+def _arrow(frame):
+    return frame.toArrow() if hasattr(frame, "toArrow") else pyarrow.Table.from_pylist([row.asDict() for row in frame.collect()])
+
+
+def run(batch, columns):
+    spark, is_ours = _session()
+    try:
+        samples = _read(spark, batch.paths("samples"))
+        segments = _read(spark, batch.paths("segments"))
+        leaves = _last_before(samples, "timestamp", segments, "start", "leaf", "leaf")
+        leaves.createOrReplaceTempView("gpu_tracker_leaves")
+        found = _arrow(
+            spark.sql(f"SELECT session, leaf, count(*) AS rows, {aggregates(columns, 'var_pop')} FROM gpu_tracker_leaves GROUP BY session, leaf")
+        )
+        paths = batch.paths("calls")
+        if not paths:
+            return found, None
+        calls = _read(spark, paths).select("session", "code_block_name", "start", "stop", "compute_time")
+        calls = _last_before(calls, "stop", samples.select("session", "timestamp"), "timestamp", "timestamp", "last_row")
+        of_session = _read(spark, batch.paths("sessions")).select("session", "first_timestamp", "last_timestamp")
+        calls.join(functions.broadcast(of_session), "session").createOrReplaceTempView("gpu_tracker_calls")
+        return found, _arrow(
+            spark.sql(
+                f"SELECT session, code_block_name, {call_aggregates('var_pop')} FROM gpu_tracker_calls "
+                "GROUP BY session, code_block_name"
+            )
+        )
+    finally:
+        if is_ours:
+            spark.stop()

@@ -1,0 +1,55 @@
+"""The folder of an export: FOLDER/TABLE/SESSION.parquet. A session is complete when its file in `sessions` is there."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FORMATS = ("parquet", "arrow")
+VERSION = "1"
+
+# What is known of a session by the names of src/model/identity_list.h.
+IDENTITY_TEXTS = (
+    "host", "boot_id", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "launcher", "job_id", "step",
+    "ranks", "node",
+)  # fmt: skip
+IDENTITY_NUMBERS = (
+    "pid", "exit_status", "signal", "rank", "local_rank", "local_size", "world_size", "node_rank", "node_count", "restarts",
+)  # fmt: skip
+
+
+def path_of(folder: str, table: str, session: str, format: str = "parquet") -> str:
+    return os.path.join(folder, table, f"{session}.{format}")
+
+
+def pyarrow_or_error() -> Any:
+    """pyarrow. Raises ImportError that says how to get it."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise ImportError(
+            "Parquet and Arrow files are read and written by pyarrow, which is not installed: pip install pyarrow. Without it, "
+            "`gpu-tracker report -f csv` writes tables of sessions."
+        ) from error
+    return pyarrow
+
+
+def sessions_in(folder: str) -> list[str]:
+    """The names of the complete sessions, sorted. Raises FileNotFoundError and ValueError."""
+    odd = sorted(set(folder) & set("*?[]{}\\,'"))
+    if odd:
+        raise ValueError(f"Engines take {odd[0]} in {folder} for a pattern: give the folder another name, or a link to it.")
+    try:
+        names = os.listdir(os.path.join(folder, "sessions"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(f"{folder} is no folder of exported sessions: `python -m gpu_tracker.fleet export` makes one.") from None
+    found = sorted(name[: -len(".parquet")] for name in names if name.endswith(".parquet"))
+    if not found:
+        arrow = any(name.endswith(".arrow") for name in names)
+        raise ValueError(
+            f"{folder} has Arrow files, which not all engines read: export to Parquet." if arrow else f"{folder} has no session."
+        )
+    return found

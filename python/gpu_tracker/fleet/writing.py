@@ -1,0 +1,323 @@
+"""Sessions as Parquet or Arrow: a file for each session and table, row by row, in bounded memory."""
+
+from __future__ import annotations
+
+import bisect
+import contextlib
+import hashlib
+import json
+import math
+import os
+import shutil
+import tempfile
+
+from .. import _native
+from .._messages import log_warnings
+from ..table import Table
+from .layout import FORMATS, IDENTITY_NUMBERS, IDENTITY_TEXTS, VERSION, path_of, pyarrow_or_error
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from os import PathLike
+    from typing import Any
+
+    _Path = str | PathLike[str]
+
+# Further tables of .sqlite tracking files, by the names that they have there.
+_FURTHER = {"process_data": "processes", "gpu_data": "gpus", "energy_data": "energy", "io_data": "io"}
+_HEAD_BYTES = 1 << 16
+_BYTES = {b"kilobytes": 1e3, b"megabytes": 1e6, b"gigabytes": 1e9, b"terabytes": 1e12}
+
+
+def export(sessions: _Path | Iterable[_Path], folder: _Path, *, format: str = "parquet", overwrite: bool = False) -> list[str]:
+    """Writes sessions for analysis on an engine; gives the names of their files.
+
+    sessions: tracking files or folders of them; sub-tracking files are found next to them, as reports do. Ranks of one job, or
+    any others.
+    folder: is made unless it is there; sessions that it has stay. FOLDER/TABLE/SESSION.parquet, with the tables sessions, samples,
+    marks, calls, segments and leaves, and processes, gpus, energy and io where the tracking file has them. Sizes are in bytes,
+    times in seconds since the epoch; units and identity are in the metadata.
+    format: "parquet" or "arrow".
+    overwrite: also sessions that the folder has.
+
+    What cannot be exported is a warning; the rest is. Raises ValueError and OSError where nothing can be, ImportError without pyarrow.
+    """
+    if format not in FORMATS:
+        raise ValueError(f'"{format}" is not a valid format of an export. Valid values are "parquet" and "arrow".')
+    pyarrow_or_error()
+    paths = [sessions] if isinstance(sessions, (str, bytes, os.PathLike)) else list(sessions)
+    folder = os.fspath(folder)
+    found, warnings = _find(paths)
+    os.makedirs(folder, exist_ok=True)
+    written: dict[str, str] = {}
+    problem: Exception | None = None
+    for path, marks in found:
+        try:
+            _export_once(path, marks, folder, format, overwrite, written, warnings)
+        except (ValueError, OSError) as error:
+            problem = problem or error
+            warnings.append(f"{path} is left out: {error}")
+    log_warnings(warnings)
+    if written:
+        return list(written)
+    if problem:
+        raise problem
+    raise ValueError("There is no tracking file in what was named.")
+
+
+def _find(paths):
+    """-> [(tracking file, its sub-tracking files)], warnings."""
+    tables = {name: Table(table) for name, table in _native.report_files(paths).items()}
+    marks: dict[int, list[str]] = {}
+    for session, path in tables["marks"].rows():
+        marks.setdefault(session, []).append(path)
+    found, warnings = [], []
+    for session, path, kind, _ in tables["sessions"].rows():
+        if kind == "tracking":
+            found.append((path, marks.get(session, [])))
+        else:
+            warnings.append(f"{path} is left out: it has no samples ({kind}), or it is not clear which tracking file it belongs to.")
+    return found, warnings
+
+
+def _export_once(path, marks, folder, format, overwrite, written, warnings):
+    identity = _identity(path)
+    session = _session_name(path, identity)
+    if session in written:
+        warnings.append(f"{path} is left out: it is the same session as {written[session]}.")
+        return
+    if not overwrite and os.path.exists(path_of(folder, "sessions", session, format)):
+        warnings.append(f"{path} is left out: {folder} has this session, as {session}. To write it again: overwrite.")
+        written[session] = path
+        return
+    _Session(path, session, identity, folder, format).write(marks, warnings)
+    written[session] = path
+
+
+# ---- Identity ----
+
+
+def _identity(path):
+    """What is known of a session: name -> value."""
+    names = {*IDENTITY_TEXTS, *IDENTITY_NUMBERS}
+    values: dict[str, Any] = {}
+    if path.endswith(".sqlite"):
+        table = _native.read_tables(path).get("session_data")
+        for row in Table(table).rows() if table else ():
+            values = dict(zip((field[0] for field in table.fields), row))
+    else:
+        with contextlib.suppress(OSError, ValueError), open(f"{path}.session.json", encoding="utf-8") as file:
+            values = json.load(file)
+    return {name: value for name, value in values.items() if name in names and value is not None}
+
+
+def _session_name(path, identity):
+    """The same for copies of a file, and for what a file had when its session was still running."""
+    known = [identity.get(name) for name in ("host", "boot_id", "pid", "start", "job_id", "step", "rank", "restarts")]
+    digest = hashlib.sha256(json.dumps(known).encode())
+    if not identity.get("start"):
+        with open(path, "rb") as file:
+            digest.update(file.read(_HEAD_BYTES))
+    return digest.hexdigest()[:15]
+
+
+def _in_bytes(native):
+    """A table whose sizes are in the unit of its file; those of samples are in bytes when they come."""
+    import pyarrow
+    import pyarrow.compute as compute
+
+    table = pyarrow.table(Table(native))
+    for number, field in enumerate(table.schema):
+        factor = _BYTES.get((field.metadata or {}).get(b"unit"))
+        if factor:
+            table = table.set_column(number, field.with_metadata({"unit": "bytes"}), compute.multiply(table[number], factor))
+    return table
+
+
+# ---- Files ----
+
+
+class _Writer:
+    """A file that appears when it is complete, or not at all."""
+
+    def __init__(self, path, format, schema):
+        import pyarrow
+
+        self.path = path
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if format == "parquet":
+            import pyarrow.parquet
+
+            self._writer = pyarrow.parquet.ParquetWriter(f"{path}.part", schema, compression="zstd")
+        else:
+            import pyarrow.ipc
+
+            self._writer = pyarrow.ipc.new_file(f"{path}.part", schema)
+
+    def write(self, table):
+        self._writer.write_table(table)
+
+    def close(self):
+        self._writer.close()
+
+    def publish(self):
+        os.replace(f"{self.path}.part", self.path)
+
+    def give_up(self):
+        with contextlib.suppress(Exception):
+            self._writer.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"{self.path}.part")
+
+
+class _Session:
+    def __init__(self, path, name, identity, folder, format):
+        self.path = path
+        self.name = name
+        self.identity = identity
+        self.folder = folder
+        self.format = format
+        self.number = int(name, 16)
+        self.writers: dict[str, _Writer] = {}
+        self.facts: dict[str, Any] = {
+            "samples": 0, "backward_samples": 0, "first_timestamp": math.inf, "last_timestamp": -math.inf, "first_leaf": None,
+            "first_missing": "",
+        }  # fmt: skip
+        self.said: list[str] = []
+
+    def write(self, marks, warnings):
+        try:
+            self._add_samples()
+            self._add_calls(marks)
+            if self.path.endswith(".sqlite"):
+                self._add_further()
+            self._add_session()
+            for writer in self.writers.values():
+                writer.close()
+        except BaseException:
+            for writer in self.writers.values():
+                writer.give_up()
+            raise
+        warnings.extend(self.said)
+        for writer in self.writers.values():  # the session itself is the last
+            writer.publish()
+
+    def _put(self, name, table):
+        """Adds rows to a file of the session, after its number."""
+        import pyarrow
+
+        table = table if isinstance(table, pyarrow.Table) else pyarrow.table(Table(table))
+        number = pyarrow.repeat(pyarrow.scalar(self.number, pyarrow.int64()), table.num_rows)
+        metadata = {"gpu_tracker": json.dumps({"table": name, "format": VERSION, "session": self.name, **self.identity})}
+        table = table.add_column(0, "session", number).replace_schema_metadata(metadata)
+        if name not in self.writers:
+            self.writers[name] = _Writer(path_of(self.folder, name, self.name, self.format), self.format, table.schema)
+        self.writers[name].write(table)
+
+    def _read(self, kind, path, take):
+        _, warnings = _native.read_parts(kind, path, take)
+        self.said.extend(warnings)
+
+    # -- samples --
+
+    def _take_samples(self, part):
+        import pyarrow
+
+        table = pyarrow.table(Table(part["samples"]))
+        if table.num_rows:
+            self._note(table)
+        self._put("samples", table)
+
+    def _note(self, table):
+        """What the analysis must know of the order of the samples, and of the first one."""
+        import pyarrow
+        import pyarrow.compute as compute
+
+        facts, times = self.facts, table["timestamp"].combine_chunks()
+        before = pyarrow.concat_arrays([pyarrow.array([facts.get("previous", -math.inf)]), times[:-1]])
+        facts["backward_samples"] += compute.sum(compute.less(times, before)).as_py() or 0
+        facts["previous"] = times[-1].as_py()
+        facts["samples"] += table.num_rows
+        lowest, highest = compute.min_max(times).as_py().values()
+        if lowest < facts["first_timestamp"]:
+            row = compute.index(times, lowest).as_py()
+            facts["first_timestamp"] = lowest
+            facts["first_missing"] = ",".join(
+                name for name in table.column_names if name.startswith("cpu_") and not table[name][row].is_valid
+            )
+        facts["last_timestamp"] = max(facts["last_timestamp"], highest)
+
+    def _add_samples(self):
+        self._read("samples", self.path, self._take_samples)
+        if not self.facts["samples"]:
+            raise ValueError(f"Tracking file {self.path} has no samples.")
+
+    # -- calls --
+
+    def _take_segments(self, part):
+        for name, table in part.items():
+            if name == "segments" and len(table):
+                place = bisect.bisect_right(table.column(0), self.facts["first_timestamp"])
+                if place:
+                    self.facts["first_leaf"] = table.column(1)[place - 1]
+            self._put(name, table)
+
+    def _take(self, part):
+        for name, table in part.items():
+            self._put(name, table)
+
+    def _add_calls(self, marks):
+        """Without calls, or where they are invalid, all samples are in leaf 0."""
+        import pyarrow
+
+        before = set(self.writers)
+        if marks:
+            try:
+                with _one_file(marks) as path:
+                    for kind, take in (("segments", self._take_segments), ("calls", self._take), ("marks", self._take)):
+                        self._read(kind, path, take)
+                return
+            except ValueError as error:
+                self.said.append(f"Of {self.path} only samples are exported: {error}")
+        for name in set(self.writers) - before:
+            self.writers.pop(name).give_up()
+        self.facts["first_leaf"] = 0
+        self._put("segments", pyarrow.table({"start": [-math.inf], "leaf": [0]}))
+
+    # -- the rest --
+
+    def _add_further(self):
+        for name, table in _native.read_tables(self.path).items():
+            if name in _FURTHER and len(table):
+                self._put(_FURTHER[name], _in_bytes(table))
+
+    def _add_session(self):
+        import pyarrow
+
+        columns: dict[str, Any] = {"name": pyarrow.array([self.name]), "path": pyarrow.array([self.path])}
+        for names, kind in ((IDENTITY_TEXTS, pyarrow.string()), (IDENTITY_NUMBERS, pyarrow.int64())):
+            for name in names:
+                columns[name] = pyarrow.array([self.identity.get(name)], kind)
+        for name in ("samples", "backward_samples", "first_leaf"):
+            columns[name] = pyarrow.array([self.facts[name]], pyarrow.int64())
+        for name in ("first_timestamp", "last_timestamp"):
+            columns[name] = pyarrow.array([self.facts[name]], pyarrow.float64())
+        columns["first_missing"] = pyarrow.array([self.facts["first_missing"]])
+        columns["warnings"] = pyarrow.array(["\n".join(self.said)])
+        self._put("sessions", pyarrow.table(columns))
+
+
+@contextlib.contextmanager
+def _one_file(marks):
+    """The sub-tracking file of a session; several are combined for the time being."""
+    if len(marks) == 1:
+        yield marks[0]
+        return
+    folder = tempfile.mkdtemp(prefix="gpu-tracker-")
+    try:
+        path = os.path.join(folder, "all" + os.path.splitext(marks[0])[1])
+        _native.combine(path, marks, True)
+        yield path
+    finally:
+        shutil.rmtree(folder)

@@ -1,0 +1,53 @@
+/* The plan of a report as tables. */
+#include "base/sized.h"
+#include "base/table.h"
+#include "report/report_plan.h"
+
+static struct gput_table *add_sessions(struct gput_tables *building)
+{
+    struct gput_table *table = tables_add(building, "sessions");
+    table_add_column(table, "session", GPUT_COLUMN_INT);
+    table_add_column(table, "path", GPUT_COLUMN_TEXT);
+    table_add_column(table, "kind", GPUT_COLUMN_TEXT);
+    table_add_column(table, "results", GPUT_COLUMN_TEXT);
+    return table;
+}
+
+static struct gput_table *add_marks(struct gput_tables *building)
+{
+    struct gput_table *table = tables_add(building, "marks");
+    table_add_column(table, "session", GPUT_COLUMN_INT);
+    table_add_column(table, "path", GPUT_COLUMN_TEXT);
+    return table;
+}
+
+static void put_plan(const struct report_plan *plan, struct gput_tables *building)
+{
+    struct gput_table *sessions = add_sessions(building), *marks = add_marks(building);
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct report_planned *session = &plan->sessions[i];
+        table_put_int(sessions, (int64_t)i + 1);
+        table_put_text(sessions, session->path);
+        table_put_text(sessions, session->loader ? session->loader->kind : NULL);
+        table_put_text(sessions, session->results);
+        for (size_t j = 0; j < session->mark_count; j++) {
+            table_put_int(marks, (int64_t)i + 1);
+            table_put_text(marks, session->marks[j]);
+        }
+    }
+}
+
+int gput_report_files(const struct gput_html_report_options *given, struct gput_tables **tables,
+    struct gput_error *error)
+{
+    struct gput_html_report_options options = gput_html_report_options_default();
+    struct report_plan plan;
+    *tables = NULL;
+    TRY(sized_read(&options, sizeof options, given, error));
+    int code = report_plan_make(&options, &plan, error);
+    struct gput_tables *building = code == GPUT_OK ? tables_create() : NULL;
+    if (building)
+        put_plan(&plan, building);
+    report_plan_finish(&plan);
+    return code == GPUT_OK ? tables_finish_building(building, tables, error) : code;
+}

@@ -1,0 +1,316 @@
+"""Many sessions on engines: what is exported, and that every engine finds what the C analyzer finds."""
+
+import csv
+import json
+import logging
+import math
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import package
+import sessions
+from gpu_tracker import SubTracker, SubTrackingAnalyzer, fleet, read_marks
+
+try:
+    import pyarrow
+    import pyarrow.parquet
+except ImportError:
+    pyarrow = None
+
+NAMES = "load", "step", "forward", "io, \"quoted\"", "Größe"
+SEED = int(os.environ.get("GPUT_TEST_SEED", "20261123"))
+
+
+def write_samples(path, rows, unit="gigabytes"):
+    """rows: (time, values), None is missing."""
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([sessions.STATIC.keys(), {**sessions.STATIC, "ram_unit": unit}.values(), [*sessions.MEASUREMENTS, "timestamp"]])
+        for time, values in rows:
+            writer.writerow([*("" if value is None else repr(value) for value in values), repr(time)])
+
+
+def write_marks(path, marks):
+    """marks: (process, thread, name, position, time); threads None: a file without them."""
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        threaded = marks[0][1] is not None
+        writer.writerow(["process_id", *(["thread_id"] if threaded else []), "code_block_name", "position", "timestamp"])
+        writer.writerows([process, *([thread] if threaded else []), name, position, repr(time)] for process, thread, name, position, time in marks)
+
+
+def random_values(generator, row):
+    """Large values with a small spread, whole numbers, zeros that are partly missing, use of CPUs that the first sample lacks."""
+    values = []
+    for number, name in enumerate(sessions.MEASUREMENTS):
+        if name.endswith("_threads"):
+            values.append(generator.randrange(100))
+        elif name.startswith("cpu_main"):
+            values.append(None if row == 0 else 0.0)
+        elif name.startswith("cpu_") or number % 5 == 4:
+            values.append(None if row == 0 or generator.random() < 0.2 else generator.choice([0.0, 12.5, generator.random()]))
+        elif number % 5 == 3:
+            values.append(None if generator.random() < 0.3 else 0.0)
+        else:
+            values.append(64.0 + generator.random() * 1e-4)
+    return values
+
+
+def random_calls(generator, thread, start, end, depth=0):
+    """Nested calls, recursion included, on a grid that samples are on, too: starts and stops at the time of a sample, and empty ones."""
+    marks, time = [], start
+    while time < end and generator.random() < 0.9:
+        first = time + generator.randrange(4) / 4
+        last = min(first + generator.choice([0, 0, 1, 3, 10]) / 4, end)
+        if first > last:
+            break
+        name = generator.choice(NAMES)
+        marks.append((*thread, name, 0, first))
+        marks += random_calls(generator, thread, first, last, depth + 1) if depth < 4 else []
+        marks.append((*thread, name, 1, last))
+        time = last
+    return marks
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        before = os.getcwd()
+        os.chdir(folder.name)
+        self.addCleanup(os.chdir, before)
+        self.folder = pathlib.Path(folder.name)
+        os.mkdir("runs")
+
+    def table(self, name):
+        """All rows of an exported table."""
+        return [row for path in sorted(pathlib.Path("out", name).iterdir()) for row in pyarrow.parquet.ParquetFile(path).read().to_pylist()]
+
+
+@unittest.skipUnless(pyarrow, "needs pyarrow")
+class Export(Folder):
+    def test_tables_have_types_units_and_identity(self):
+        sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
+        pathlib.Path("runs/a.csv.session.json").write_text(json.dumps({"tracking_file": "a.csv", "host": "n1", "start": "x", "job_id": "47", "rank": 3}))
+        (name,) = fleet.export("runs", "out")
+        self.assertEqual(sorted(os.listdir("out")), ["calls", "leaves", "marks", "samples", "segments", "sessions"])
+        file = pyarrow.parquet.ParquetFile(f"out/samples/{name}.parquet")
+        field = file.schema_arrow.field("main_ram")
+        self.assertEqual((field.type, field.metadata[b"unit"]), (pyarrow.float64(), b"bytes"))
+        self.assertEqual(file.schema_arrow.field("main_n_threads").type, pyarrow.int64())
+        self.assertEqual(json.loads(file.schema_arrow.metadata[b"gpu_tracker"])["job_id"], "47")
+        self.assertEqual([row["main_ram"] for row in self.table("samples")], [row * 1e9 for row in range(10)])
+        (session,) = self.table("sessions")
+        self.assertEqual((session["host"], session["rank"], session["samples"], session["pid"]), ("n1", 3, 10, None))
+        self.assertEqual([row["start"] for row in self.table("segments")][:3], [-math.inf, 1000.5, 1001.75])
+
+    def test_processes_of_sqlite_files_are_exported(self):
+        run = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "0.05", "--processes", "--tf", "runs/a.sqlite", "--", sys.executable, "-c", "x = b'x' * 30_000_000"]
+        subprocess.run(run, check=True)
+        fleet.export("runs", "out")
+        (process,) = self.table("processes")
+        self.assertEqual(process["exit_code"], 0)
+        self.assertTrue(30e6 < process["peak_ram"] < 300e6, process["peak_ram"])
+        (session,) = self.table("sessions")
+        self.assertEqual((session["exit_status"], session["pid"]), (0, process["pid"]))
+
+    def test_arrow_files_have_the_same_tables(self):
+        sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
+        (name,) = fleet.export(["runs"], "out", format="arrow")
+        with pyarrow.memory_map(f"out/calls/{name}.arrow") as file:
+            self.assertEqual(pyarrow.ipc.open_file(file).read_all()["code_block_name"].to_pylist(), ["a", "b", "a", "a"])
+        with self.assertRaisesRegex(ValueError, "Arrow files"):
+            fleet.analyze("out")
+
+    def test_the_same_session_twice_is_exported_once(self):
+        sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
+        os.mkdir("copy")
+        shutil.copy("runs/a.csv", "copy/b.csv")
+        with self.assertLogs("gpu_tracker") as logs:
+            self.assertEqual(len(fleet.export(["runs", "copy"], "out")), 1)
+        self.assertIn("copy/b.csv is left out: it is the same session as runs/a.csv.", logs.output[0])
+        with self.assertLogs("gpu_tracker") as logs:
+            fleet.export("runs", "out")
+        self.assertIn("out has this session", logs.output[0])
+
+    def test_what_is_damaged_is_left_out_and_the_rest_stands(self):
+        sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
+        sessions.write_tracking("runs/b.csv", 2.0)
+        content = pathlib.Path("runs/b.csv").read_text()
+        pathlib.Path("runs/b.csv").write_text(content[: len(content) - 30])  # a tracker that writes, or was killed
+        sessions.write_tracking("runs/c.csv", 3.0)
+        lines = pathlib.Path("runs/c.csv").read_text().splitlines(True)
+        pathlib.Path("runs/c.csv").write_text("".join([*lines[:5], "no,number\n", *lines[5:]]))
+        sessions.write_session("runs/d.csv", "runs/d-blocks.csv", [(7, "a", 1, 2)], factor=4.0)
+        with open("runs/d-blocks.csv", "a") as file:
+            file.write("7,a,1,1003.5\n8,a,1,1004\n")
+        with self.assertLogs("gpu_tracker") as logs:
+            self.assertEqual(len(fleet.export("runs", "out")), 3)
+        said = "\n".join(logs.output)
+        self.assertIn("runs/c.csv is left out: Tracking file runs/c.csv is invalid: line 6", said)
+        self.assertIn("b.csv: the last line is cut off", said)
+        self.assertIn("Of runs/d.csv only samples are exported:", said)
+        self.assertEqual(sorted(row["samples"] for row in self.table("sessions")), [9, 10, 10])
+        self.assertEqual([path for path in pathlib.Path("out").rglob("*.part")], [])
+
+    def test_ranks_of_other_versions_lack_columns(self):
+        sessions.write_tracking("runs/a.csv")
+        with open("runs/old.csv", "w") as file:
+            file.write("ram_unit,gpu_ram_unit,time_unit\nbytes,bytes,hours\nmain_ram,other,timestamp\n5,x,1000\n")
+        fleet.export("runs", "out")
+        rows = [row for row in self.table("samples") if row["main_ram"] == 5]
+        self.assertEqual((len(rows), rows[0]["system_ram"]), (1, None))
+        self.assertNotIn("other", rows[0])
+
+    def test_nothing_to_export_is_an_error(self):
+        with self.assertRaises(FileNotFoundError):
+            fleet.export("nowhere", "out")
+        with self.assertRaisesRegex(FileNotFoundError, "no folder of exported sessions"):
+            fleet.analyze("out")
+        with self.assertRaisesRegex(ValueError, "not a valid format"):
+            fleet.export("runs", "out", format="csv")
+
+
+class Packages(package.PackageTest):
+    def test_importing_the_package_loads_no_engine(self):
+        code = "import sys, gpu_tracker.fleet; assert not {'pyarrow', 'duckdb', 'polars', 'pyspark', 'gpu_tracker.fleet.analysis'} & set(sys.modules)"
+        self.run_python(code)
+
+    def test_an_engine_must_be_known_and_installed(self):
+        from gpu_tracker.fleet.engines import engine_of
+
+        with self.assertRaisesRegex(ValueError, '"sqlite" is not a valid engine'):
+            engine_of("sqlite")
+        for name in set(fleet.ENGINES) - set(fleet.installed_engines()):
+            with self.assertRaisesRegex(ImportError, f"{name} is not installed: "):
+                engine_of(name)
+
+    @unittest.skipIf(pyarrow, "pyarrow is installed")
+    def test_without_pyarrow_the_way_out_is_named(self):
+        with self.assertRaisesRegex(ImportError, "pip install pyarrow"):
+            fleet.export("runs", "out")
+
+
+@unittest.skipUnless(pyarrow, "needs pyarrow")
+class Analysis(Folder):
+    def close(self, found, wanted, scale, what):
+        if wanted is None or found is None:
+            self.assertEqual(found, wanted, what)
+        else:  # of equal values the deviation is that of rounding
+            self.assertTrue(math.isclose(found, wanted, rel_tol=1e-9, abs_tol=1e-12 * scale), f"{what}: {found}, not {wanted}")
+
+    def compare_usage(self, found, wanted, unit, what):
+        factor = {"gigabytes": 1e9, "megabytes": 1e6}[unit]
+        self.assertEqual(len(found), len(wanted), what)
+        for mine, its in zip(found, wanted):
+            by = factor if mine["unit"] == "bytes" and its["unit"] == unit else 1e9 if mine["unit"] == "bytes" else 1
+            where = f"{what} {its.get('code_block_name')} {its['measurement']}"
+            self.assertEqual(mine["measurement"], its["measurement"])
+            self.assertEqual(mine["missing_timepoints"], its["missing_timepoints"], where)
+            for name in "min", "max", "mean", "std":
+                value = its[name] if its[name] is None else its[name] * by
+                self.close(mine[name], value, abs(its["max"] or 0) * by, f"{where} {name}")
+
+    def compare(self, engine, files):
+        """files: session -> (tracking file, sub-tracking file, unit of RAM)."""
+        tables = {name: table.to_pylist() for name, table in fleet.analyze("out", engine=engine).items()}
+        for session, (tracking, marks, unit) in files.items():
+            of = {name: [row for row in rows if row["name"] == session] for name, rows in tables.items()}
+            wanted = SubTrackingAnalyzer(tracking, marks).tables()
+            rows = {name: [dict(zip(table.columns, row)) for row in table.rows()] for name, table in wanted.items()}
+            self.compare_usage(of["overall"], rows["overall"], unit, f"{engine} {tracking}")
+            self.compare_usage(of["code_block_usage"], [row for row in rows["code_block_usage"] if self.has_samples(row, rows)], unit, f"{engine} {tracking}")
+            self.assertEqual(len(of["code_blocks"]), len(rows["code_blocks"]))
+            for mine, its in zip(of["code_blocks"], rows["code_blocks"]):
+                for name, value in its.items():
+                    if name not in ("process_id", "thread_id"):
+                        where = f"{engine} {tracking} {its['code_block_name']} {name}"
+                        self.close(mine[name], value, 1, where) if isinstance(value, float) else self.assertEqual(mine[name], value, where)
+
+    @staticmethod
+    def has_samples(row, rows):
+        """Of a code block without samples the analyzer has rows of nothing."""
+        return next(block["num_timepoints"] for block in rows["code_blocks"] if block["code_block_name"] == row["code_block_name"]) > 0
+
+    def random_session(self, generator, number, *, backward):
+        """Threads whose calls overlap and nest; samples on the same grid of quarters, some at one time."""
+        tracking, marks = f"runs/s{number}.csv", f"runs/s{number}-blocks.csv"
+        start = 1_700_000_000 + 1000 * number
+        all_marks = []
+        for thread in range(3):
+            all_marks += random_calls(generator, (10 + thread % 2, 100 + thread), start + generator.randrange(20), start + 60)
+        write_marks(marks, all_marks or [(10, 100, "load", 0, start), (10, 100, "load", 1, start + 1)])
+        times = sorted(start + 10 + generator.randrange(180) / 4 for _ in range(generator.choice([1, 5, 400])))
+        if backward:
+            times += times[: len(times) // 2]
+        unit = generator.choice(["gigabytes", "megabytes"])
+        write_samples(tracking, [(time, random_values(generator, row)) for row, time in enumerate(times)], unit)
+        return tracking, marks, unit
+
+    def logged_session(self, generator):
+        """Real calls to the nanosecond, of which several lie between two doubles; samples at their marks, and next to them."""
+        path = "runs/log.gputblocks"
+        for _ in range(100):
+            with SubTracker("outer", sub_tracking_file=path), SubTracker(generator.choice(NAMES), sub_tracking_file=path):
+                pass
+        moments = sorted({near for mark in read_marks(path)["timestamp"] for near in (mark, math.nextafter(mark, 0), math.nextafter(mark, math.inf))})
+        write_samples("runs/log.csv", [(time, random_values(generator, row)) for row, time in enumerate(moments)])
+        return "runs/log.csv", path, "gigabytes"
+
+    def exported(self, files):
+        names = {}
+        for tracking, marks, unit in files:
+            (name,) = fleet.export([tracking, marks], "out")
+            names[name] = (tracking, marks, unit)
+        return names
+
+    def on_all(self, files):
+        tried = fleet.installed_engines()
+        if not tried:
+            self.skipTest("no engine is installed")
+        for engine in tried:
+            with self.subTest(engine=engine):
+                self.compare(engine, files)
+
+    def test_every_engine_finds_what_the_c_analyzer_finds(self):
+        generator = random.Random(SEED)
+        files = [self.random_session(generator, number, backward=number == 3) for number in range(8)]
+        files.append(self.logged_session(generator))
+        with self.assertNoLogs("gpu_tracker"):
+            exported = self.exported(files)
+        logging.disable()  # what the analyzer says of random files
+        self.addCleanup(logging.disable, logging.NOTSET)
+        self.on_all(exported)
+
+    def test_groups_add_up_sessions(self):
+        for rank, factor in enumerate((1.0, 2.0, 5.0)):
+            sessions.write_session(f"runs/r{rank}.csv", f"runs/r{rank}-blocks.csv", factor=factor)
+            pathlib.Path(f"runs/r{rank}.csv.session.json").write_text(
+                json.dumps({"tracking_file": f"r{rank}.csv", "start": str(rank), "rank": rank, "job_id": "7" if rank < 2 else None})
+            )
+        fleet.export("runs", "out")
+        values = {1.0: [1, 2, 5], 2.0: [2, 4, 10]}  # main_ram at the samples of block a
+        both = [value * 1e9 for of in values.values() for value in of]
+        mean = sum(both) / 6
+        for engine in set(fleet.installed_engines()) - {"spark"}:  # it takes half a minute, and grouping is the same for all
+            tables = fleet.analyze("out", engine=engine, by="job_id")
+            row = next(row for row in tables["code_block_usage"].to_pylist() if row["job_id"] == "7" and row["code_block_name"] == "a")
+            self.assertEqual((row["measurement"], row["num_timepoints"], row["min"], row["max"]), ("main_ram", 6, 1e9, 1e10))
+            self.close(row["mean"], mean, 1, engine)
+            self.close(row["std"], math.sqrt(sum((value - mean) ** 2 for value in both) / 6), 1, engine)
+            blocks = {(row["job_id"], row["code_block_name"]): row for row in tables["code_blocks"].to_pylist()}
+            self.assertEqual((blocks["7", "a"]["num_calls"], blocks[None, "b"]["num_calls"]), (6, 1))
+            self.assertEqual({row["sessions"] for row in tables["overall"].to_pylist()}, {2, 1})
+            self.assertEqual(set(fleet.analyze("out", engine=engine, by=())["overall"]["num_timepoints"].to_pylist()), {30})
+        with self.assertRaisesRegex(ValueError, 'no column "jobs"'):
+            fleet.analyze("out", by="jobs")
+
+
+if __name__ == "__main__":
+    package.main()
