@@ -93,7 +93,7 @@ static const struct results_column record[] = {
     OF(static_data.system_gpu_count, NULL, "gpu", "GPUs of the machine"),
     OF(static_data.n_expected_gpus, NULL, "gpu", "GPUs that are 100 percent of the hardware"),
     IDENTITY(IDENTITY_TEXT, IDENTITY_NUMBER)
-    AT("allowed.ram", RAM, static_data.allowed_ram_bytes, "bytes", NULL, "the least that control groups above main and Slurm allow, where that is less than the machine has"),
+    AT("allowed.ram", RAM, static_data.allowed_ram_bytes, "bytes", NULL, "the least that control groups above main, Slurm and --limit allow, where that is less than the machine has"),
     AT("allowed.cores", NUMBER, static_data.allowed_cores, NULL, NULL, "the least that CPU affinity, control groups and Slurm allow, where that is less than the machine has"),
     AT("allowed.affinity_cores", NUMBER, allowed.affinity_cores, NULL, NULL, "CPU affinity of main"),
     AT("allowed.quota_cores", NUMBER, allowed.quota_cores, NULL, NULL, "CPU quota of the control groups above main"),
@@ -103,6 +103,7 @@ static const struct results_column record[] = {
     AT("allowed.pids_max", WHOLE, allowed.pids_max, NULL, NULL, "tightest limit of processes and threads of these"),
     AT("allowed.slurm_cores", NUMBER, allowed.slurm_cores, NULL, NULL, "what Slurm allocated on this machine"),
     AT("allowed.slurm_ram", RAM, allowed.slurm_ram_bytes, "bytes", NULL, "what Slurm allocated on this machine"),
+    AT("allowed.limit_ram", RAM, allowed.limit_ram_bytes, "bytes", NULL, "limit that the user set (--limit ram=8GB)"),
     AT("allowed.gpus", WHOLE, allowed.gpus, NULL, NULL, "GPUs that the command sees (CUDA_VISIBLE_DEVICES and the like)"),
     OF(elapsed_seconds, "seconds", NULL, "wall time from the start to the last sample"),
 

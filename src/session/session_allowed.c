@@ -23,11 +23,13 @@ static void read_each(struct gput_allowed *allowed, const struct session_setting
     allowed->pids_max = limits.pids_max;
     allowed->slurm_cores = slurm.cores;
     allowed->slurm_ram_bytes = slurm.ram_bytes;
+    if (settings->limits.values[GPUT_LIMIT_RAM] > 0)
+        allowed->limit_ram_bytes = settings->limits.values[GPUT_LIMIT_RAM];
 }
 
 void session_allowed_forget(struct session_settings *settings)
 {
-    settings->allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    settings->allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     settings->static_data.allowed_ram_bytes = settings->static_data.allowed_cores = NAN;
 }
 
@@ -65,6 +67,7 @@ void session_allowed_read(struct session_settings *settings, pid_t pid, const st
     cores = fmin(fmin(cores, allowed->cpuset_cores), allowed->slurm_cores);
     read_gpus(settings, variable, environment);
     double ram = fmin(allowed->memory_max_bytes, allowed->slurm_ram_bytes);
+    ram = fmin(ram, allowed->limit_ram_bytes);
     if (cores < data->system_core_count)
         data->allowed_cores = cores;
     if (ram < data->ram_system_capacity_bytes)

@@ -79,6 +79,12 @@ class Cores(command.CommandTest):
         done = self.run_command("run", "--", "sleep", "0.01", env=self.environment | SLURM | {"SLURM_MEM_PER_NODE": "100"}, check=True)
         self.assertRegex(done.stderr, rf"of 1 cores allowed \(machine: {CORES}\)")
         self.assertRegex(done.stderr, r"of the allowed 105 MB \(machine: [0-9.]+ [GT]B\)")
+        done = self.run_command("run", "--limit", "ram=99MB", "--", "sleep", "0.01", check=True)
+        self.assertRegex(done.stderr, r"of the allowed 99 MB \(machine: [0-9.]+ [GT]B\)")
+
+    def test_a_limit_of_ram_is_one_of_them(self):
+        allowed = self.report("--limit", "ram=99MB", SLURM_MEM_PER_NODE="100", **SLURM)["allowed"]
+        self.assertEqual((allowed["ram"], allowed["limit_ram"], allowed["slurm_ram"]), (0.099, 0.099, 0.10485760000000001))
 
 
 class Gpus(fake_gpu.GpuTest):
