@@ -239,6 +239,45 @@ static void draw_axis(struct layout *layout, const struct axis *axis, double bot
 }
 
 /* Each limit once. */
+/* Whether a curve comes into a box, told by its points in and next to it. */
+static bool is_crossed(const struct layout *layout, const struct chart_panel *panel,
+    const struct axis *axis, double bottom, const double box[4])
+{
+    for (size_t i = 0; i < panel->count; i++) {
+        const struct curve *curve = &panel->lines[i].curve;
+        for (size_t k = 1; k < curve->count; k++) {
+            const struct drawing_point *from = &curve->points[k - 1], *to = &curve->points[k];
+            double y0 = place_y(layout, axis, bottom, from->y);
+            double y1 = place_y(layout, axis, bottom, to->y);
+            if (place_x(layout, to->x) >= box[0] && place_x(layout, from->x) <= box[2] &&
+                fmax(y0, y1) >= box[1] && fmin(y0, y1) <= box[3])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* At an end of its line, above or below, where no curve is. */
+static void add_limit_text(struct layout *layout, const struct chart_panel *panel,
+    const struct axis *axis, double bottom, double y, const char *text)
+{
+    double width = drawing_text_width(text, FONT);
+    bool has_space[] = {
+        y - FONT >= bottom - layout->panel_height, y + FONT + 2 <= bottom}; /* above, below */
+    int best = has_space[0] ? 0 : 2;
+    for (int place = 3; place >= 0; place--) {
+        bool is_below = place >= 2, is_left = place % 2 == 1;
+        double left = is_left ? layout->left : layout->right - width;
+        double top = is_below ? y + 1 : y - FONT - 1;
+        const double box[] = {left, top, left + width, top + FONT};
+        if (has_space[is_below] && !is_crossed(layout, panel, axis, bottom, box))
+            best = place;
+    }
+    bool is_left = best % 2 == 1;
+    add_text(layout, is_left ? layout->left + 2 : layout->right, best >= 2 ? y + FONT : y - 2,
+        is_left ? DRAWING_START : DRAWING_STOP, layout->ink, text);
+}
+
 static void draw_limits(
     struct layout *layout, const struct chart_panel *panel, const struct axis *axis, double bottom)
 {
@@ -258,9 +297,7 @@ static void draw_limits(
         drawing_add_line(layout->drawing, (struct drawing_point){layout->left, y},
             (struct drawing_point){layout->right, y}, &style);
         snprintf(text, sizeof text, "limit %s", axis_value(limit, panel->unit, value));
-        bool is_at_top = y - FONT < bottom - layout->panel_height;
-        add_text(
-            layout, layout->right, is_at_top ? y + FONT : y - 2, DRAWING_STOP, layout->ink, text);
+        add_limit_text(layout, panel, axis, bottom, y, text);
     }
 }
 

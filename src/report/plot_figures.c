@@ -217,6 +217,29 @@ static void choose_usual(struct plot_figures *figures)
         choose_group(figures, figures->series[i].group, false);
 }
 
+static bool is_of_panel(const struct plot_series *series, const struct plot_series *first)
+{
+    return series->is_chosen && is_group(series, first->group) &&
+           strcmp(series->unit, first->unit) == 0;
+}
+
+/* Those of a panel that has enough; returns how many. */
+static size_t leave_out(struct plot_figures *figures)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < figures->count; i++) {
+        struct plot_series *series = &figures->series[i];
+        size_t before = 0;
+        for (size_t k = 0; k < i; k++)
+            before += is_of_panel(&figures->series[k], series);
+        if (!series->is_chosen || before < MAX_LINES)
+            continue;
+        series->is_chosen = false;
+        count++;
+    }
+    return count;
+}
+
 int plot_figures_choose(
     struct plot_figures *figures, const struct gput_plot_options *options, struct gput_error *error)
 {
@@ -227,6 +250,7 @@ int plot_figures_choose(
     }
     if (options->figure_count == 0)
         choose_usual(figures);
+    figures->left_out = leave_out(figures);
     return GPUT_OK;
 }
 
@@ -288,12 +312,6 @@ static const char *session_name(const struct report_payload *payload, size_t ind
     return doc_get_string(doc_item(doc_get(payload->root, "sessions"), index), "name");
 }
 
-static bool is_of_panel(const struct plot_series *series, const struct plot_series *first)
-{
-    return series->is_chosen && is_group(series, first->group) &&
-           strcmp(series->unit, first->unit) == 0;
-}
-
 /* Whether all curves of a panel are of one kind, one of each session. */
 static bool is_one_kind(const struct plot_figures *figures, const struct plot_series *first)
 {
@@ -347,18 +365,15 @@ static int add_line(const struct plot_figures *figures, const struct plot_series
 }
 
 static int add_panel(const struct plot_figures *figures, const struct plot_series *first,
-    const struct report_payload *payload, struct chart *chart, size_t *left_out,
-    struct gput_error *error)
+    const struct report_payload *payload, struct chart *chart, struct gput_error *error)
 {
     struct chart_panel *panel = chart_add_panel(chart, panel_name(figures, first), first->unit);
     if (!panel)
         return error_memory(error);
     for (size_t i = 0; i < figures->count; i++) {
         const struct plot_series *series = &figures->series[i];
-        if (is_of_panel(series, first) && panel->count < MAX_LINES)
+        if (is_of_panel(series, first))
             TRY(add_line(figures, series, payload, chart, panel, error));
-        else if (is_of_panel(series, first))
-            ++*left_out;
     }
     return GPUT_OK;
 }
@@ -386,7 +401,7 @@ static int add_group(const struct plot_figures *figures, const char *group,
         if (!is_first(figures, i) || (group ? !is_group(series, group) : is_known))
             continue;
         if (chart->panel_count < MAX_PANELS)
-            TRY(add_panel(figures, series, payload, chart, left_out, error));
+            TRY(add_panel(figures, series, payload, chart, error));
         else
             ++*left_out;
     }
@@ -396,12 +411,13 @@ static int add_group(const struct plot_figures *figures, const char *group,
 int plot_figures_add(const struct plot_figures *figures, const struct report_payload *payload,
     const struct gput_plot_options *options, struct chart *chart, struct gput_error *error)
 {
-    size_t left_out = 0;
+    size_t left_out = figures->left_out;
     for (size_t i = 0; i < KNOWN_GROUPS; i++)
         TRY(add_group(figures, known_groups[i].group, payload, chart, &left_out, error));
     TRY(add_group(figures, NULL, payload, chart, &left_out, error));
     if (left_out > 0 && options->warn)
         options->warn(options->user,
-            "There are more curves than a picture can show: the first ones are drawn.");
+            "There are more curves than a picture can show, 12 in a chart: the first ones are "
+            "drawn.");
     return GPUT_OK;
 }

@@ -28,6 +28,7 @@ struct plot_figures {
     struct plot_series *series; /* owned */
     size_t count;
     size_t session_count;
+    size_t left_out; /* curves of panels that have enough */
 };
 
 /* Lists the curves of the document, which must outlive the figures, and of the options. To be freed

@@ -87,20 +87,15 @@ static int read_rows(struct loading *loading, struct gput_error *error)
     return GPUT_OK;
 }
 
-/* What the figure cannot or must not exceed; NaN: not known. */
+/* What the figure cannot exceed; NaN: not known. What it must not exceed is read later. */
 static double limit_of(const struct loading *loading, enum gput_measurement_id id)
 {
     const struct gput_static_data *data = tracking_reader_static_data(loading->reader);
-    const struct gput_results *results = loading->session->results;
     const struct gput_measurement *measurement = gput_measurement(id);
     bool is_system = id == GPUT_SYSTEM_RAM || id == GPUT_SYSTEM_GPU_RAM;
     if (is_system)
         return measurement->quantity == GPUT_QUANTITY_RAM ? data->ram_system_capacity_bytes
                                                           : data->gpu_ram_system_capacity_bytes;
-    if (id == GPUT_COMBINED_RAM && results)
-        return results->static_data.allowed_ram_bytes;
-    if (id == GPUT_CPU_COMBINED_SUM && results)
-        return results->static_data.allowed_cores * 100;
     if (id == GPUT_CPU_SYSTEM_SUM && data->system_core_count > 0)
         return data->system_core_count * 100.0;
     return NAN;
@@ -184,6 +179,26 @@ static int read_identity(struct report_session *session, struct gput_error *erro
     return GPUT_OK;
 }
 
+static void add_limit(
+    struct report_session *session, enum gput_measurement_id measurement, double limit)
+{
+    const char *name = gput_measurement(measurement)->name;
+    struct doc *item = session->series ? session->series->first : NULL;
+    while (item && strcmp(doc_get(item, "id")->string, name) != 0)
+        item = item->next;
+    if (item && !isnan(limit))
+        doc_add_double(item, "limit", limit);
+}
+
+/* What the session was allowed, for its curves. */
+static void add_allowed(struct report_session *session)
+{
+    const struct gput_static_data *allowed =
+        session->results ? &session->results->static_data : &session->static_data;
+    add_limit(session, GPUT_COMBINED_RAM, allowed->allowed_ram_bytes);
+    add_limit(session, GPUT_CPU_COMBINED_SUM, allowed->allowed_cores * 100);
+}
+
 /* ---- The loader ---- */
 
 static int load_rows(struct loading *loading, struct gput_error *error)
@@ -209,6 +224,8 @@ static int load(struct report_session *session, struct gput_error *error)
         code = report_tracking_tables_load(session, loading.reader, error);
     if (code == GPUT_OK)
         code = read_identity(session, error);
+    if (code == GPUT_OK)
+        add_allowed(session);
     tracking_reader_close(loading.reader);
     return code;
 }

@@ -78,12 +78,12 @@ class Chart:
             name = node.find(SVG + "title")
             if node.tag == SVG + "text":
                 text, anchor = node.text or "", node.get("text-anchor")
-                if anchor == "end" and above is not None and TICK.match(text):
+                if text.startswith("limit "):
+                    self.limits.append(text[6:])
+                elif anchor == "end" and above is not None and TICK.match(text):
                     ticks = ticks if row == "ticks" else []
                     ticks.append((above, float(text)))
                     row = "ticks"
-                elif anchor == "end" and text.startswith("limit "):
-                    self.limits.append(text[6:])
                 elif anchor == "end":
                     row = self.rows.setdefault(text, [])
                 elif anchor is None and node.get("font-size") == "8":  # a larger one is the title

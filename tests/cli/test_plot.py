@@ -1,5 +1,6 @@
 """gpu-tracker plot: what is drawn is what the files have."""
 
+import json
 import os
 import random
 import re
@@ -9,7 +10,7 @@ import zlib
 
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
 from command import CommandTest, main
-from svg_chart import Chart
+from svg_chart import Chart, SVG
 
 NO_LIBRARY = "A picture in PNG or PDF needs the libraries cairo and Pango (Debian: apt-get install libpangocairo-1.0-0); SVG needs nothing. "
 RAM = MEASUREMENTS.index("combined_ram")
@@ -119,6 +120,15 @@ class Curves(PlotTest):
         write_tracking(self.folder / "t.csv", [sample(i, system_ram=6, combined_ram=1) for i in range(3)])
         chart = self.plot("t.csv", "--figures", "system_ram")
         self.assertEqual((chart.limits, chart.headings), ([], ["RAM of the system (GB), limit 67.3 GB"]))
+
+    def test_the_limit_that_a_session_ran_under_is_drawn_beside_its_curve(self):
+        write_tracking(self.folder / "t.csv", [sample(i, combined_ram=value) for i, value in enumerate((1, 2, 2.6, 1))])
+        (self.folder / "t.csv.session.json").write_text(json.dumps({
+            "tracking_file": "t.csv", "host": "h", "start": "2020-01-01T00:00:00Z", "end": "", "allowed_ram_bytes": 2000000000}))
+        chart = self.plot("t.csv", "--figures", "ram")
+        self.assertEqual(chart.limits, ["2 GB"])
+        text = next(node for node in chart.root.iter(SVG + "text") if node.text == "limit 2 GB")
+        self.assertIsNone(text.get("text-anchor"))  # at the left: the curve crosses it at the right
 
     def test_one_sample_is_a_dot(self):
         write_tracking(self.folder / "t.csv", [row(1)])
