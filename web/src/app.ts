@@ -82,7 +82,7 @@ export class App {
     get debug(): object {
         return {
             view: () => ({ from: this.#view.from, to: this.#view.to, cursor: this.#view.cursor, full: { ...this.#view.full } }),
-            charts: () => this.#charts.map((chart) => ({ id: chart.panel.id, unit: chart.panel.unit, lines: chart.panel.lines.map((line) => ({ id: line.properties.id, label: line.properties.label, shown: line.shown, samples: line.times.length, ...line.summary(-Infinity, Infinity) })) })),
+            charts: () => this.#charts.map((chart) => ({ id: chart.panel.id, unit: chart.panel.unit, lines: chart.panel.lines.map((line) => ({ id: line.id, label: line.label, shown: line.shown, samples: line.times.length, ...line.summary(-Infinity, Infinity) })) })),
             points: (id: string, line: string) => this.#charts.find((chart) => chart.panel.id === id)?.pointsOf(line) ?? null,
             pixelOf: (id: string, time: number, value: number) => this.#charts.find((chart) => chart.panel.id === id)?.pixelOf(time, value) ?? null,
             lanes: () => this.#lanes.map((lanes) => ({ id: lanes.options.id, drawn: lanes.drawn, selected: lanes.selected, rows: lanes.options.bars.lanes.map((lane) => ({ label: lane.label, rows: lane.rows.map((row) => row.indices.length) })) })),
@@ -336,7 +336,7 @@ export class App {
 
     /** Curves of the chosen session that are shown. */
     #ownLines(): Line[] {
-        return this.#panels.flatMap((panel) => panel.lines).filter((line) => line.shown && line.properties.session === this.#session && line.properties.scope !== "sum");
+        return this.#panels.flatMap((panel) => panel.lines).filter((line) => line.shown && line.session === this.#session && line.scope !== "sum");
     }
 
     #showDetails(title: string, content: HTMLElement[]): void {
@@ -367,7 +367,7 @@ export class App {
         return {
             range: view.isFull ? null : [view.from, view.to],
             cursor: null,
-            toggled: this.#panels.flatMap((panel) => panel.lines.filter((line) => line.shown !== line.properties.shown).map((line) => `${panel.id}/${line.properties.id}`)),
+            toggled: this.#panels.flatMap((panel) => panel.lines.filter((line) => line.shown !== line.shownAtFirst).map((line) => `${panel.id}/${line.id}`)),
             selected: this.#selected ? `${this.#selected.lanes.options.id}:${this.#selected.index}` : null,
             session: this.#session,
             alignment: this.#alignment === naturalAlignment(this.#payload.report.sessions) ? null : this.#alignment,
@@ -376,7 +376,7 @@ export class App {
 
     #restore(place: Place): void {
         if (place.session !== this.#session && place.session < this.#payload.report.sessions.length) this.#chooseSession(place.session);
-        for (const panel of this.#panels) for (const line of panel.lines) line.shown = line.properties.shown !== place.toggled.includes(`${panel.id}/${line.properties.id}`);
+        for (const panel of this.#panels) for (const line of panel.lines) line.shown = line.shownAtFirst !== place.toggled.includes(`${panel.id}/${line.id}`);
         for (const chart of this.#charts) chart.refreshLegend();
         const [id, index] = (place.selected ?? "").split(":");
         const lanes = this.#lanes.find((candidate) => candidate.options.id === id);
@@ -406,7 +406,7 @@ export class App {
     #describeCursor(): string {
         const { cursor, span } = this.#view;
         if (cursor === null) return "";
-        const figures = this.#ownLines().map((line) => `${line.properties.longLabel} ${figure(line.valueAt(cursor), line.properties.unit)}`);
+        const figures = this.#ownLines().map((line) => `${line.longLabel} ${figure(line.valueAt(cursor), line.unit)}`);
         return `${moment(cursor, span / 1000)}: ${figures.join(", ")}`;
     }
 
@@ -477,7 +477,7 @@ function bounds(values: Float64Array): [number, number] {
 /** What the overview shows of the session: RAM and CPU, or what there is. */
 function overviewLines(panels: Panel[]): Line[] {
     const main = panels.filter((panel) => /^(ram|cpu|gpu):/.test(panel.id)).slice(0, 2);
-    return (main.length ? main : panels.slice(0, 1)).flatMap((panel) => panel.lines.filter((line) => line.properties.shown).slice(0, 1));
+    return (main.length ? main : panels.slice(0, 1)).flatMap((panel) => panel.lines.filter((line) => line.shownAtFirst).slice(0, 1));
 }
 
 function section(id: string, title: string, ...children: Child[]): HTMLElement {

@@ -77,7 +77,7 @@ export function factList(facts: [string, string][]): HTMLElement {
 export function usageDuring(lines: Line[], from: number, to: number): HTMLElement[] {
     const rows = lines.flatMap((line) => {
         const { min, mean, max, count } = line.summary(from, to);
-        const { unit, longLabel } = line.properties;
+        const { unit, longLabel } = line;
         return count ? [[longLabel, figure(min, unit), figure(mean, unit), figure(max, unit), count]] : [];
     });
     if (!rows.length) return [element("p", { class: "hint" }, "Shorter than the sampling interval: no sample was taken while it ran.")];

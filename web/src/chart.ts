@@ -2,7 +2,7 @@
 
 import { lineColour } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
-import { button, element, replaceChildren, svg } from "./dom";
+import { button, drawInSight, element, replaceChildren, svg } from "./dom";
 import type { Line } from "./line";
 import type { Panel } from "./panels";
 import { positionOf } from "./plot-area";
@@ -17,6 +17,7 @@ export class Chart {
     readonly panel: Panel;
     readonly node: HTMLElement;
     readonly #view: View;
+    readonly #inSight: () => boolean;
     readonly #canvas = element("canvas", { "aria-hidden": "true" });
     readonly #limitNote: HTMLElement;
     readonly #outputs = new Map<Line, HTMLElement>();
@@ -24,7 +25,6 @@ export class Chart {
     readonly #toggled: () => void;
     #drawn: Drawn | null = null;
     #width = 0;
-    #visible = false;
     #stale = true;
 
     constructor(panel: Panel, view: View, toggled: () => void) {
@@ -43,17 +43,13 @@ export class Chart {
             this.#table,
         );
         view.onRange(() => this.invalidate());
-        view.onCursor(() => this.#visible && this.#showFigures());
-        // A chart that is scrolled out of sight is drawn when it comes back.
-        new IntersectionObserver((entries) => {
-            this.#visible = entries.some((entry) => entry.isIntersecting);
-            if (this.#visible) this.draw();
-        }, { rootMargin: "200px" }).observe(this.node);
+        view.onCursor(() => this.#inSight() && this.#showFigures());
+        this.#inSight = drawInSight(this.node, () => this.draw());
     }
 
     invalidate(): void {
         this.#stale = true;
-        if (this.#visible) this.draw();
+        if (this.#inSight()) this.draw();
         if (this.#table.open) this.#fillTable();
     }
 
@@ -88,7 +84,7 @@ export class Chart {
 
     /** The points of a curve as it was drawn last; for tests. */
     pointsOf(id: string): Points | null {
-        const line = this.panel.lines.find((candidate) => candidate.properties.id === id);
+        const line = this.panel.lines.find((candidate) => candidate.id === id);
         return (line && this.#drawn?.points.get(line)) ?? null;
     }
 
@@ -105,8 +101,8 @@ export class Chart {
                 entry.setAttribute("aria-pressed", String(line.shown));
                 this.invalidate();
                 this.#toggled();
-            }, { class: "legend-entry", "aria-pressed": line.shown, "data-line": line.properties.id });
-            entry.append(swatch(line), element("span", { class: "name" }, line.properties.label), output);
+            }, { class: "legend-entry", "aria-pressed": line.shown, "data-line": line.id });
+            entry.append(swatch(line), element("span", { class: "name" }, line.label), output);
             return entry;
         });
         return element("div", { class: "legend", role: "group", "aria-label": `Curves of ${this.panel.title}` }, ...entries);
@@ -122,8 +118,8 @@ export class Chart {
         const { cursor, from, to } = this.#view;
         for (const [line, output] of this.#outputs) {
             if (!line.shown) output.textContent = "";
-            else if (cursor !== null) output.textContent = figure(line.valueAt(cursor), line.properties.unit);
-            else output.textContent = `max ${figure(line.extremes(line.moments.indexAt(from), Math.min(line.times.length, line.moments.indexAt(to) + 1)).max, line.properties.unit)}`;
+            else if (cursor !== null) output.textContent = figure(line.valueAt(cursor), line.unit);
+            else output.textContent = `max ${figure(line.extremes(line.moments.indexAt(from), Math.min(line.times.length, line.moments.indexAt(to) + 1)).max, line.unit)}`;
         }
     }
 
@@ -134,7 +130,7 @@ export class Chart {
         const step = span / TABLE_ROWS;
         const totals = lines.map((line) => {
             const { min, mean, max, highestAt, count } = line.summary(from, to);
-            return [line.properties.label, count, figure(min, line.properties.unit), figure(mean, line.properties.unit), figure(max, line.properties.unit), moment(highestAt, step / 10)];
+            return [line.label, count, figure(min, line.unit), figure(mean, line.unit), figure(max, line.unit), moment(highestAt, step / 10)];
         });
         const rows = Array.from({ length: TABLE_ROWS }, (_, i) => {
             const start = from + i * step;
@@ -150,7 +146,7 @@ export class Chart {
             }),
             makeTable({
                 title: `${this.panel.title} in ${TABLE_ROWS} intervals: lowest to highest`,
-                columns: [{ name: "Time", type: "text" }, ...lines.map((line) => ({ name: line.properties.label, type: "number" as const }))],
+                columns: [{ name: "Time", type: "text" }, ...lines.map((line) => ({ name: line.label, type: "number" as const }))],
                 rows,
             }),
         );
@@ -160,14 +156,14 @@ export class Chart {
 function intervalText(line: Line, from: number, to: number): string {
     const { min, max } = line.extremes(line.moments.indexAt(from), line.moments.indexAt(to));
     if (!Number.isFinite(min)) return "–";
-    const low = figure(min, line.properties.unit);
-    const high = figure(max, line.properties.unit);
+    const low = figure(min, line.unit);
+    const high = figure(max, line.unit);
     return low === high ? low : `${low} – ${high}`;
 }
 
 /** A piece of the line as it is drawn: colour and dashes. */
 function swatch(line: Line): SVGElement {
-    const { style } = line.properties;
+    const { style } = line;
     return svg(
         "svg",
         { class: "swatch", width: 20, height: 10, viewBox: "0 0 20 10", "aria-hidden": "true" },

@@ -30,7 +30,7 @@ export interface Drawn {
 
 export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View, lines: Line[], unit: string): Drawn {
     const context = fitCanvas(canvas, width, HEIGHT);
-    const limits = [...new Set(lines.flatMap((line) => line.properties.limit ?? []))];
+    const limits = [...new Set(lines.flatMap((line) => line.limit ?? []))];
     const vertical = verticalRange(view, lines, limits);
     drawGrid(context, width, view, vertical, unit);
     const columns = Math.max(50, plotPixels(width).width);
@@ -144,7 +144,7 @@ function rasterGrid(raster: Raster, plot: PlotPixels, width: number, view: View,
     const thick = Math.max(1, Math.round(plot.ratio));
     for (const time of ticks(view.from, view.to, timeStep(view.span, width / 110))) {
         const x = Math.round(Math.round(positionOf(view, time, width)) * plot.ratio) - plot.left;
-        for (let i = 0; i < thick; i++) raster.fillColumn(x + i, TOP * plot.ratio, BOTTOM * plot.ratio, colour, 1);
+        for (let i = 0; i < thick; i++) raster.fillColumn(x + i, TOP * plot.ratio, BOTTOM * plot.ratio, colour);
     }
     for (const value of valueTicks(vertical)) {
         const y = Math.round(Math.round(heightOf(vertical, value)) * plot.ratio);
@@ -157,11 +157,12 @@ function rasterGrid(raster: Raster, plot: PlotPixels, width: number, view: View,
  * samples looks like.
  */
 function drawColumns(raster: Raster, plot: PlotPixels, width: number, view: View, vertical: Vertical, line: Line, points: Points, joins: [Point, Point, Line][]): void {
-    const { style } = line.properties;
+    const { style } = line;
     const { ratio } = plot;
     const colour = rgbOf(lineColour(style.colour));
     const base = heightOf(vertical, Math.max(0, vertical.low)) * ratio;
     const half = (style.width / 2) * ratio;
+    const tops = new Float32Array(plot.width).fill(Infinity);
     const period = style.dash.reduce((sum, part) => sum + part, 0);
     let before: { column: number; x: number; top: number; bottom: number } | null = null;
     for (let i = 0; i < points.times.length; i += 2) {
@@ -180,15 +181,16 @@ function drawColumns(raster: Raster, plot: PlotPixels, width: number, view: View
         const reachTop: number = before && isNear && before.bottom < top ? before.bottom : top;
         const reachBottom: number = before && isNear && before.top > bottom ? before.top : bottom;
         for (let at: number = before && isNear ? before.column + 1 : column; at <= column; at++) {
-            if (style.fill) raster.fillColumn(at, top, base, colour, 0.1);
-            if (!period || isInDash(style.dash, ((plot.left + at) / ratio) % period)) raster.fillColumn(at, reachTop - half, reachBottom + half, colour, 1);
+            tops[at] = top;
+            if (!period || isInDash(style.dash, ((plot.left + at) / ratio) % period)) raster.fillColumn(at, reachTop - half, reachBottom + half, colour);
         }
         before = { column, x, top, bottom };
     }
+    if (style.fill) raster.fillArea(tops, base, colour, 0.1);
 }
 
 function joinColumns(context: CanvasRenderingContext2D, from: Point, to: Point, line: Line): void {
-    const { style } = line.properties;
+    const { style } = line;
     context.strokeStyle = lineColour(style.colour);
     context.lineWidth = style.width;
     context.beginPath();
@@ -208,7 +210,7 @@ function isInDash(dash: number[], at: number): boolean {
 }
 
 function drawCurve(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, line: Line, points: Points): void {
-    const { style } = line.properties;
+    const { style } = line;
     const base = heightOf(vertical, Math.max(0, vertical.low));
     const path = new Path2D();
     const area = new Path2D();
@@ -271,7 +273,7 @@ function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, 
 
 /** A ring at the highest value in sight: of the total, where a chart has one, else of all curves. */
 function drawPeak(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, lines: Line[]): void {
-    const candidates = lines[0]?.properties.style.fill ? lines.slice(0, 1) : lines;
+    const candidates = lines[0]?.style.fill ? lines.slice(0, 1) : lines;
     const peaks = candidates.map((line) => ({ line, ...line.highest(view.from, view.to) })).filter((peak) => peak.index >= 0 && peak.max !== 0);
     if (!peaks.length) return;
     const { line, index, max } = peaks.reduce((high, peak) => (peak.max > high.max ? peak : high));
@@ -280,6 +282,6 @@ function drawPeak(context: CanvasRenderingContext2D, width: number, view: View, 
     context.fillStyle = themeColour("surface");
     context.fill();
     context.lineWidth = 1.5;
-    context.strokeStyle = lineColour(line.properties.style.colour);
+    context.strokeStyle = lineColour(line.style.colour);
     context.stroke();
 }

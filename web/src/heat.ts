@@ -1,7 +1,7 @@
 // A heat map on the time axis: a row a device or rank, colour by value, and the value at the cursor in words.
 
 import { scaleColour, themeColour } from "./colours";
-import { element, replaceChildren } from "./dom";
+import { drawInSight, element, replaceChildren } from "./dom";
 import { fitted } from "./lanes";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
@@ -20,6 +20,7 @@ const VALUES = 74;
 export class HeatMap {
     readonly node: HTMLElement;
     readonly #view: View;
+    readonly #inSight: () => boolean;
     readonly #rows: HeatRow[];
     readonly #top: number;
     readonly #unit: string;
@@ -27,13 +28,12 @@ export class HeatMap {
     readonly #values: HTMLElement[];
     readonly #table: HTMLDetailsElement;
     #width = 0;
-    #visible = false;
     #stale = true;
 
     constructor(view: View, id: string, title: string, rows: HeatRow[]) {
         this.#view = view;
         this.#rows = rows;
-        this.#unit = rows[0]?.line.properties.unit ?? "";
+        this.#unit = rows[0]?.line.unit ?? "";
         const highest = Math.max(...rows.map((row) => row.line.extremes(0, row.line.times.length).max).filter(Number.isFinite), 0);
         this.#top = this.#unit === "percent" && highest <= 100 ? 100 : highest || 1;
         this.#values = rows.map(() => element("span", {}));
@@ -49,12 +49,8 @@ export class HeatMap {
             this.#table,
         );
         view.onRange(() => this.invalidate());
-        view.onCursor(() => this.#visible && this.#showValues());
-        // As charts: what is scrolled out of sight is drawn when it comes back.
-        new IntersectionObserver((entries) => {
-            this.#visible = entries.some((entry) => entry.isIntersecting);
-            if (this.#visible) this.draw();
-        }, { rootMargin: "200px" }).observe(this.node);
+        view.onCursor(() => this.#inSight() && this.#showValues());
+        this.#inSight = drawInSight(this.node, () => this.draw());
     }
 
     resize(width: number): void {
@@ -65,7 +61,7 @@ export class HeatMap {
 
     invalidate(): void {
         this.#stale = true;
-        if (this.#visible || this.#table.open) this.draw();
+        if (this.#inSight() || this.#table.open) this.draw();
     }
 
     /** Its size before it is drawn for the first time, so that nothing below moves then. */

@@ -2,7 +2,7 @@
 // a pixel as one. Pointer and keys reach every bar.
 
 import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
-import { element } from "./dom";
+import { drawInSight, element } from "./dom";
 import type { Bars, Lane, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
 import { figure } from "./units";
@@ -33,6 +33,7 @@ export class Lanes {
     readonly node: HTMLElement;
     readonly options: LanesOptions;
     readonly #view: View;
+    readonly #inSight: () => boolean;
     readonly #scroller: HTMLElement;
     readonly #canvas: HTMLCanvasElement;
     readonly #tooltip: HTMLElement;
@@ -43,7 +44,6 @@ export class Lanes {
     #selected: number | null = null;
     #drawn = 0;
     #stale = true;
-    #visible = false;
 
     constructor(view: View, options: LanesOptions) {
         this.options = options;
@@ -63,10 +63,7 @@ export class Lanes {
         this.node = element("section", { class: "lanes", "aria-label": options.title, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
         this.#listen();
         view.onRange(() => this.invalidate());
-        new IntersectionObserver((entries) => {
-            this.#visible = entries.some((entry) => entry.isIntersecting);
-            if (this.#visible) this.draw();
-        }, { rootMargin: "200px" }).observe(this.node);
+        this.#inSight = drawInSight(this.node, () => this.draw());
     }
 
     resize(width: number): void {
@@ -76,7 +73,7 @@ export class Lanes {
 
     invalidate(): void {
         this.#stale = true;
-        if (this.#visible) this.draw();
+        if (this.#inSight()) this.draw();
     }
 
     /** How many rectangles the last drawing took; for tests. */

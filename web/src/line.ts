@@ -87,11 +87,13 @@ interface LineProperties {
     session: number;
     limit: number | null;
     style: LineStyle;
-    shown: boolean;
+    shownAtFirst: boolean;
 }
 
+/** A line has its properties as its own. */
+export interface Line extends LineProperties {}
+
 export class Line {
-    readonly properties: LineProperties;
     shown: boolean;
     readonly #moments: () => Moments;
     readonly #read: () => Float64Array;
@@ -101,8 +103,8 @@ export class Line {
 
     /** Nothing is decoded before the line is drawn or asked. */
     constructor(properties: LineProperties, moments: () => Moments, read: () => Float64Array) {
-        this.properties = properties;
-        this.shown = properties.shown;
+        Object.assign(this, properties);
+        this.shown = properties.shownAtFirst;
         this.#moments = moments;
         this.#read = read;
     }

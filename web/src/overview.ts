@@ -86,7 +86,7 @@ export class Overview {
         const { full } = this.#view;
         const top = line.extremes(0, line.times.length).max;
         if (!(top > 0)) return;
-        context.fillStyle = lineColour(line.properties.style.colour);
+        context.fillStyle = lineColour(line.style.colour);
         context.globalAlpha = 0.4;
         context.beginPath();
         context.moveTo(GUTTER, STRIP);

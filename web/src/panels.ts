@@ -87,7 +87,7 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
         }
     });
     const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a) - place(b));
-    for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.properties.session - b.properties.session);
+    for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.session - b.session);
     for (const panel of found) stylePanel(panel, sessions.length);
     nameUnits(found);
     return found;
@@ -100,8 +100,8 @@ function isRescaled(panel: Panel, panels: Map<string, Panel>): boolean {
 
 /** The total first, then its parts; the machine last. */
 function scopeRank(line: Line): number {
-    const rank = ["combined", "main", "descendants"].indexOf(line.properties.scope);
-    return rank >= 0 ? rank : line.properties.scope === "system" ? 9 : 3;
+    const rank = ["combined", "main", "descendants"].indexOf(line.scope);
+    return rank >= 0 ? rank : line.scope === "system" ? 9 : 3;
 }
 
 function place(panel: Panel): number {
@@ -153,7 +153,7 @@ function makeLine(series: Series, session: number, sessions: Session[], columns:
             session,
             limit: series.limit ?? null,
             style: { colour: 0, dash: [], width: 1.5, fill: false },
-            shown: true,
+            shownAtFirst: true,
         },
         () => moments.get(session, series.time ?? 0),
         () => columns.values(series.values),
@@ -163,13 +163,13 @@ function makeLine(series: Series, session: number, sessions: Session[], columns:
 function stylePanel(panel: Panel, sessions: number): void {
     if (sessions > 1) styleSessions(panel);
     else styleScopes(panel);
-    for (const line of panel.lines) line.shown = line.properties.shown;
+    for (const line of panel.lines) line.shown = line.shownAtFirst;
 }
 
 /** With more sessions than this a chart keeps one line of each. */
 const DETAILED_SESSIONS = 4;
 
-const isTotal = (line: Line): boolean => TOTALS.includes(line.properties.scope);
+const isTotal = (line: Line): boolean => TOTALS.includes(line.scope);
 
 /** One session: what it used is the strongest line; parts and the machine stand back. */
 function styleScopes(panel: Panel): void {
@@ -180,43 +180,43 @@ function styleScopes(panel: Panel): void {
         system: { colour: GREY, dash: [2, 3], width: 1.25, fill: false },
     };
     const used = new Set<string>();
-    const hasOwn = panel.lines.some((line) => line.properties.scope !== "system");
-    const gpus = new Set(panel.lines.map((line) => line.properties.scope).filter((scope) => /^gpu\d+$/.test(scope)));
-    const total = panel.lines.some((line) => line.properties.scope === "combined");
+    const hasOwn = panel.lines.some((line) => line.scope !== "system");
+    const gpus = new Set(panel.lines.map((line) => line.scope).filter((scope) => /^gpu\d+$/.test(scope)));
+    const total = panel.lines.some((line) => line.scope === "combined");
     let next = 0;
     for (const line of panel.lines) {
-        const { scope } = line.properties;
+        const { scope } = line;
         const style = styles[scope];
         if (style && !used.has(scope)) {
             used.add(scope);
-            line.properties.style = style;
-            line.properties.shown = scope !== "system" || !hasOwn;
+            line.style = style;
+            line.shownAtFirst = scope !== "system" || !hasOwn;
             continue;
         }
         const colour = style || total ? 3 + (next % 4) : next % GREY;
         const dash = DASHES[Math.floor(next / GREY) % DASHES.length]!;
-        line.properties.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
+        line.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
         // A second line of the same scope is a detail of the first: private, shared.
         // Where there is one GPU alone, its figures are those of all.
         const repeats = gpus.size === 1 && (total ? gpus.has(scope) : scope === "sum" || scope === "hardware");
-        line.properties.shown = !style && next < 16 && !repeats;
+        line.shownAtFirst = !style && next < 16 && !repeats;
         next++;
     }
 }
 
 /** Several sessions: a colour and a dash each, and of each its total. */
 function styleSessions(panel: Panel): void {
-    const hasTotal = new Set(panel.lines.filter(isTotal).map((line) => line.properties.session));
+    const hasTotal = new Set(panel.lines.filter(isTotal).map((line) => line.session));
     const seen = new Set<number>();
     for (const line of panel.lines) {
-        const { session } = line.properties;
+        const { session } = line;
         const dash = DASHES[Math.floor(session / GREY) % DASHES.length]!;
-        line.properties.style = { colour: session % GREY, dash, width: 1.5, fill: false };
-        const candidate = hasTotal.has(session) ? isTotal(line) : line.properties.scope !== "system" || panel.id.startsWith("power");
-        line.properties.shown = candidate && !seen.has(session);
-        if (line.properties.shown) seen.add(session);
+        line.style = { colour: session % GREY, dash, width: 1.5, fill: false };
+        const candidate = hasTotal.has(session) ? isTotal(line) : line.scope !== "system" || panel.id.startsWith("power");
+        line.shownAtFirst = candidate && !seen.has(session);
+        if (line.shownAtFirst) seen.add(session);
     }
-    if (new Set(panel.lines.map((line) => line.properties.session)).size <= DETAILED_SESSIONS) return;
-    panel.lines = panel.lines.filter((line) => line.properties.shown);
-    for (const line of panel.lines) line.properties.label = line.properties.sessionName;
+    if (new Set(panel.lines.map((line) => line.session)).size <= DETAILED_SESSIONS) return;
+    panel.lines = panel.lines.filter((line) => line.shownAtFirst);
+    for (const line of panel.lines) line.label = line.sessionName;
 }

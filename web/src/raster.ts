@@ -31,24 +31,39 @@ export class Raster {
     }
 
     /** From one height to another, in pixels from the top; pixels that are covered in part get a part of the colour. */
-    fillColumn(x: number, from: number, to: number, colour: Rgb, alpha: number): void {
+    fillColumn(x: number, from: number, to: number, colour: Rgb): void {
         const top = Math.max(0, from);
         const bottom = Math.min(this.height, to);
         if (!(bottom > top) || x < 0 || x >= this.width) return;
         const first = Math.floor(top);
         const last = Math.ceil(bottom) - 1;
-        if (first === last) return this.#blend(x, first, colour, alpha * (bottom - top));
-        this.#blend(x, first, colour, alpha * (first + 1 - top));
+        if (first === last) return this.#blend(x, first, colour, bottom - top);
+        this.#blend(x, first, colour, first + 1 - top);
+        const packed = packedOf(colour, 1);
+        const { width } = this;
+        const end = last * width + x;
+        for (let at = (first + 1) * width + x; at < end; at += width) this.#pixels[at] = packed;
+        this.#blend(x, last, colour, bottom - last);
+    }
+
+    /**
+     * Whole pixels from the top of each column down to one base, except where the colour itself is. Row by row, as pixels
+     * are in memory: most of a chart is such an area.
+     */
+    fillArea(tops: Float32Array, base: number, colour: Rgb, alpha: number): void {
+        const opaque = packedOf(colour, 1);
         const packed = packedOf(colour, alpha);
         const pixels = this.#pixels;
         const { width } = this;
-        const end = last * width + x;
-        const covers = alpha >= 1;
-        for (let at = (first + 1) * width + x; at < end; at += width) {
-            if (covers || pixels[at] === 0) pixels[at] = packed;
-            else this.#blendAt(at * 4, colour, alpha);
+        const end = Math.min(this.height, Math.round(base));
+        const first = Math.max(0, Math.floor(tops.reduce((least, top) => Math.min(least, top), end)));
+        for (let y = first, at = first * width; y < end; y++) {
+            for (let x = 0; x < width; x++, at++) {
+                if (tops[x]! > y || pixels[at] === opaque) continue;
+                if (pixels[at] === 0) pixels[at] = packed;
+                else this.#blendAt(at * 4, colour, alpha);
+            }
         }
-        this.#blend(x, last, colour, alpha * (bottom - last));
     }
 
     /** Whole pixels alone. */

@@ -129,8 +129,8 @@ function signedPercent(change: number): string {
 /** Which colour and dashes are whose. */
 export function sessionKey(sessions: Session[], panels: Panel[]): HTMLElement {
     const entries = sessions.map((session, index) => {
-        const line = panels.flatMap((panel) => panel.lines).find((candidate) => candidate.properties.session === index);
-        const style = line?.properties.style;
+        const line = panels.flatMap((panel) => panel.lines).find((candidate) => candidate.session === index);
+        const style = line?.style;
         const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: lineColour(style?.colour ?? 0), "data-colour": style?.colour ?? 0, "stroke-width": 2.5, "stroke-dasharray": (style?.dash ?? []).join(" ") }));
         return element("li", {}, sample as unknown as Node, element("bdi", {}, sessionName(session, index)), element("span", { class: "hint" }, session.identity?.host ?? ""));
     });
@@ -140,11 +140,11 @@ export function sessionKey(sessions: Session[], panels: Panel[]): HTMLElement {
 /** Adds to each chart the sum of the sessions' lines, hidden at first. */
 export function addSums(panels: Panel[]): void {
     for (const panel of panels) {
-        const parts = panel.lines.filter((line) => line.properties.shown);
+        const parts = panel.lines.filter((line) => line.shownAtFirst);
         if (parts.length < 2 || panel.unit === "ratio") continue;
         let sum: { times: Moments; values: Float64Array } | null = null;
         const made = (): { times: Moments; values: Float64Array } => (sum ??= sumOf(parts));
-        const properties = { ...parts[0]!.properties, id: "sum", label: `Sum of ${parts.length}`, scope: "sum", limit: null, shown: false, style: { colour: 7, dash: [], width: 2.25, fill: false } };
+        const properties = { ...parts[0]!, id: "sum", label: `Sum of ${parts.length}`, scope: "sum", limit: null, shownAtFirst: false, style: { colour: 7, dash: [], width: 2.25, fill: false } };
         panel.lines.push(new Line(properties, () => made().times, () => made().values));
     }
 }
@@ -182,7 +182,7 @@ function sumOf(parts: Line[]): { times: Moments; values: Float64Array } {
 
 /** One row a session for the heat map of a panel. */
 export function rankRows(panel: Panel, sessions: Session[]): HeatRow[] {
-    return panel.lines.filter((line) => line.properties.shown && line.properties.scope !== "sum").map((line) => ({ label: rankLabel(sessions[line.properties.session]!, line.properties.session), line }));
+    return panel.lines.filter((line) => line.shownAtFirst && line.scope !== "sum").map((line) => ({ label: rankLabel(sessions[line.session]!, line.session), line }));
 }
 
 function rankLabel(session: Session, index: number): string {
@@ -207,12 +207,12 @@ export function stragglerText(sessions: Session[], panels: Panel[]): string | nu
 function busiestText(sessions: Session[], panels: Panel[]): string | null {
     for (const id of ["gpu:percent", "cpu:percent"]) {
         const panel = panels.find((candidate) => candidate.id === id);
-        const lines = (panel?.lines ?? []).filter((line) => line.properties.shown && line.properties.scope !== "sum");
+        const lines = (panel?.lines ?? []).filter((line) => line.shownAtFirst && line.scope !== "sum");
         const means = lines.map((line) => ({ line, mean: line.mean(0, line.times.length) })).filter(({ mean }) => Number.isFinite(mean)).sort((a, b) => a.mean - b.mean);
         if (means.length < sessions.length || means.length < 3) continue;
         const [busiest, median] = [means.at(-1)!, means[Math.floor((means.length - 1) / 2)]!];
         if (busiest.mean < median.mean * 1.15) continue;
-        const { session, unit } = busiest.line.properties;
+        const { session, unit } = busiest.line;
         return `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(median.mean, unit)}: the others may wait for it.`;
     }
     return null;

@@ -26,7 +26,7 @@ export function sparkline(line: Line): SVGElement | null {
     const area = `0,${HEIGHT} ${points.join(" ")} ${points.at(-1)!.split(",")[0]},${HEIGHT}`;
     return svg(
         "svg",
-        { class: `sparkline colour-${line.properties.style.colour}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+        { class: `sparkline colour-${line.style.colour}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
         svg("polygon", { points: area }),
         svg("polyline", { points: points.join(" "), "vector-effect": "non-scaling-stroke" }),
     );

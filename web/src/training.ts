@@ -64,12 +64,12 @@ export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number
 
 /** Devices of one resource below each other. */
 export function utilizationRows(training: Training, panels: Panel[], session: number): HeatRow[] {
-    const lines = panels.flatMap((panel) => panel.lines).filter((line) => line.properties.session === session);
+    const lines = panels.flatMap((panel) => panel.lines).filter((line) => line.session === session);
     const severalNodes = new Set(training.utilization?.map((entry) => entry.node)).size > 1;
     const order = ["gpu", "memory", "cpu", "i/o", "network"];
     return (training.utilization ?? [])
-        .map((entry) => ({ entry, line: lines.find((line) => line.properties.series === entry.series) }))
-        .filter(({ line }) => line && line.properties.unit === "percent")
+        .map((entry) => ({ entry, line: lines.find((line) => line.series === entry.series) }))
+        .filter(({ line }) => line && line.unit === "percent")
         .sort((a, b) => order.indexOf(a.entry.resource) - order.indexOf(b.entry.resource))
         .map(({ entry, line }) => ({ label: [severalNodes && entry.node, entry.device, !entry.device.startsWith(entry.resource) && entry.resource, partOf(entry)].filter(Boolean).join(" "), line: line! }));
 }
