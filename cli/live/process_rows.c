@@ -45,8 +45,10 @@ static int compare_notes(const void *a, const void *b)
 
 static void free_notes(struct process_note *notes, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         free(notes[i].command);
+        free(notes[i].earlier);
+    }
     free(notes);
 }
 
@@ -67,7 +69,8 @@ static struct process_note *find_note(const struct process_rows *rows, pid_t pid
                : bsearch(&wanted, rows->notes, rows->n_notes, sizeof wanted, compare_notes);
 }
 
-/* What was known moves to the new note; a program that called execve() has another command. */
+/* What was known moves to the new note; a program that called execve() has another command. Scripts
+ * that start each other can have one name: the command is read until it is twice the same. */
 static void take_note(struct process_rows *rows, const struct gput_snapshot_process *process,
     double seconds, struct process_note *note)
 {
@@ -82,7 +85,8 @@ static void take_note(struct process_rows *rows, const struct gput_snapshot_proc
     note->is_folded = before->is_folded;
     if (strcmp(note->name, before->name) != 0)
         return;
-    note->command = before->command;
+    *(before->is_settled ? &note->command : &note->earlier) = before->command;
+    note->is_settled = before->is_settled;
     before->command = NULL;
 }
 
@@ -129,8 +133,11 @@ bool process_rows_take(
 static const char *command_of(struct process_rows *rows,
     const struct gput_snapshot_process *process, struct process_note *note)
 {
-    if (!note->command && rows->read_command)
+    if (!note->command && rows->read_command) {
         note->command = rows->read_command(rows->user, process);
+        note->is_settled =
+            note->command && note->earlier && strcmp(note->command, note->earlier) == 0;
+    }
     return note->command ? note->command : process->name;
 }
 

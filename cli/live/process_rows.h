@@ -35,7 +35,9 @@ struct process_note {
     double cpu_average; /* of the last seconds, to sort by: rows do not jump at every frame */
     bool is_folded;
     char name[48];
-    char *command; /* owned; NULL: not read yet */
+    char *command;   /* owned; NULL: not read yet */
+    char *earlier;   /* owned; as it was read at the snapshot before; NULL: it was not */
+    bool is_settled; /* it was read twice the same */
 };
 
 struct process_row {

@@ -197,28 +197,35 @@ static void many_processes_in_one_line_or_row(void **state)
 }
 
 static int reads;
+static const char *option;
 
 static char *read_command(void *user, const struct gput_snapshot_process *process)
 {
     (void)user;
     char text[64];
     reads++;
-    snprintf(text, sizeof text, "%s --option", process->name);
+    snprintf(text, sizeof text, "%s %s", process->name, option);
     return strdup(text);
 }
 
-static void command_lines_are_read_once_and_after_execve(void **state)
+static void command_lines_are_read_until_twice_the_same_and_after_execve(void **state)
 {
     (void)state;
     a_family();
     rows.read_command = read_command;
     reads = 0;
+    option = "--wrapper";
     process_rows_take(&rows, &snapshot, 1);
     assert_int_equal(reads, 0);
-    assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "grandchild --option");
-    process_rows_take(&rows, &snapshot, 1);
+    assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "grandchild --wrapper");
     process_rows_command(&rows, &rows.rows[0]);
     assert_int_equal(reads, 1);
+    option = "--option";
+    for (int i = 0; i < 4; i++) {
+        process_rows_take(&rows, &snapshot, 1);
+        assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "grandchild --option");
+    }
+    assert_int_equal(reads, 3);
     snprintf(processes[0].name, sizeof processes[0].name, "new");
     process_rows_take(&rows, &snapshot, 1);
     assert_string_equal(process_rows_command(&rows, &rows.rows[0]), "new --option");
@@ -236,7 +243,7 @@ int main(void)
         TEST(rows_do_not_jump_for_one_busy_moment),
         TEST(parents_in_a_circle_are_all_listed),
         TEST(many_processes_in_one_line_or_row),
-        TEST(command_lines_are_read_once_and_after_execve),
+        TEST(command_lines_are_read_until_twice_the_same_and_after_execve),
     };
     return cmocka_run_group_tests_name("live/process_rows", tests, NULL, NULL);
 }
