@@ -238,8 +238,7 @@ static void draw_axis(struct layout *layout, const struct axis *axis, double bot
     }
 }
 
-/* Each limit once. */
-/* Whether a curve comes into a box, told by its points in and next to it. */
+/* Whether a curve comes into a box, by its points in and next to it. */
 static bool is_crossed(const struct layout *layout, const struct chart_panel *panel,
     const struct axis *axis, double bottom, const double box[4])
 {
@@ -278,6 +277,7 @@ static void add_limit_text(struct layout *layout, const struct chart_panel *pane
         is_left ? DRAWING_START : DRAWING_STOP, layout->ink, text);
 }
 
+/* Each limit once. */
 static void draw_limits(
     struct layout *layout, const struct chart_panel *panel, const struct axis *axis, double bottom)
 {

@@ -121,7 +121,7 @@ class Curves(PlotTest):
         chart = self.plot("t.csv", "--figures", "system_ram")
         self.assertEqual((chart.limits, chart.headings), ([], ["RAM of the system (GB), limit 67.3 GB"]))
 
-    def test_the_limit_that_a_session_ran_under_is_drawn_beside_its_curve(self):
+    def test_the_limit_that_a_session_ran_under_is_drawn_where_its_curve_is_not(self):
         write_tracking(self.folder / "t.csv", [sample(i, combined_ram=value) for i, value in enumerate((1, 2, 2.6, 1))])
         (self.folder / "t.csv.session.json").write_text(json.dumps({
             "tracking_file": "t.csv", "host": "h", "start": "2020-01-01T00:00:00Z", "end": "", "allowed_ram_bytes": 2000000000}))
