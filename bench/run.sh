@@ -45,6 +45,7 @@ run() {
     suite) title rows "A suite of quick tests under pytest"; python3 bench/suite.py "$build" ;;
     peer) title rows "The Python gpu_tracker"; python3 bench/peer.py "$build" ;;
     marks) title own "Marks of code blocks"; "$bench/bench-marks" ;;
+    output) title own "Output that is passed on"; python3 bench/output.py "$build" ;;
     regions) title own "Regions of an unmodified program"; regions ;;
     analyze) title own "Analysis of code blocks"; analyze ;;
     gpu-sample) title own "GPUs: one sample"; "$bench/bench-gpu-sample" "$bench/libbench-fake-nvml.so" ;;
@@ -81,7 +82,7 @@ align() {
 
 : >"$build/bench.raw"
 failed=
-for name in ${*:-sampling session slowdown live marks regions analyze job trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
+for name in ${*:-sampling session slowdown live marks regions output analyze job trace gpu-sample gpu-fdinfo energy-sample python cell suite peer trace-peer report}; do
     echo "… $name" >&2
     run "$name" >>"$build/bench.raw" || failed="$failed $name"
 done

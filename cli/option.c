@@ -72,6 +72,11 @@ static const struct option options[OPTION_COUNT] = {
         .help = "The file for the traces of --torch-trace, with the samples, as one timeline "
                 "(.json, .json.gz). Defaults to the name of the tracking file with '-torch.json', "
                 "or to torch-trace.json."},
+    [OPTION_PHASE_TOKEN] = {0, "phase-token", ARGUMENT_TEXT, "regex", .newer = true,
+        .help = "A line of the command's output that matches this extended regular expression "
+                "begins a phase, which ends when the next one begins. The first group (or all that "
+                "matches) names it. Phases are code blocks: the report has what each used, and "
+                "--region-file keeps them."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "

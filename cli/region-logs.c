@@ -92,9 +92,11 @@ static int read_folder(const char *folder, struct logs *logs, struct region_logs
     const struct dirent *entry;
     bool failed = false;
     while (opened && !failed && (entry = readdir(opened)) != NULL) {
-        if (is_log(entry->d_name))
+        if (is_log(entry->d_name)) {
             failed = !add_log(logs, folder, entry->d_name);
-        else if (ends_with(entry->d_name, ".status"))
+            summary->has_regions |= strncmp(entry->d_name, "phases", 6) != 0;
+        }
+        if (ends_with(entry->d_name, ".status"))
             read_status(dirfd(opened), entry->d_name, summary);
     }
     if (opened)

@@ -5,11 +5,13 @@
 
 #include <gputracker/error.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct region_logs_summary {
     size_t logs;          /* with marks */
+    bool has_regions;     /* some of them are of collectors, not of phases */
     size_t processes;     /* that loaded a collector, counted once for each; not their forks */
     uint64_t left_out[4]; /* as enum region_left_out says */
     uint64_t unmatched;

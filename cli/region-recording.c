@@ -147,26 +147,67 @@ static void enable(
     }
 }
 
+static int set_environment(struct region_recording *recording, const struct arguments *arguments,
+    const struct region_sources *sources, struct gput_error *error)
+{
+    TRY(set_selection(recording, arguments, error));
+    TRY(set("GPUT_REGIONS_FOLDER", recording->logs, error));
+    TRY(set("GPUT_REGION_PYTHON", sources->functions[0] ? sources->functions : NULL, error));
+    enable(recording, sources, arguments->operands[0]);
+    return GPUT_OK;
+}
+
 int region_recording_begin(struct region_recording *recording, const struct arguments *arguments,
     struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
     struct gput_error *error)
 {
     struct region_sources sources;
     const char *list = arguments_value(arguments, OPTION_REGIONS);
-    *recording = (struct region_recording){.is_wanted = list != NULL};
+    const char *token = arguments_value(arguments, OPTION_PHASE_TOKEN);
+    *recording = (struct region_recording){.is_wanted = list || token, .has_sources = list};
     recording->replaces = options->overwrite;
-    if (!list)
+    if (!recording->is_wanted)
         return GPUT_OK;
     recording->path = arguments_value(arguments, OPTION_REGION_FILE);
-    TRY(region_sources_read(list, &sources, error));
+    if (token)
+        TRY(phase_matcher_init(&recording->matcher, token, error));
+    recording->has_phases = token;
+    if (list)
+        TRY(region_sources_read(list, &sources, error));
     if (recording->path)
         TRY(rank_paths_expand(ranks, &recording->path, error));
-    TRY(set_selection(recording, arguments, error));
     TRY(make_files(recording, samples, options, error));
-    TRY(set("GPUT_REGIONS_FOLDER", recording->logs, error));
-    TRY(set("GPUT_REGION_PYTHON", sources.functions[0] ? sources.functions : NULL, error));
-    enable(recording, &sources, arguments->operands[0]);
-    return GPUT_OK;
+    return list ? set_environment(recording, arguments, &sources, error) : GPUT_OK;
+}
+
+/* ---- Phases ---- */
+
+int region_recording_relay(struct region_recording *recording, const int targets[3],
+    struct output_relay *relay, struct gput_error *error)
+{
+    char path[PATH_MAX];
+    *relay = (struct output_relay)OUTPUT_RELAY_NONE;
+    if (!recording->has_phases)
+        return GPUT_OK;
+    snprintf(path, sizeof path, "%s/phases.gputblocks", recording->logs);
+    return output_relay_start(relay, &recording->matcher, path, targets, error);
+}
+
+void region_recording_note_phases(
+    struct region_recording *recording, const struct output_relay_result *result)
+{
+    if (!recording->has_phases)
+        return;
+    if (!result->is_known)
+        notes_add(&recording->notes,
+            "Not all of the command's output was passed on and searched for phases.");
+    else if (result->message[0])
+        notes_add(&recording->notes, "Phases were not recorded: %s", result->message);
+    else if (result->n_phases == 0)
+        notes_add(&recording->notes, "No line of the command's output matched --phase-token.");
+    if (result->failure)
+        notes_add(&recording->notes, "The command's output was not passed on to its end: %s",
+            strerror(result->failure));
 }
 
 /* ---- Afterwards ---- */
@@ -226,10 +267,10 @@ void region_recording_merge(struct region_recording *recording, const char *trac
         notes_add(&recording->notes, "%s The logs are in %.400s.", error.message, recording->logs);
         return;
     }
-    if (summary.logs == 0) {
+    if (recording->has_sources && !summary.has_regions)
         notes_add(&recording->notes, "No process of the command announced a region%s.",
             summary.processes > 0 ? " that was recorded" : "");
-    } else {
+    if (summary.logs > 0) {
         recording->has_marks = true;
         analyze(recording, tracking_file);
     }
@@ -246,6 +287,10 @@ const char *region_recording_marks(const struct region_recording *recording)
 
 void region_recording_finish(struct region_recording *recording)
 {
+    if (recording->is_kept && recording->logs)
+        rmdir(recording->logs); /* where nothing was recorded, as the command was not started */
+    if (recording->has_phases)
+        phase_matcher_finish(&recording->matcher);
     temporary_folder_remove(&recording->temporary);
     gput_analysis_destroy(recording->analysis);
     notes_finish(&recording->notes);

@@ -1,11 +1,13 @@
 /*
- * Regions of an unmodified command (run --regions): the environment that records them, and
- * afterwards the logs of its processes as one file, and what each region used.
+ * Code blocks of an unmodified command: the regions that it announces (run --regions) and the
+ * phases that it prints (--phase-token). The environment that records them, and afterwards the logs
+ * of its processes as one file, and what each of them used.
  */
 #pragma once
 
 #include "arguments.h"
 #include "notes.h"
+#include "phases/output_relay.h"
 #include "rank-paths.h"
 #include "region-sources.h"
 #include "temporary-folder.h"
@@ -17,6 +19,9 @@
 
 struct region_recording {
     bool is_wanted;
+    bool has_sources;                  /* --regions was given */
+    bool has_phases;                   /* --phase-token was given: */
+    struct phase_matcher matcher;      /* which lines begin one */
     bool replaces;                     /* an existing file */
     bool is_kept;                      /* in a file that outlives the command */
     bool has_marks;                    /* some region was recorded */
@@ -33,13 +38,24 @@ struct region_recording {
 /*
  * Before a session is created, and when its tracking file is known: makes the folder, and sets the
  * environment of the command. `samples`: where the tracking file will be, which gives the file of
- * marks its name; NULL: nowhere. Nothing where --regions was not given. To be ended by
+ * marks its name; NULL: nowhere. Nothing where none of its options was given. To be ended by
  * region_recording_finish(), also on failure. Errors: GPUT_ERROR_INVALID (a value of an option),
  * GPUT_ERROR_EXISTS, those of making folders.
  */
 int region_recording_begin(struct region_recording *recording, const struct arguments *arguments,
     struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
     struct gput_error *error);
+
+/*
+ * Before the session is created: starts what passes the command's output on, where its lines begin
+ * phases. `targets`: where its standard streams go. Errors: those of output_relay_start().
+ */
+int region_recording_relay(struct region_recording *recording, const int targets[3],
+    struct output_relay *relay, struct gput_error *error);
+
+/* What became of that. */
+void region_recording_note_phases(
+    struct region_recording *recording, const struct output_relay_result *result);
 
 /* After the end of the command: combines the logs and analyses them with the samples of
  * `tracking_file`. What fails is a note of the report. */

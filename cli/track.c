@@ -173,31 +173,42 @@ static void compose_title(char *const argv[], char *title, size_t size)
         used += (size_t)snprintf(title + used, size - used, i ? " %s" : "%s", argv[i]);
 }
 
-static int start(struct gput_session *session, struct live *live, char *const argv[],
-    struct signals *signals, struct gput_error *error)
+static int start(struct gput_session *session, struct live *live, struct output_relay *relay,
+    char *const argv[], struct signals *signals, struct gput_error *error)
 {
     char title[256];
     live_give_streams(live);
+    output_relay_give(relay);
     int code = launch_start(session, argv, signals, error);
+    output_relay_take_back(relay);
     live_take_streams(live);
+    if (code == GPUT_OK)
+        output_relay_begin(relay, gput_session_pid(session));
     compose_title(argv, title, sizeof title);
     if (code == GPUT_OK)
         live_begin(live, session, title);
-    else
+    if (code != GPUT_OK) {
+        output_relay_end(relay, SCREEN_WAITS, NULL);
         live_end(live, SCREEN_WAITS);
+    }
     return code;
 }
 
 /* Waits for the command, with a view or a line on the terminal. */
 static int follow(struct gput_session *session, struct tracking *tracking, struct live *live,
-    struct signals *signals, struct launch_end *end, struct gput_error *error)
+    struct output_relay *relay, struct signals *signals, struct launch_end *end,
+    struct gput_error *error)
 {
     struct progress progress;
+    struct output_relay_result phases;
     progress_begin(&progress, session, tracking->shows_progress && !live);
-    struct display display = live ? live_display(live) : progress_display(&progress);
+    struct display display =
+        output_relay_display(relay, live ? live_display(live) : progress_display(&progress));
     display = torch_trace_display(&tracking->torch, display);
     tracking->messages.holds_lines = live != NULL;
     int code = launch_follow(session, signals, &display, end, error);
+    output_relay_end(relay, end->stop_fd, &phases);
+    region_recording_note_phases(&tracking->regions, &phases);
     live_end(live, end->stop_fd);
     tracking->messages.holds_lines = false;
     progress_end(&progress);
@@ -207,18 +218,19 @@ static int follow(struct gput_session *session, struct tracking *tracking, struc
 /* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
  * to die of when it is not 0. */
 static int track_in_session(struct gput_session *session, struct tracking *tracking,
-    struct live *live, char *const argv[], const struct track_style *style, int *killed_by)
+    struct live *live, struct output_relay *relay, char *const argv[],
+    const struct track_style *style, int *killed_by)
 {
     struct gput_error error = {0};
     struct launch_end end;
     struct signals signals;
-    if (start(session, live, argv, &signals, &error) != GPUT_OK) {
+    if (start(session, live, relay, argv, &signals, &error) != GPUT_OK) {
         message_error(&error);
         return failure_status(&error, style);
     }
     tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
-    int code = follow(session, tracking, live, &signals, &end, &error);
+    int code = follow(session, tracking, live, relay, &signals, &end, &error);
     if (code != GPUT_OK) {
         message_error_until(&error, end.stop_fd);
         return style->failed_status;
@@ -262,11 +274,17 @@ int track_command(
     int killed_by = 0;
     tracking.options.starts_nothing_else = true;
     tracking.options.needs_no_gpu = !style->is_older_form;
+    struct output_relay relay;
     struct live *live = open_live(&tracking);
-    code = tracking_files_create_session(&tracking, &session, &error);
+    const int targets[] = {live_target(live, STDIN_FILENO), live_target(live, STDOUT_FILENO),
+        live_target(live, STDERR_FILENO)};
+    code = region_recording_relay(&tracking.regions, targets, &relay, &error);
+    if (code == GPUT_OK)
+        code = tracking_files_create_session(&tracking, &session, &error);
     if (code == GPUT_OK) {
-        status = track_in_session(session, &tracking, live, argv, style, &killed_by);
+        status = track_in_session(session, &tracking, live, &relay, argv, style, &killed_by);
     } else {
+        output_relay_end(&relay, SCREEN_WAITS, NULL);
         live_end(live, SCREEN_WAITS);
         message_error(&error);
     }

@@ -138,6 +138,11 @@ int live_open(const struct live_options *options, struct live **live, struct gpu
     return code;
 }
 
+int live_target(const struct live *live, int fd)
+{
+    return live && live->output.is_replaced[fd] ? live->output.slave : fd;
+}
+
 void live_give_streams(struct live *live)
 {
     if (live)

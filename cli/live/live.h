@@ -34,6 +34,9 @@ struct live_options {
 int live_open(const struct live_options *options, struct live **live, struct gput_error *error);
 
 /* NULL is fine for all that follow. */
+
+/* Where a standard stream of the command goes: the pseudo-terminal, or what it is. */
+int live_target(const struct live *live, int fd);
 void live_give_streams(struct live *live);
 void live_take_streams(struct live *live);
 

@@ -72,6 +72,9 @@ struct gput_blocks_options {
     uint64_t limit_bytes;
     /** Where /sys is; NULL: /sys. */
     const char *sysfs_root;
+    /** The process that marks are of, and its first thread, where one marks for another. Not for
+     * `exact`. 0: the calling one. */
+    int64_t process_id;
 };
 
 /** Sets the defaults in a struct of that size; for gput_blocks_options_default(). */

@@ -57,7 +57,7 @@ static int create_sink(const char *path, const struct gput_blocks_options *optio
     if (!created)
         return error_memory(error);
     created->methods = methods;
-    created->process_id = getpid();
+    created->process_id = options->process_id ? options->process_id : getpid();
     created->exact = options->exact;
     created->columns = columns_of(options);
     created->limit_bytes = options->limit_bytes;

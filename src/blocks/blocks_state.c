@@ -177,6 +177,8 @@ struct block_thread *blocks_find_thread(struct gput_blocks *blocks)
             free(thread);
             return NULL;
         }
+        if (blocks->options.process_id)
+            thread->sink.thread_id = blocks->options.process_id;
         join(blocks, thread);
     } else if (thread->generation != blocks->generation) {
         block_sink_end_thread(NULL, &thread->sink);

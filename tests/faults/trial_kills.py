@@ -238,5 +238,26 @@ def results_so_far(rounds):
         rounds.count_round(problem, f"kill {number}")
 
 
+@trial("kill", "run --phase-token, its output and its phases", SMALL, LARGE)
+def phases(rounds):
+    """The command's output arrives whole without its tracker, and so do its phases."""
+    shell = "echo >started; for i in $(seq 200); do echo line $i; done; sleep 0.1; echo line 201; echo >ended"
+    for number in rounds:
+        folder = rounds.fresh()
+        command = [COMMAND, "run", "-q", "--phase-token", "line [0-9]+", "--region-file", "m.csv", "--", "sh", "-c", shell]
+        process = kill_at_some_moment(rounds, number, command, folder / "started", 0.15, cwd=folder)
+        process.kill()
+        printed = process.stdout.read().decode()  # until no process prints any more
+        rounds.close(process)
+        if not (folder / "started").exists():
+            rounds.count_round("", f"kill {number}")
+            continue
+        problem = "" if printed == "".join(f"line {i}\n" for i in range(1, 202)) else f"output of {len(printed)} bytes"
+        if not (folder / "m.csv").exists() and list(folder.glob("m.csv.parts/*.gputblocks")):
+            run("sub-track", "combine", "--mix", "--stf", "m.csv", "-p", "m.csv.parts/", folder=folder)
+        rows = (folder / "m.csv").read_text().splitlines()[1:] if (folder / "m.csv").exists() else []
+        rounds.count_round(problem or ("" if len(rows) in (0, 402) else f"{len(rows)} marks of 201 phases"), f"kill {number}")
+
+
 if __name__ == "__main__":
     main()

@@ -1,0 +1,173 @@
+#include "output_pump.h"
+
+#include "phase_lines.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* After output of a terminal: for settings that follow it. */
+#define SETTINGS_MS 100
+
+static void post(int fd)
+{
+    uint64_t one = 1;
+    ssize_t done = write(fd, &one, sizeof one);
+    (void)done; /* a counter that is full can be read */
+}
+
+static void found(void *user, const char *name, bool is_redrawn)
+{
+    phase_log_begin(user, name, is_redrawn);
+}
+
+/* One stream, as its thread sees it. */
+struct flow {
+    struct output_stream *stream;
+    struct output_pump *pump;
+    struct phase_lines *lines; /* NULL: nothing is recorded any more */
+    char *bytes;
+    size_t after_end; /* bytes that were read when the command had ended */
+    bool has_ended;
+    bool was_busy; /* a terminal's settings may change yet */
+};
+
+/* What is left was printed by others. */
+static void end_lines(struct flow *flow)
+{
+    if (!flow->lines)
+        return;
+    phase_lines_end(flow->lines);
+    free(flow->lines);
+    flow->lines = NULL;
+    post(flow->pump->over_fd);
+}
+
+/* False: there is no more, or it is not wanted any more. */
+static bool pass_part(struct flow *flow)
+{
+    struct output_stream *stream = flow->stream;
+    ssize_t got = output_stream_read(stream, flow->bytes, OUTPUT_PART);
+    if (got <= 0)
+        return got < 0 && (errno == EINTR || errno == EAGAIN);
+    if (flow->lines)
+        phase_lines_add(flow->lines, flow->bytes, (size_t)got);
+    output_stream_follow_settings(stream);
+    flow->was_busy = stream->is_terminal;
+    flow->after_end += flow->has_ended ? (size_t)got : 0;
+    return output_stream_write(stream, flow->bytes, (size_t)got);
+}
+
+static void pass(struct flow *flow)
+{
+    struct output_stream *stream = flow->stream;
+    for (bool goes_on = true; goes_on;) {
+        struct pollfd events[] = {
+            {.fd = stream->source, .events = POLLIN},
+            {.fd = flow->has_ended ? -1 : flow->pump->ended_fd, .events = POLLIN},
+            {.fd = stream->is_pipe ? stream->target : -1}, /* POLLERR: its reader left */
+        };
+        int ready = poll(events, 3,
+            flow->has_ended && flow->lines ? 0
+            : flow->was_busy               ? SETTINGS_MS
+                                           : -1);
+        if (ready <= 0) {
+            output_stream_follow_settings(stream);
+            flow->was_busy = false;
+        }
+        flow->has_ended |= events[1].revents != 0;
+        if (events[2].revents & POLLERR)
+            return;
+        if (events[0].revents)
+            goes_on = pass_part(flow);
+        /* All that the command printed was there when it ended. */
+        else if (flow->has_ended)
+            end_lines(flow);
+        if (flow->after_end > OUTPUT_PART)
+            end_lines(flow);
+    }
+}
+
+static void *run(void *user)
+{
+    struct output_pump_stream *place = user;
+    struct flow flow = {.stream = place->stream, .pump = place->pump};
+    flow.bytes = malloc(OUTPUT_PART);
+    flow.lines = malloc(sizeof *flow.lines);
+    if (flow.bytes && flow.lines) {
+        phase_lines_init(flow.lines, place->pump->matcher, found, &place->pump->log);
+        pass(&flow);
+        output_stream_end(place->stream);
+        end_lines(&flow);
+    } else {
+        place->stream->failure = ENOMEM;
+        free(flow.lines);
+        post(place->pump->over_fd);
+    }
+    free(flow.bytes);
+    output_stream_close(place->stream);
+    return NULL;
+}
+
+bool output_pump_start(struct output_pump *pump, struct output_stream *streams, int count,
+    const struct phase_matcher *matcher)
+{
+    pump->matcher = matcher;
+    pump->n_streams = 0;
+    pump->ended_fd = eventfd(0, EFD_CLOEXEC);
+    pump->over_fd = eventfd(0, EFD_CLOEXEC);
+    if (pump->ended_fd < 0 || pump->over_fd < 0)
+        return false;
+    for (int i = 0; i < count; i++) {
+        struct output_pump_stream *place = &pump->streams[i];
+        *place = (struct output_pump_stream){.pump = pump, .stream = &streams[i]};
+        if (pthread_create(&place->thread, NULL, run, place) != 0)
+            return false;
+        pump->n_streams++;
+    }
+    return true;
+}
+
+void output_pump_wait(struct output_pump *pump, int control)
+{
+    int over = 0;
+    bool has_ended = false, is_alone = false;
+    while (over < pump->n_streams || !(has_ended || is_alone)) {
+        struct pollfd events[] = {
+            {.fd = has_ended || is_alone ? -1 : control, .events = POLLIN},
+            {.fd = over < pump->n_streams ? pump->over_fd : -1, .events = POLLIN},
+        };
+        uint64_t count;
+        char byte;
+        if (poll(events, 2, -1) < 0)
+            continue;
+        if (events[1].revents && read(pump->over_fd, &count, sizeof count) == sizeof count)
+            over += (int)count;
+        if (!events[0].revents)
+            continue;
+        has_ended = read(control, &byte, 1) == 1;
+        is_alone = !has_ended;
+        if (has_ended)
+            post(pump->ended_fd);
+    }
+}
+
+int output_pump_failure(const struct output_pump *pump)
+{
+    int failure = 0;
+    for (int i = 0; i < pump->n_streams; i++) {
+        int one = pump->streams[i].stream->failure;
+        failure = one && one != EPIPE && one != EIO ? one : failure;
+    }
+    return failure;
+}
+
+void output_pump_finish(struct output_pump *pump)
+{
+    for (int i = 0; i < pump->n_streams; i++)
+        pthread_join(pump->streams[i].thread, NULL);
+}

@@ -1,0 +1,138 @@
+#include "phase_lines.h"
+
+#include <string.h>
+
+void phase_lines_init(
+    struct phase_lines *lines, const struct phase_matcher *matcher, phase_found *found, void *user)
+{
+    lines->matcher = matcher;
+    lines->found = found;
+    lines->user = user;
+    lines->length = 0;
+}
+
+/* After an escape sequence of a terminal (colors, the cursor), which begins at `at`. */
+static const char *skip_escape(const char *at, const char *end)
+{
+    at++;
+    if (at == end || *at != '[')
+        return at;
+    at++;
+    while (at < end && !(*at >= '@' && *at <= '~'))
+        at++;
+    return at < end ? at + 1 : at;
+}
+
+static bool is_text(const char *bytes, size_t length)
+{
+    return !memchr(bytes, '\033', length) && !memchr(bytes, '\0', length);
+}
+
+/* A line as a text: without escape sequences; a byte of zero is a blank. */
+static void match(struct phase_lines *lines, const char *line, size_t length, bool is_redrawn)
+{
+    char text[PHASE_LINE_SIZE], name[PHASE_NAME_SIZE];
+    const char *end = line + (length < sizeof text ? length : sizeof text - 1);
+    size_t used = 0;
+    if (length == 0)
+        return;
+    if (is_text(line, (size_t)(end - line))) {
+        used = (size_t)(end - line);
+        memcpy(text, line, used);
+    } else {
+        for (const char *at = line; at < end;) {
+            if (*at == '\033') {
+                at = skip_escape(at, end);
+                continue;
+            }
+            text[used++] = *at ? *at : ' ';
+            at++;
+        }
+    }
+    text[used] = '\0';
+    if (phase_matcher_name(lines->matcher, text, name))
+        lines->found(lines->user, name, is_redrawn);
+}
+
+static const char *earlier(const char *one, const char *other)
+{
+    return !one || (other && other < one) ? other : one;
+}
+
+/* The first end of a line; NULL: there is none. */
+static const char *find_end(const char *at, const char *end)
+{
+    const char *feed = memchr(at, '\n', (size_t)(end - at));
+    return earlier(memchr(at, '\r', (size_t)((feed ? feed : end) - at)), feed);
+}
+
+/* The last one. */
+static const char *find_last_end(const char *at, const char *end)
+{
+    const char *feed = memrchr(at, '\n', (size_t)(end - at));
+    const char *from = feed ? feed : at;
+    const char *back = memrchr(from, '\r', (size_t)(end - from));
+    return back ? back : feed;
+}
+
+static void keep(struct phase_lines *lines, const char *bytes, size_t length)
+{
+    size_t space = sizeof lines->partial - lines->length;
+    size_t kept = length < space ? length : space;
+    memcpy(lines->partial + lines->length, bytes, kept);
+    lines->length += kept;
+}
+
+/* Lines with their ends, one after the other. */
+static void match_all(struct phase_lines *lines, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *line_end = find_end(at, end);
+        match(lines, at, (size_t)(line_end - at), *line_end == '\r');
+        at = line_end + 1;
+    }
+}
+
+/* The same, but only of those that contain what each line that matches does. */
+static void match_some(struct phase_lines *lines, const char *at, const char *end)
+{
+    const struct phase_matcher *matcher = lines->matcher;
+    const char *found;
+    while (at < end && (found = memmem(at, (size_t)(end - at), matcher->literal,
+                            matcher->literal_length)) != NULL) {
+        const char *before = find_last_end(at, found);
+        const char *line = before ? before + 1 : at;
+        const char *line_end = find_end(found, end);
+        match(lines, line, (size_t)(line_end - line), *line_end == '\r');
+        at = line_end + 1;
+    }
+}
+
+void phase_lines_add(struct phase_lines *lines, const char *bytes, size_t length)
+{
+    const char *at = bytes, *end = bytes + length;
+    const char *last = find_last_end(at, end);
+    if (lines->length > 0 && last) {
+        const char *line_end = find_end(at, end);
+        keep(lines, at, (size_t)(line_end - at));
+        match(lines, lines->partial, lines->length, *line_end == '\r');
+        lines->length = 0;
+        at = line_end + 1;
+    }
+    if (last && at <= last) {
+        /* What match() takes out or replaces may be within the literal. */
+        bool is_plain = is_text(at, (size_t)(last - at));
+        if (is_plain && lines->matcher->literal_length > 0)
+            match_some(lines, at, last + 1);
+        else
+            match_all(lines, at, last + 1);
+        at = last + 1;
+    }
+    keep(lines, at, (size_t)(end - at));
+}
+
+void phase_lines_end(struct phase_lines *lines)
+{
+    match(lines, lines->partial, lines->length, false);
+    lines->length = 0;
+}

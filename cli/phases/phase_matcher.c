@@ -1,0 +1,187 @@
+#include "phase_matcher.h"
+
+#include "../live/code_point.h"
+#include "../message.h"
+
+#include <string.h>
+
+/* ---- What each line that matches contains ---- */
+
+/* The longest run of characters so far, and the one that is being read. */
+struct runs {
+    char current[sizeof((struct phase_matcher *)0)->literal];
+    size_t length;
+    struct phase_matcher *matcher;
+};
+
+static void end_run(struct runs *runs)
+{
+    struct phase_matcher *matcher = runs->matcher;
+    if (runs->length > matcher->literal_length) {
+        memcpy(matcher->literal, runs->current, runs->length);
+        matcher->literal_length = runs->length;
+    }
+    runs->length = 0;
+}
+
+static void add_to_run(struct runs *runs, char byte)
+{
+    if (runs->length == sizeof runs->current)
+        end_run(runs);
+    runs->current[runs->length++] = byte;
+}
+
+/* After a bracket expression that begins at `at`. */
+static const char *skip_brackets(const char *at)
+{
+    at += at[1] == '^' ? 2 : 1;
+    at += *at == ']';
+    while (*at && *at != ']') {
+        char kind = at[1];
+        if (*at == '[' && (kind == ':' || kind == '.' || kind == '=')) {
+            const char end[] = {kind, ']', '\0'};
+            const char *found = strstr(at + 2, end);
+            at = found ? found + 2 : at + strlen(at);
+        } else {
+            at++;
+        }
+    }
+    return *at ? at + 1 : at;
+}
+
+/* After a group that begins at `at`. `*has_choice`: it has alternatives. */
+static const char *skip_group(const char *at, bool *has_choice)
+{
+    int depth = 0;
+    *has_choice = false;
+    while (*at) {
+        if (*at == '[') {
+            at = skip_brackets(at);
+            continue;
+        }
+        *has_choice |= *at == '|';
+        depth += (*at == '(') - (*at == ')');
+        at += *at == '\\' && at[1] ? 2 : 1;
+        if (depth == 0)
+            break;
+    }
+    return at;
+}
+
+static bool may_be_absent(char quantifier)
+{
+    return quantifier == '*' || quantifier == '?' || quantifier == '{';
+}
+
+/* An ordinary character, of which `next` is what follows. */
+static void add_character(struct runs *runs, char byte, char next)
+{
+    if (may_be_absent(next)) {
+        end_run(runs);
+        return;
+    }
+    add_to_run(runs, byte);
+    if (next == '+')
+        end_run(runs);
+}
+
+static const char *read_group(struct runs *runs, const char *at)
+{
+    bool has_choice;
+    const char *after = skip_group(at, &has_choice);
+    end_run(runs);
+    return has_choice || may_be_absent(*after) ? after : at + 1;
+}
+
+static void find_literal(struct phase_matcher *matcher, const char *pattern)
+{
+    struct runs runs = {.matcher = matcher};
+    for (const char *at = pattern; *at;) {
+        if (*at == '(') {
+            at = read_group(&runs, at);
+        } else if (*at == '[') {
+            end_run(&runs);
+            at = skip_brackets(at);
+        } else if (*at == '|') {
+            matcher->literal_length = 0;
+            return;
+        } else if (*at == '\\' && at[1]) {
+            if (strchr("^.[]()|*+?{}$\\/-", at[1]))
+                add_character(&runs, at[1], at[2]);
+            else
+                end_run(&runs);
+            at += 2;
+        } else if (*at == '{') {
+            end_run(&runs);
+            at += strcspn(at, "}");
+            at += *at == '}';
+        } else if (strchr("^$.*+?)", *at)) {
+            end_run(&runs);
+            at++;
+        } else {
+            add_character(&runs, *at, at[1]);
+            at++;
+        }
+    }
+    end_run(&runs);
+}
+
+/* ---- Matching ---- */
+
+int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struct gput_error *error)
+{
+    char reason[160];
+    *matcher = (struct phase_matcher){0};
+    int failure = pattern[0] ? regcomp(&matcher->regex, pattern, REG_EXTENDED) : 0;
+    if (!pattern[0])
+        return fail(error, GPUT_ERROR_INVALID,
+            "--phase-token needs a regular expression, such as 'Epoch [0-9]+'.");
+    if (failure) {
+        regerror(failure, &matcher->regex, reason, sizeof reason);
+        return fail(error, GPUT_ERROR_INVALID,
+            "--phase-token: \"%.200s\" is not a valid extended regular expression: %s.", pattern,
+            reason);
+    }
+    find_literal(matcher, pattern);
+    return GPUT_OK;
+}
+
+void phase_matcher_finish(struct phase_matcher *matcher)
+{
+    regfree(&matcher->regex);
+}
+
+/* Copies text as UTF-8 without control characters, and without blanks at its ends. */
+static bool copy_name(const char *at, const char *end, char name[PHASE_NAME_SIZE])
+{
+    size_t used = 0, last = 0;
+    while (at < end) {
+        char bytes[4];
+        uint32_t code = code_point_next(&at, end);
+        bool is_blank = code == ' ' || code == '\t';
+        size_t length = code_point_encode(is_blank                       ? ' '
+                                          : code_point_columns(code) < 0 ? '?'
+                                                                         : code,
+            bytes);
+        if (used + length >= PHASE_NAME_SIZE)
+            break;
+        if (is_blank && used == 0)
+            continue;
+        memcpy(name + used, bytes, length);
+        used += length;
+        last = is_blank ? last : used;
+    }
+    name[last] = '\0';
+    return last > 0;
+}
+
+bool phase_matcher_name(
+    const struct phase_matcher *matcher, const char *line, char name[PHASE_NAME_SIZE])
+{
+    regmatch_t found[2];
+    if (regexec(&matcher->regex, line, 2, found, 0) != 0)
+        return false;
+    const regmatch_t *named =
+        matcher->regex.re_nsub > 0 && found[1].rm_so >= 0 ? &found[1] : &found[0];
+    return copy_name(line + named->rm_so, line + named->rm_eo, name);
+}

@@ -1,0 +1,75 @@
+#include "testing.h"
+
+#include "phases/phase_matcher.h"
+
+#include <string.h>
+
+static const char *name_of(const char *pattern, const char *line)
+{
+    static char name[PHASE_NAME_SIZE];
+    struct phase_matcher matcher;
+    assert_int_equal(phase_matcher_init(&matcher, pattern, NULL), GPUT_OK);
+    bool begins = phase_matcher_name(&matcher, line, name);
+    phase_matcher_finish(&matcher);
+    return begins ? name : NULL;
+}
+
+static void the_first_group_names_it_else_all_that_matches(void **state)
+{
+    (void)state;
+    assert_string_equal(name_of("Epoch [0-9]+", "# Epoch 12/90"), "Epoch 12");
+    assert_string_equal(name_of("== (.*) ==", "== load data =="), "load data");
+    assert_string_equal(name_of("a(b)?c", "ac"), "ac");
+    assert_null(name_of("Epoch [0-9]+", "Epoch"));
+}
+
+static void a_name_is_text_without_blanks_around_it(void **state)
+{
+    char line[400] = "";
+    (void)state;
+    assert_string_equal(name_of("^(.*)$", "\t a\tb\x01 "), "a b?");
+    assert_string_equal(name_of("^(.*)$", "\xff."), "\xef\xbf\xbd.");
+    assert_null(name_of("^(.*)$", " \t "));
+    assert_null(name_of("x*", "y"));
+    memset(line, 'n', sizeof line - 1);
+    assert_int_equal(strlen(name_of(".*", line)), PHASE_NAME_SIZE - 1);
+}
+
+static void an_invalid_expression_is_named_with_the_reason(void **state)
+{
+    struct phase_matcher matcher;
+    struct gput_error error;
+    (void)state;
+    assert_int_equal(phase_matcher_init(&matcher, "a(b", &error), GPUT_ERROR_INVALID);
+    assert_non_null(strstr(error.message, "--phase-token: \"a(b\" is not a valid extended"));
+    assert_int_equal(phase_matcher_init(&matcher, "", &error), GPUT_ERROR_INVALID);
+}
+
+static void what_each_match_contains_is_found(void **state)
+{
+    static const struct {
+        const char *pattern, *literal;
+    } rows[] = {{"Epoch [0-9]+", "Epoch "}, {"(step|epoch) n", " n"}, {"a|b", ""},
+        {"ab*cd?e+f", "a"}, {"x(yz)w", "yz"}, {"x(yz)?wv", "wv"}, {"[]a)b]+\\.\\[c", ".[c"},
+        {"^[[:digit:]]*: $", ": "}, {"ab{2}cd", "cd"}, {"(a(b|c)d)e", "e"}, {"\\w\\<go\\>", "go"},
+        {"", NULL}};
+    (void)state;
+    for (size_t i = 0; rows[i].literal; i++) {
+        struct phase_matcher matcher;
+        assert_int_equal(phase_matcher_init(&matcher, rows[i].pattern, NULL), GPUT_OK);
+        assert_int_equal(matcher.literal_length, strlen(rows[i].literal));
+        assert_memory_equal(matcher.literal, rows[i].literal, matcher.literal_length);
+        phase_matcher_finish(&matcher);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_first_group_names_it_else_all_that_matches),
+        cmocka_unit_test(a_name_is_text_without_blanks_around_it),
+        cmocka_unit_test(an_invalid_expression_is_named_with_the_reason),
+        cmocka_unit_test(what_each_match_contains_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
