@@ -25,24 +25,30 @@ int report_refuse_pickle(struct gput_error *error)
         "A pickle is not for the screen: give the file that it should go to with -o.");
 }
 
+/* What an option calls a format, and the extension of files in it. */
+static const struct {
+    const char *word;
+    enum gput_format format;
+    const char *extension; /* NULL: none that chooses it */
+    bool is_picture;
+} formats[] = {
+    {"json", GPUT_JSON, ".json", false},
+    {"csv", GPUT_CSV, NULL, false},
+    {"pickle", GPUT_PICKLE, ".pkl", false},
+    {"pickle", GPUT_PICKLE, ".pickle", false},
+    {"prometheus", GPUT_PROMETHEUS, ".prom", false},
+    {"full", GPUT_FULL, NULL, false},
+    {"summary", GPUT_SUMMARY, NULL, false},
+    {"svg", GPUT_SVG, ".svg", true},
+    {"pdf", GPUT_PDF, ".pdf", true},
+    {"png", GPUT_PNG, ".png", true},
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
 /* Positions in the list of words of an option differ from command to command. */
 static enum gput_format format_of(const char *word)
 {
-    static const struct {
-        const char *word;
-        enum gput_format format;
-    } formats[] = {
-        {"json", GPUT_JSON},
-        {"csv", GPUT_CSV},
-        {"pickle", GPUT_PICKLE},
-        {"prometheus", GPUT_PROMETHEUS},
-        {"full", GPUT_FULL},
-        {"summary", GPUT_SUMMARY},
-        {"svg", GPUT_SVG},
-        {"pdf", GPUT_PDF},
-        {"png", GPUT_PNG},
-    };
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < FORMATS; i++) {
         if (strcmp(formats[i].word, word) == 0)
             return formats[i].format;
     }
@@ -72,24 +78,28 @@ static bool has_extension(const char *path, const char *extension)
     return length > wanted && strcmp(path + length - wanted, extension) == 0;
 }
 
+/* The format of a path's extension, among reports or among pictures. */
+static enum gput_format format_of_path(
+    const char *path, bool is_picture, enum gput_format otherwise)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (formats[i].extension && formats[i].is_picture == is_picture &&
+            has_extension(path, formats[i].extension))
+            return formats[i].format;
+    }
+    return otherwise;
+}
+
 enum gput_format report_usual_format(const char *path)
 {
     if (!path || strcmp(path, "-") == 0)
         return GPUT_SUMMARY;
-    if (has_extension(path, ".json"))
-        return GPUT_JSON;
-    if (has_extension(path, ".pkl") || has_extension(path, ".pickle"))
-        return GPUT_PICKLE;
-    return has_extension(path, ".prom") ? GPUT_PROMETHEUS : GPUT_FULL;
+    return format_of_path(path, false, GPUT_FULL);
 }
 
 enum gput_format report_picture_format(const char *path, enum gput_format usual)
 {
-    return !path                         ? usual
-           : has_extension(path, ".svg") ? GPUT_SVG
-           : has_extension(path, ".pdf") ? GPUT_PDF
-           : has_extension(path, ".png") ? GPUT_PNG
-                                         : usual;
+    return path ? format_of_path(path, true, usual) : usual;
 }
 
 /* "-" is the standard output, and without a name there is the screen. */
