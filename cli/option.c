@@ -168,6 +168,16 @@ static const struct option options[OPTION_COUNT] = {
                 "[::]:5001 is open to all. Port 0 chooses a free port, which is printed to "
                 "standard error. Other names of this machine follow after commas: "
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
+    [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .newer = true, .optional = true,
+        .help = "Send metrics to an OpenTelemetry receiver while tracking runs (OTLP over HTTP, "
+                "protobuf): --otlp=http://collector:4318. Without a URL as the variables "
+                "OTEL_EXPORTER_OTLP_ENDPOINT and the like say, else to http://localhost:4318."},
+    [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .newer = true, .repeatable = true,
+        .help = "A label of all metrics that are served or sent: --label job=train. May be given "
+                "several times."},
+    [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Seconds between two samples that are sent, from 0.5. Defaults for --otlp to "
+                "OTEL_METRIC_EXPORT_INTERVAL, else to 60."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "

@@ -91,6 +91,28 @@ static int read_energy(const struct arguments *arguments, struct gput_session_op
     return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }
 
+/* Labels on the command line replace those of a config file. */
+static int read_push(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    const char *text = arguments_value(arguments, OPTION_PUSH_INTERVAL);
+    size_t position = 0;
+    if (text && !tracking_read_number(text, 0.5, &options->push_interval_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--push-interval=%s is not a valid interval. It is a number of seconds, 0.5 or more.",
+            text);
+    while ((text = arguments_next(arguments, OPTION_LABEL, &position))) {
+        char *joined;
+        if (asprintf(&joined, "%s%s%s", tracking->labels ? tracking->labels : "",
+                tracking->labels ? "," : "", text) < 0)
+            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        free(tracking->labels);
+        options->labels = tracking->labels = joined;
+    }
+    return GPUT_OK;
+}
+
 static int read_ram_mode(const struct arguments *arguments, struct gput_session_options *options,
     struct gput_error *error)
 {
@@ -171,6 +193,7 @@ static void set_session_options(const struct arguments *arguments, struct tracki
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     options->processes |= options->command_lines;
     read_text(arguments, OPTION_LISTEN, &options->listen);
+    read_text(arguments, OPTION_OTLP, &options->otlp);
     options->energy_continue = arguments_have(arguments, OPTION_CONT);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);
@@ -211,6 +234,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
     TRY(read_numbers(arguments, options, error));
     TRY(read_ram_mode(arguments, options, error));
     TRY(read_energy(arguments, options, error));
+    TRY(read_push(arguments, tracking, error));
     TRY(read_limits(arguments, &tracking->limits, error));
     set_session_options(arguments, tracking);
     if (tracking->shows_live && !arguments_have(arguments, OPTION_SLEEP_TIME) &&
@@ -276,4 +300,5 @@ void tracking_finish(struct tracking *tracking)
     rank_paths_finish(&tracking->ranks);
     held_messages_finish(&tracking->messages);
     gput_config_destroy(tracking->config);
+    free(tracking->labels);
 }

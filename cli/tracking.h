@@ -27,6 +27,7 @@ struct tracking {
     struct torch_trace torch;            /* of the command */
     struct rank_paths ranks;             /* owns the names of files */
     struct spool spool;                  /* where they are written first */
+    char *labels;                        /* of --label, with commas between; owned */
     bool lists_processes;                /* in the report, too */
     bool quiet;                          /* no report on the screen */
     bool shows_progress;                 /* a line on the terminal while the command runs */

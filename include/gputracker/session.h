@@ -106,6 +106,16 @@ struct gput_session_options {
      * it is of what the process may use: by CPU affinity, control groups, Slurm's allocation,
      * CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES and ZE_AFFINITY_MASK. */
     bool whole_machine;
+    /** Where metrics are sent by OTLP over HTTP while tracking runs: "http://host:4318", or with
+     * the path where that is not /v1/metrics; "": as OpenTelemetry's variables say, else
+     * http://localhost:4318. The variables for headers, timeout, compression, interval, resource
+     * and service are followed; see docs/push.md. A receiver that fails costs its metrics alone:
+     * the source "otlp" of the results says how many. NULL: nowhere. */
+    const char *otlp;
+    const char *labels; /**< "job=train,team=vision": of all metrics that are served or sent; NULL:
+                             none */
+    double push_interval_seconds; /**< between two samples that are sent; 0: the receiver's usual
+                                       one (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute) */
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

@@ -25,6 +25,8 @@ _OPTIONS = {
     "carbon_intensity": "--carbon-intensity",
     "energy_folder": "--energy-folder",
     "listen": "--listen",
+    "otlp": "--otlp",
+    "labels": "--label",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
 # A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
@@ -78,6 +80,8 @@ class OwnProcessSession:
         if self._options["n_expected_cores"]:
             words.append(f"--nec={self._options['n_expected_cores']}")
         words += [f"--limit={kind}={amount}" for kind, amount in (self._options["limits"] or {}).items()]
+        if self._options["push_interval"]:
+            words.append(f"--push-interval={self._options['push_interval']}")
         for name, option in _FLAGS.items():
             if self._options[name]:
                 words.append(option)

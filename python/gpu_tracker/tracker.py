@@ -91,6 +91,8 @@ class Tracker:
     listen: "127.0.0.1:5001", or another host and port: where /metrics is served to Prometheus while tracking runs. A
         port alone listens on this machine only. Port 0 chooses a free port, which `address` then has. Other names of
         this machine follow after commas: "0.0.0.0:5001,trainer.example.org".
+    otlp: "http://collector:4318", or "" for what OpenTelemetry's variables say: where metrics are sent while tracking
+        runs. push_interval: seconds between two samples that are sent. labels: {"job": "train"}: of all metrics.
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when the tracked processes
         exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
     enforce: end the tracked processes, with all they started, when a limit is exceeded: SIGTERM, and SIGKILL five
@@ -139,6 +141,9 @@ class Tracker:
         listen: str | None = None,
         limits: Mapping[str, str | float] | None = None,
         enforce: bool = False,
+        otlp: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        push_interval: float = 0,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -172,6 +177,9 @@ class Tracker:
             "listen": listen,
             "limits": limits,
             "enforce": enforce,
+            "otlp": otlp,
+            "labels": ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None,
+            "push_interval": push_interval,
         }
         self._has_processes = options["processes"] and not own_process
         self._is_one_of_many = _name_files(options)

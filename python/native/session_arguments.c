@@ -83,17 +83,19 @@ static bool parse(PyObject *args, PyObject *kwargs, struct session_arguments *gi
         "n_expected_cores", "gpu_uuids", "gpu_brand", "tracking_file", "overwrite",
         "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
-        "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", NULL};
+        "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", "otlp",
+        "labels", "push_interval", NULL};
     struct gput_session_options *options = &given->options;
-    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&", names,
-        &options->sleep_time_seconds, &given->ram, &given->gpu_ram, &given->time,
+    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&zzd",
+        names, &options->sleep_time_seconds, &given->ram, &given->gpu_ram, &given->time,
         native_read_number, &given->n_expected_cores, &options->gpu_uuids, &options->gpu_brand,
         read_path, &given->tracking_file, &given->overwrite, read_path, &given->resource_usage_file,
         &given->ram_mode, &options->procfs_root, &options->sysfs_root, &options->nvml_path,
         native_read_number, &given->keep_samples, &given->processes, &given->command_lines,
         read_path, &given->energy_folder, &given->energy_sqlite, &options->energy_period_seconds,
         &given->energy_continue, &options->listen, read_limits, &given->limits, &given->enforce,
-        &given->energy, read_carbon_intensity, options);
+        &given->energy, read_carbon_intensity, options, &options->otlp, &options->labels,
+        &options->push_interval_seconds);
 }
 
 /* What `given` says of the options that are no arguments as they are. */

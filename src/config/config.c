@@ -94,6 +94,17 @@ static int read_sleep_time(
     return GPUT_OK;
 }
 
+static int read_push_interval(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    double seconds = value->kind == DOC_INT ? (double)value->integer : value->number;
+    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) || !(seconds >= 0.5))
+        return wrong_type(value, "a number of seconds, 0.5 or more", error);
+    *(double *)field = seconds;
+    return GPUT_OK;
+}
+
 static int read_ram_unit(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
@@ -245,6 +256,9 @@ static const struct member {
     {"carbon_intensity", read_carbon_intensity, IN_CONFIG(options.carbon_intensity)},
     {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
     {"listen", read_string, IN_CONFIG(options.listen)},
+    {"otlp", read_string, IN_CONFIG(options.otlp)},
+    {"labels", read_string, IN_CONFIG(options.labels)},
+    {"push_interval", read_push_interval, IN_CONFIG(options.push_interval_seconds)},
     {"limits", read_limits, IN_CONFIG(limits)},
     {"enforce", read_bool, IN_CONFIG(limits.enforce)},
     {"processes", read_bool, IN_CONFIG(options.processes)},

@@ -14,6 +14,7 @@ void session_make_results(struct gput_session *session, struct gput_results *res
         &session->schedule, sinks_rows_lost(&session->sinks));
     ledger_results(&session->ledger, results);
     limits_fill(&session->limits, results);
+    sinks_add_sources(&session->sinks, results);
 }
 
 /* Before anything is given. */

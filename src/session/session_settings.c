@@ -58,7 +58,7 @@ static int copy_options(
 
     const char **texts[] = {&settings->options.gpu_uuids, &settings->options.gpu_brand,
         &settings->options.procfs_root, &settings->options.sysfs_root, &settings->options.nvml_path,
-        &settings->options.carbon_country};
+        &settings->options.carbon_country, &settings->options.labels};
     static_assert(sizeof texts / sizeof texts[0] == sizeof settings->strings / sizeof(char *),
         "each has a place");
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {

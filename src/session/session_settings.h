@@ -18,7 +18,7 @@ enum session_mode { SESSION_SELF, SESSION_ATTACHED, SESSION_LAUNCHED, SESSION_MA
 struct session_settings {
     struct gput_session_options options; /* its strings are copies, in `strings` and the sinks */
     struct gput_limits limits;
-    char *strings[6]; /* owned */
+    char *strings[7]; /* owned */
     int64_t interval_ns;
     bool procfs_is_named; /* by the caller: pids are those of that procfs */
     struct gput_static_data static_data;

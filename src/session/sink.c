@@ -18,6 +18,11 @@ void sink_pass_warnings(struct sink *sink)
     }
 }
 
+static const char *waits_for(const struct sink *sink)
+{
+    return sink->class->waits_for ? sink->class->waits_for : "disk";
+}
+
 bool sink_put(struct sink *sink, const void *item)
 {
     sink_writer_start(sink->writer, sink->settings->mode == SESSION_SELF);
@@ -25,9 +30,9 @@ bool sink_put(struct sink *sink, const void *item)
         return true;
     if (sink->items_lost++ == 0)
         session_warn(sink->settings,
-            "The disk of the %s is too slow or does not answer: some of it is being lost; tracking "
+            "The %s of the %s is too slow or does not answer: some of it is being lost; tracking "
             "goes on.",
-            sink->class->name);
+            waits_for(sink), sink->class->name);
     return false;
 }
 
@@ -37,8 +42,8 @@ bool sink_await_end(struct sink *sink)
     sink_pass_warnings(sink);
     if (!has_ended)
         session_warn(sink->settings,
-            "The disk of the %s does not answer. It is not waited for any more, and what was not "
+            "The %s of the %s does not answer. It is not waited for any more, and what was not "
             "written yet may be missing.",
-            sink->class->name);
+            waits_for(sink), sink->class->name);
     return has_ended;
 }

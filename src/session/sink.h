@@ -52,8 +52,10 @@ struct sink_end {
 
 /* All but `name` and `size` may be 0 or NULL. */
 struct sink_class {
-    const char *name; /* of what it writes to, for messages: "tracking file" */
-    size_t size;      /* of the sink: memory for it is all zeroes */
+    const char *name;      /* of what it writes to, for messages: "tracking file" */
+    const char *waits_for; /* what may not answer, for messages; NULL: a disk */
+    const char *source;    /* of the results, which add_source() adds */
+    size_t size;           /* of the sink: memory for it is all zeroes */
 
     /* Its option: the offset of a text in struct gput_session_options. The sink has a copy of it.
      * It is wanted where that is given, or where `is_wanted` says so. */
@@ -89,6 +91,12 @@ struct sink_class {
 
     /* Releases what it holds, besides the output of its job. */
     void (*close)(struct sink *sink);
+
+    /* Says in results what became of what it wrote; until finish(). */
+    void (*add_source)(const struct sink *sink, struct gput_results *results);
+
+    /* Releases what it held for that. */
+    void (*finish)(struct sink *sink);
 };
 
 /* Hands an item to the sink's writer. False: it is lost, and remains the caller's. */
@@ -103,7 +111,8 @@ void sink_pass_warnings(struct sink *sink);
 /* After sink_writer_end(): false when its disk does not answer, and a thread still uses it. */
 bool sink_await_end(struct sink *sink);
 
-extern const struct sink_class sink_metrics, sink_power, sink_tracking, sink_callback, sink_results;
+extern const struct sink_class sink_metrics, sink_power, sink_tracking, sink_callback, sink_results,
+    sink_otlp;
 
 /* Where the page of metrics is served; NULL: nowhere, or not any more. Belongs to the sink. */
 const char *sink_metrics_address(const struct sink *sink);

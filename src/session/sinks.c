@@ -12,6 +12,7 @@ static const struct sink_class *const classes[] = {
     &sink_tracking,
     &sink_callback,
     &sink_results,
+    &sink_otlp,
 };
 #define CLASSES (sizeof classes / sizeof classes[0])
 
@@ -221,9 +222,20 @@ const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class
     return NULL;
 }
 
+void sinks_add_sources(const struct sinks *sinks, struct gput_results *results)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        if (sink->class->add_source)
+            sink->class->add_source(sink, results);
+    }
+}
+
 void sinks_finish(struct sinks *sinks)
 {
     for (size_t i = 0; i < sinks->count; i++) {
+        if (sinks->sinks[i]->class->finish)
+            sinks->sinks[i]->class->finish(sinks->sinks[i]);
         sink_writer_destroy(sinks->sinks[i]->writer);
         free(sinks->sinks[i]->option);
         free(sinks->sinks[i]);

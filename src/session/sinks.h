@@ -45,6 +45,9 @@ bool sinks_want_processes(const struct sinks *sinks);
 /* How many threads they have of their own. */
 unsigned sinks_threads(const struct sinks *sinks);
 
+/* Says in results what became of what they wrote. */
+void sinks_add_sources(const struct sinks *sinks, struct gput_results *results);
+
 /* After sinks_stop(): subtracts what those threads counted. */
 void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_counts *counts);
 

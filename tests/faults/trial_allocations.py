@@ -20,6 +20,7 @@ from formats import FIXTURES, analysis, marks, marks_csv, rapl, recording, resul
 
 import report_data
 from marking import Marker
+from receiver import Receiver
 from terminal_screen import ENTER, LEAVE, ViewTerminal
 
 # There are at most some thousand allocations a command: in large, all of them.
@@ -362,6 +363,13 @@ def serve_once(*arguments, folder, env):
     process.wait(PATIENCE)
     ends.cancel()
     return subprocess.CompletedProcess(arguments, process.returncode, page, "".join(said))
+
+
+@failing("run --otlp")
+def run_and_send(rounds):
+    collector = Receiver()
+    fail_each(rounds, lambda folder: None, "r.json", "run", "--disable-logs", "--otlp=" + collector.url(), "-o", "r.json", "--", *PROGRAM, check=session_lost)
+    collector.close()
 
 
 @failing("serve", 6)

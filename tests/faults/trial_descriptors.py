@@ -2,6 +2,7 @@
 
 from faults import main, problem_of, run, trial
 from formats import marks_csv, recording, trace, tracked
+from receiver import Receiver
 
 # The command's own output and exit status. Where a tracker cannot start it, it has neither.
 PROGRAM = ["sh", "-c", "echo output; exit 7"]
@@ -40,6 +41,16 @@ def serve_with_few(rounds):
         limit = 15 + 7 * number % 50
         done = run("run", "-q", "--listen", "127.0.0.1:0", "--", *PROGRAM, folder=rounds.fresh(), wrapper=few(limit))
         rounds.count_round(session_problem(done), f"{limit} descriptors")
+
+
+@trial("few descriptors", "run --otlp", 5, 100)
+def send_with_few(rounds):
+    collector = Receiver()
+    for number in rounds:
+        limit = 15 + 7 * number % 50
+        done = run("run", "-q", "--otlp=" + collector.url(), "--", *PROGRAM, folder=rounds.fresh(), wrapper=few(limit))
+        rounds.count_round(session_problem(done), f"{limit} descriptors")
+    collector.close()
 
 
 @trial("few descriptors", "commands that read files", 8, 200)

@@ -30,10 +30,11 @@ MAY_INCLUDE = {
     "training": {"base", "model", "trace", "import", "output"},
     "report": {"base", "model", "formats", "import", "trace", "blocks", "analyze", "timeline", "training", "plot", "output"},
     "fleet": {"base", "model", "formats", "output"},
+    "push": {"base", "model", "output"},
     "serve": {"base"},
     "config": {"base", "model", "analyze"},
     "doctor": {"base", "model", "os", "gpu", "energy"},
-    "session": {"base", "model", "os", "gpu", "energy", "process", "formats", "import", "output", "serve"},
+    "session": {"base", "model", "os", "gpu", "energy", "process", "formats", "import", "output", "push", "serve"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 

@@ -24,6 +24,7 @@ import older_usage
 
 sys.path.insert(0, str(package.SOURCE / "tests" / "cli"))
 from energy_machine import MOVE, Machine
+from receiver import Receiver
 
 import gpu_tracker as gput
 from gpu_tracker import _native, power
@@ -455,6 +456,20 @@ class Listening(package.PackageTest):
         with gput.Tracker(sleep_time=0.02, own_process=True, listen="127.0.0.1:0") as tracker:
             self.assertEqual(tracker.address, "127.0.0.1:0")
         self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 0)
+
+
+class Sending(package.PackageTest):
+    def test_metrics_while_it_tracks(self):
+        for own_process in False, True:
+            collector = Receiver()
+            self.addCleanup(collector.close)
+            with gput.Tracker(sleep_time=0.02, otlp=collector.url(), labels={"job": "train", "team": "b"}, push_interval=0.5, own_process=own_process):
+                pass
+            path, _, body = collector.requests[-1]
+            self.assertEqual(path, "/v1/metrics")
+            self.assertIn(b"\x0a\x04team\x12\x03\x0a\x01b", body)
+            self.assertIn(b"process.memory.usage", body)
+        self.assertRaisesRegex(ValueError, "does not begin with http", gput.Tracker, otlp="collector")
 
 
 class Energy(package.PackageTest):

@@ -1,0 +1,185 @@
+#include "push/curl_library.h"
+
+#include "base/clock.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* Of its API, which keeps these values since version 7. */
+enum {
+    OK = 0,
+    ERROR_SIZE = 256,
+    HTTP_VERSION_1_1 = 2,
+    OPTION_WRITE_DATA = 10001,
+    OPTION_URL = 10002,
+    OPTION_ERROR_BUFFER = 10010,
+    OPTION_POST_FIELDS = 10015,
+    OPTION_HTTP_HEADER = 10023,
+    OPTION_HEADER_DATA = 10029,
+    OPTION_NO_PROGRESS = 43,
+    OPTION_XFERINFO_DATA = 10057,
+    OPTION_CA_INFO = 10065,
+    OPTION_HTTP_VERSION = 84,
+    OPTION_NO_SIGNAL = 99,
+    OPTION_TIMEOUT_MS = 155,
+    OPTION_SUPPRESS_CONNECT_HEADERS = 265,
+    OPTION_WRITE_FUNCTION = 20011,
+    OPTION_HEADER_FUNCTION = 20079,
+    OPTION_XFERINFO_FUNCTION = 20219,
+    OPTION_POST_FIELD_SIZE = 30120,
+};
+
+struct curl_slist;
+
+#define CURL_FUNCTIONS(X)                                                                          \
+    X(void *, curl_easy_init, (void))                                                              \
+    X(int, curl_easy_setopt, (void *, int, ...))                                                   \
+    X(int, curl_easy_perform, (void *))                                                            \
+    X(void, curl_easy_cleanup, (void *))                                                           \
+    X(struct curl_slist *, curl_slist_append, (struct curl_slist *, const char *))                 \
+    X(void, curl_slist_free_all, (struct curl_slist *))
+
+struct curl_library {
+#define MEMBER(type, name, arguments) type(*name) arguments;
+    CURL_FUNCTIONS(MEMBER)
+#undef MEMBER
+};
+
+#define REMEDY                                                                                     \
+    "An https address needs libcurl (Debian: apt-get install libcurl4), and not the static "       \
+    "command; http:// needs nothing. %s"
+
+/* TLS libraries keep state of the process: it is never unloaded. */
+static int open_library(struct curl_library *library, struct gput_error *error)
+{
+    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle)
+        handle = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle)
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, REMEDY, dlerror());
+#define FIND(type, name, arguments)                                                                \
+    {                                                                                              \
+        void *found = dlsym(handle, #name);                                                        \
+        memcpy(&library->name, &found, sizeof found);                                              \
+        if (!found)                                                                                \
+            return error_set(error, GPUT_ERROR_UNSUPPORTED, REMEDY, #name " is not in it.");       \
+    }
+    CURL_FUNCTIONS(FIND)
+#undef FIND
+    return GPUT_OK;
+}
+
+int curl_library_check(struct gput_error *error)
+{
+    struct curl_library library;
+    return open_library(&library, error);
+}
+
+struct transfer {
+    const struct http_post *post;
+    struct str head;
+    struct str *body;
+    size_t max_bytes;
+};
+
+static size_t take_head(const char *bytes, size_t size, size_t count, void *user)
+{
+    struct transfer *transfer = user;
+    if (transfer->head.length < transfer->max_bytes)
+        str_append_bytes(&transfer->head, bytes, size * count);
+    return size * count;
+}
+
+static size_t take_body(const char *bytes, size_t size, size_t count, void *user)
+{
+    struct transfer *transfer = user;
+    if (transfer->body->length < transfer->max_bytes)
+        str_append_bytes(transfer->body, bytes, size * count);
+    return size * count;
+}
+
+/* Called about once a second at least. */
+static int is_given_up(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
+{
+    const struct transfer *transfer = user;
+    (void)a, (void)b, (void)c, (void)d;
+    return http_post_remaining_ms(transfer->post) == 0;
+}
+
+/* Each line of the fields. */
+static struct curl_slist *list_fields(const struct curl_library *library, const char *fields)
+{
+    struct curl_slist *list = library->curl_slist_append(NULL, "Expect:"); /* one answer alone */
+    char line[2048];
+    for (const char *end; (end = strstr(fields, "\r\n")); fields = end + 2) {
+        if ((size_t)(end - fields) >= sizeof line)
+            continue;
+        memcpy(line, fields, (size_t)(end - fields));
+        line[end - fields] = '\0';
+        struct curl_slist *longer = library->curl_slist_append(list, line);
+        list = longer ? longer : list;
+    }
+    return list;
+}
+
+static void set_options(const struct curl_library *library, void *curl, struct transfer *transfer)
+{
+    const struct http_post *post = transfer->post;
+    library->curl_easy_setopt(curl, OPTION_URL, post->url->text);
+    library->curl_easy_setopt(curl, OPTION_POST_FIELDS, post->body);
+    library->curl_easy_setopt(curl, OPTION_POST_FIELD_SIZE, (int64_t)post->length);
+    library->curl_easy_setopt(curl, OPTION_WRITE_FUNCTION, take_body);
+    library->curl_easy_setopt(curl, OPTION_WRITE_DATA, transfer);
+    library->curl_easy_setopt(curl, OPTION_HEADER_FUNCTION, take_head);
+    library->curl_easy_setopt(curl, OPTION_HEADER_DATA, transfer);
+    library->curl_easy_setopt(curl, OPTION_XFERINFO_FUNCTION, is_given_up);
+    library->curl_easy_setopt(curl, OPTION_XFERINFO_DATA, transfer);
+    library->curl_easy_setopt(curl, OPTION_NO_PROGRESS, 0L);
+    library->curl_easy_setopt(curl, OPTION_NO_SIGNAL, 1L);
+    library->curl_easy_setopt(curl, OPTION_HTTP_VERSION, (long)HTTP_VERSION_1_1);
+    library->curl_easy_setopt(curl, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
+    library->curl_easy_setopt(curl, OPTION_TIMEOUT_MS, (long)http_post_remaining_ms(post));
+    if (post->authority)
+        library->curl_easy_setopt(curl, OPTION_CA_INFO, post->authority);
+}
+
+static int perform(const struct curl_library *library, void *curl, struct transfer *transfer,
+    struct http_answer *answer, struct gput_error *error)
+{
+    char why[ERROR_SIZE] = "";
+    struct curl_slist *fields = list_fields(library, transfer->post->fields);
+    set_options(library, curl, transfer);
+    library->curl_easy_setopt(curl, OPTION_HTTP_HEADER, fields);
+    library->curl_easy_setopt(curl, OPTION_ERROR_BUFFER, why);
+    int failure = library->curl_easy_perform(curl);
+    library->curl_slist_free_all(fields);
+    if (failure != OK)
+        return error_set(error, GPUT_ERROR_IO, "%s: %s", transfer->post->url->text, why);
+    if (transfer->head.failed || transfer->body->failed)
+        return error_memory(error);
+    if (transfer->head.length == 0 ||
+        !http_answer_parse(transfer->head.data, transfer->head.length,
+            clock_realtime_ns() / NS_PER_SECOND, answer) ||
+        answer->status == 0)
+        return error_set(
+            error, GPUT_ERROR_IO, "%s does not answer as HTTP", transfer->post->url->text);
+    answer->is_chunked = false; /* it joined them */
+    return GPUT_OK;
+}
+
+int curl_post_send(const struct http_post *post, struct http_answer *answer, struct str *body,
+    size_t max_bytes, struct gput_error *error)
+{
+    struct curl_library library;
+    struct transfer transfer = {.post = post, .body = body, .max_bytes = max_bytes};
+    if (http_post_remaining_ms(post) == 0) /* 0 would be "no limit" */
+        return error_set(error, GPUT_ERROR_IO, "%s did not answer in time", post->url->text);
+    TRY(open_library(&library, error));
+    void *curl = library.curl_easy_init();
+    if (!curl)
+        return error_memory(error);
+    int code = perform(&library, curl, &transfer, answer, error);
+    library.curl_easy_cleanup(curl);
+    str_finish(&transfer.head);
+    return code;
+}

@@ -1,0 +1,311 @@
+#include "push/push.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "push/http_post.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After a failure it is tried again after one second, then two, four … */
+#define MAX_BACKOFF_SECONDS 64
+
+/* ---- which metrics ---- */
+
+static bool has_column(const struct metric *rows, size_t count, const char *column)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(rows[i].column, column) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_series(const struct push_protocol *protocol, const struct metric *metric,
+    bool is_first, struct push_series *series, size_t *count)
+{
+    if (*count == PUSH_MAX_SERIES)
+        return;
+    series[*count].metric = metric;
+    protocol->name(metric, is_first, &series[*count]);
+    *count += series[*count].name[0] != '\0';
+}
+
+static void choose_series(struct push *push)
+{
+    const struct push_protocol *protocol = push->protocol;
+    const struct metric_table *first = protocol->first();
+    for (size_t i = 0; i < first->count; i++)
+        add_series(protocol, &first->rows[i], true, push->series, &push->n_series);
+    for (size_t i = 0; i < first->gpu_count; i++)
+        add_series(protocol, &first->gpu_rows[i], true, push->gpu_series, &push->n_gpu_series);
+    const struct metric_table *others = protocol->others ? protocol->others() : NULL;
+    for (size_t i = 0; others && i < others->count; i++) {
+        if (!has_column(first->rows, first->count, others->rows[i].column))
+            add_series(protocol, &others->rows[i], false, push->series, &push->n_series);
+    }
+    for (size_t i = 0; others && i < others->gpu_count; i++) {
+        if (!has_column(first->gpu_rows, first->gpu_count, others->gpu_rows[i].column))
+            add_series(
+                protocol, &others->gpu_rows[i], false, push->gpu_series, &push->n_gpu_series);
+    }
+}
+
+struct push *push_create(const struct push_protocol *protocol, struct push_settings *settings)
+{
+    struct push *push = calloc(1, sizeof *push);
+    if (!push)
+        return NULL;
+    push->protocol = protocol;
+    push->settings = *settings;
+    *settings = (struct push_settings){0};
+    atomic_init(&push->give_up_ns, INT64_MAX);
+    choose_series(push);
+    return push;
+}
+
+/* ---- the queue ---- */
+
+const struct push_sample *push_at(const struct push *push, size_t index)
+{
+    return push->waiting[(push->first + index) % PUSH_MAX_WAITING];
+}
+
+double push_value(const struct push *push, const struct push_sample *sample, size_t series)
+{
+    (void)push;
+    return sample->values[series];
+}
+
+double push_gpu_value(
+    const struct push *push, const struct push_sample *sample, uint32_t gpu, size_t series)
+{
+    return gpu < sample->n_gpus ? sample->values[push->n_series + gpu * push->n_gpu_series + series]
+                                : NAN;
+}
+
+static void drop_first(struct push *push, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(push->waiting[push->first]);
+        push->waiting[push->first] = NULL;
+        push->first = (push->first + 1) % PUSH_MAX_WAITING;
+        push->n_waiting--;
+    }
+}
+
+static struct push_sample *make_sample(
+    const struct push *push, int64_t time_ns, const struct gput_results *results)
+{
+    size_t count = push->n_series + results->n_gpus * push->n_gpu_series, at = 0;
+    struct push_sample *sample = malloc(sizeof *sample + count * sizeof(double));
+    if (!sample)
+        return NULL;
+    *sample = (struct push_sample){.time_ns = time_ns, .n_gpus = results->n_gpus};
+    for (size_t i = 0; i < push->n_series; i++)
+        sample->values[at++] = metric_value(push->series[i].metric, results);
+    for (uint32_t gpu = 0; gpu < results->n_gpus; gpu++) {
+        for (size_t i = 0; i < push->n_gpu_series; i++)
+            sample->values[at++] =
+                metric_gpu_value(push->gpu_series[i].metric, &results->gpus[gpu]);
+    }
+    return sample;
+}
+
+void push_add(struct push *push, int64_t time_ns, const struct gput_results *results)
+{
+    struct push_sample *sample = make_sample(push, time_ns, results);
+    if (!sample || results_copy(&push->results, results) != GPUT_OK) {
+        free(sample);
+        push->lost++;
+        return;
+    }
+    if (push->start_ns == 0)
+        push->start_ns = time_ns - (int64_t)(results->elapsed_seconds * (double)NS_PER_SECOND);
+    if (push->n_waiting == PUSH_MAX_WAITING) {
+        drop_first(push, 1);
+        push->lost++;
+    }
+    push->waiting[(push->first + push->n_waiting++) % PUSH_MAX_WAITING] = sample;
+}
+
+/* ---- requests ---- */
+
+static void append_base64(struct str *text, const char *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < length; i += 3) {
+        uint32_t three = 0;
+        for (size_t k = 0; k < 3; k++)
+            three = three << 8 | (i + k < length ? (unsigned char)bytes[i + k] : 0);
+        for (size_t k = 0; k < 4; k++)
+            str_append_char(text, i + k <= length ? digits[three >> (18 - 6 * k) & 63] : '=');
+    }
+}
+
+/* No end of a line in it, which would begin another field. */
+static void append_field(struct str *head, const char *name, const char *value)
+{
+    if (strpbrk(name, "\r\n: ") == NULL && strpbrk(value, "\r\n") == NULL)
+        str_printf(head, "%s: %s\r\n", name, value);
+}
+
+static void make_head(const struct push *push, struct str *head)
+{
+    const struct push_settings *settings = &push->settings;
+    str_printf(head, "Content-Type: %s\r\nUser-Agent: gpu-tracker/" GPUT_VERSION "\r\n%s",
+        push->protocol->content_type, push->protocol->fields);
+    if (settings->url.user[0]) {
+        str_append(head, "Authorization: Basic ");
+        append_base64(head, settings->url.user, strlen(settings->url.user));
+        str_append(head, "\r\n");
+    }
+    for (size_t i = 0; i < settings->fields.count; i++)
+        append_field(head, settings->fields.items[i].name, settings->fields.items[i].value);
+    if (settings->is_compressed)
+        str_append(head, "Content-Encoding: gzip\r\n");
+}
+
+static int post(struct push *push, size_t count, struct http_answer *answer, struct str *got,
+    struct gput_error *error)
+{
+    struct str body = {0}, head = {0};
+    make_head(push, &head);
+    push->protocol->encode(push, count, &body);
+    int code = body.failed || head.failed ? error_memory(error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = push->protocol->compress(push, &body, error);
+    struct http_post request = {.url = &push->settings.url,
+        .fields = str_text(&head),
+        .authority = push->settings.authority[0] ? push->settings.authority : NULL,
+        .body = str_text(&body),
+        .length = body.length,
+        .deadline_ns = clock_monotonic_ns() + push->settings.timeout_ns,
+        .give_up_ns = &push->give_up_ns};
+    if (code == GPUT_OK)
+        code = http_post_send(&request, answer, got, error);
+    str_finish(&body);
+    str_finish(&head);
+    return code;
+}
+
+static void note_refused(struct push *push, const struct str *body)
+{
+    char why[200] = "";
+    uint64_t refused = push->protocol->refused ? push->protocol->refused(body, why, sizeof why) : 0;
+    push->refused += refused;
+    if (refused > 0)
+        text_fit(push->problem, sizeof push->problem, "%s refused some figures: %s",
+            push->settings.url.text, why[0] ? why : "it does not say why");
+}
+
+/* Not all senders at the same moment. */
+static double jitter(void)
+{
+    unsigned char byte;
+    random_fill(&byte, 1);
+    return 0.8 + 0.4 * byte / 255;
+}
+
+static void wait_longer(struct push *push, double retry_after)
+{
+    double seconds = push->failures < 6 ? (double)(1 << push->failures) : MAX_BACKOFF_SECONDS;
+    push->failures++;
+    seconds *= jitter();
+    if (retry_after > seconds)
+        seconds = retry_after < 3600 ? retry_after : 3600;
+    push->next_try_ns = clock_monotonic_ns() + (int64_t)(seconds * (double)NS_PER_SECOND);
+}
+
+static void note_status(struct push *push, const struct http_answer *answer, const struct str *body)
+{
+    char said[120] = "";
+    bool is_moved = answer->status >= 300 && answer->status < 400 && answer->location[0];
+    size_t length = body->length < sizeof said ? body->length : sizeof said - 1;
+    for (size_t i = 0; i < length && body->data[i] != '\n'; i++)
+        said[i] = body->data[i] >= ' ' && body->data[i] <= '~' ? body->data[i] : '?';
+    text_fit(push->problem, sizeof push->problem, "%s answered %d %s%s%s", push->settings.url.text,
+        answer->status, answer->reason,
+        is_moved  ? ": give the new address, "
+        : said[0] ? ": "
+                  : "",
+        is_moved ? answer->location : said);
+}
+
+/* Sends the first of those that wait. False: nothing more is to be sent now. */
+static bool send_batch(struct push *push)
+{
+    struct http_answer answer;
+    struct str body = {0};
+    struct gput_error error;
+    size_t count = push->n_waiting < PUSH_MAX_BATCH ? push->n_waiting : PUSH_MAX_BATCH;
+    int code = post(push, count, &answer, &body, &error);
+    bool is_taken = code == GPUT_OK && answer.status >= 200 && answer.status < 300;
+    bool is_busy = code != GPUT_OK || push->protocol->is_busy(answer.status);
+    if (is_taken) {
+        push->failures = 0;
+        push->sent += count;
+        note_refused(push, &body);
+        drop_first(push, count);
+    } else if (code != GPUT_OK) {
+        text_fit(push->problem, sizeof push->problem, "%s", error.message);
+    } else {
+        note_status(push, &answer, &body);
+    }
+    if (!is_taken && is_busy)
+        wait_longer(push, code == GPUT_OK ? answer.retry_after : -1);
+    if (!is_taken && !is_busy) {
+        push->lost += count;
+        drop_first(push, count);
+    }
+    str_finish(&body);
+    return is_taken || !is_busy;
+}
+
+void push_send(struct push *push)
+{
+    while (push->n_waiting > 0 && clock_monotonic_ns() >= push->next_try_ns && send_batch(push))
+        ;
+}
+
+void push_finish(struct push *push)
+{
+    while (push->n_waiting > 0 && send_batch(push))
+        ;
+    push->lost += push->n_waiting;
+    drop_first(push, push->n_waiting);
+}
+
+void push_give_up(struct push *push, int64_t at_ns)
+{
+    atomic_store(&push->give_up_ns, at_ns);
+}
+
+void push_describe(const struct push *push, char *text, size_t size)
+{
+    const char *url = push->settings.url.text;
+    unsigned long long lost = push->lost, sent = push->sent, refused = push->refused;
+    if (lost > 0)
+        text_fit(text, size, "%llu of %llu samples did not reach %.200s: %s", lost, lost + sent,
+            url, push->problem[0] ? push->problem : "there was no memory");
+    else if (refused > 0)
+        text_fit(text, size, "%llu samples sent; %llu figures of them were refused: %s", sent,
+            refused, push->problem);
+    else if (push->n_waiting > 0 && push->failures > 0)
+        text_fit(text, size, "%llu samples sent to %.200s, %zu wait: %s", sent, url,
+            push->n_waiting, push->problem);
+    else
+        text_fit(text, size, "%llu samples sent to %.200s", sent, url);
+}
+
+void push_destroy(struct push *push)
+{
+    if (!push)
+        return;
+    drop_first(push, push->n_waiting);
+    push_settings_finish(&push->settings);
+    results_finish(&push->results);
+    free(push);
+}

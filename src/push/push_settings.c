@@ -1,0 +1,119 @@
+#include "push/push_settings.h"
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "push/curl_library.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* Those of OpenTelemetry. */
+#define OTLP_URL "http://localhost:4318"
+#define OTLP_PATH "/v1/metrics"
+#define OTLP_INTERVAL_MS 60000
+#define OTLP_TIMEOUT_MS 10000
+
+#define NS_PER_MS INT64_C(1000000)
+
+/* Empty is as not set. */
+static const char *read(push_variable *variable, const char *name)
+{
+    const char *text = variable(name);
+    return text && text[0] ? text : NULL;
+}
+
+/* Variables for metrics go before those for everything. */
+static const char *read_exporter(push_variable *variable, const char *what)
+{
+    char name[64];
+    snprintf(name, sizeof name, "OTEL_EXPORTER_OTLP_METRICS_%s", what);
+    const char *text = read(variable, name);
+    snprintf(name, sizeof name, "OTEL_EXPORTER_OTLP_%s", what);
+    return text ? text : read(variable, name);
+}
+
+static void remark(struct push_settings *settings, const char *what, const char *text)
+{
+    if (!settings->remark[0])
+        text_fit(settings->remark, sizeof settings->remark, "%s is \"%s\", which is not followed.",
+            what, text);
+}
+
+static int64_t read_ms(
+    struct push_settings *settings, const char *text, const char *what, int usual)
+{
+    uint64_t ms;
+    const char *end = text ? text + strlen(text) : NULL;
+    if (text && number_parse_uint64(text, end, &ms) == end && ms > 0 && ms <= INT32_MAX)
+        return (int64_t)ms * NS_PER_MS;
+    if (text)
+        remark(settings, what, text);
+    return usual * NS_PER_MS;
+}
+
+static int read_url(struct push_settings *settings, const char *url, push_variable *variable,
+    struct gput_error *error)
+{
+    const char *whole = read(variable, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT");
+    const char *base = read(variable, "OTEL_EXPORTER_OTLP_ENDPOINT");
+    bool is_given = url[0] != '\0';
+    const char *text = is_given ? url : whole ? whole : base ? base : OTLP_URL;
+    TRY(push_url_parse(text, &settings->url, error));
+    bool lacks_path = push_url_lacks_path(&settings->url);
+    if (is_given ? lacks_path : !whole)
+        TRY(push_url_append(&settings->url, OTLP_PATH, error));
+    return settings->url.is_https ? curl_library_check(error) : GPUT_OK;
+}
+
+static void read_list(
+    struct push_settings *settings, struct labels *labels, const char *what, const char *text)
+{
+    struct gput_error error;
+    if (text && labels_add_list(labels, text, LABELS_OF_OTEL, &error) != GPUT_OK)
+        remark(settings, what, "not a list of NAME=VALUE");
+}
+
+static void read_transport(struct push_settings *settings, push_variable *variable)
+{
+    const char *protocol = read_exporter(variable, "PROTOCOL");
+    const char *compression = read_exporter(variable, "COMPRESSION");
+    const char *authority = read_exporter(variable, "CERTIFICATE");
+    settings->timeout_ns = read_ms(settings, read_exporter(variable, "TIMEOUT"),
+        "OTEL_EXPORTER_OTLP_TIMEOUT", OTLP_TIMEOUT_MS);
+    settings->is_compressed = !compression || strcmp(compression, "none") != 0;
+    if (compression && strcmp(compression, "none") != 0 && strcmp(compression, "gzip") != 0)
+        remark(settings, "OTEL_EXPORTER_OTLP_COMPRESSION", compression);
+    if (protocol && strcmp(protocol, "http/protobuf") != 0)
+        remark(settings, "OTEL_EXPORTER_OTLP_PROTOCOL", protocol);
+    snprintf(settings->authority, sizeof settings->authority, "%s", authority ? authority : "");
+    read_list(settings, &settings->fields, "OTEL_EXPORTER_OTLP_HEADERS",
+        read_exporter(variable, "HEADERS"));
+}
+
+int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
+    double interval_seconds, push_variable *variable, struct gput_error *error)
+{
+    *settings = (struct push_settings){0};
+    const char *disabled = read(variable, "OTEL_SDK_DISABLED");
+    const char *service = read(variable, "OTEL_SERVICE_NAME");
+    settings->is_off = disabled && strcasecmp(disabled, "true") == 0;
+    TRY(read_url(settings, url, variable, error));
+    read_transport(settings, variable);
+    settings->interval_ns = read_ms(settings, read(variable, "OTEL_METRIC_EXPORT_INTERVAL"),
+        "OTEL_METRIC_EXPORT_INTERVAL", OTLP_INTERVAL_MS);
+    if (interval_seconds > 0)
+        settings->interval_ns = (int64_t)(interval_seconds * (double)NS_PER_SECOND);
+    read_list(settings, &settings->labels, "OTEL_RESOURCE_ATTRIBUTES",
+        read(variable, "OTEL_RESOURCE_ATTRIBUTES"));
+    if (service && labels_set(&settings->labels, "service.name", service) != GPUT_OK)
+        return error_memory(error);
+    return labels_add_list(&settings->labels, labels, LABELS_OF_PROMETHEUS, error);
+}
+
+void push_settings_finish(struct push_settings *settings)
+{
+    labels_finish(&settings->labels);
+    labels_finish(&settings->fields);
+}

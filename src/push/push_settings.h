@@ -1,0 +1,38 @@
+/*
+ * Where metrics of a session are sent, and how: by options, and by OpenTelemetry's variables.
+ */
+#pragma once
+
+#include "output/labels.h"
+#include "push/push_url.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct push_settings {
+    struct push_url url;
+    struct labels labels; /* of all that is sent */
+    struct labels fields; /* of the heads of requests */
+    char authority[1024]; /* certificates of authorities for https, a file; "": the system's */
+    int64_t interval_ns;  /* between two samples that are sent */
+    int64_t timeout_ns;   /* of a request */
+    bool is_compressed;   /* by gzip */
+    bool is_off;          /* OTEL_SDK_DISABLED */
+    char remark[256];     /* what of the variables is not followed; "" */
+};
+
+/* The value of a variable of the environment; NULL: it is not set. */
+typedef const char *push_variable(const char *name);
+
+/*
+ * For OTLP. `url` "" is what OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT or
+ * the conventions say; one without a path gets /v1/metrics. `labels` (NULL: none) go before
+ * OTEL_RESOURCE_ATTRIBUTES, and `interval_seconds` (0: not given) before
+ * OTEL_METRIC_EXPORT_INTERVAL. A variable that cannot be read counts as not set, with a remark.
+ * The caller calls push_settings_finish(), also after an error. Errors: GPUT_ERROR_INVALID,
+ * GPUT_ERROR_UNSUPPORTED (https without libcurl), GPUT_ERROR_MEMORY.
+ */
+int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
+    double interval_seconds, push_variable *variable, struct gput_error *error);
+
+void push_settings_finish(struct push_settings *settings);

@@ -1,0 +1,96 @@
+"""A receiver of metrics on the loopback, which answers as a test says; and protobuf, as far as requests have it."""
+
+import gzip
+import http.server
+import struct
+import threading
+
+
+def fields(message):
+    """The fields of a message: number -> list of values (int, or bytes)."""
+    found, at = {}, 0
+
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+
+    while at < len(message):
+        number, kind = divmod(varint(), 8)
+        if kind == 0:
+            value = varint()
+        elif kind == 1:
+            value = message[at:at + 8]
+            at += 8
+        elif kind == 2:
+            length = varint()
+            value = message[at:at + length]
+            assert len(value) == length
+            at += length
+        else:
+            raise AssertionError(f"wire type {kind}")
+        found.setdefault(number, []).append(value)
+    return found
+
+
+def double(value):
+    return struct.unpack("<d", value)[0]
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """Keeps the requests that came. `answers` are tried in turn, the last one for all others: (status, fields, body), or a function of the
+    handler."""
+
+    daemon_threads = True
+
+    def __init__(self, *answers):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers = list(answers) or [(200, {}, b"")]
+        self.requests = []  # (path, fields, body)
+        self.ended = threading.Event()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self, path=""):
+        return f"http://127.0.0.1:{self.server_port}{path}"
+
+    def close(self):
+        self.ended.set()
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers["Content-Encoding"] == "gzip":
+            body = gzip.decompress(body)
+        server = self.server
+        server.requests.append((self.path, self.headers, body))
+        answer = server.answers.pop(0) if len(server.answers) > 1 else server.answers[0]
+        if callable(answer):
+            return answer(self)
+        status, extra, content = answer
+        self.send_response(status)
+        for name, value in ({"Content-Length": str(len(content))} | extra).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+
+def hang(handler):
+    handler.server.ended.wait()
+
+
+def hang_up(handler):
+    handler.close_connection = True
