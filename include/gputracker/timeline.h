@@ -40,7 +40,7 @@ struct gput_timeline_options {
      * What to merge. Each input is one of these: a trace root (a folder that contains "system" or
      * "framework"); a folder of trace files (merged timelines in it are skipped, with a warning); a
      * trace file of PyTorch's profiler or any other in Chrome's format, optionally compressed with
-     * gzip; a tracking file or sub-tracking file of a session (.csv, .sqlite, .gputblocks).
+     * gzip or Zstandard; a tracking file or sub-tracking file of a session (.csv, .sqlite, .gputblocks).
      */
     const char *const *inputs;
     size_t input_count;

@@ -1,32 +1,39 @@
 #include "trace/byte_source.h"
 
+#include "trace/read_ahead.h"
+#include "trace/unpacking.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
-#define PACKED_BUFFER (128 * 1024)
+#define INPUT_SIZE (128 * 1024)
+/* What is unpacked before a thread is worth while. */
+#define SMALL (1u << 20)
 
 struct byte_source {
     char *name;
     int fd;                      /* -1: from memory */
     const unsigned char *memory; /* what is left of it */
     size_t memory_left;
-    uint64_t bytes_read;
-    bool packed;
-    bool ended; /* nothing more will come */
-    const char *damage;
-    z_stream inflater;
-    bool in_member;       /* inside a gzip member: the data may not end here */
-    unsigned char *input; /* read, not yet used */
+    _Atomic uint64_t bytes_read;
+    unsigned char *input; /* the beginning of the file, later what is being unpacked */
     size_t input_at, input_length;
+    struct unpacking *unpacking; /* NULL: the bytes come as they stand */
+    bool may_read_ahead;
+    uint64_t unpacked;
+    struct read_ahead *ahead; /* has all above to itself, but for bytes_read */
+    bool has_ended;           /* nothing more will come */
+    const char *damage;
 };
 
-static int read_raw(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
-    struct gput_error *error)
+static int read_raw(
+    void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
 {
+    struct byte_source *source = user;
     if (source->fd < 0) {
         *length = capacity < source->memory_left ? capacity : source->memory_left;
         if (*length > 0)
@@ -42,32 +49,26 @@ static int read_raw(struct byte_source *source, void *buffer, size_t capacity, s
         if (got < 0)
             return error_set_errno(error, errno, "Cannot read %s", source->name);
         *length = (size_t)got;
-        source->bytes_read += *length;
+        atomic_fetch_add_explicit(&source->bytes_read, *length, memory_order_relaxed);
         return GPUT_OK;
     }
 }
 
-static int refill(struct byte_source *source, struct gput_error *error)
-{
-    source->input_at = 0;
-    return read_raw(source, source->input, PACKED_BUFFER, &source->input_length, error);
-}
-
-/* Fills the input buffer and checks whether a gzip file starts there. */
+/* Reads the beginning, which says whether the file is packed. */
 static int start(struct byte_source *source, struct gput_error *error)
 {
-    source->input = malloc(PACKED_BUFFER);
+    struct gput_error why;
+    source->input = malloc(INPUT_SIZE);
     if (!source->input)
         return error_memory(error);
-    TRY(refill(source, error));
-    source->packed =
-        source->input_length >= 2 && source->input[0] == 0x1f && source->input[1] == 0x8b;
-    if (source->packed && inflateInit2(&source->inflater, 16 + MAX_WBITS) != Z_OK) {
-        source->packed = false;
-        return error_memory(error);
-    }
-    source->in_member = source->packed;
-    return GPUT_OK;
+    TRY(read_raw(source, source->input, INPUT_SIZE, &source->input_length, error));
+    if (!unpacking_is_packed(source->input, source->input_length))
+        return GPUT_OK;
+    int code = unpacking_create(source->input, source->input_length, INPUT_SIZE, read_raw, source,
+        &source->unpacking, &why);
+    return code == GPUT_OK
+               ? GPUT_OK
+               : error_set(error, why.code, "Cannot read %s: %s", source->name, why.message);
 }
 
 static int create(const char *name, struct byte_source **source, struct gput_error *error)
@@ -120,65 +121,37 @@ int byte_source_open_memory(
     return started(source, error);
 }
 
-/* After a member: another one, or the end. Zeroes after the last one are padding. */
-static int next_member(struct byte_source *source, struct gput_error *error)
+static int unpack(
+    void *user, void *buffer, size_t capacity, size_t *length, struct gput_error *error)
 {
-    if (source->input_at == source->input_length)
-        TRY(refill(source, error));
-    if (source->input_length == 0) {
-        source->ended = true;
-        return GPUT_OK;
-    }
-    if (source->input[source->input_at] != 0x1f) {
-        source->ended = true;
-        if (source->input[source->input_at] != 0)
-            source->damage = "is damaged";
-        return GPUT_OK;
-    }
-    inflateReset(&source->inflater);
-    source->in_member = true;
-    return GPUT_OK;
+    return unpacking_next(user, buffer, capacity, length, error);
 }
 
-/* One call of inflate(), with what comes after it. */
-static int inflate_some(struct byte_source *source, struct gput_error *error)
+/* Where no thread can be had all stays as it is. */
+static void start_reading_ahead(struct byte_source *source)
 {
-    if (!source->in_member)
-        return next_member(source, error);
-    if (source->input_at == source->input_length) {
-        TRY(refill(source, error));
-        if (source->input_length == 0) {
-            source->damage = "ends too early";
-            source->ended = true;
-            return GPUT_OK;
-        }
-    }
-    z_stream *inflater = &source->inflater;
-    inflater->next_in = source->input + source->input_at;
-    inflater->avail_in = (uInt)(source->input_length - source->input_at);
-    int result = inflate(inflater, Z_NO_FLUSH);
-    source->input_at = source->input_length - inflater->avail_in;
-    if (result == Z_STREAM_END) {
-        source->in_member = false;
-    } else if (result == Z_MEM_ERROR) {
-        return error_memory(error);
-    } else if (result != Z_OK && result != Z_BUF_ERROR) {
-        source->damage = "is damaged";
-        source->ended = true;
-    }
-    return GPUT_OK;
+    source->may_read_ahead = false;
+    read_ahead_start(unpack, source->unpacking, &source->ahead, NULL);
+}
+
+void byte_source_read_ahead(struct byte_source *source)
+{
+    source->may_read_ahead = source->unpacking;
 }
 
 static int read_packed(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error)
 {
-    z_stream *inflater = &source->inflater;
-    size_t space = capacity < UINT32_MAX ? capacity : UINT32_MAX;
-    inflater->next_out = buffer;
-    inflater->avail_out = (uInt)space;
-    while (inflater->avail_out == space && !source->ended)
-        TRY(inflate_some(source, error));
-    *length = space - inflater->avail_out;
+    if (source->may_read_ahead && source->unpacked >= SMALL)
+        start_reading_ahead(source);
+    if (source->ahead)
+        TRY(read_ahead_take(source->ahead, buffer, capacity, length, error));
+    else
+        TRY(unpacking_next(source->unpacking, buffer, capacity, length, error));
+    source->unpacked += *length;
+    source->has_ended = *length == 0;
+    if (source->has_ended)
+        source->damage = unpacking_damage(source->unpacking);
     return GPUT_OK;
 }
 
@@ -186,9 +159,9 @@ int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, 
     struct gput_error *error)
 {
     *length = 0;
-    if (source->ended || capacity == 0)
+    if (source->has_ended || capacity == 0)
         return GPUT_OK;
-    if (source->packed)
+    if (source->unpacking)
         return read_packed(source, buffer, capacity, length, error);
     size_t kept = source->input_length - source->input_at;
     if (kept == 0)
@@ -206,20 +179,20 @@ const char *byte_source_damage(const struct byte_source *source)
 
 uint64_t byte_source_bytes_read(const struct byte_source *source)
 {
-    return source->bytes_read;
+    return atomic_load_explicit(&source->bytes_read, memory_order_relaxed);
 }
 
 int byte_source_plain_fd(const struct byte_source *source)
 {
-    return source->packed ? -1 : source->fd;
+    return source->unpacking ? -1 : source->fd;
 }
 
 void byte_source_close(struct byte_source *source)
 {
     if (!source)
         return;
-    if (source->packed)
-        inflateEnd(&source->inflater);
+    read_ahead_stop(source->ahead);
+    unpacking_destroy(source->unpacking);
     if (source->fd >= 0)
         close(source->fd);
     free(source->input);

@@ -1,6 +1,7 @@
 /*
- * Bytes from a file in order, decompressed if it is gzip (recognized by its first bytes, never by
- * its name). Memory: two small buffers, whatever the size of the file.
+ * Bytes from a file in order, decompressed if it is gzip or Zstandard (recognized by its first
+ * bytes, never by its name). Memory: a few small buffers, whatever the size of the file; of
+ * Zstandard what its writer made necessary, at most 128 MiB.
  */
 #pragma once
 
@@ -12,12 +13,16 @@
 
 struct byte_source;
 
-/* Opens a file. The source is freed by byte_source_close(); `path` is copied. */
+/* Opens a file. The source is freed by byte_source_close(); `path` is copied. Errors:
+ * GPUT_ERROR_UNSUPPORTED when what would decompress it is missing. */
 int byte_source_open(const char *path, struct byte_source **source, struct gput_error *error);
 
 /* The same over bytes in memory, which must outlive the source. For tests and fuzzing. */
 int byte_source_open_memory(
     const void *bytes, size_t length, struct byte_source **source, struct gput_error *error);
+
+/* From now on what is packed and not small is unpacked ahead, by a thread of its own. */
+void byte_source_read_ahead(struct byte_source *source);
 
 /*
  * Gives up to `capacity` bytes; `*length` 0 at the end. Packed data that breaks off or is damaged

@@ -1,6 +1,6 @@
 /*
  * The events of one trace file, in its order: Chrome traces in both forms (an array, or an object
- * with "traceEvents"), what PyTorch's profiler writes, optionally compressed with gzip. Memory is
+ * with "traceEvents"), what PyTorch's profiler writes, optionally compressed. Memory is
  * bounded by the largest single event.
  *
  * Damage loses no intact event: what does not scan is skipped and counted, and a truncated file

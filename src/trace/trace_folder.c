@@ -15,7 +15,8 @@
 static int is_trace(const struct dirent *entry)
 {
     const char *name = entry->d_name;
-    return name[0] != '.' && (text_ends_with(name, ".json") || text_ends_with(name, ".json.gz"));
+    return name[0] != '.' && (text_ends_with(name, ".json") || text_ends_with(name, ".json.gz") ||
+                                 text_ends_with(name, ".json.zst"));
 }
 
 /* Takes `path` over. */
@@ -74,7 +75,7 @@ static int add_folder(struct trace_paths *list, const char *folder,
     if (code == GPUT_OK && list->count == before)
         return error_set(error, GPUT_ERROR_FORMAT,
             "%s is neither a trace root (with \"system\" or \"framework\" in it) nor are there "
-            "trace files (.json, .json.gz) in it",
+            "trace files (.json, .json.gz, .json.zst) in it",
             folder);
     return code;
 }

@@ -17,9 +17,9 @@ struct trace_paths {
 
 /* An empty list is all zeroes. */
 
-/* Adds a file, or all trace files (.json, .json.gz) of a folder by name, but for merged timelines,
- * of which `report` is warned: they hold again what is next to them. Errors: GPUT_ERROR_NOT_FOUND;
- * GPUT_ERROR_FORMAT for a folder without any. */
+/* Adds a file, or all trace files (.json, .json.gz, .json.zst) of a folder by name, but for merged
+ * timelines, of which `report` is warned: they hold again what is next to them. Errors:
+ * GPUT_ERROR_NOT_FOUND; GPUT_ERROR_FORMAT for a folder without any. */
 int trace_paths_add(struct trace_paths *list, const char *path, const struct read_report *report,
     struct gput_error *error);
 

@@ -278,7 +278,7 @@ class Kineto(CommandTest):
         (self.folder / "empty").mkdir()
         done = self.run_command("pytorch", "diff", "a", "empty")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("no trace files (.json, .json.gz) in empty", done.stderr)
+        self.assertIn("no trace files (.json, .json.gz, .json.zst) in empty", done.stderr)
 
     def test_traces_that_do_not_name_their_rank_are_distinguished(self):
         for name in "a.json", "b.json":
