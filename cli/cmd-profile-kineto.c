@@ -2,6 +2,7 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "command.h"
+#include "cores.h"
 #include "message.h"
 #include "numbers.h"
 #include "tables.h"
@@ -38,6 +39,8 @@ int cmd_profile_kineto(const struct arguments *arguments)
     int code = tables_read_format(arguments, &format, &error);
     if (code == GPUT_OK)
         code = read_limit(arguments, &options.limit, &error);
+    if (code == GPUT_OK)
+        code = cores_read(arguments, &options.cores, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = gput_kineto_tables(

@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "choice.h"
 #include "command.h"
+#include "cores.h"
 #include "message.h"
 #include "numbers.h"
 #include "tables.h"
@@ -235,6 +236,8 @@ int cmd_profile(const struct arguments *arguments)
     struct gput_tables *tables = NULL;
     struct gput_error error;
     int code = read_options(arguments, &lists, &options, &error);
+    if (code == GPUT_OK)
+        code = cores_read(arguments, &options.cores, &error);
     bool usage = code == GPUT_ERROR_INVALID;
     if (code == GPUT_OK)
         code = gput_profile_tables(

@@ -1,6 +1,7 @@
 /* gpu-tracker timeline merge: many recordings on one timeline. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "cores.h"
 #include "message.h"
 #include "numbers.h"
 #include "report.h"
@@ -78,6 +79,8 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->has_end = window.has_end;
     options->start = window.start;
     options->end = window.end;
+    if (code == GPUT_OK)
+        code = cores_read(arguments, &options->cores, error);
     if (code == GPUT_OK)
         code = read_low(arguments_value(arguments, OPTION_LOW), low_name, options, error);
     return code;

@@ -336,6 +336,9 @@ static const struct option options[OPTION_COUNT] = {
         .help =
             "Mark the moments when this metric of a training profile is below the threshold, with "
             "all readings near them. Defaults to GPUUtilization=85; 'none' marks nothing."},
+    [OPTION_CORES] = {'j', "cores", ARGUMENT_TEXT, "number", .newer = true,
+        .help = "How many cores read large files. The result is the same. Defaults to those that "
+                "this process may use."},
     [OPTION_TABLE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to the screen."},
     [OPTION_TABLE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",

@@ -11,6 +11,7 @@
 #include <gputracker/blocks.h>
 #include <gputracker/comparison.h>
 #include <gputracker/config.h>
+#include <gputracker/cores.h>
 #include <gputracker/doctor.h>
 #include <gputracker/energy.h>
 #include <gputracker/energy_recording.h>

@@ -132,7 +132,8 @@ struct gput_profile_options {
     void (*warn)(void *user, const char *message);
     /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< passed to take(), warn() and progress() */
+    void *user;     /**< passed to take(), warn() and progress() */
+    unsigned cores; /**< that read; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_profile_options_default(). */
@@ -270,7 +271,8 @@ struct gput_kineto_options {
                                                       that are missing, unknown or different */
     /** Called now and then with the progress of reading, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< passed to warn() and progress() */
+    void *user;     /**< passed to warn() and progress() */
+    unsigned cores; /**< that read; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_kineto_options_default(). */

@@ -40,7 +40,8 @@ struct gput_timeline_options {
      * What to merge. Each input is one of these: a trace root (a folder that contains "system" or
      * "framework"); a folder of trace files (merged timelines in it are skipped, with a warning); a
      * trace file of PyTorch's profiler or any other in Chrome's format, optionally compressed with
-     * gzip or Zstandard; a tracking file or sub-tracking file of a session (.csv, .sqlite, .gputblocks).
+     * gzip or Zstandard; a tracking file or sub-tracking file of a session (.csv, .sqlite,
+     * .gputblocks).
      */
     const char *const *inputs;
     size_t input_count;
@@ -69,7 +70,8 @@ struct gput_timeline_options {
     /** Called now and then with the progress of merging, 0 to 1; it may decrease a little. May be
      * NULL. */
     void (*progress)(void *user, double done);
-    void *user; /**< passed to warn() and progress() */
+    void *user;     /**< passed to warn() and progress() */
+    unsigned cores; /**< that read and write; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_timeline_options_default(). */

@@ -273,6 +273,7 @@ static PyObject *profile(PyObject *module, PyObject *args, PyObject *keywords)
     struct native_call call;
     if (!native_call_begin(&call))
         return NULL;
+    options.cores = gput_usable_cores();
     options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = call.warnings;
@@ -417,6 +418,7 @@ static PyObject *kineto(PyObject *module, PyObject *args)
     if (!native_call_begin(&call))
         return NULL;
     options.limit = limit > 0 ? (size_t)limit : 0;
+    options.cores = gput_usable_cores();
     options.temporary_folder = getenv("TMPDIR");
     options.warn = native_warnings_add;
     options.user = call.warnings;

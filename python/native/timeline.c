@@ -59,6 +59,7 @@ static PyObject *merge_timeline(PyObject *Py_UNUSED(module), PyObject *args, PyO
     struct native_call call;
     if (!native_call_begin(&call))
         return NULL;
+    options.cores = gput_usable_cores();
     options.warn = native_warnings_add;
     options.user = call.warnings;
     if (read_timeline_options(call.held, args, keywords, &options))

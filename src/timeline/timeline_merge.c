@@ -216,6 +216,7 @@ static void listen(struct merge *merge, double from, double span)
     struct read_report *report = &merge->adding.report;
     report->progress = merge->options->progress;
     report->user = merge->options->user;
+    report->cores = merge->options->cores;
     report->progress_from = from;
     report->progress_span = span;
     report->bytes_total = merge->bytes;

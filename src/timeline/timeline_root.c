@@ -81,7 +81,7 @@ static int add_as_written(struct adding *adding, const struct framework_event *e
     const struct trace_event *written = event->written;
     const struct json_value *name = &written->name, *args = &written->args;
     struct event_place place = {.file = adding->text_file,
-        .at = event_stream_place(event->stream, written),
+        .at = event_stream_place(event->stream),
         .text = written->text,
         .length = written->length};
     slice->name = (struct json_text){name->text, name->length, name->flags};

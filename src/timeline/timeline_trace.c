@@ -407,7 +407,7 @@ static int add_plain(struct adding *adding, const struct trace_event *event, int
     if (adding->args.failed)
         return error_memory(error);
     struct event_place place = {.file = adding->text_file,
-        .at = event_stream_place(adding->stream, event),
+        .at = event_stream_place(adding->stream),
         .text = event->text,
         .length = event->length};
     bool stays = place.file != SOURCE_NONE && adding->args.length == 0;
@@ -514,6 +514,7 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
     for (int i = 0; i < KNOWN_THREADS; i++)
         adding.known[i].thread = TRACK_NONE;
     TRY(event_stream_open(path, &adding.stream, error));
+    event_stream_use_cores(adding.stream, inputs->report.cores);
     adding.text_file =
         source_texts_add(inputs->timeline->texts, event_stream_plain_fd(adding.stream), path);
     int code = add_events(&adding, path, error);

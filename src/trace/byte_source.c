@@ -172,6 +172,14 @@ int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, 
     return GPUT_OK;
 }
 
+int byte_source_move(struct byte_source *source, uint64_t place, struct gput_error *error)
+{
+    source->input_at = source->input_length;
+    if (lseek(source->fd, (off_t)place, SEEK_SET) < 0)
+        return error_set_errno(error, errno, "Cannot read %s", source->name);
+    return GPUT_OK;
+}
+
 const char *byte_source_damage(const struct byte_source *source)
 {
     return source->damage;

@@ -32,6 +32,9 @@ void byte_source_read_ahead(struct byte_source *source);
 int byte_source_read(struct byte_source *source, void *buffer, size_t capacity, size_t *length,
     struct gput_error *error);
 
+/* Goes on at that offset of a plain file. */
+int byte_source_move(struct byte_source *source, uint64_t place, struct gput_error *error);
+
 /* NULL, or what is wrong with the packed data: "ends too early", "is damaged". Static text. */
 const char *byte_source_damage(const struct byte_source *source);
 

@@ -2,15 +2,22 @@
 
 #include "base/str.h"
 #include "trace/event_shapes.h"
+#include "trace/event_windows.h"
 #include "trace/text_window.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum place { AT_START, IN_MEMBERS, IN_EVENTS, AT_END };
 
 struct event_stream {
     struct text_window window;
+    struct event_windows *windows;     /* what other threads found; NULL: there are none */
+    const struct event_window *passed; /* the one whose events are being given; NULL: none */
+    size_t next_passed;
+    uint64_t size; /* of the file that the windows are of */
+    uint64_t at;   /* in the file: of the event just given */
     struct event_shapes *shapes;
     enum place place;
     bool object_form;
@@ -50,6 +57,21 @@ int event_stream_open(const char *path, struct event_stream **stream, struct gpu
     *stream = NULL;
     TRY(byte_source_open(path, &source, error));
     return event_stream_open_source(source, path, stream, error);
+}
+
+void event_stream_use_cores(struct event_stream *stream, unsigned cores)
+{
+    struct byte_source *source = stream->window.source;
+    int fd = byte_source_plain_fd(source);
+    struct stat info;
+    if (cores < 2)
+        return;
+    byte_source_read_ahead(source);
+    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
+        info.st_size < EVENT_WINDOWS_MIN)
+        return;
+    stream->size = (uint64_t)info.st_size;
+    event_windows_create(fd, stream->size, cores, &stream->windows, NULL);
 }
 
 /* Moves to the next byte that is neither white space nor, when asked, a comma. False at the end. */
@@ -131,16 +153,51 @@ static enum json_status scan_event(struct event_stream *stream, struct trace_eve
     return status;
 }
 
+/* Whether other threads have found the events from here on. */
+static bool begin_window(struct event_stream *stream)
+{
+    struct text_window *window = &stream->window;
+    if (!stream->windows)
+        return false;
+    stream->passed = event_windows_at(stream->windows, text_window_place(window, window->at));
+    stream->next_passed = 0;
+    return stream->passed;
+}
+
+/* Gives the next event of a window. Behind the last, reading goes on in the file. */
+static int next_passed(
+    struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
+{
+    const struct event_window *passed = stream->passed;
+    *there = stream->next_passed < passed->count;
+    if (*there) {
+        *event = passed->events[stream->next_passed++];
+        stream->at = passed->text_at + (uint64_t)(event->text - passed->text);
+        stream->counts.events++;
+        return GPUT_OK;
+    }
+    stream->counts.empty += passed->empty;
+    stream->resyncing = false;
+    stream->passed = NULL;
+    TRY(text_window_move(&stream->window, passed->end, error));
+    begin_window(stream);
+    return GPUT_OK;
+}
+
 static int next_in_events(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error)
 {
     struct text_window *window = &stream->window;
     bool more;
+    if (stream->passed)
+        return next_passed(stream, event, there, error);
     TRY(find_byte(stream, true, &more, error));
     if (!more) {
         end_torn(stream);
         return GPUT_OK;
     }
+    if (begin_window(stream))
+        return GPUT_OK;
     if (*window->at == ']') {
         window->at++;
         stream->resyncing = false;
@@ -157,6 +214,7 @@ static int next_in_events(
     } else if (event->type != 0) {
         stream->resyncing = false;
         stream->counts.events++;
+        stream->at = text_window_place(window, event->text);
         *there = true;
     } else if (!stream->resyncing) {
         stream->counts.damaged++;
@@ -270,8 +328,8 @@ static int start(struct event_stream *stream, struct gput_error *error)
 }
 
 /*
- * Reads to the end after a whole trace, so that the checksum of compressed data is verified. What is
- * no trace may have no end.
+ * Reads to the end after a whole trace, so that the checksum of compressed data is verified. What
+ * is no trace may have no end.
  */
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
@@ -301,21 +359,27 @@ int event_stream_next(
     return GPUT_OK;
 }
 
-uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event)
+uint64_t event_stream_place(const struct event_stream *stream)
 {
-    return stream->window.dropped + (uint64_t)(event->text - stream->window.buffer);
+    return stream->at;
+}
+
+/* Of the file, packed as it may be. */
+static uint64_t bytes_read(const struct event_stream *stream)
+{
+    return stream->windows ? stream->at : byte_source_bytes_read(stream->window.source);
 }
 
 void event_stream_report_progress(
     const struct event_stream *stream, const struct read_report *report)
 {
     if (stream->counts.events % 4096 == 0)
-        read_report_progress(report, byte_source_bytes_read(stream->window.source));
+        read_report_progress(report, bytes_read(stream));
 }
 
 void event_stream_report_end(const struct event_stream *stream, struct read_report *report)
 {
-    report->bytes_read += byte_source_bytes_read(stream->window.source);
+    report->bytes_read += stream->windows ? stream->size : bytes_read(stream);
     read_report_progress(report, 0);
 }
 
@@ -376,6 +440,7 @@ void event_stream_close(struct event_stream *stream)
 {
     if (!stream)
         return;
+    event_windows_destroy(stream->windows);
     text_window_finish(&stream->window);
     event_shapes_destroy(stream->shapes);
     str_finish(&stream->warning);

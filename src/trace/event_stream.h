@@ -38,6 +38,10 @@ int event_stream_open(const char *path, struct event_stream **stream, struct gpu
 int event_stream_open_source(struct byte_source *source, const char *name,
     struct event_stream **stream, struct gput_error *error);
 
+/* Has as many threads as that find the events of a large file, the caller among them. What is given
+ * stays the same, to the byte. To be called before the first event. */
+void event_stream_use_cores(struct event_stream *stream, unsigned cores);
+
 /*
  * Gives the next event; `*there` is false at the end. The slices of `event` are valid until the
  * next call.
@@ -46,7 +50,7 @@ int event_stream_next(
     struct event_stream *stream, struct trace_event *event, bool *there, struct gput_error *error);
 
 /* The offset in the file of the event just given; meaningful if the file is not compressed. */
-uint64_t event_stream_place(const struct event_stream *stream, const struct trace_event *event);
+uint64_t event_stream_place(const struct event_stream *stream);
 
 /* Reports the progress of reading, every few thousand events. */
 void event_stream_report_progress(

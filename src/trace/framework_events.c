@@ -260,6 +260,7 @@ int framework_events_read(const struct trace_file *file, framework_visitor *visi
         .base_ns = file->base_us * 1000};
     struct event_stream *stream;
     TRY(event_stream_open(file->path, &stream, error));
+    event_stream_use_cores(stream, report->cores);
     reading.stream = stream;
     int code = read_stream(&reading, stream, error);
     if (code == GPUT_OK)

@@ -1,6 +1,6 @@
 /*
  * What happened while trace files were read: how much was there, what was left out, and one warning
- * a file that was not whole.
+ * a file that was not whole. It begins with who listens, and how many cores may read.
  */
 #pragma once
 
@@ -22,6 +22,7 @@ struct read_report {
     uint64_t bytes_total; /* of all files that are read */
     uint64_t bytes_read;  /* of those that were read to their end */
     void *user;
+    unsigned cores; /* that may read */
 };
 
 /* Reports how far reading is: `bytes` into a file. */

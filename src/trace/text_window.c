@@ -6,7 +6,7 @@
 
 #define FIRST_CAPACITY ((256u << 10) + JSON_PADDING)
 
-static void place(struct text_window *window, size_t length)
+static void place_text(struct text_window *window, size_t length)
 {
     window->at = window->buffer;
     window->end = window->buffer + length;
@@ -22,7 +22,7 @@ int text_window_init(
         text_window_finish(window);
         return error_memory(error);
     }
-    place(window, 0);
+    place_text(window, 0);
     return GPUT_OK;
 }
 
@@ -43,13 +43,13 @@ int text_window_fill(struct text_window *window, bool *more, struct gput_error *
     size_t kept = (size_t)(window->end - window->at);
     window->dropped += (size_t)(window->at - window->buffer);
     memmove(window->buffer, window->at, kept);
-    place(window, kept);
+    place_text(window, kept);
     *more = false;
     if (window->last)
         return GPUT_OK;
     if (kept + JSON_PADDING + window->capacity / 4 > window->capacity) {
         bool grown = grow(window);
-        place(window, kept);
+        place_text(window, kept);
         if (!grown)
             return GPUT_OK;
     }
@@ -58,7 +58,20 @@ int text_window_fill(struct text_window *window, bool *more, struct gput_error *
         window->capacity - JSON_PADDING - kept, &got, error));
     window->last = got == 0;
     *more = got > 0;
-    place(window, kept + got);
+    place_text(window, kept + got);
+    return GPUT_OK;
+}
+
+int text_window_move(struct text_window *window, uint64_t place, struct gput_error *error)
+{
+    if (place <= text_window_place(window, window->end)) {
+        window->at = window->buffer + (place - window->dropped);
+        return GPUT_OK;
+    }
+    TRY(byte_source_move(window->source, place, error));
+    window->dropped = place;
+    window->last = false;
+    place_text(window, 0);
     return GPUT_OK;
 }
 

@@ -35,4 +35,13 @@ int text_window_init(
  */
 int text_window_fill(struct text_window *window, bool *more, struct gput_error *error);
 
+/* The offset in the source of what stands there. */
+static inline uint64_t text_window_place(const struct text_window *window, const char *at)
+{
+    return window->dropped + (uint64_t)(at - window->buffer);
+}
+
+/* Goes on at that offset of a plain file, which is no smaller than that of `at`. */
+int text_window_move(struct text_window *window, uint64_t place, struct gput_error *error);
+
 void text_window_finish(struct text_window *window);

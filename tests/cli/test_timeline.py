@@ -54,6 +54,27 @@ class Merge(CommandTest):
         times = [event["ts"] for event in events if "ts" in event]
         self.assertEqual(times, sorted(times))
 
+    def test_any_number_of_cores_gives_the_same_bytes(self):
+        events = (f'{{"ph": "X", "name": "k{i % 97}", "cat": "kernel", "pid": {i % 3}, "tid": {i % 5}, "ts": {i * 7919 % 100003}.5, '
+                  f'"dur": {i % 11}, "args": {{"device": 0, "stream": {i % 5}, "in": [{{"}},{{": "\\"{{{i}"}}]}}}}' for i in range(60000))
+        pathlib.Path(self.folder, "large.json").write_text("[" + ",\n".join(events) + "]")
+        merged, kernels = set(), set()
+        for cores in 1, 2, 5:
+            done = self.merge("large.json", "-o", f"{cores}.json", "-j", cores)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            merged.add(pathlib.Path(self.folder, f"{cores}.json").read_bytes())
+            kernels.add(self.run_command("pytorch", "kernels", f"--cores={cores}", "large.json").stdout)
+        self.assertEqual(len(merged), 1)
+        self.assertEqual(merged.pop().count(b'"ph": "X"'), 60000)
+        self.assertEqual(len(kernels), 1)
+        self.assertIn("k10 ", kernels.pop())
+
+    def test_a_number_of_cores_is_one_or_more(self):
+        for word in "0", "-1", "x", "":
+            done = self.merge(KINETO / "rank0.json", "-o", "m.json", f"-j{word}" if word else "--cores=")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("-j must be a number of cores from 1 to 1024", done.stderr)
+
     def test_an_output_to_a_pipe_is_the_trace_alone(self):
         done = self.merge(KINETO / "rank0.json", "-o", "-")
         check_structure(self, json.loads(done.stdout))

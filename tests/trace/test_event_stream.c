@@ -3,6 +3,8 @@
 #include "trace/event_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
 static const char array_form[] =
@@ -202,6 +204,115 @@ static void reads_no_further_in_what_is_no_trace(void **state)
     event_stream_close(stream);
 }
 
+/* ---- several threads ---- */
+
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525 + 1013904223;
+    return *state >> 8;
+}
+
+/* An event of one of several kinds, some of which hold what looks like events. */
+static void append_event(struct str *text, uint32_t *random)
+{
+    uint32_t kind = next_random(random) % 1000, time = next_random(random);
+    str_printf(text, "%*s{\"ph\": \"X\", \"ts\": %u.5, \"name\": \"", (int)(kind % 3), "", time);
+    if (kind == 0)
+        str_append_repeated(text, 'x', 700000);
+    str_append(text, kind % 7 == 0 ? "},\\n{\\\"ph\\\": \\\"X\\\"}, \\\\" : "a{");
+    str_append(text, "\", \"args\": {\"in\": [");
+    for (uint32_t i = 0; i < (kind == 1 ? 20000 : kind % 4); i++)
+        str_printf(text, "%s{\"ph\": \"X\", \"ts\": %u}", i > 0 ? ",\n" : "", i);
+    str_append(text, "]}}");
+    if (kind == 2)
+        str_append(text, ", , {\"ph\": \"X\", \"ts\": oops}");
+    if (kind == 3)
+        str_append(text, ",{}, {\"no\": \"type\"}, {}");
+    str_append(text, kind % 5 == 0 ? "," : ",\n");
+}
+
+static void make_trace(struct str *text, uint32_t seed, bool is_damaged)
+{
+    str_clear(text);
+    str_append(text, "{\"traceEvents\": [");
+    while (text->length < 6000000)
+        append_event(text, &seed);
+    str_append(text, "{}], \"traceEvents\": [{\"ph\": \"X\", \"ts\": 9}], \"end\": 1}");
+    for (int i = 0; is_damaged && i < 30; i++)
+        text->data[next_random(&seed) % text->length] = "\"{}[],x"[i % 7];
+}
+
+struct sum {
+    uint64_t events, hash;
+    struct event_counts counts;
+    char warning[256];
+};
+
+static struct sum sum_up(const char *path, unsigned cores)
+{
+    struct sum sum = {0};
+    struct event_stream *stream;
+    struct trace_event event;
+    bool there;
+    assert_int_equal(event_stream_open(path, &stream, NULL), GPUT_OK);
+    event_stream_use_cores(stream, cores);
+    while (event_stream_next(stream, &event, &there, NULL) == GPUT_OK && there) {
+        const uint64_t parts[] = {event_stream_place(stream), event.length,
+            (uint64_t)event.start_ns, event.name.length, event.args.length};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            sum.hash = (sum.hash ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        for (size_t i = 0; i < event.length; i += 64)
+            sum.hash = (sum.hash ^ (unsigned char)event.text[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum.events++;
+    }
+    sum.counts = *event_stream_counts(stream);
+    const char *warning = event_stream_warning(stream);
+    snprintf(sum.warning, sizeof sum.warning, "%s", warning ? warning : "");
+    event_stream_close(stream);
+    return sum;
+}
+
+static void write_file(const char *path, const struct str *text, bool is_packed)
+{
+    gzFile file = gzopen(path, is_packed ? "wb1" : "wbT");
+    assert_int_equal(gzfwrite(text->data, 1, text->length, file), text->length);
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+/* Returns the number of events. */
+static uint64_t compare_cores(const struct str *text, bool is_packed)
+{
+    static const unsigned cores[] = {2, 7};
+    char path[] = "/tmp/gput-test-XXXXXX";
+    close(mkstemp(path));
+    write_file(path, text, is_packed);
+    struct sum one = sum_up(path, 1);
+    for (size_t i = 0; i < 2; i++) {
+        struct sum several = sum_up(path, cores[i]);
+        assert_int_equal(several.events, one.events);
+        assert_int_equal(several.hash, one.hash);
+        assert_memory_equal(&several.counts, &one.counts, sizeof one.counts);
+        assert_string_equal(several.warning, one.warning);
+    }
+    unlink(path);
+    return one.events;
+}
+
+static void several_threads_find_what_one_does(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    for (uint32_t seed = 1; seed <= 3; seed++) {
+        make_trace(&text, seed, false);
+        assert_true(compare_cores(&text, seed == 2) > 2000);
+        text.length -= 2000000; /* truncated */
+        compare_cores(&text, seed == 2);
+        make_trace(&text, seed, true);
+        compare_cores(&text, false);
+    }
+    str_finish(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +325,7 @@ int main(void)
         cmocka_unit_test(reads_gzip_of_several_members_cut_anywhere),
         cmocka_unit_test(uses_what_can_be_unpacked_of_broken_gzip),
         cmocka_unit_test(reads_events_larger_than_its_window),
+        cmocka_unit_test(several_threads_find_what_one_does),
     };
     return cmocka_run_group_tests_name("trace/event_stream", tests, NULL, NULL);
 }

@@ -195,6 +195,7 @@ static int read_file(
     struct kineto_ranks *ranks = &reading->run->ranks;
     struct event_stream *stream;
     TRY(event_stream_open(ranks->all[file].path, &stream, error));
+    event_stream_use_cores(stream, report->cores);
     reading->file = kineto_merged_of(ranks, file, stream);
     int code = read_stream(reading, stream, report, error);
     kineto_merged_finish(&reading->file);

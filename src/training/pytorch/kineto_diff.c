@@ -65,6 +65,7 @@ static int read_trace(struct comparing *comparing, uint32_t number, int side,
     int code = event_stream_open(ranks->all[number].path, &stream, error);
     if (code != GPUT_OK)
         return code;
+    event_stream_use_cores(stream, report->cores);
     struct kineto_merged file = kineto_merged_of(ranks, number, stream);
     comparing->unusable = 0;
     while (code == GPUT_OK && there) {

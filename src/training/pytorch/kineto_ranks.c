@@ -44,7 +44,8 @@ int kineto_ranks_add(struct kineto_ranks *ranks, const char *path, const struct 
     trace_paths_finish(&files);
     if (code == GPUT_ERROR_FORMAT)
         return error_set(error, code,
-            "There are no trace files (.json, .json.gz, .json.zst) in %s: this view is of traces of PyTorch's "
+            "There are no trace files (.json, .json.gz, .json.zst) in %s: this view is of traces "
+            "of PyTorch's "
             "profiler%s",
             path, trace_root_is(path) ? ", and that is the trace root of a training profile" : "");
     return code;

@@ -439,7 +439,8 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
 static int make_view(enum gput_kineto_view view, const struct gput_kineto_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    struct read_report report = {.warn = options->warn,
+    struct read_report report = {.cores = options->cores,
+        .warn = options->warn,
         .progress = options->progress,
         .progress_span = 1,
         .user = options->user};

@@ -79,7 +79,8 @@ int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_o
         return error_set(error, GPUT_ERROR_INVALID, "There is no such view of a profile");
     TRY(check_options(&options, error));
     struct profile_frame_selection selection = selection_of(&options, view);
-    struct read_report report = {.warn = options.warn,
+    struct read_report report = {.cores = options.cores,
+        .warn = options.warn,
         .progress = options.progress,
         .progress_span = 1,
         .user = options.user};

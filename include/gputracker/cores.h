@@ -1,0 +1,27 @@
+/*
+ * How many cores this process may use: an option of what reads large files.
+ *
+ *     options.cores = gput_usable_cores();
+ */
+#ifndef GPUTRACKER_CORES_H
+#define GPUTRACKER_CORES_H
+
+#include <gputracker/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * The cores of this process's affinity mask, or fewer where its control group has a quota or a
+ * smaller set, or Slurm allocated less. A part of a core counts as one.
+ *
+ * Returns: at least 1.
+ */
+GPUT_API unsigned gput_usable_cores(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
