@@ -52,8 +52,9 @@ def _facts(usage):
         facts.append(f"CPU {usage.cpu_seconds:.3f} s{percent}")
     if usage.gpu_percent is not None:
         facts.append(f"GPU {usage.gpu_percent:.0f} %")
-    if usage.gpu_ram.age_seconds > 0:
-        facts.append(f"GPU RAM as of {usage.gpu_ram.age_seconds:.2f} s before the end")
+    gpu_ram = usage.device_ram if usage.why_no_gpu_ram else usage.gpu_ram
+    if gpu_ram.age_seconds > 0:
+        facts.append(f"GPU RAM as of {gpu_ram.age_seconds:.3f} s before the end")
     if usage.joules is not None:
         facts.append(f"{usage.joules:.3g} J")
     return facts

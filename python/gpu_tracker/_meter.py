@@ -35,7 +35,7 @@ class Usage:
         self.ram = Memory([ram for _, ram, _ in self.samples], report["max_ram"]["combined"]["total_rss"])
         gpu = report["gpu_utilization"]
         self.has_gpu = gpu["system_gpu_count"] > 0
-        self.device_ram = Memory(device_ram if self.has_gpu else [])
+        self.device_ram = Memory(device_ram if self.has_gpu else [], age_seconds=_device_age(report))
         # What drivers hide at one sample may be what they list at none.
         is_known = self.has_gpu and report["max_gpu_ram"]["combined"] is not None
         peaks = report.get("gpu_peaks") or {}
@@ -73,6 +73,12 @@ def _why_no_gpu_ram(report):
         return source["reason"].partition("; of the GPUs")[0]
     reasons = [gpu["missing"] for gpu in report.get("gpus", []) if gpu.get("missing")]
     return reasons[0] if reasons else "the driver had not reported it in time"
+
+
+def _device_age(report):
+    """How long before the last sample the driver was last read; 0.0: for that sample, or there is none."""
+    read = [gpu["last_reading_seconds"] for gpu in report.get("gpus", []) if gpu["last_reading_seconds"] is not None]
+    return max(0.0, report["compute_time"]["time"] - min(read)) if read else 0.0
 
 
 def _known(value):

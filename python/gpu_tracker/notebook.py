@@ -96,9 +96,9 @@ class CellReport:
         ram, gpu = ([_text_of(figure) for figure in memory] for memory in self._memories())
         why = self.usage.why_no_gpu_ram
         if self.compact:
-            gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{self._gpu_age}"
+            gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{_age(self.usage.gpu_ram)}"
             if why:
-                gpu += f" (all use: {'/'.join(self._device())} MB)"
+                gpu += f" (all use: {'/'.join(self._device())} MB{_age(self.usage.device_ram)})"
             return (
                 f"CPU: {'/'.join(ram)} MB | GPU: {gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
             )
@@ -106,17 +106,11 @@ class CellReport:
         label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
         lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in ((label, ram), ("GPU", gpu))]
-        lines[-1] += self._gpu_age
+        lines[-1] += _age(self.usage.gpu_ram)
         if why:
             device = self._device()
-            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MB  use of the GPUs by anybody; of this process: {why}")
+            lines.append(f"All:{device[0]:>9}{device[1]:>7}{device[2]:>7} MB{_age(self.usage.device_ram)}  use of the GPUs by anybody; of this process: {why}")
         return "\n".join(lines)
-
-    @property
-    def _gpu_age(self):
-        """What is said of GPU RAM when the driver did not answer at the end of the cell; "": it did."""
-        age = self.usage.gpu_ram.age_seconds
-        return f" (the driver's answer of {age:.2f} s before the end)" if age > 0 else ""
 
     __repr__ = __str__
 
@@ -124,6 +118,11 @@ class CellReport:
         from ._cell_html import html
 
         return {"text/plain": str(self), "text/html": html(self)}
+
+
+def _age(memory):
+    """What is said of GPU RAM when the driver did not answer at the end of the cell; "": it did."""
+    return f" (the driver's answer of {memory.age_seconds:.3f} s before the end)" if memory.age_seconds > 0 else ""
 
 
 class Options:

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A driver that has not answered for so long is not waited for again before it does. */
+#define OVERDUE_NS (NS_PER_SECOND / 10)
+
 void gpu_feed_view_finish(struct gpu_feed_view *view)
 {
     gpu_process_list_finish(&view->processes);
@@ -120,7 +123,8 @@ void gpu_feed_request(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);
     if (!feed->finished) {
-        feed->devices_asked++;
+        if (feed->devices_asked++ == feed->devices_answered)
+            feed->devices_unanswered_ns = clock_monotonic_ns();
         ask_for_list(feed);
         if (!feed->synchronous) {
             pthread_cond_signal(&feed->wake_devices);
@@ -200,10 +204,13 @@ bool gpu_feed_await_all(struct gpu_feed *feed, int64_t deadline_ns)
 void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns)
 {
     struct timespec until = clock_timespec_of_ns(deadline_ns);
+    bool in_time = true;
     pthread_mutex_lock(&feed->lock);
     while (feed->opened && !feed->finished && feed->devices_answered < feed->devices_asked &&
-           !feed->devices_overdue)
-        feed->devices_overdue = pthread_cond_timedwait(&feed->done, &feed->lock, &until) != 0;
+           !feed->devices_overdue && in_time)
+        in_time = pthread_cond_timedwait(&feed->done, &feed->lock, &until) == 0;
+    if (!in_time)
+        feed->devices_overdue = clock_monotonic_ns() - feed->devices_unanswered_ns >= OVERDUE_NS;
     pthread_mutex_unlock(&feed->lock);
 }
 

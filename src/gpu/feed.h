@@ -68,7 +68,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view);
 void gpu_feed_request_list(struct gpu_feed *feed);
 
 /* Waits for the devices' figures only, until `deadline_ns` at most. Does not wait when the source
- * is not open, or when the last such wait timed out and no answer came since. */
+ * is not open, or has not answered for a tenth of a second in which such a wait timed out. */
 void gpu_feed_await_devices(struct gpu_feed *feed, int64_t deadline_ns);
 
 /* The same for the list that was last requested. */

@@ -126,6 +126,7 @@ void feed_read_devices(struct gpu_feed *feed)
         watch_memory(feed, i, reading.ram_used_bytes);
     }
     feed->devices_answered = asked;
+    feed->devices_unanswered_ns = clock_monotonic_ns();
     feed->devices_overdue = false;
     pthread_cond_broadcast(&feed->done);
 }

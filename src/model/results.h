@@ -100,6 +100,10 @@ struct gput_gpu {
     double mean_descendants_sm_percent;
     double max_power_watts;
     double mean_power_watts;
+    /* When the driver was read for the first and the last time, in seconds after the start;
+     * negative: before it. NaN: never. */
+    double first_reading_seconds;
+    double last_reading_seconds;
     struct { /* as of the last sample */
         double ram_bytes;
         double combined_ram_bytes;

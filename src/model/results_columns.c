@@ -208,6 +208,8 @@ static const struct results_column gpus[] = {
     GPU(mean_descendants_sm_percent, "percent", "share that its descendants kept busy (mean)"),
     GPU(max_power_watts, "watts", "power (maximum)"),
     GPU(mean_power_watts, "watts", "power (mean)"),
+    GPU(first_reading_seconds, "seconds", "when its figures were first read, after the start; negative: before it"),
+    GPU(last_reading_seconds, "seconds", "when its figures were last read, after the start"),
     GPU_ALONE(now.ram_bytes, "bytes", "RAM in use by any process (last sample)"),
     GPU_ALONE(now.combined_ram_bytes, "bytes", "RAM that main and its descendants hold (last sample)"),
     GPU_ALONE(now.utilization_percent, "percent", "use of the GPU by any process (last sample)"),

@@ -69,6 +69,16 @@ static void add_list_age(struct gpu_usage *usage, const struct gpu_sample *sampl
     }
 }
 
+/* A sample may have a reading that one before it had, too. */
+static void add_reading_time(struct gpu_usage_device *usage, int64_t read_ns)
+{
+    if (read_ns == 0)
+        return;
+    if (usage->first_read_ns == 0)
+        usage->first_read_ns = read_ns;
+    usage->last_read_ns = read_ns;
+}
+
 void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, double seconds)
 {
     reserve(usage, sample->n_devices);
@@ -87,6 +97,7 @@ void gpu_usage_add(struct gpu_usage *usage, const struct gpu_sample *sample, dou
         for (int figure = 0; figure < GPU_USAGE_FIGURES; figure++)
             add(&usage->devices[i].values[figure], figures[figure], seconds);
         add_untracked(&usage->devices[i], device);
+        add_reading_time(&usage->devices[i], device->read_ns);
         usage->devices[i].counts_ram_twice = device->counts_ram_twice;
         if (!device->ram_is_raised)
             usage->devices[i].max_read_bytes =

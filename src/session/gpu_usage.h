@@ -40,7 +40,8 @@ struct gpu_usage {
         double min_untracked_bytes;
         bool counts_ram_twice; /* as of the last sample */
         double max_read_bytes; /* RAM in use as the driver reported it; 0: it did not */
-    } * devices;               /* owned */
+        int64_t first_read_ns, last_read_ns; /* when the driver was read; 0: never */
+    } * devices;                             /* owned */
     double late_list_seconds; /* age of the oldest list of processes at a sample at which the memory
                                  in use had changed since; 0: lists came in time */
 };

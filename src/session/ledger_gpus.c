@@ -38,6 +38,22 @@ static double max_ram(const struct ledger *ledger, size_t device, enum gpu_usage
     return gpu_usage_limit(usage, device, gpu_usage_max(usage, device, figure));
 }
 
+/* NaN: nothing was read. */
+static double seconds_after_start(const struct ledger *ledger, int64_t read_ns)
+{
+    return read_ns ? clock_seconds_of_ns(read_ns - ledger->settings->start_ns) : NAN;
+}
+
+static void fill_reading_times(const struct ledger *ledger, size_t i, struct gput_gpu *gpu)
+{
+    const struct gpu_usage *usage = &ledger->gpu_usage;
+    bool is_sampled = i < usage->n_devices;
+    gpu->first_reading_seconds =
+        seconds_after_start(ledger, is_sampled ? usage->devices[i].first_read_ns : 0);
+    gpu->last_reading_seconds =
+        seconds_after_start(ledger, is_sampled ? usage->devices[i].last_read_ns : 0);
+}
+
 static struct gput_gpu figures_of(
     const struct ledger *ledger, const struct gpu_device *device, size_t i)
 {
@@ -84,6 +100,7 @@ void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results)
         memcpy(gpu->pci_address, devices[i].pci_address, sizeof gpu->pci_address);
         snprintf(gpu->vendor, sizeof gpu->vendor, "%s", gpu_vendor_name(devices[i].vendor));
         gpu_device_explain(&devices[i], GPU_ENERGY, gpu->missing, sizeof gpu->missing);
+        fill_reading_times(ledger, i, gpu);
         drop_unknown_zeros(ledger, i, gpu);
     }
     for (int i = GPUT_MAIN_GPU_RAM; i <= GPUT_SYSTEM_GPU_RAM; i++)

@@ -488,7 +488,7 @@ class GpuRam(package.PackageTest):
             "open('new', 'w').write('delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\\n' + text)\n" \
             "os.rename('new', os.environ['FAKE_NVML_SCENARIO'])"
         _, output = self.figures(hang)
-        self.assertRegex(output, r"GPU: +0 +0 +100 MB \(the driver's answer of \d+\.\d\d s before the end\)\n")
+        self.assertRegex(output, r"GPU: +0 +0 +100 MB \(the driver's answer of \d+\.\d{3} s before the end\)\n")
 
     def test_what_is_not_known_at_one_end_is_not_consumed(self):
         from gpu_tracker._meter import Memory

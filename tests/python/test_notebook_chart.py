@@ -6,7 +6,7 @@ import package
 
 
 class Chart(package.PackageTest):
-    def report(self, samples, kernel_peak=0.0, gpu_peak=0.0):
+    def report(self, samples, kernel_peak=0.0, gpu_peak=0.0, read_at=2.0):
         from gpu_tracker._meter import Usage
         from gpu_tracker.notebook import CellReport
 
@@ -14,6 +14,8 @@ class Chart(package.PackageTest):
             "max_ram": {"combined": {"total_rss": kernel_peak}},
             "max_gpu_ram": {"combined": gpu_peak},
             "sources": {"process_gpu_ram": {"reason": "not <known>; of the GPUs, by anybody, 9 MB"}} if gpu_peak is None else {},
+            "compute_time": {"time": 2.0},
+            "gpus": [{"last_reading_seconds": read_at}, {"last_reading_seconds": None}],
             "gpu_utilization": {"system_gpu_count": 1, "gpu_percentages": {"mean_sum_percent": 40.0}},
             "accounting": {"cpu_seconds": {"sampled": 1.5}},
             "energy": {"combined": 12.0},
@@ -59,6 +61,9 @@ class Chart(package.PackageTest):
         self.assertIn("GPU RAM of this process is not known: not &lt;known&gt;", html)
         report.compact = True
         self.assertIn("GPU: n/a (all use: 0/0/858 MB) | Time", str(report))
+        report = self.report([(10, 1e8, 0.0), (12, 1e8, 0.0)], gpu_peak=None, read_at=1.5)  # the driver did not answer at the end
+        self.assertIn("All:        0      0    858 MB (the driver's answer of 0.500 s before the end)  use of", str(report))
+        self.assertIn("GPU RAM as of 0.500 s before the end", report._repr_mimebundle_()["text/html"])
         report = self.report([(10, 1e8, nan), (11, 1e8, 5e8), (12, 1e8, 2e8)])  # before the first list
         self.assertEqual(report.data[3:6], (None, 286, 191))
         report = self.report([(10, 1e8, 0.0), (11, 1e8, 5e8), (12, 1e8, nan)])

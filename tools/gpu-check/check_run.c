@@ -272,7 +272,7 @@ void check_compare(struct check *check, const json_t *report, const char *place,
     else if (isnan(figure.ours) && !driver_has_it)
         check_table_state(&check->table, figure.figure, false, "missing without a reason");
     else if (figure.is_timed && busy.is_busy && !(fabs(figure.ours - right) <= figure.tolerance))
-        check_table_skip(&check->table, figure.figure, busy.why);
+        check_table_skip_missed(&check->table, figure, busy.why);
     else
         check_table_compare(&check->table, figure);
 }

@@ -95,6 +95,14 @@ void check_table_compare(struct check_table *table, struct check_figure figure)
     finish_row(table);
 }
 
+void check_table_skip_missed(struct check_table *table, struct check_figure figure, const char *why)
+{
+    json_t *row = begin_row(table, figure.figure, figure.unit);
+    set_figure(row, &figure, figure.ours - right_value(&figure));
+    set_skipped(table, row, why);
+    finish_row(table);
+}
+
 void check_table_bounds(
     struct check_table *table, struct check_figure figure, double at_least, double at_most)
 {

@@ -47,6 +47,10 @@ void check_table_note(
 /* What could not be tried here, and why. */
 void check_table_skip(struct check_table *table, const char *figure, const char *why);
 
+/* A figure that was missed for a reason of the machine's. */
+void check_table_skip_missed(
+    struct check_table *table, struct check_figure figure, const char *why);
+
 /* Writes gpu-check.md and gpu-check.json into that folder, whole or not at all; false: a file could
  * not be written. */
 bool check_table_write(struct check_table *table, const char *folder, json_t *machine);

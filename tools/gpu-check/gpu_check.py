@@ -88,6 +88,13 @@ class Cuda:
         self._call("cuMemFree_v2", pointer)
 
 
+def compare_left(rows, figure, memory, why_missing=None):
+    if memory.age_seconds:
+        rows.skip(figure, f"the driver's answer was {memory.age_seconds * 1e3:.0f} ms late")
+    else:
+        rows.compare(figure, "bytes", 256 * MIB, memory.consumed, PIECE, why_missing)
+
+
 def check_left(rows, cuda):
     """As a notebook measures a cell: what it left."""
     from gpu_tracker._meter import Meter
@@ -102,12 +109,9 @@ def check_left(rows, cuda):
         time.sleep(milliseconds / 1000)
         usage = meter.stop()
         figure = f"cell of {milliseconds} ms that leaves 256 MiB"
-        if usage.gpu_ram.age_seconds:
-            rows.skip(figure, f"the driver's list was {usage.gpu_ram.age_seconds * 1e3:.0f} ms late")
-            continue
-        rows.compare(figure, "bytes", 256 * MIB, usage.gpu_ram.consumed, PIECE, usage.why_no_gpu_ram)
+        compare_left(rows, figure, usage.gpu_ram, usage.why_no_gpu_ram)
         if not IS_SHARED:
-            rows.compare(f"{figure}: in use on the GPU", "bytes", 256 * MIB, usage.device_ram.consumed, PIECE)
+            compare_left(rows, f"{figure}: in use on the GPU", usage.device_ram)
     for pointer in held:
         cuda.free(pointer)
 

@@ -96,22 +96,34 @@ struct consumption {
     bool has_counter; /* else joules are power, integrated */
 };
 
+/* For how long, at both ends, gpu-tracker takes power on, because the driver's answer was early or
+ * late: on a machine that is busy some tens of milliseconds. */
+static double unread_s(const struct check *check, const struct check_result *result)
+{
+    double first_s = check_number(check, result->report, "gpu.first_reading_seconds");
+    double last_s = check_number(check, result->report, "gpu.last_reading_seconds");
+    return fabs(first_s) + fabs(result->last_s - result->first_s - last_s);
+}
+
 /*
- * Our first and last reading of the counter are those of the first and last sample. The counter
- * stands still between two renewals, and the watching thread reads it at moments of its own: at
- * each end that is as much energy as the GPU can take in that time.
+ * The counter stands still between two renewals, and both read it at moments of their own: at each
+ * end that is as much energy as the GPU can take in that time. Its power is a mean, of the last
+ * second on many GPUs: in a short run that is less.
  */
-static double energy_tolerance(const struct check_result *result)
+static double energy_tolerance(
+    const struct check *check, const struct check_result *result, double joules)
 {
     const struct nvml_watch *watch = &result->watch;
     double renewal_s = nvml_watch_renewal_s(watch);
-    return watch->max_watts *
+    double most_watts = fmax(watch->max_watts, joules / (result->last_s - result->first_s));
+    return most_watts *
            (2 * (isnan(renewal_s) ? 1 : renewal_s) + nvml_watch_gap_s(watch, result->first_s) +
-               nvml_watch_gap_s(watch, result->last_s));
+               nvml_watch_gap_s(watch, result->last_s) + unread_s(check, result));
 }
 
 /* Power is sampled by both: at each change between rest and busy one sample holds for too long. */
-static struct consumption watched_consumption(const struct check_result *result)
+static struct consumption watched_consumption(
+    const struct check *check, const struct check_result *result)
 {
     const struct nvml_watch *watch = &result->watch;
     struct consumption seen = {.seconds = result->last_s - result->first_s};
@@ -122,8 +134,8 @@ static struct consumption watched_consumption(const struct check_result *result)
         seen.watts * 0.02 + (watch->max_watts - seen.watts) * 2 * gap_s / seen.seconds;
     seen.joules = nvml_watch_joules(watch, result->first_s, result->last_s);
     seen.has_counter = !isnan(seen.joules);
-    seen.joules_tolerance =
-        seen.has_counter ? energy_tolerance(result) : seen.watts_tolerance * seen.seconds;
+    seen.joules_tolerance = seen.has_counter ? energy_tolerance(check, result, seen.joules)
+                                             : seen.watts_tolerance * seen.seconds;
     if (!seen.has_counter)
         seen.joules = seen.watts * seen.seconds;
     return seen;
@@ -152,7 +164,7 @@ static void compare_energy(struct check *check, const char *load, unsigned secon
     monotonic_sleep_until(monotonic_now_ns() + REST_MS * NS_PER_MS);
     if (!check_track(check, "--st 0.1", steps, &result))
         return;
-    struct consumption seen = watched_consumption(&result);
+    struct consumption seen = watched_consumption(check, &result);
     snprintf(
         figure, sizeof figure, "energy%s, %s", seen.has_counter ? "" : " without a counter", when);
     check_table_compare(
