@@ -108,7 +108,9 @@ static const struct option options[OPTION_COUNT] = {
             "The brand of the GPUs: 'nvidia', 'amd' or 'intel'. Defaults to all that are found."},
     [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
-                "and .sqlite; in the latter the table is called \"data\"."},
+                "and .sqlite; in the latter the table is called \"data\". A name that ends in "
+                ".plain.csv is for programs that take CSV with one header: units and machine are "
+                "in the file next to it."},
     [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
         .help =
             "Replace the tracking file if it exists already; in a rank of a parallel job, every "

@@ -200,8 +200,8 @@ static bool read_kept(
 /* ---- Tracking files ---- */
 
 struct samples {
-    double first, last, cpu_seconds, max_ram_bytes, max_gpu_ram_bytes, gpu_sum;
-    double count, gpu_count;
+    double first, last, cpu_seconds, gpu_sum, count, gpu_count;
+    double max_ram, max_gpu_ram; /* in the units of the file */
 };
 
 static void add_rows(struct samples *samples, const struct tracking_row *rows, size_t count)
@@ -213,9 +213,8 @@ static void add_rows(struct samples *samples, const struct tracking_row *rows, s
             samples->cpu_seconds += gap * values[GPUT_CPU_COMBINED_SUM] / 100;
         samples->first = known(samples->first, rows[i].timestamp);
         samples->last = rows[i].timestamp;
-        samples->max_ram_bytes = fmax(samples->max_ram_bytes, values[GPUT_COMBINED_RAM]);
-        samples->max_gpu_ram_bytes =
-            fmax(samples->max_gpu_ram_bytes, values[GPUT_COMBINED_GPU_RAM]);
+        samples->max_ram = fmax(samples->max_ram, values[GPUT_COMBINED_RAM]);
+        samples->max_gpu_ram = fmax(samples->max_gpu_ram, values[GPUT_COMBINED_GPU_RAM]);
         double gpu = values[GPUT_GPU_HARDWARE_UTILIZATION];
         samples->gpu_sum += isnan(gpu) ? 0 : gpu;
         samples->gpu_count += !isnan(gpu);
@@ -228,8 +227,7 @@ static int read_rows(
 {
     size_t count = 1;
     int code = GPUT_OK;
-    *samples =
-        (struct samples){.first = NAN, .last = NAN, .max_ram_bytes = NAN, .max_gpu_ram_bytes = NAN};
+    *samples = (struct samples){.first = NAN, .last = NAN, .max_ram = NAN, .max_gpu_ram = NAN};
     struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
     if (!rows)
         return error_memory(error);
@@ -286,8 +284,8 @@ static void take_samples(struct gput_fleet *fleet, const char *path, const struc
     rank->start = known(rank->start, samples->first);
     rank->seconds = known(samples->last - rank->start, NAN);
     rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
-    rank->max_ram_bytes = samples->max_ram_bytes;
-    rank->max_gpu_ram_bytes = samples->max_gpu_ram_bytes;
+    rank->max_ram_bytes = samples->max_ram / gput_ram_unit_factor(data->ram_unit);
+    rank->max_gpu_ram_bytes = samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit);
     rank->gpus = data->n_expected_gpus;
     rank->gpu_percent =
         rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;

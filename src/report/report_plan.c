@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "base/text.h"
+#include "formats/tracking/tracking_file.h"
 #include "report/report_rank.h"
 
 #include <ctype.h>
@@ -22,6 +24,8 @@
 static size_t stem_length(const char *name)
 {
     const char *dot = strrchr(name, '.');
+    if (text_ends_with(name, TRACKING_PLAIN_EXTENSION))
+        return strlen(name) - strlen(TRACKING_PLAIN_EXTENSION);
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 

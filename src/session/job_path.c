@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/text.h"
+#include "formats/tracking/tracking_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,9 @@ static size_t extension_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const char *dot = name[0] ? strrchr(name + 1, '.') : NULL;
+    size_t plain = strlen(TRACKING_PLAIN_EXTENSION);
+    if (dot && text_ends_with(name + 1, TRACKING_PLAIN_EXTENSION))
+        return strlen(path) - plain;
     return dot ? (size_t)(dot - path) : strlen(path);
 }
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_identity.h"
+#include "formats/tracking/tracking_sidecar.h"
 #include "model/process_columns.h"
 #include "session/sink.h"
 
@@ -317,10 +318,12 @@ static void end_file(struct sink_writer *writer, void *user, const struct sink_e
         sink_writer_warn(writer, "The table of processes is not whole: %s", error.message);
     int code = tracking_file_finish(output->file, &rows_lost, &error);
     sink_writer_set_rows_lost(writer, rows_lost);
-    if (end->is_unused)
+    if (end->is_unused) {
         unlink(output->path);
-    else if (code != GPUT_OK && !output->warned)
+        tracking_sidecar_remove(output->path);
+    } else if (code != GPUT_OK && !output->warned) {
         sink_writer_warn(writer, "%s", error.message);
+    }
     free(output->path);
     free(output);
 }

@@ -86,8 +86,32 @@ class TrackingFile(CommandTest):
             self.assertNotIn(b"precious", (self.folder / name).read_bytes())
         self.assertFalse((self.folder / "started").exists())
 
+    def test_plain_csv_is_read_by_all_as_the_usual_form_is(self):
+        self.assertEqual(self.run_command("run", "--st=0.02", "--ru=megabytes", "--tf", "a.plain.csv", "sleep", "0.1").returncode, 0)
+        self.assert_folder_is("a.plain.csv", "a.plain.csv.session.json")
+        with open(self.folder / "a.plain.csv", newline="") as file:
+            lines = list(csv.reader(file))
+        self.assertEqual(lines[0], COLUMNS)
+        static = json.loads((self.folder / "a.plain.csv.session.json").read_text())["static_data"]
+        self.assertEqual((list(static), static["ram_unit"]), (STATIC, "megabytes"))
+        with open(self.folder / "b.csv", "w", newline="") as file:
+            csv.writer(file).writerows([static.keys(), static.values(), *lines])
+        (self.folder / "m.csv").write_text("process_id,code_block_name,position,timestamp\n1,x,0,0\n1,x,1,4e9\n")
+        both = [self.run_command("sub-track", "analyze", "--tf", name, "--stf", "m.csv", "-f", "json").stdout for name in ("a.plain.csv", "b.csv")]
+        self.assertIn('"main_ram"', both[0])
+        self.assertEqual(both[0].replace("a.plain.csv", "b.csv"), both[1])
+        for command in (["report", "a.plain.csv", "-f", "json"], ["job", "a.plain.csv", "-f", "json"], ["timeline", "merge", "-o", "t.json", "a.plain.csv"]):
+            self.assertEqual(self.run_command(*command).returncode, 0, command)
+        ranks = json.loads(self.run_command("job", "a.plain.csv", "-f", "json").stdout)["ranks"]
+        peak = max(float(line[COLUMNS.index("combined_ram")]) for line in lines[1:])
+        self.assertAlmostEqual(ranks[0]["max_ram_bytes"] / 1e6, peak)
+        (self.folder / "a.plain.csv.session.json").unlink()
+        done = self.run_command("sub-track", "analyze", "--tf", "a.plain.csv")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a.plain.csv.session.json, which has its units, is missing", done.stderr)
+
     def test_a_command_that_never_began_leaves_no_file_in_the_way(self):
-        for name in ("rows.csv", "rows.sqlite"):
+        for name in ("rows.csv", "rows.plain.csv", "rows.sqlite"):
             self.assertEqual(self.run_command("run", "--tf", name, "no-such-command").returncode, 127)
             self.assert_folder_is()
 

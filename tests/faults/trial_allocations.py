@@ -104,6 +104,12 @@ def run_csv(rounds):
               *PROGRAM, check=session_lost, also=["t.csv"])
 
 
+@failing("run --tf x.plain.csv", 30)
+def run_plain_csv(rounds):
+    fail_each(rounds, lambda folder: None, "r.json", "run", "--tf", "t.plain.csv", "-o", "r.json", "--", *PROGRAM, check=session_lost,
+              also=["t.plain.csv"])
+
+
 @failing("analyze")
 def analyze(rounds):
     fail_each(rounds, lambda folder: (tracked(folder, "t.csv"), marks_csv(folder)), "a.json",

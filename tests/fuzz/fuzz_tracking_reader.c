@@ -28,6 +28,18 @@ static void read_all(const char *path, size_t size,
     tracking_reader_close(reader);
 }
 
+/* What the plain form has next to it. */
+static char *write_sidecar(const char *path)
+{
+    static const char text[] = "{\"tracking_file\": \"x\", \"static_data\": {\"ram_unit\": "
+                               "\"bytes\", \"gpu_ram_unit\": \"bytes\", \"time_unit\": \"hours\"}}";
+    char *sidecar;
+    FILE *file = asprintf(&sidecar, "%s.session.json", path) < 0 ? NULL : fopen(sidecar, "w");
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+        abort();
+    return sidecar;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[128];
@@ -36,9 +48,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
     close(fd);
+    char *sidecar = write_sidecar(path);
 
     read_all(path, size, tracking_reader_open);
     read_all(path, size, tracking_reader_salvage);
+    unlink(sidecar);
     unlink(path);
+    free(sidecar);
     return 0;
 }

@@ -52,6 +52,7 @@ static void puts_the_rank_before_the_extension_where_there_are_several(void **st
     assert_string_equal(path_of(of_rank_3, "folder/"), "folder.r3/");
     assert_string_equal(path_of(of_rank_3, "%r.csv"), "3.csv"); /* it says so itself */
     assert_string_equal(path_of(of_rank_3, "100%%.csv"), "100%.r3.csv");
+    assert_string_equal(path_of(of_rank_3, "s.1.plain.csv"), "s.1.r3.plain.csv");
     assert_string_equal(path_of(without_launcher, "samples.csv"), "samples.csv");
     assert_string_equal(path_of(of_one, "samples.csv"), "samples.csv");
 }

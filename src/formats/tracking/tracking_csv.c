@@ -1,11 +1,14 @@
 /*
- * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows.
+ * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows. The
+ * plain form begins with the header; its static data are in the file next to it.
  */
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/file_target.h"
 #include "base/number.h"
 #include "formats/tracking/tracking_format.h"
+#include "formats/tracking/tracking_identity.h"
+#include "formats/tracking/tracking_sidecar.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +38,7 @@ static void append_value(struct str *text, struct tracking_value value)
         str_append_bytes(text, number, number_format_double(value.real, number));
 }
 
-/* The three lines that every file starts with. */
-static void append_head(struct str *text, const struct gput_static_data *static_data)
+static void append_static_data(struct str *text, const struct gput_static_data *static_data)
 {
     for (size_t i = 0; i < TRACKING_STATIC_COLUMNS; i++) {
         str_append(text, i ? "," : "");
@@ -48,6 +50,10 @@ static void append_head(struct str *text, const struct gput_static_data *static_
         append_value(text, tracking_static_value(static_data, i));
     }
     str_append_char(text, '\n');
+}
+
+static void append_header(struct str *text)
+{
     for (size_t i = 0; i < TRACKING_COLUMNS; i++) {
         str_append(text, i ? "," : "");
         str_append(text, tracking_column_at(i).name);
@@ -58,7 +64,9 @@ static void append_head(struct str *text, const struct gput_static_data *static_
 static int write_head(struct csv_writer *writer, struct gput_error *error)
 {
     struct str text = {0};
-    append_head(&text, &writer->base.static_data);
+    if (!writer->base.format->is_plain)
+        append_static_data(&text, &writer->base.static_data);
+    append_header(&text);
     int code = text.failed
                    ? error_memory(error)
                    : file_write_fd(writer->fd, writer->base.path, text.data, text.length, error);
@@ -70,13 +78,17 @@ static int write_head(struct csv_writer *writer, struct gput_error *error)
 static int put_static_data(struct tracking_file *file, bool are_same, struct gput_error *error)
 {
     struct csv_writer *writer = (struct csv_writer *)file;
+    bool is_plain = file->format->is_plain;
     if (writer->has_head && (are_same || !writer->is_regular))
         return GPUT_OK;
-    if (writer->has_head && ftruncate(writer->fd, 0) != 0)
+    if (writer->has_head && !is_plain && ftruncate(writer->fd, 0) != 0)
         return error_set_errno(error, errno, "Cannot write %s", file->path);
-    TRY(write_head(writer, error));
+    if (!writer->has_head || !is_plain)
+        TRY(write_head(writer, error));
     writer->has_head = true;
-    return GPUT_OK;
+    return is_plain && writer->is_regular
+               ? tracking_sidecar_write(file->path, &file->static_data, NULL, error)
+               : GPUT_OK;
 }
 
 static bool is_regular(int fd)
@@ -101,15 +113,18 @@ static int open_new(const char *path, bool overwrite, int *fd, struct gput_error
     return code;
 }
 
-static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,
-    struct tracking_file **file, struct gput_error *error)
+static int create(const struct tracking_format *format, const char *path,
+    const struct gput_static_data *static_data, bool overwrite, struct tracking_file **file,
+    struct gput_error *error)
 {
     struct csv_writer *writer = calloc(1, sizeof *writer);
-    if (!writer || !tracking_file_init(&writer->base, &tracking_csv, path, static_data)) {
+    if (!writer || !tracking_file_init(&writer->base, format, path, static_data)) {
         free(writer);
         return error_memory(error);
     }
-    int code = open_new(path, overwrite, &writer->fd, error);
+    int code = format->is_plain ? tracking_sidecar_check(path, error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = open_new(path, overwrite, &writer->fd, error);
     if (code == GPUT_OK) {
         writer->is_regular = is_regular(writer->fd);
         if (writer->is_regular)
@@ -124,6 +139,18 @@ static int create_csv(const char *path, const struct gput_static_data *static_da
     free(writer->base.path);
     free(writer);
     return code;
+}
+
+static int create_csv(const char *path, const struct gput_static_data *static_data, bool overwrite,
+    struct tracking_file **file, struct gput_error *error)
+{
+    return create(&tracking_csv, path, static_data, overwrite, file, error);
+}
+
+static int create_plain_csv(const char *path, const struct gput_static_data *static_data,
+    bool overwrite, struct tracking_file **file, struct gput_error *error)
+{
+    return create(&tracking_plain_csv, path, static_data, overwrite, file, error);
 }
 
 static size_t format_row(
@@ -212,47 +239,72 @@ static int next_line(struct csv_tracking_reader *reader, const char *what,
     return GPUT_OK;
 }
 
-static int read_static_data(struct csv_tracking_reader *reader, struct gput_error *error)
+/* The static data of lines 1 and 2. */
+static int read_static_data(
+    struct csv_tracking_reader *reader, char *first, size_t length, struct gput_error *error)
 {
     enum { MAX_COLUMNS = 256 };
-    struct csv_record header, values;
+    struct csv_record header = {.text = first, .end = first + length}, values;
     struct csv_cell names[MAX_COLUMNS], cells[MAX_COLUMNS];
-
-    TRY(next_line(reader, "static data", &header, error));
-    size_t length = (size_t)(header.end - header.text);
-    char *copy = malloc(length + 1); /* reading on overwrites the record */
-    if (!copy)
-        return error_memory(error);
-    memcpy(copy, header.text, length);
-    header.text = copy;
-    header.end = copy + length;
-
-    int code = next_line(reader, "static data", &values, error);
-    if (code == GPUT_OK) {
-        size_t count = csv_split(&header, names, MAX_COLUMNS);
-        if (csv_split(&values, cells, MAX_COLUMNS) != count || count > MAX_COLUMNS)
-            code = tracking_reader_invalid(&reader->base, error,
-                "its first two lines are not the static data (a header and a line of values).");
-        for (size_t i = 0; i < count && code == GPUT_OK; i++)
-            code = tracking_reader_add_cell(&reader->base, names[i].text, names[i].length,
-                cells[i].text, cells[i].length, error);
-    }
-    free(copy);
-    return code == GPUT_OK ? tracking_reader_parse_static_data(&reader->base, error) : code;
+    TRY(next_line(reader, "static data", &values, error));
+    size_t count = csv_split(&header, names, MAX_COLUMNS);
+    if (csv_split(&values, cells, MAX_COLUMNS) != count || count > MAX_COLUMNS)
+        return tracking_reader_invalid(&reader->base, error,
+            "its first two lines are not the static data (a header and a line of values).");
+    for (size_t i = 0; i < count; i++)
+        TRY(tracking_reader_add_cell(
+            &reader->base, names[i].text, names[i].length, cells[i].text, cells[i].length, error));
+    return GPUT_OK;
 }
 
-static int read_header(struct csv_tracking_reader *reader, struct gput_error *error)
+static int add_member(
+    struct csv_tracking_reader *reader, const struct doc *value, struct gput_error *error)
 {
-    struct csv_record header;
-    TRY(next_line(reader, "header of the rows", &header, error));
-    reader->column_count = csv_count_cells(&header);
+    char text[NUMBER_TEXT_SIZE] = "";
+    const char *shown = value->kind == DOC_STRING ? value->string : text;
+    size_t length = 0;
+    if (value->kind == DOC_STRING)
+        length = strlen(shown);
+    else if (value->kind == DOC_INT)
+        length = number_format_int64(value->integer, text);
+    else if (value->kind == DOC_DOUBLE)
+        length = number_format_double(value->number, text);
+    return tracking_reader_add_cell(
+        &reader->base, value->key, strlen(value->key), shown, length, error);
+}
+
+/* Those of the plain form. */
+static int read_sidecar(struct csv_tracking_reader *reader, struct gput_error *error)
+{
+    struct doc *doc = tracking_sidecar_read(reader->base.path);
+    const struct doc *static_data = doc ? doc_get(doc, "static_data") : NULL;
+    int code = GPUT_OK;
+    if (!static_data || static_data->kind != DOC_OBJECT)
+        code = tracking_reader_invalid(&reader->base, error,
+            "it is plain CSV, and %s" TRACKING_IDENTITY_EXTENSION
+            ", which has its units, is missing or is none. Please keep the two together.",
+            file_base_name(reader->base.path));
+    for (const struct doc *value = code == GPUT_OK ? static_data->first : NULL;
+         value && code == GPUT_OK; value = value->next)
+        code = add_member(reader, value, error);
+    doc_destroy(doc);
+    return code;
+}
+
+/* Finds the columns of the rows; changes the record. */
+static int read_header(
+    struct csv_tracking_reader *reader, struct csv_record *header, struct gput_error *error)
+{
+    reader->column_count = csv_count_cells(header);
     struct csv_cell *names = calloc(reader->column_count, sizeof *names);
+    free(reader->columns);
     reader->columns = calloc(reader->column_count, sizeof *reader->columns);
     if (!names || !reader->columns) {
         free(names);
         return error_memory(error);
     }
-    csv_split(&header, names, reader->column_count);
+    memset(reader->base.has, 0, sizeof reader->base.has);
+    csv_split(header, names, reader->column_count);
     for (size_t i = 0; i < reader->column_count; i++) {
         int column = tracking_column_find(names[i].text, names[i].length);
         reader->columns[i] = column;
@@ -261,6 +313,36 @@ static int read_header(struct csv_tracking_reader *reader, struct gput_error *er
     }
     free(names);
     return tracking_reader_check_columns(&reader->base, error);
+}
+
+/* The plain form begins with the header of the rows. */
+static int read_head(struct csv_tracking_reader *reader, struct gput_error *error)
+{
+    struct csv_record header;
+    struct gput_error no_header;
+    TRY(next_line(reader, "static data", &header, error));
+    size_t length = (size_t)(header.end - header.text);
+    char *first = malloc(length + 1); /* splitting changes it, and reading on overwrites it */
+    if (!first)
+        return error_memory(error);
+    memcpy(first, header.text, length);
+    int code = read_header(reader, &header, &no_header);
+    bool is_plain = code == GPUT_OK;
+    if (is_plain)
+        code = read_sidecar(reader, error);
+    else if (code == GPUT_ERROR_FORMAT)
+        code = read_static_data(reader, first, length, error);
+    else
+        error_copy(error, &no_header);
+    if (code == GPUT_OK)
+        code = tracking_reader_parse_static_data(&reader->base, error);
+    if (code == GPUT_OK && !is_plain) {
+        code = next_line(reader, "header of the rows", &header, error);
+        if (code == GPUT_OK)
+            code = read_header(reader, &header, error);
+    }
+    free(first);
+    return code;
 }
 
 static int open_csv(
@@ -275,8 +357,7 @@ static int open_csv(
     TRY(csv_reader_open(path, &made->csv, error));
     if (salvage)
         csv_reader_end_at_lines(made->csv);
-    TRY(read_static_data(made, error));
-    return read_header(made, error);
+    return read_head(made, error);
 }
 
 static void close_csv(struct tracking_reader *reader)
@@ -430,14 +511,13 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
     csv_reader_progress(((const struct csv_tracking_reader *)reader)->csv, done, total);
 }
 
+#define SHARED_FUNCTIONS                                                                           \
+    .put_static_data = put_static_data, .write_row = write_csv_row, .finish = finish_csv,          \
+    .open = open_csv, .next = next_csv, .progress = progress_csv, .close = close_csv
+
 const struct tracking_format tracking_csv = {
-    .extension = ".csv",
-    .create = create_csv,
-    .put_static_data = put_static_data,
-    .write_row = write_csv_row,
-    .finish = finish_csv,
-    .open = open_csv,
-    .next = next_csv,
-    .progress = progress_csv,
-    .close = close_csv,
-};
+    .extension = ".csv", .create = create_csv, SHARED_FUNCTIONS};
+const struct tracking_format tracking_plain_csv = {.extension = TRACKING_PLAIN_EXTENSION,
+    .is_plain = true,
+    .create = create_plain_csv,
+    SHARED_FUNCTIONS};

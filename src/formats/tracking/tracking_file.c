@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct tracking_format *const formats[] = {&tracking_csv, &tracking_sqlite};
+static const struct tracking_format *const formats[] = {
+    &tracking_plain_csv, &tracking_csv, &tracking_sqlite};
 
 int tracking_format_of(
     const char *path, const struct tracking_format **format, struct gput_error *error)

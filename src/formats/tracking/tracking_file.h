@@ -2,6 +2,8 @@
  * Writes a tracking file: the static data once, then a row a sample. One vtable, one source file a
  * format, chosen by the extension:
  *
+ *   .plain.csv tracking_csv.c    line 1: header of the rows that follow, which all readers of CSV
+ * take; the static data are in the file next to it (tracking_sidecar.h).
  *   .csv     tracking_csv.c      lines 1 and 2: header and values of the static data; line 3:
  * header of the rows that follow. A row is on disk when the call returns. .sqlite tracking_sqlite.c
  * tables `static_data` (one row) and `data`. Rows are committed at most one second after they were
@@ -24,6 +26,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The whole extension of such a file, for names that are made of its name. */
+#define TRACKING_PLAIN_EXTENSION ".plain.csv"
 
 struct tracking_file;
 

@@ -13,6 +13,7 @@
 
 struct tracking_format {
     const char *extension; /* ".csv" */
+    bool is_plain;         /* without static data: those are in the file next to it */
 
     /* Writing: as the functions of the same names in tracking_file.h, except that the caller of
      * `finish` frees the shared part. */
@@ -41,6 +42,7 @@ struct tracking_format {
 };
 
 extern const struct tracking_format tracking_csv;
+extern const struct tracking_format tracking_plain_csv;
 extern const struct tracking_format tracking_sqlite;
 
 /* The format for the extension of `path` (tracking_file.c). Errors: GPUT_ERROR_INVALID. */

@@ -1,18 +1,14 @@
 #include "formats/tracking/tracking_identity.h"
 
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/str.h"
 #include "formats/tracking/tracking_format.h"
+#include "formats/tracking/tracking_sidecar.h"
 #include "model/results_identity.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define MAX_BYTES ((size_t)1 << 20)
-#define FIRST_KEY "tracking_file"
 
 /* ---- The table ---- */
 
@@ -66,77 +62,18 @@ static int write_table(
 
 /* ---- The file ---- */
 
-static char *path_of(const char *tracking_file)
-{
-    struct str path = {0};
-    str_printf(&path, "%s" TRACKING_IDENTITY_EXTENSION, tracking_file);
-    return str_steal(&path);
-}
-
-/* NULL: there is no such file, or it is another one. */
-static struct doc *read_file(const char *path)
-{
-    struct str content = {0};
-    struct doc *doc = NULL;
-    if (file_read_bounded(path, MAX_BYTES, &content, NULL) == GPUT_OK)
-        doc_read_json(str_text(&content), content.length, path, &doc, NULL);
-    str_finish(&content);
-    if (doc && (doc->kind != DOC_OBJECT || !doc_get(doc, FIRST_KEY))) {
-        doc_destroy(doc);
-        doc = NULL;
-    }
-    return doc;
-}
-
-static int check_target(const char *path, struct gput_error *error)
-{
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return GPUT_OK;
-    struct doc *old = read_file(path);
-    bool is_ours = old != NULL;
-    doc_destroy(old);
-    return is_ours ? GPUT_OK
-                   : error_set(error, GPUT_ERROR_EXISTS,
-                         "File %s already exists and is of something else: whose samples these are "
-                         "is not written.",
-                         path);
-}
-
-static int write_json(const char *path, const char *tracking_file,
-    const struct gput_results *results, struct gput_error *error)
-{
-    struct str text = {0};
-    struct doc *doc = doc_create_object();
-    if (doc) {
-        doc_add_string(doc, FIRST_KEY, file_base_name(tracking_file));
-        results_identity_add(results, doc);
-        doc_write_json(doc, 1, &text);
-        str_append_char(&text, '\n');
-    }
-    int code = !doc || doc_failed(doc) || text.failed
-                   ? error_memory(error)
-                   : file_write_atomic(path, text.data, text.length, error);
-    doc_destroy(doc);
-    str_finish(&text);
-    return code;
-}
-
 static int write_file(
     struct tracking_file *file, const struct gput_results *results, struct gput_error *error)
 {
     struct stat info;
     if (stat(file->path, &info) != 0 || !S_ISREG(info.st_mode))
         return GPUT_OK;
-    char *path = path_of(file->path);
-    if (!path)
-        return error_memory(error);
-    int code = file->has_identity_file ? GPUT_OK : check_target(path, error);
-    if (code == GPUT_OK)
-        code = write_json(path, file->path, results, error);
-    file->has_identity_file |= code == GPUT_OK;
-    free(path);
-    return code;
+    if (!file->has_identity_file)
+        TRY(tracking_sidecar_check(file->path, error));
+    TRY(tracking_sidecar_write(
+        file->path, file->format->is_plain ? &file->static_data : NULL, results, error));
+    file->has_identity_file = true;
+    return GPUT_OK;
 }
 
 int tracking_identity_write(
@@ -150,12 +87,10 @@ int tracking_identity_write(
 
 bool tracking_identity_read(const char *tracking_file, struct gput_results *results)
 {
-    char *path = path_of(tracking_file);
-    struct doc *doc = path ? read_file(path) : NULL;
+    struct doc *doc = tracking_sidecar_read(tracking_file);
     if (doc)
         results_identity_read(doc, results);
     doc_destroy(doc);
-    free(path);
     return doc != NULL;
 }
 

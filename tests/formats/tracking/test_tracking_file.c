@@ -10,7 +10,8 @@
 
 #define SECOND INT64_C(1000000000)
 
-static const char *const names[] = {"x.csv", "x.sqlite"};
+#define FORMATS 3
+static const char *const names[FORMATS] = {"x.csv", "x.sqlite", "x.plain.csv"};
 
 static const struct gput_static_data static_data = {
     .ram_unit = GPUT_GIGABYTES,
@@ -101,6 +102,49 @@ static void csv_is_as_the_old_tool_writes_it(void **state)
     assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
 }
 
+static void plain_csv_begins_with_the_header_of_the_rows(void **state)
+{
+    (void)state;
+    struct gput_error error = {0};
+    struct tracking_reader *reader;
+    const char *path = temporary("x.plain.csv");
+    struct tracking_file *file = create(path);
+    write_rows(file, 1, SECOND);
+    struct gput_static_data changed = static_data;
+    changed.n_expected_cores = 7;
+    assert_int_equal(tracking_file_set_static_data(file, &changed, NULL), GPUT_OK);
+    assert_int_equal(tracking_file_finish(file, NULL, NULL), GPUT_OK);
+    char *text = temporary_read(path);
+    assert_memory_equal(text, "main_ram,descendants_ram,", 25);
+    assert_string_equal(strchr(text, '\n') + 1,
+        "4.096e-06,,,55.47873894400001,512.0,,,,,,15,,,,,98.25,,,,,,1745449609.98211\n");
+    free(text);
+
+    assert_int_equal(tracking_reader_open(path, &reader, NULL), GPUT_OK);
+    const struct gput_static_data *read = tracking_reader_static_data(reader);
+    assert_int_equal(read->ram_unit, GPUT_GIGABYTES);
+    assert_int_equal(read->gpu_ram_unit, GPUT_MEGABYTES);
+    assert_true(fabs(read->ram_system_capacity_bytes - 67254149120.0) < 1);
+    assert_int_equal(read->n_expected_cores, 7);
+    tracking_reader_close(reader);
+
+    temporary_write(temporary("x.plain.csv.session.json"), "{\"tracking_file\": 1}");
+    assert_int_equal(tracking_reader_open(path, &reader, &error), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(error.message, "x.plain.csv.session.json, which has its units"));
+}
+
+static void a_plain_file_replaces_nothing_of_others_next_to_it(void **state)
+{
+    (void)state;
+    struct tracking_file *file;
+    struct gput_error error = {0};
+    temporary_write(temporary("x.plain.csv.session.json"), "{\"mine\": 1}");
+    assert_int_equal(
+        tracking_file_create(temporary("x.plain.csv"), &static_data, true, &file, &error),
+        GPUT_ERROR_EXISTS);
+    assert_int_equal(temporary_count(), 1);
+}
+
 static void assert_sql(sqlite3 *database, const char *sql, const char *expected)
 {
     sqlite3_stmt *statement;
@@ -140,7 +184,7 @@ static void sqlite_has_the_tables_of_the_old_tool(void **state)
 static void both_formats_read_back_the_same(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < FORMATS; i++) {
         const char *path = temporary(names[i]);
         struct tracking_file *file = create(path);
         uint64_t lost = 99;
@@ -168,7 +212,7 @@ static void other_extensions_are_refused(void **state)
 static void an_existing_file_is_only_overwritten_on_request(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < FORMATS; i++) {
         struct gput_error error = {0};
         struct tracking_file *file;
         char expected[8192];
@@ -192,8 +236,8 @@ static void an_existing_file_is_only_overwritten_on_request(void **state)
 static void a_missing_folder_is_named(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"none/x.csv", "none/x.sqlite"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const paths[FORMATS] = {"none/x.csv", "none/x.sqlite", "none/x.plain.csv"};
+    for (size_t i = 0; i < FORMATS; i++) {
         struct gput_error error = {0};
         struct tracking_file *file;
         assert_int_not_equal(
@@ -219,7 +263,7 @@ static void die_after_rows(const char *path, int count, int64_t interval_ns)
 static void every_row_of_a_killed_tracker_is_there(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < FORMATS; i++) {
         const char *path = temporary(names[i]);
         die_after_rows(path, 5, SECOND); /* rows that far apart do not wait for the next */
         assert_int_equal(count_rows(path), 5);
@@ -247,7 +291,7 @@ static void limit_file_size(rlim_t bytes)
 static void a_full_disk_loses_whole_rows_and_says_how_many(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < FORMATS; i++) {
         const char *path = temporary(names[i]);
         struct gput_error error = {0};
         struct tracking_file *file = create(path);
@@ -334,6 +378,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(csv_is_as_the_old_tool_writes_it),
+        temporary_test(plain_csv_begins_with_the_header_of_the_rows),
+        temporary_test(a_plain_file_replaces_nothing_of_others_next_to_it),
         temporary_test(sqlite_has_the_tables_of_the_old_tool),
         temporary_test(both_formats_read_back_the_same),
         temporary_test(other_extensions_are_refused),

@@ -1,0 +1,107 @@
+#include "formats/tracking/tracking_sidecar.h"
+
+#include "base/file.h"
+#include "base/str.h"
+#include "formats/tracking/tracking_format.h"
+#include "formats/tracking/tracking_identity.h"
+#include "model/results_identity.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_BYTES ((size_t)1 << 20)
+#define FIRST_KEY "tracking_file"
+
+static char *path_of(const char *tracking_file)
+{
+    struct str path = {0};
+    str_printf(&path, "%s" TRACKING_IDENTITY_EXTENSION, tracking_file);
+    return str_steal(&path);
+}
+
+struct doc *tracking_sidecar_read(const char *tracking_file)
+{
+    char *path = path_of(tracking_file);
+    struct doc *doc = NULL;
+    if (path)
+        doc_read_json_file(path, MAX_BYTES, &doc, NULL);
+    free(path);
+    if (doc && (doc->kind != DOC_OBJECT || !doc_get(doc, FIRST_KEY))) { /* it is another one */
+        doc_destroy(doc);
+        doc = NULL;
+    }
+    return doc;
+}
+
+int tracking_sidecar_check(const char *tracking_file, struct gput_error *error)
+{
+    struct stat info;
+    char *path = path_of(tracking_file);
+    if (!path)
+        return error_memory(error);
+    struct doc *old = tracking_sidecar_read(tracking_file);
+    int code = old || stat(path, &info) != 0
+                   ? GPUT_OK
+                   : error_set(error, GPUT_ERROR_EXISTS,
+                         "File %s already exists and is of something else: whose samples these are "
+                         "is not written.",
+                         path);
+    doc_destroy(old);
+    free(path);
+    return code;
+}
+
+void tracking_sidecar_remove(const char *tracking_file)
+{
+    struct doc *doc = tracking_sidecar_read(tracking_file);
+    char *path = doc ? path_of(tracking_file) : NULL;
+    if (path)
+        unlink(path);
+    free(path);
+    doc_destroy(doc);
+}
+
+static void add_value(struct doc *object, const char *name, struct tracking_value value)
+{
+    if (value.kind == TRACKING_TEXT)
+        doc_add_string(object, name, value.text);
+    else if (value.kind == TRACKING_INTEGER)
+        doc_add_int(object, name, value.integer);
+    else
+        doc_add_double(object, name, value.real);
+}
+
+static struct doc *document(const char *tracking_file, const struct gput_static_data *static_data,
+    const struct gput_results *results)
+{
+    struct doc *doc = doc_create_object();
+    if (!doc)
+        return NULL;
+    doc_add_string(doc, FIRST_KEY, file_base_name(tracking_file));
+    struct doc *object = static_data ? doc_add_object(doc, "static_data") : NULL;
+    for (size_t i = 0; object && i < TRACKING_STATIC_COLUMNS; i++)
+        add_value(object, tracking_static_columns[i].name, tracking_static_value(static_data, i));
+    if (results)
+        results_identity_add(results, doc);
+    return doc;
+}
+
+int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
+    const struct gput_results *results, struct gput_error *error)
+{
+    struct str text = {0};
+    char *path = path_of(tracking_file);
+    struct doc *doc = document(tracking_file, static_data, results);
+    if (doc) {
+        doc_write_json(doc, 1, &text);
+        str_append_char(&text, '\n');
+    }
+    int code = !path || !doc || doc_failed(doc) || text.failed
+                   ? error_memory(error)
+                   : file_write_atomic(path, text.data, text.length, error);
+    doc_destroy(doc);
+    str_finish(&text);
+    free(path);
+    return code;
+}

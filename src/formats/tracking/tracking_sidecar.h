@@ -1,0 +1,25 @@
+/*
+ * The file next to a CSV tracking file, which has what CSV has no place for, as JSON: whose samples
+ * these are, and of the plain form the static data ("static_data"), too.
+ */
+#pragma once
+
+#include "base/doc.h"
+#include "base/error.h"
+#include "model/results.h"
+
+/* What is in the file next to a tracking file. NULL: there is none that can be read. The caller's.
+ */
+struct doc *tracking_sidecar_read(const char *tracking_file);
+
+/* Whether the file may be written: there is none, or it is one of ours. Errors: GPUT_ERROR_EXISTS.
+ */
+int tracking_sidecar_check(const char *tracking_file, struct gput_error *error);
+
+/* Removes it, if it is one of ours. */
+void tracking_sidecar_remove(const char *tracking_file);
+
+/* Writes it, whole. `static_data`: NULL where the tracking file has them. `results`: NULL while
+ * nothing is known of the session. Errors: as of files. */
+int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
+    const struct gput_results *results, struct gput_error *error);
