@@ -19,6 +19,10 @@
 
 #define LABEL_WIDTH 10
 #define FIGURE_WIDTH 12
+#define LABEL_COLUMN (2 + LABEL_WIDTH + 1) /* what follows a label, and a figure */
+#define DETAIL_COLUMN (LABEL_COLUMN + FIGURE_WIDTH + 2)
+/* On narrower screens the terminal breaks lines: there is too little space next to the figures. */
+#define MIN_WRAPPED_WIDTH 60
 #define MAX_SHOWN_GPUS 8
 /* A bound that is farther away than this is worth a word. */
 #define NOTABLE_RISE 1.02
@@ -49,6 +53,36 @@ static void make_harmless(struct str *text, size_t start)
     text->data[text->length] = '\0';
 }
 
+/* The last blank before which `columns` hold the text, counting a code point as one; that between
+ * two clauses if the first fills half of them. 0: the text fits, or there is no blank. */
+static size_t find_break(const char *text, size_t columns)
+{
+    size_t found = 0, clause = 0, column = 0;
+    for (size_t i = 0; text[i]; i++) {
+        if ((text[i] & 0xc0) == 0x80)
+            continue;
+        if (text[i] == ' ' && column <= columns)
+            found = i;
+        if (found > 0 && found == i && text[i - 1] == ';')
+            clause = i;
+        if (++column > columns && found > 0)
+            return clause > columns / 2 ? clause : found;
+    }
+    return 0;
+}
+
+/* What stands from a column on; on a screen it goes on there in the next line. */
+static void append_wrapped(struct summary *summary, const char *text, size_t column)
+{
+    size_t width = summary->options->width, end;
+    while (width >= MIN_WRAPPED_WIDTH && (end = find_break(text, width - column)) > 0) {
+        str_append_bytes(summary->text, text, end);
+        str_printf(summary->text, "\n%*s", (int)column, "");
+        text += end + 1;
+    }
+    str_append(summary->text, text);
+}
+
 /* "  RAM            412 MB  peak …" */
 __attribute__((format(printf, 4, 5))) static void row(
     struct summary *summary, const char *label, const char *figure, const char *format, ...)
@@ -62,9 +96,10 @@ __attribute__((format(printf, 4, 5))) static void row(
     color(summary, BOLD);
     str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
     color(summary, PLAIN);
-    size_t start = summary->text->length;
-    str_printf(summary->text, "%s%s\n", detail[0] ? "  " : "", detail);
-    make_harmless(summary->text, start);
+    str_append(summary->text, detail[0] ? "  " : "");
+    detail[gput_screen_text(detail, strlen(detail))] = '\0';
+    append_wrapped(summary, detail, DETAIL_COLUMN);
+    str_append_char(summary->text, '\n');
 }
 
 /* ---- The command ---- */
@@ -307,29 +342,33 @@ static void write_processes(struct summary *summary)
         highest);
 }
 
-/* "not measured: GPU, CPU energy (why: gpu-tracker doctor)". */
-static void write_missing(struct summary *summary)
+/* "GPU, CPU energy" */
+static void list_missing(const struct gput_results *results, struct str *list)
 {
-    const struct gput_results *results = summary->results;
-    bool first = true;
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
         if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE)
             continue;
-        if (first) {
-            color(summary, DIM);
-            str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "Not known");
-        }
-        str_append(summary->text, first ? "" : ", ");
-        size_t start = summary->text->length;
-        doc_text_label(results->sources[i].name, summary->text);
-        make_harmless(summary->text, start);
-        first = false;
+        str_append(list, list->length ? ", " : "");
+        doc_text_label(results->sources[i].name, list);
     }
-    if (first)
-        return;
-    str_append(summary->text, " (why: -f full, gpu-tracker doctor)");
-    color(summary, PLAIN);
-    str_append_char(summary->text, '\n');
+    make_harmless(list, 0);
+}
+
+/* "Not known  GPU, CPU energy (why: -f full, gpu-tracker doctor)" */
+static void write_missing(struct summary *summary)
+{
+    struct str list = {0};
+    list_missing(summary->results, &list);
+    if (list.length > 0) {
+        str_append(&list, " (why: -f full, gpu-tracker doctor)");
+        color(summary, DIM);
+        str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "Not known");
+        append_wrapped(summary, str_text(&list), LABEL_COLUMN);
+        color(summary, PLAIN);
+        str_append_char(summary->text, '\n');
+    }
+    summary->text->failed |= list.failed;
+    str_finish(&list);
 }
 
 static void write_advice(struct summary *summary)
@@ -339,9 +378,8 @@ static void write_advice(struct summary *summary)
     for (size_t i = 0; i < count; i++) {
         str_printf(summary->text, "  %-*s ", LABEL_WIDTH, i == 0 ? "Advice" : "");
         color(summary, YELLOW);
-        size_t start = summary->text->length;
-        str_append(summary->text, texts[i]);
-        make_harmless(summary->text, start);
+        texts[i][gput_screen_text(texts[i], strlen(texts[i]))] = '\0';
+        append_wrapped(summary, texts[i], LABEL_COLUMN);
         color(summary, PLAIN);
         str_append_char(summary->text, '\n');
     }
@@ -369,7 +407,7 @@ void results_summary_write(
     make_harmless(text, start);
 }
 
-/* "12.3 s  1.9 cores  RAM 412 MB, at most 500 MB  GPU RAM 11.2 GB, busy 85 %" */
+/* "12.3 s  1.9 cores  RAM 412 MB, peak 500 MB  GPU RAM 11.2 GB, busy 85 %" */
 static void write_line(const struct gput_results *results, struct str *line)
 {
     char now[HUMAN_SIZE], max[HUMAN_SIZE];
@@ -379,7 +417,7 @@ static void write_line(const struct gput_results *results, struct str *line)
     if (!isnan(cpu_percent))
         str_printf(line, "  %.1f cores", cpu_percent / 100);
     if (!isnan(values[GPUT_COMBINED_RAM]))
-        str_printf(line, "  RAM %s, at most %s", human_bytes(values[GPUT_COMBINED_RAM], now),
+        str_printf(line, "  RAM %s, peak %s", human_bytes(values[GPUT_COMBINED_RAM], now),
             human_bytes(results->max[GPUT_COMBINED_RAM], max));
     if (results->n_gpus && !isnan(values[GPUT_COMBINED_GPU_RAM]))
         str_printf(line, "  GPU RAM %s", human_bytes(values[GPUT_COMBINED_GPU_RAM], now));

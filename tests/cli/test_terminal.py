@@ -62,7 +62,7 @@ class Terminal(CommandTest):
 
     def test_progress_is_one_line_that_goes_at_the_end(self):
         self.send(f'TERM=xterm "$gt" run --progress --st 0.1 -- "{sys.executable}" -c "import sys; sys.stdin.read(1)"; echo ended with $?\n')
-        self.expect("\033\\[K[0-9.]+ m?s  [0-9.]+ cores  RAM [0-9.]+ MB, at most [0-9.]+ MB")
+        self.expect("\033\\[K[0-9.]+ m?s  [0-9.]+ cores  RAM [0-9.]+ MB, peak [0-9.]+ MB")
         self.send("\n")
         shown = self.expect(r"ended with \d+")
         self.assertRegex(shown, "\033\\[K(?=gpu-tracker: )")

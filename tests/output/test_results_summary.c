@@ -163,6 +163,21 @@ static void a_hostile_command_cannot_reach_the_terminal(void **state)
     free(text);
 }
 
+static void lines_are_broken_where_the_screen_ends(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
+    options.width = 80;
+    char *text = summarize(&results, &options);
+    assert_non_null(
+        strstr(text, "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB);\n"
+                     "                           main 5 GB, children 1.2 GB\n"));
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        assert_in_range(strchr(line, '\n') - line, 1, 80);
+    free(text);
+}
+
 static void color_is_only_there_when_asked_for(void **state)
 {
     (void)state;
@@ -205,7 +220,7 @@ static void one_line_of_what_is_known_now(void **state)
     results.now.values[GPUT_COMBINED_GPU_RAM] = 11.2e9;
     assert_int_equal(
         gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
-    assert_string_equal(line, "3 min 12 s  3.5 cores  RAM 412 MB, at most 6 GB  GPU RAM 11.2 GB");
+    assert_string_equal(line, "3 min 12 s  3.5 cores  RAM 412 MB, peak 6 GB  GPU RAM 11.2 GB");
     free(line);
     options.width = 13;
     assert_int_equal(
@@ -222,6 +237,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_left_out_or_said),
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
+        cmocka_unit_test(lines_are_broken_where_the_screen_ends),
         cmocka_unit_test(color_is_only_there_when_asked_for),
         cmocka_unit_test(twenty_gpus_are_not_twenty_lines),
         cmocka_unit_test(one_line_of_what_is_known_now),
