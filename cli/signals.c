@@ -254,6 +254,7 @@ bool signals_obey(const struct signal_event *event)
 {
     switch (event->number) {
     case SIGINT:
+    case SIGQUIT:
     case SIGTERM:
     case SIGHUP:
     case SIGXCPU:

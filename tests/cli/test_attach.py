@@ -119,7 +119,7 @@ class Attach(CommandTest):
         self.assertEqual(report["sources"]["counts"]["state"], "sampled")
 
     def test_until_an_interrupt(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             process = self.start(["sleep", "100"])
             tracker = self.start_command("attach", "--st=0.01", "--tf", "rows.csv", "--overwrite", process.pid)
             rows = self.folder / "rows.csv"

@@ -211,7 +211,7 @@ class Live(CommandTest):
                 self.assert_restored(terminal)
 
     def test_signals_end_the_view_of_a_process(self):
-        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP:
+        for number in signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT:
             with self.subTest(number=number):
                 terminal = self.view("live", os.getpid())
                 terminal.expect("^CPU")
