@@ -21,7 +21,7 @@ const bytes = Uint8Array.from(atob(document.getElementById("page").textContent),
 const text = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
 document.open(); document.write(text); document.close();
 }})();</script>"""
-_STYLE = "display:block;width:100%;height:680px;border:1px solid #80889155;border-radius:6px;resize:vertical"
+_STYLE = "display:block;grid-area:1/1;width:100%;height:680px;border:1px solid #80889155;border-radius:6px;resize:vertical"
 
 
 @contextlib.contextmanager

@@ -94,7 +94,12 @@ class Report:
         self.html = html
 
     def _repr_html_(self):
-        return frame(self.html) or "<div>This report is too large for a notebook: <code>save()</code> writes it to a file.</div>"
+        content = frame(self.html)
+        if not content:
+            return "<div>This report is too large for a notebook: <code>save()</code> writes it to a file.</div>"
+        # The frame covers the text. Viewers that do not trust the notebook strip the frame.
+        text = "<div style=\"grid-area:1/1\">A report is shown here once the notebook is trusted; <code>save()</code> writes it to a file.</div>"
+        return f'<div style="display:grid">{text}{content}</div>'
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file."""
@@ -109,6 +114,12 @@ class Picture:
 
     def _repr_svg_(self):
         return self.svg
+
+    def _repr_html_(self):
+        """Viewers of other people's notebooks strip an SVG picture, and keep an image."""
+        from ._picture import image
+
+        return image(self.svg)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file."""

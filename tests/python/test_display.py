@@ -110,6 +110,7 @@ class Display(package.PackageTest):
         self.assertEqual(shown.sessions[0]["calls"]["names"], ["train"])
         report = gpu_tracker.report(files[0])
         self.assertEqual(page_in(report._repr_html_()), report.html)
+        self.assertIn("once the notebook is trusted", re.sub("<iframe.*</iframe>", "", report._repr_html_()))
         report.save(self.folder / "y.html")
         self.assertEqual((self.folder / "y.html").read_text(), report.html)
 

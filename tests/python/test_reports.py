@@ -1,8 +1,10 @@
 """HTML reports and pictures from Python: what they show is what the files have."""
 
+import base64
 import importlib.util
 import os
 import pickle
+import re
 import sys
 import time
 import unittest
@@ -45,6 +47,8 @@ class Reports(package.PackageTest):
         self.assertEqual({line.name for line in chart.panels[0]}, {"t.csv", "u.csv"})
         line = chart.line(0, "t.csv")
         self.assertAlmostEqual(max(line.values()), 3 * 6.5e9, delta=line.resolution[0])
+        image = re.fullmatch(r'<img alt="RAM .*" src="data:image/svg\+xml;base64,(.*)"/>', picture._repr_html_())
+        self.assertEqual(base64.b64decode(image[1]).decode(), picture.svg)
         picture.save("x.svg")
         self.assertEqual((self.folder / "x.svg").read_text(), picture.svg)
 
