@@ -14,7 +14,8 @@ trace() {
     folder=$(mktemp -d)
     megabytes=200
     [ -z "${BENCH_FULL:-}" ] || megabytes=1000
-    python3 bench/kineto-trace.py $megabytes "$folder/trace.json" && "$bench/bench-trace" "$folder/trace.json" "$folder" ||
+    python3 bench/kineto-trace.py $megabytes "$folder/trace.json" && gzip -k "$folder/trace.json" &&
+        { ! command -v zstd >/dev/null || zstd -q -k "$folder/trace.json"; } && "$bench/bench-trace" "$folder/trace.json" "$folder" ||
         { rm -rf "$folder"; return 1; }
     rm -rf "$folder"
 }

@@ -1,9 +1,11 @@
 /*
  * Reading and merging a trace: bench-trace TRACE FOLDER. Each way runs in a process of its own, so
- * that its CPU time and its memory are the kernel's figures. The floor is reading the file.
+ * that its CPU time and its memory are the kernel's figures. The floor is reading the file; that of
+ * merging is cp. TRACE.gz and TRACE.zst are read, too, if they are there.
  */
 #include "trace/event_stream.h"
 
+#include <gputracker/cores.h>
 #include <gputracker/timeline.h>
 
 #include <fcntl.h>
@@ -28,13 +30,16 @@ static int read_file(void)
     return got < 0;
 }
 
-static int scan(void)
+static int scan_file(const char *ending, unsigned cores)
 {
+    char path[4096];
     struct event_stream *stream;
     struct trace_event event;
     bool there = true;
-    if (event_stream_open(trace, &stream, NULL) != GPUT_OK)
+    snprintf(path, sizeof path, "%s%s", trace, ending);
+    if (event_stream_open(path, &stream, NULL) != GPUT_OK)
         return 1;
+    event_stream_use_cores(stream, cores);
     int code = GPUT_OK;
     while (code == GPUT_OK && there)
         code = event_stream_next(stream, &event, &there, NULL);
@@ -42,7 +47,40 @@ static int scan(void)
     return code;
 }
 
-static int merge(void)
+static int scan(void)
+{
+    return scan_file("", 1);
+}
+
+static int scan_on_all_cores(void)
+{
+    return scan_file("", gput_usable_cores());
+}
+
+static int scan_gzip(void)
+{
+    return scan_file(".gz", 1);
+}
+
+static int scan_gzip_ahead(void)
+{
+    return scan_file(".gz", 2);
+}
+
+static int scan_zstandard(void)
+{
+    return scan_file(".zst", 1);
+}
+
+static int copy(void)
+{
+    char output[4096];
+    snprintf(output, sizeof output, "%s/copy.json", folder);
+    execlp("cp", "cp", trace, output, (char *)NULL);
+    return 1;
+}
+
+static int merge_by(unsigned cores)
 {
     struct gput_timeline_options options = gput_timeline_options_default();
     char output[4096];
@@ -51,9 +89,20 @@ static int merge(void)
     options.inputs = &trace;
     options.input_count = 1;
     options.output = output;
+    options.cores = cores;
     int code = gput_timeline_merge(&options, NULL, NULL);
     unlink(output);
     return code;
+}
+
+static int merge(void)
+{
+    return merge_by(1);
+}
+
+static int merge_on_all_cores(void)
+{
+    return merge_by(gput_usable_cores());
 }
 
 static int python_json(void)
@@ -81,7 +130,10 @@ int main(int count, char **arguments)
         const char *name;
         int (*function)(void);
     } ways[] = {{"read the file", read_file}, {"scan its events", scan},
-        {"merge into a timeline", merge}, {"Python: json.load", python_json}};
+        {"… on all cores", scan_on_all_cores}, {"scan it from .gz", scan_gzip},
+        {"… unpacked ahead", scan_gzip_ahead}, {"scan it from .zst", scan_zstandard}, {"cp", copy},
+        {"merge into a timeline", merge}, {"… on all cores", merge_on_all_cores},
+        {"Python: json.load", python_json}};
     struct stat info;
     double floor_seconds = 0;
     if (count != 3 || stat(arguments[1], &info) != 0) {

@@ -162,6 +162,19 @@ int output_file_flow(struct output_file *file, struct gput_error *error)
     return hand_over(file, error);
 }
 
+int output_file_add(struct output_file *file, struct str *text, struct gput_error *error)
+{
+    if (file->buffer.length == 0) {
+        struct str empty = file->buffer;
+        file->buffer = *text;
+        *text = empty;
+    } else {
+        str_append_bytes(&file->buffer, text->data, text->length);
+    }
+    str_clear(text);
+    return output_file_flow(file, error);
+}
+
 /* ---- the end ---- */
 
 static int write_rest(struct output_file *file, struct gput_error *error)

@@ -37,6 +37,9 @@ int output_file_open(const char *path, struct output_file *file, struct gput_err
  * reported by a later call. */
 int output_file_flow(struct output_file *file, struct gput_error *error);
 
+/* Adds a text, which is empty afterwards and may have another buffer, and does the same. */
+int output_file_add(struct output_file *file, struct str *text, struct gput_error *error);
+
 /* Writes the rest and renames the file to its path. Closes it in any case. */
 int output_file_commit(struct output_file *file, struct gput_error *error);
 

@@ -150,41 +150,63 @@ static void unpack_copied(const struct copied_record *record, struct timeline_ev
     }
 }
 
-static int unpack_placed(struct timeline *timeline, const struct placed_record *record,
+static int unpack_placed(const struct placed_record *record, struct source_texts *texts,
     struct timeline_event *event, struct gput_error *error)
 {
     const char *text;
     uint8_t flags = record->head.not_ascii ? JSON_NOT_ASCII : 0;
-    TRY(source_texts_fetch(
-        timeline->texts, record->file, record->at, record->length, &text, error));
+    TRY(source_texts_fetch(texts, record->file, record->at, record->length, &text, error));
     for (int i = 0; i < TEXT_COUNT; i++)
         event->texts[i] = (struct json_text){text + record->starts[i], record->lengths[i], flags};
     return GPUT_OK;
 }
 
-int timeline_next(
-    struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error)
+int timeline_take(struct timeline *timeline, struct timeline_record *record, bool *there,
+    struct gput_error *error)
 {
     struct sorted_record sorted;
     TRY(event_sorter_next(timeline->sorter, &sorted, there, error));
     if (!*there)
         return GPUT_OK;
     const struct record_head *head = sorted.bytes;
+    *record = (struct timeline_record){.start_ns = sorted.start_ns,
+        .duration_ns = sorted.duration_ns,
+        .thread = head->thread,
+        .type = head->type,
+        .length = sorted.length,
+        .text_length =
+            head->placed ? ((const struct placed_record *)sorted.bytes)->length : sorted.length,
+        .bytes = sorted.bytes};
+    return GPUT_OK;
+}
+
+int timeline_read(const struct timeline_record *record, struct source_texts *texts,
+    struct timeline_event *event, struct gput_error *error)
+{
+    const struct record_head *head = record->bytes;
+    size_t fixed = head->placed ? sizeof(struct placed_record) : sizeof(struct copied_record);
     event->type = head->type;
     event->scope = head->scope;
     event->bind_point = head->bind_point;
     event->has_id = head->has_id;
     event->id_is_local = head->id_is_local;
-    size_t fixed = head->placed ? sizeof(struct placed_record) : sizeof(struct copied_record);
     event->id = 0;
     memcpy(&event->id, (const char *)head + fixed, id_size(head));
     event->thread = head->thread;
-    event->start_ns = sorted.start_ns;
-    event->duration_ns = sorted.duration_ns;
+    event->start_ns = record->start_ns;
+    event->duration_ns = record->duration_ns;
     if (head->placed)
-        return unpack_placed(timeline, sorted.bytes, event, error);
-    unpack_copied(sorted.bytes, event);
+        return unpack_placed(record->bytes, texts, event, error);
+    unpack_copied(record->bytes, event);
     return GPUT_OK;
+}
+
+int timeline_next(
+    struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error)
+{
+    struct timeline_record record;
+    TRY(timeline_take(timeline, &record, there, error));
+    return *there ? timeline_read(&record, timeline->texts, event, error) : GPUT_OK;
 }
 
 void timeline_finish(struct timeline *timeline)

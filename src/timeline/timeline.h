@@ -64,6 +64,18 @@ struct timeline {
     void (*progress)(void *user, double done);
     void *user;
     double progress_from;
+    unsigned cores; /* that may write */
+};
+
+/* An event that was taken out and is not read yet. */
+struct timeline_record {
+    int64_t start_ns;
+    int64_t duration_ns;
+    uint32_t thread;
+    char type;
+    uint32_t length;      /* of its bytes */
+    uint32_t text_length; /* of the event, about */
+    const void *bytes;    /* aligned to 8; JSON_PADDING bytes after them can be read */
 };
 
 /* `folder` is for temporary files. */
@@ -81,6 +93,15 @@ int timeline_add(struct timeline *timeline, const struct timeline_event *event,
  */
 int timeline_next(
     struct timeline *timeline, struct timeline_event *event, bool *there, struct gput_error *error);
+
+/* The same, without reading its texts: `bytes` hold until the next call. */
+int timeline_take(struct timeline *timeline, struct timeline_record *record, bool *there,
+    struct gput_error *error);
+
+/* Reads a record by texts of the timeline's files; the event holds as long as its bytes, and until
+ * the next call with those texts. */
+int timeline_read(const struct timeline_record *record, struct source_texts *texts,
+    struct timeline_event *event, struct gput_error *error);
 
 /* Writes all events as a Chrome trace. The file appears complete or not at all. */
 int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error);

@@ -1,6 +1,7 @@
 #include "base/json_string.h"
 #include "base/number.h"
-#include "base/utf8.h"
+#include "base/ordered_jobs.h"
+#include "timeline/event_line.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline.h"
 #include "trace/json_scan.h"
@@ -8,10 +9,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 static void append_int(struct str *out, int64_t value)
 {
@@ -102,230 +101,154 @@ static void introduce_lane(const struct timeline_thread *thread, struct timeline
     str_finish(&name);
 }
 
-/* What an event's line takes besides its texts, at most. */
-#define LINE_OVERHEAD (4 * NUMBER_TEXT_SIZE + 160)
+/* ---- events on their way through several threads ---- */
 
-/* The digits of the whole second that was written last. */
-struct written_second {
-    int64_t second;
-    size_t length;
-    char text[NUMBER_TEXT_SIZE];
+/* What a job holds at most, but for its last event: about what output_file.h hands over at once. */
+#define JOB_EVENTS 4096
+#define JOB_TEXT (320u << 10)
+/* The lines of fewer events are made by one thread. */
+#define FEW_EVENTS 20000
+/* Buffers that a huge event has made larger than this are given back. */
+#define LARGE_BUFFER (4u << 20)
+
+/* An event in a job, whose bytes hold its record, what is written before it and its heading. */
+struct planned_line {
+    struct timeline_record record; /* its own bytes are set when it is read */
+    size_t before_length;
+    size_t heading_length;
 };
 
-static char *put(char *at, const char *text, size_t length)
+struct line_job {
+    struct source_texts **texts; /* by thread */
+    struct planned_line *lines;
+    size_t count;
+    size_t text_length; /* of all events */
+    struct str bytes;
+    struct str out;
+    struct event_line_memory memory;
+    int code;
+    struct gput_error error;
+};
+
+static size_t padded(size_t length)
 {
-    memcpy(at, text, length);
-    return at + length;
+    return (length + 7) & ~(size_t)7;
 }
 
-#define PUT(at, literal) put(at, literal, sizeof(literal) - 1)
-
-static char *put_int(char *at, int64_t value)
+static int make_lines(struct line_job *job, struct source_texts *texts, struct gput_error *error)
 {
-    return at + number_format_int64(value, at);
-}
-
-/* Thousandths after a whole number. */
-static char *put_decimals(char *at, unsigned thousandths)
-{
-    const char decimals[4] = {'.', (char)('0' + thousandths / 100),
-        (char)('0' + thousandths / 10 % 10), (char)('0' + thousandths % 10)};
-    memcpy(at, decimals, sizeof decimals);
-    if (thousandths == 0)
-        return at;
-    return at + (decimals[3] != '0' ? 4 : decimals[2] != '0' ? 3 : 2);
-}
-
-/* Nanoseconds as microseconds, with decimals only where they are needed. */
-static char *put_us(char *at, int64_t ns)
-{
-    int64_t us = ns / 1000, rest = ns % 1000;
-    if (ns < 0) {
-        *at++ = '-';
-        us = -us;
-        rest = -rest;
+    const char *at = str_text(&job->bytes);
+    for (size_t i = 0; i < job->count; i++) {
+        struct planned_line *line = job->lines + i;
+        struct timeline_event event;
+        line->record.bytes = at;
+        const char *before = at + padded(line->record.length);
+        const char *heading = before + line->before_length;
+        TRY(timeline_read(&line->record, texts, &event, error));
+        str_append_bytes(&job->out, before, line->before_length);
+        event_line_append(&job->out, &event, heading, line->heading_length, &job->memory);
+        at = before + padded(line->before_length + line->heading_length);
     }
-    at = put_int(at, us);
-    return put_decimals(at, (unsigned)rest);
+    return job->out.failed ? error_memory(error) : GPUT_OK;
 }
 
-/* An id as a number, or in hex where readers that take numbers for floating point would mix it up
- * with others. */
-static char *put_id(char *at, const struct timeline_event *event)
+static void run_job(void *user, unsigned thread)
 {
-    at = event->id_is_local ? PUT(at, ", \"id2\": {\"local\": ") : PUT(at, ", \"id\": ");
-    if (event->id_is_local || event->id >> 53 != 0)
-        at += sprintf(at, "\"0x%" PRIx64 "\"", event->id);
-    else
-        at = put_int(at, (int64_t)event->id);
-    if (event->id_is_local)
-        *at++ = '}';
-    return at;
+    struct line_job *job = user;
+    job->code = make_lines(job, job->texts[thread], &job->error);
 }
 
-static char *put_options(char *at, const struct timeline_event *event)
+static void finish_job(void *user)
 {
-    if (event->has_id)
-        at = put_id(at, event);
-    if (event->bind_point) {
-        at = PUT(at, ", \"bp\": \"");
-        *at++ = event->bind_point;
-        *at++ = '"';
-    }
-    if (event->scope) {
-        at = PUT(at, ", \"s\": \"");
-        *at++ = event->scope;
-        *at++ = '"';
-    }
-    return at;
-}
-
-/* For texts of events: both what is read and what is written may go 15 bytes beyond the end. */
-static char *put_text(char *at, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i += 16)
-        memcpy(at + i, text + i, 16);
-    return at + length;
-}
-
-/* Copies up to a line break or `end`; returns how much. Goes beyond as put_text() does. */
-static size_t put_line(char *at, const char *text, const char *end)
-{
-    size_t length = (size_t)(end - text);
-#ifdef __SSE2__
-    const __m128i line_break = _mm_set1_epi8('\n');
-    for (size_t i = 0; i < length; i += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(text + i));
-        unsigned breaks = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, line_break));
-        _mm_storeu_si128((__m128i *)(at + i), bytes);
-        if (length - i < 16)
-            breaks &= (1U << (length - i)) - 1;
-        if (breaks != 0)
-            return i + (unsigned)__builtin_ctz(breaks);
-    }
-#else
-    const char *line_break = memchr(text, '\n', length);
-    length = line_break ? (size_t)(line_break - text) : length;
-    memcpy(at, text, length);
-#endif
-    return length;
-}
-
-/* Line breaks stand only between the tokens of a value: they go, with the indentation. */
-static char *put_on_one_line(char *at, const char *text, size_t length)
-{
-    const char *end = text + length;
-    while (text < end) {
-        size_t copied = put_line(at, text, end);
-        at += copied;
-        for (text += copied; text < end && (unsigned char)*text <= ' ';)
-            text++;
-    }
-    return at;
-}
-
-/* The rare way: every text checked to be UTF-8. `clean` holds the texts afterwards. */
-static void clean_texts(struct timeline_event *event, struct str *clean)
-{
-    size_t starts[TEXT_COUNT];
-    str_clear(clean);
-    for (int i = 0; i < TEXT_COUNT; i++) {
-        starts[i] = clean->length;
-        utf8_append(event->texts[i].text, event->texts[i].length, clean);
-        event->texts[i].length = clean->length - starts[i];
-    }
-    str_reserve(clean, JSON_PADDING);
-    for (int i = 0; i < TEXT_COUNT; i++)
-        event->texts[i].text = str_text(clean) + starts[i];
-}
-
-static char *put_two_digits(char *at, unsigned number)
-{
-    at[0] = (char)('0' + number / 10);
-    at[1] = (char)('0' + number % 10);
-    return at + 2;
-}
-
-/* A moment: nearly all lie in the second of the one before. */
-static char *put_moment(char *at, int64_t ns, struct written_second *last)
-{
-    int64_t second = ns / 1000000000;
-    unsigned rest = (unsigned)(ns % 1000000000);
-    if (ns < 1000000000)
-        return put_us(at, ns);
-    if (second != last->second) {
-        last->second = second;
-        last->length = number_format_int64(second, last->text);
-    }
-    memcpy(at, last->text, sizeof last->text);
-    at += last->length;
-    at = put_two_digits(at, rest / 10000000);
-    at = put_two_digits(at, rest / 100000 % 100);
-    at = put_two_digits(at, rest / 1000 % 100);
-    return put_decimals(at, rest % 1000);
-}
-
-static void append_event(struct str *out, const struct timeline_event *event,
-    const struct timeline_lane *lane, struct written_second *last)
-{
-    const struct json_text *name = &event->name, *category = &event->category;
-    if (!str_reserve(out, name->length + category->length + event->args.length + LINE_OVERHEAD))
-        return;
-    char *at = out->data + out->length;
-    at = PUT(at, ",\n{\"name\": \"");
-    at = put_text(at, name->text, name->length);
-    if (category->length > 0) {
-        at = PUT(at, "\", \"cat\": \"");
-        at = put_text(at, category->text, category->length);
-    }
-    memcpy(at, lane->heading, sizeof lane->heading);
-    at += lane->heading_length;
-    *at++ = event->type;
-    at = PUT(at, "\", \"ts\": ");
-    at = put_moment(at, event->start_ns, last);
-    if (event->type == 'X') {
-        at = PUT(at, ", \"dur\": ");
-        at = put_us(at, event->duration_ns);
-    }
-    at = put_options(at, event);
-    if (event->args.length > 0) {
-        at = PUT(at, ", \"args\": ");
-        at = put_on_one_line(at, event->args.text, event->args.length);
-    }
-    *at++ = '}';
-    *at = '\0';
-    out->length = (size_t)(at - out->data);
+    struct line_job *job = user;
+    free(job->lines);
+    str_finish(&job->bytes);
+    str_finish(&job->out);
+    str_finish(&job->memory.clean);
 }
 
 /* One timeline on its way to a file. */
 struct writing {
     struct timeline *timeline;
     struct output_file file;
-    struct str clean;
-    struct written_second last;
-    bool first; /* nothing was written yet */
+    struct ordered_jobs *jobs;
+    struct source_texts **texts; /* by thread; the first are the timeline's */
+    unsigned threads;
+    struct str before; /* the event at hand */
+    bool first;        /* nothing was written yet */
 };
 
-static int write_event(
-    struct writing *writing, struct timeline_event *event, struct gput_error *error)
+static void append_padded(struct str *bytes, const void *more, size_t length, size_t total)
+{
+    str_append_bytes(bytes, more, length);
+    str_append_repeated(bytes, '\0', padded(total) - total);
+}
+
+/* Puts an event into the job, with all that depends on those before it. */
+static int plan_line(struct writing *writing, struct line_job *job,
+    const struct timeline_record *record, struct gput_error *error)
 {
     struct timeline_tracks *tracks = &writing->timeline->tracks;
-    struct str *out = &writing->file.buffer;
-    struct timeline_lane *lane = event->type == 'X'
-                                     ? timeline_lane(tracks, event->thread, event->start_ns,
-                                           event->start_ns + event->duration_ns)
-                                     : timeline_first_lane(tracks, event->thread);
+    struct str *before = &writing->before;
+    struct timeline_lane *lane = record->type == 'X'
+                                     ? timeline_lane(tracks, record->thread, record->start_ns,
+                                           record->start_ns + record->duration_ns)
+                                     : timeline_first_lane(tracks, record->thread);
     if (!lane)
         return error_memory(error);
-    const struct timeline_thread *thread = tracks->threads + event->thread;
-    int64_t pid = introduce_process(tracks, thread->process, out, &writing->first);
-    introduce_lane(thread, lane, pid, out, &writing->first);
-    if ((event->name.flags | event->category.flags | event->args.flags) & JSON_NOT_ASCII)
-        clean_texts(event, &writing->clean);
-    if (writing->clean.failed)
-        return error_memory(error);
-    append_event(out, event, lane, &writing->last);
+    const struct timeline_thread *thread = tracks->threads + record->thread;
+    str_clear(before);
+    int64_t pid = introduce_process(tracks, thread->process, before, &writing->first);
+    introduce_lane(thread, lane, pid, before, &writing->first);
+    job->lines[job->count++] = (struct planned_line){*record, before->length, lane->heading_length};
+    job->text_length += record->text_length;
+    append_padded(&job->bytes, record->bytes, record->length, record->length);
+    str_append_bytes(&job->bytes, before->data, before->length);
+    append_padded(
+        &job->bytes, lane->heading, lane->heading_length, before->length + lane->heading_length);
+    str_reserve(&job->bytes, JSON_PADDING);
+    return job->bytes.failed || before->failed ? error_memory(error) : GPUT_OK;
+}
+
+static int start_job(struct writing *writing, struct line_job *job, struct gput_error *error)
+{
+    job->texts = writing->texts;
+    job->count = job->text_length = 0;
+    str_clear(&job->bytes);
+    str_clear(&job->out);
+    if (!job->lines)
+        job->lines = malloc(JOB_EVENTS * sizeof *job->lines);
+    return job->lines ? GPUT_OK : error_memory(error);
+}
+
+static void give_back_large(struct str *text)
+{
+    if (text->capacity > LARGE_BUFFER)
+        str_finish(text);
+}
+
+/* Writes the lines of the oldest job. */
+static int write_oldest(struct writing *writing, struct gput_error *error)
+{
+    struct line_job *job = ordered_jobs_take(writing->jobs);
+    if (job->code != GPUT_OK) {
+        if (error)
+            *error = job->error;
+        return job->code;
+    }
+    TRY(output_file_add(&writing->file, &job->out, error));
+    give_back_large(&job->out);
+    give_back_large(&job->bytes);
+    ordered_jobs_release(writing->jobs);
     return GPUT_OK;
+}
+
+/* A job that can take events. */
+static int open_job(struct writing *writing, struct line_job **job, struct gput_error *error)
+{
+    while ((*job = ordered_jobs_space(writing->jobs)) == NULL)
+        TRY(write_oldest(writing, error));
+    return start_job(writing, *job, error);
 }
 
 static void report_progress(const struct timeline *timeline, uint64_t written)
@@ -336,28 +259,68 @@ static void report_progress(const struct timeline *timeline, uint64_t written)
         timeline->progress(timeline->user, from + (1 - from) * done);
 }
 
+static int plan_all(struct writing *writing, struct gput_error *error)
+{
+    struct timeline_record record;
+    struct line_job *job;
+    bool there = true;
+    TRY(open_job(writing, &job, error));
+    for (uint64_t planned = 0; there; planned++) {
+        report_progress(writing->timeline, planned);
+        TRY(timeline_take(writing->timeline, &record, &there, error));
+        if (there)
+            TRY(plan_line(writing, job, &record, error));
+        if (there && job->count < JOB_EVENTS && job->text_length < JOB_TEXT)
+            continue;
+        ordered_jobs_give(writing->jobs);
+        if (there)
+            TRY(open_job(writing, &job, error));
+    }
+    return GPUT_OK;
+}
+
 static int write_all(struct writing *writing, struct gput_error *error)
 {
-    struct timeline_event event;
-    bool there;
-    for (uint64_t written = 0;; written++) {
-        report_progress(writing->timeline, written);
-        TRY(timeline_next(writing->timeline, &event, &there, error));
-        if (!there)
-            break;
-        TRY(write_event(writing, &event, error));
-        TRY(output_file_flow(&writing->file, error));
-    }
+    TRY(plan_all(writing, error));
+    while (ordered_jobs_take(writing->jobs))
+        TRY(write_oldest(writing, error));
     str_append(&writing->file.buffer, writing->first ? "[\n]\n" : "\n]\n");
     return GPUT_OK;
+}
+
+/* Each thread reads texts by itself. */
+static int start_threads(struct writing *writing, struct gput_error *error)
+{
+    static const struct job_class class = {sizeof(struct line_job), run_job, finish_job};
+    const struct timeline *timeline = writing->timeline;
+    bool is_few = timeline->slices + timeline->counters + timeline->others < FEW_EVENTS;
+    writing->threads = is_few || timeline->cores == 0 ? 1 : timeline->cores;
+    writing->texts = calloc(writing->threads, sizeof *writing->texts);
+    if (!writing->texts)
+        return error_memory(error);
+    writing->texts[0] = timeline->texts;
+    for (unsigned i = 1; i < writing->threads; i++)
+        TRY(source_texts_share(timeline->texts, writing->threads, writing->texts + i, error));
+    return ordered_jobs_create(writing->threads, 2, &class, &writing->jobs, error);
+}
+
+static void finish(struct writing *writing)
+{
+    ordered_jobs_destroy(writing->jobs);
+    for (unsigned i = 1; writing->texts && i < writing->threads; i++)
+        source_texts_destroy(writing->texts[i]);
+    free(writing->texts);
+    str_finish(&writing->before);
 }
 
 int timeline_write_json(struct timeline *timeline, const char *path, struct gput_error *error)
 {
     struct writing writing = {.timeline = timeline, .first = true};
     TRY(output_file_open(path, &writing.file, error));
-    int code = write_all(&writing, error);
-    str_finish(&writing.clean);
+    int code = start_threads(&writing, error);
+    if (code == GPUT_OK)
+        code = write_all(&writing, error);
+    finish(&writing);
     if (code == GPUT_OK)
         return output_file_commit(&writing.file, error);
     output_file_discard(&writing.file);

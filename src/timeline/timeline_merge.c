@@ -220,6 +220,7 @@ static void listen(struct merge *merge, double from, double span)
     report->progress_from = from;
     report->progress_span = span;
     report->bytes_total = merge->bytes;
+    merge->timeline.cores = merge->options->cores;
     merge->timeline.progress = merge->options->progress;
     merge->timeline.user = merge->options->user;
     merge->timeline.progress_from = from + span;

@@ -11,6 +11,7 @@
 
 #define MAX_FILES 200 /* descriptors: most systems give a process 1024 */
 #define MEMORY (14u << 20)
+#define SHARED_MEMORY_MIN (2u << 20)
 #define MAX_CHUNKS 4096
 #define MIN_CHUNK (2u << 10)
 #define MAX_CHUNK (224u << 10)
@@ -44,7 +45,9 @@ struct source_texts {
     uint32_t count;
     struct chunk uses; /* the ring of these; its `older` is the one used last */
     struct chunk *last;
-    size_t held; /* bytes in memory */
+    size_t memory;  /* that chunks may take */
+    size_t held;    /* bytes in memory */
+    bool is_shared; /* the files are of another one */
     uint64_t reads;
 };
 
@@ -53,7 +56,20 @@ int source_texts_create(struct source_texts **texts, struct gput_error *error)
     *texts = calloc(1, sizeof **texts);
     if (!*texts)
         return error_memory(error);
+    (*texts)->memory = MEMORY;
     (*texts)->uses.older = (*texts)->uses.newer = &(*texts)->uses;
+    return GPUT_OK;
+}
+
+int source_texts_share(const struct source_texts *texts, unsigned threads,
+    struct source_texts **shared, struct gput_error *error)
+{
+    TRY(source_texts_create(shared, error));
+    size_t memory = MEMORY / threads;
+    memcpy((*shared)->files, texts->files, sizeof texts->files);
+    (*shared)->file_count = texts->file_count;
+    (*shared)->memory = memory > SHARED_MEMORY_MIN ? memory : SHARED_MEMORY_MIN;
+    (*shared)->is_shared = true;
     return GPUT_OK;
 }
 
@@ -168,7 +184,7 @@ static struct chunk *pop_unused(struct source_texts *texts)
  */
 static size_t size_of_next(const struct source_texts *texts, const struct chunk *chunk)
 {
-    size_t space = MEMORY / 8 * 7 / (texts->reads - chunk->read + 1);
+    size_t space = texts->memory / 8 * 7 / (texts->reads - chunk->read + 1);
     size_t size = (chunk->wanted + space) / 2;
     size = size < chunk->wanted * 2 ? size : chunk->wanted * 2;
     size = size < MAX_CHUNK ? size : MAX_CHUNK;
@@ -215,7 +231,7 @@ static int make_space(
     texts->held -= chunk->capacity;
     free(chunk->bytes);
     chunk->capacity = 0;
-    while (texts->count > 0 && texts->held + capacity > MEMORY)
+    while (texts->count > 0 && texts->held + capacity > texts->memory)
         drop(texts, texts->uses.newer);
     chunk->bytes = malloc(capacity);
     if (!chunk->bytes)
@@ -308,7 +324,7 @@ void source_texts_destroy(struct source_texts *texts)
 {
     if (!texts)
         return;
-    for (uint32_t i = 0; i < texts->file_count; i++) {
+    for (uint32_t i = 0; i < texts->file_count && !texts->is_shared; i++) {
         close(texts->files[i].fd);
         free(texts->files[i].path);
     }

@@ -17,6 +17,11 @@ struct source_texts;
 /* Freed by source_texts_destroy(). Memory: at most 16 MiB and what the largest text takes. */
 int source_texts_create(struct source_texts **texts, struct gput_error *error);
 
+/* The same texts for another one of so many threads, once all files were added. `texts` must
+ * outlive it. Memory: a part of 16 MiB. */
+int source_texts_share(const struct source_texts *texts, unsigned threads,
+    struct source_texts **shared, struct gput_error *error);
+
 /*
  * Adds a file by an open descriptor, which belongs to the caller. Returns its number, or
  * SOURCE_NONE: no regular file, or too many, or no descriptor left; then texts of it must be
