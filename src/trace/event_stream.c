@@ -7,17 +7,15 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum place { AT_START, IN_MEMBERS, IN_EVENTS, AT_END };
 
 struct event_stream {
     struct text_window window;
-    struct event_windows *windows;     /* what other threads found; NULL: there are none */
+    struct file_windows *windows;      /* what other threads found; NULL: there are none */
     const struct event_window *passed; /* the one whose events are being given; NULL: none */
     size_t next_passed;
-    uint64_t size; /* of the file that the windows are of */
-    uint64_t at;   /* in the file: of the event just given */
+    uint64_t at; /* in the file: of the event just given */
     struct event_shapes *shapes;
     enum place place;
     bool object_form;
@@ -62,16 +60,11 @@ int event_stream_open(const char *path, struct event_stream **stream, struct gpu
 void event_stream_use_cores(struct event_stream *stream, unsigned cores)
 {
     struct byte_source *source = stream->window.source;
-    int fd = byte_source_plain_fd(source);
-    struct stat info;
     if (cores < 2)
         return;
     byte_source_read_ahead(source);
-    if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
-        info.st_size < EVENT_WINDOWS_MIN)
-        return;
-    stream->size = (uint64_t)info.st_size;
-    event_windows_create(fd, stream->size, cores, &stream->windows, NULL);
+    file_windows_create(
+        byte_source_plain_fd(source), cores, &event_windows, NULL, &stream->windows, NULL);
 }
 
 /* Moves to the next byte that is neither white space nor, when asked, a comma. False at the end. */
@@ -159,7 +152,8 @@ static bool begin_window(struct event_stream *stream)
     struct text_window *window = &stream->window;
     if (!stream->windows)
         return false;
-    stream->passed = event_windows_at(stream->windows, text_window_place(window, window->at));
+    stream->passed = (const struct event_window *)file_windows_at(
+        stream->windows, text_window_place(window, window->at));
     stream->next_passed = 0;
     return stream->passed;
 }
@@ -172,14 +166,15 @@ static int next_passed(
     *there = stream->next_passed < passed->count;
     if (*there) {
         *event = passed->events[stream->next_passed++];
-        stream->at = passed->text_at + (uint64_t)(event->text - passed->text);
+        stream->at = file_window_place(&passed->window, event->text);
         stream->counts.events++;
         return GPUT_OK;
     }
+    uint64_t after = file_window_place(&passed->window, passed->window.after);
     stream->counts.empty += passed->empty;
     stream->resyncing = false;
     stream->passed = NULL;
-    TRY(text_window_move(&stream->window, passed->end, error));
+    TRY(text_window_move(&stream->window, after, error));
     begin_window(stream);
     return GPUT_OK;
 }
@@ -379,7 +374,8 @@ void event_stream_report_progress(
 
 void event_stream_report_end(const struct event_stream *stream, struct read_report *report)
 {
-    report->bytes_read += stream->windows ? stream->size : bytes_read(stream);
+    report->bytes_read +=
+        stream->windows ? file_windows_file_size(stream->windows) : bytes_read(stream);
     read_report_progress(report, 0);
 }
 
@@ -440,7 +436,7 @@ void event_stream_close(struct event_stream *stream)
 {
     if (!stream)
         return;
-    event_windows_destroy(stream->windows);
+    file_windows_destroy(stream->windows);
     text_window_finish(&stream->window);
     event_shapes_destroy(stream->shapes);
     str_finish(&stream->warning);
