@@ -43,7 +43,7 @@ static void put_head(struct summary *summary, const char *const *columns, const 
     size_t count = 0;
     for (; columns[count]; count++)
         figure_put(summary->text, columns[count]);
-    figure_put_name(summary->text, count, name, summary->options.width);
+    figure_put_name(summary->text, count, NULL, name, summary->options.width);
 }
 
 /* What was left out, and how it is shown. */
@@ -73,7 +73,7 @@ static void write_session(struct summary *summary)
         put(summary, name, figures->max);
         put(summary, name, figures->min);
         put(summary, name, figures->std);
-        figure_put_name(summary->text, 4, name, summary->options.width);
+        figure_put_name(summary->text, 4, NULL, name, summary->options.width);
     }
     put_left_out(summary, left_out, left_out == 1 ? "measurement is" : "measurements are");
 }
@@ -171,7 +171,7 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
 static void put_block(struct summary *summary, const struct gput_code_block *block)
 {
     size_t count = put_block_figures(summary, block);
-    figure_put_name(summary->text, count, block->name, summary->options.width);
+    figure_put_name(summary->text, count, block->name, NULL, summary->options.width);
     for (size_t i = 0; i < block->n_parts; i++) {
         char name[96];
         const struct gput_code_block *part = &block->parts[i];
@@ -180,7 +180,7 @@ static void put_block(struct summary *summary, const struct gput_code_block *blo
             snprintf(name + length, sizeof name - (size_t)length, ", thread %lld",
                 (long long)part->thread_id);
         put_block_figures(summary, part);
-        figure_put_name(summary->text, count, name, summary->options.width);
+        figure_put_name(summary->text, count, name, NULL, summary->options.width);
     }
 }
 

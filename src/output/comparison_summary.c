@@ -120,7 +120,6 @@ static void put_change(struct summary *summary, const struct compared *row, size
 /* "train: combined_ram" */
 static void put_row(struct summary *summary, const struct compared *row)
 {
-    struct str name = {0};
     char cell[HUMAN_SIZE];
     size_t n = summary->comparison->n_sessions;
     const struct doc *units = summary->comparison->first->static_data;
@@ -129,12 +128,9 @@ static void put_row(struct summary *summary, const struct compared *row)
         if (i > 0)
             put_change(summary, row, i);
     }
-    if (row->block != COMPARISON_OVERALL)
-        str_printf(&name, "%s: ", summary->comparison->block_names[row->block]);
-    str_append(&name, row->measurement);
-    figure_put_name(summary->text, 2 * n - 1, str_text(&name), summary->options.width);
-    summary->text->failed |= name.failed;
-    str_finish(&name);
+    const char *block =
+        row->block == COMPARISON_OVERALL ? NULL : summary->comparison->block_names[row->block];
+    figure_put_name(summary->text, 2 * n - 1, block, row->measurement, summary->options.width);
 }
 
 static void put_head(struct summary *summary)
@@ -149,7 +145,7 @@ static void put_head(struct summary *summary)
             figure_put(summary->text, "change");
     }
     figure_put_name(
-        summary->text, 2 * comparison->n_sessions - 1, "figure", summary->options.width);
+        summary->text, 2 * comparison->n_sessions - 1, NULL, "figure", summary->options.width);
 }
 
 static void write_lost_calls(struct summary *summary)

@@ -6,6 +6,7 @@
 #include <gputracker/screen.h>
 #include <gputracker/units.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -87,17 +88,52 @@ void figure_put(struct str *text, const char *cell)
     append_harmless(text, shown);
 }
 
-void figure_put_name(struct str *text, size_t n_cells, const char *name, unsigned width)
+/* The end of a name, in at most so many columns. */
+static void append_end(struct str *text, const char *name, size_t columns)
+{
+    const char *shown = last_columns(name, columns);
+    if (shown != name) {
+        str_append(text, "…");
+        shown = last_columns(name, columns - 1);
+    }
+    append_harmless(text, shown);
+}
+
+/* The beginning of a figure's name, of ASCII, in at most so many columns. */
+static void append_begin(struct str *text, const char *name, size_t columns)
+{
+    bool is_cut = strlen(name) > columns;
+    str_printf(text, "%.*s%s", (int)(is_cut ? columns - 1 : strlen(name)), name, is_cut ? "…" : "");
+}
+
+/* A figure goes before a block, of which a third of the space is enough. */
+static size_t columns_of_block(const char *block, const char *figure, size_t space)
+{
+    size_t of_figure = figure ? strlen(figure) : 0, of_block = utf8_width(block);
+    size_t left = space > of_figure ? space - of_figure : 0;
+    size_t columns = left > space / 3 ? left : space / 3;
+    return columns < of_block ? columns : of_block;
+}
+
+void figure_put_name(
+    struct str *text, size_t n_cells, const char *block, const char *figure, unsigned width)
 {
     size_t used = n_cells * FIGURE_WIDTH + GAP;
     size_t reserved = FIGURE_MIN_NAME - GAP,
            space = width > used + reserved ? width - used : reserved;
-    const char *shown = width == 0 ? name : last_columns(name, space);
+    if (width == 0)
+        space = INT_MAX;
     str_append_repeated(text, ' ', GAP);
-    if (shown != name) {
-        str_append(text, "…");
-        shown = last_columns(name, space - 1);
+    if (block && figure)
+        space -= strlen(": ");
+    if (block) {
+        size_t columns = columns_of_block(block, figure, space);
+        append_end(text, block, columns);
+        space -= columns;
     }
-    append_harmless(text, shown);
+    if (block && figure)
+        str_append(text, ": ");
+    if (figure)
+        append_begin(text, figure, space);
     str_append_char(text, '\n');
 }

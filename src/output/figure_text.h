@@ -21,6 +21,10 @@ const char *figure_text(
 /* Appends a cell, to the right in FIGURE_WIDTH columns, and cut to them. */
 void figure_put(struct str *text, const char *cell);
 
-/* Ends a line of `n_cells` cells with a name; in `width` columns (0: any number) as much of its end
- * as fits. */
-void figure_put_name(struct str *text, size_t n_cells, const char *name, unsigned width);
+/*
+ * Ends a line of `n_cells` cells with the name of a code block, of a figure, or of a figure of a
+ * block (the other one NULL), cut to `width` columns (0: any number). Of blocks the end is kept,
+ * often a file and a line; of figures the beginning, which says whose they are.
+ */
+void figure_put_name(
+    struct str *text, size_t n_cells, const char *block, const char *figure, unsigned width);

@@ -45,18 +45,33 @@ static void cells_have_one_width(void **state)
     str_finish(&text);
 }
 
-static void a_name_keeps_its_end(void **state)
+static void a_block_keeps_its_end(void **state)
 {
     (void)state;
     struct str text = {0};
-    figure_put_name(&text, 1, "/a/long/path.py:12", 0);
-    figure_put_name(&text, 1, "/a/long/path.py:12", FIGURE_WIDTH + 2 + 14);
-    figure_put_name(&text, 9, "/a/long/path.py:12", 20);
-    figure_put_name(&text, 1, "a\033b\nc", 0);
+    figure_put_name(&text, 1, "/a/long/path.py:12", NULL, 0);
+    figure_put_name(&text, 1, "/a/long/path.py:12", NULL, FIGURE_WIDTH + 2 + 14);
+    figure_put_name(&text, 9, "/a/long/path.py:12", NULL, 20);
+    figure_put_name(&text, 1, "a\033b\nc", NULL, 0);
     assert_string_equal(str_text(&text), "  /a/long/path.py:12\n"
                                          "  \342\200\246ng/path.py:12\n"
                                          "  \342\200\246/path.py:12\n"
                                          "  a?b c\n");
+    str_finish(&text);
+}
+
+static void a_figure_keeps_its_beginning(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    figure_put_name(&text, 1, NULL, "main_ram_total", FIGURE_WIDTH + 2 + 12);
+    figure_put_name(&text, 1, "/a/path.py:12", "main_ram", 0);
+    figure_put_name(&text, 1, "/a/path.py:12", "main_ram", FIGURE_WIDTH + 2 + 20);
+    figure_put_name(&text, 1, "/a/path.py:12", "main_ram_total", FIGURE_WIDTH + 2 + 20);
+    assert_string_equal(str_text(&text), "  main_ram_to\342\200\246\n"
+                                         "  /a/path.py:12: main_ram\n"
+                                         "  \342\200\246ath.py:12: main_ram\n"
+                                         "  \342\200\246py:12: main_ram_to\342\200\246\n");
     str_finish(&text);
 }
 
@@ -66,7 +81,8 @@ int main(void)
         cmocka_unit_test(a_measurement_has_the_unit_of_its_quantity),
         cmocka_unit_test(without_a_known_unit_a_figure_is_plain),
         cmocka_unit_test(cells_have_one_width),
-        cmocka_unit_test(a_name_keeps_its_end),
+        cmocka_unit_test(a_block_keeps_its_end),
+        cmocka_unit_test(a_figure_keeps_its_beginning),
     };
     return cmocka_run_group_tests_name("output/figure_text", tests, NULL, NULL);
 }
