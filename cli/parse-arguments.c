@@ -150,17 +150,43 @@ static const char *name_after_blank(const struct command *command, char buffer[6
 /* Of a list of options, so that a message holds it. */
 enum { MAX_LISTED = 380 };
 
+static void list_options(const enum option_id *ids, char *list, size_t size)
+{
+    list[0] = '\0';
+    for (; *ids != OPTION_END; ids++) {
+        char buffer[64];
+        size_t used = strlen(list);
+        snprintf(
+            list + used, size - used, "%s%s", used ? " " : "", option_name(option(*ids), buffer));
+    }
+}
+
+/* Who does not know --tf calls it what help calls its value: --tracking-file. One word says too
+ * little for that. */
+static void suggest_by_value(const enum option_id *ids, const char *name, char *near, size_t size)
+{
+    for (; *ids != OPTION_END; ids++) {
+        const struct option *row = option(*ids);
+        char value[64], buffer[64];
+        if (!row->argument || !strchr(row->argument, '-'))
+            continue;
+        snprintf(value, sizeof value, "--%s", row->argument);
+        choice_suggest(value, name, "", near, size);
+        if (near[0]) {
+            snprintf(near, size, "%s=<%s>", option_name(row, buffer), row->argument);
+            return;
+        }
+    }
+}
+
 static int unknown_option(
     const struct arguments *arguments, const char *name, struct gput_error *error)
 {
-    char command[64], list[1024] = "", near[80], question[112] = ".";
-    for (const enum option_id *id = arguments->command->options; *id != OPTION_END; id++) {
-        char buffer[64];
-        size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", used ? " " : "",
-            option_name(option(*id), buffer));
-    }
+    char command[64], list[1024], near[80], question[112] = ".";
+    list_options(arguments->command->options, list, sizeof list);
     choice_suggest(list, name, "", near, sizeof near);
+    if (!near[0])
+        suggest_by_value(arguments->command->options, name, near, sizeof near);
     if (near[0])
         snprintf(question, sizeof question, ": did you mean %s?", near);
     name_after_blank(arguments->command, command);

@@ -163,6 +163,12 @@ class WrongUse(CommandTest):
                     done.stderr, rf'\Agpu-tracker: Unknown command "{word}"{re.escape(nearest)} To track a program of that'
                     rf" name: gpu-tracker run -- {word}\. Commands: run attach .*\bdoctor\b.*; see gpu-tracker help\n\Z")
 
+    def test_an_option_is_known_by_what_help_calls_its_value(self):
+        for name, option in ("--trackng-file=x", "--tf=<tracking-file>"), ("--sleep-time", "--st=<sleep-time>"):
+            with self.subTest(name):
+                said = self.run_command("run", name, "--", "true").stderr
+                self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {option}? ", said)
+
     def test_an_unknown_option_is_refused_with_the_nearest_and_all_of_them(self):
         for command in [["run", "true"], ["attach", "1"]]:
             names = re.findall(r"(?m)^    (?:-. )?(--[a-z-]+)", self.run_command(*command[:-1], "-h").stdout)
