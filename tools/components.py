@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Prints what of others is in a release, as CycloneDX: components.py VERSION [PACKAGE=VERSION…]
 
-The packages are Debian's that are linked in; "source:" is before the names of source packages.
+The packages are Debian's that are linked in; "source:" is before the names of source packages. Where meson makes an
+archive of the source, it is written into that: components.py --dist VERSION
 """
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -27,10 +29,13 @@ def table_of_carbon_intensities():
 
 
 def main():
-    version, *packages = sys.argv[1:]
+    is_dist = sys.argv[1] == "--dist"
+    version, *packages = sys.argv[1 + is_dist :]
     ours = {"type": "application", "name": "gpu-tracker", "version": version, "licenses": [{"license": {"id": "MIT"}}]}
-    print(json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": {"component": ours},
-                      "components": [*map(component, packages), table_of_carbon_intensities()]}))
+    document = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": {"component": ours},
+                "components": [*map(component, packages), table_of_carbon_intensities()]}
+    with open(pathlib.Path(os.environ["MESON_DIST_ROOT"], "components.cdx.json") if is_dist else 1, "w") as file:
+        print(json.dumps(document), file=file)
 
 
 main()
