@@ -471,7 +471,9 @@ static const struct command commands[] = {
                 "each rank and GPU it shows the time spent idle, computing, communicating and "
                 "copying memory, from the first to the last activity. It also shows how much of "
                 "the communication and copying overlapped with computing. Kernels named nccl... or "
-                "rccl... are communication. Ranks without a trace are listed.",
+                "rccl... are communication. Ranks without a trace are listed. Where no GPU was "
+                "used, it shows "
+                "for each thread how long it ran operators and loaded data.",
         .options = profile_kineto_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },
@@ -484,8 +486,10 @@ static const struct command commands[] = {
         .view = GPUT_KINETO_KERNELS,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show the kernels that took the most time.",
-        .help = "Shows kernels and memory copies in traces of PyTorch's profiler, by total time "
-                "over all ranks. The rest is summed up as \"others\".",
+        .help =
+            "Shows kernels and memory copies in traces of PyTorch's profiler, by total time "
+            "over all ranks. The rest is summed up as \"others\". Where no GPU was used, it shows "
+            "operators by their own time, which is without those that they called.",
         .options = profile_kineto_top_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },
@@ -498,10 +502,13 @@ static const struct command commands[] = {
         .view = GPUT_KINETO_IDLE,
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show why GPU streams were idle.",
-        .help = "Shows the gaps between the activities of each stream, by cause: host wait (the "
-                "next activity was launched after the previous one had ended), kernel wait (a gap "
-                "of up to 30 ns, the delay between kernels), other (it was launched in time, but "
-                "waited for something else), unknown (the trace has no launch time).",
+        .help =
+            "Shows the gaps between the activities of each stream, by cause: host wait (the "
+            "next activity was launched after the previous one had ended), kernel wait (a gap "
+            "of up to 30 ns, the delay between kernels), other (it was launched in time, but "
+            "waited for something else), unknown (the trace has no launch time). Where no GPU was "
+            "used, it shows the time between operators for each thread, and how much of it was "
+            "data loading.",
         .options = profile_kineto_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },

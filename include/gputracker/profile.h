@@ -287,10 +287,12 @@ static inline struct gput_kineto_options gput_kineto_options_default(void)
 }
 
 /**
- * Makes the table of a view. Times are microseconds.
+ * Makes the table of a view. Times are microseconds. Of traces without GPUs BREAKDOWN, KERNELS and
+ * IDLE have what the CPU did: "threads" (operators, data loading, other), "operators" by their own
+ * time, "gaps" between them.
  *
  * Returns: GPUT_OK and in `*tables` what gput_tables_destroy() frees.
- * Errors: GPUT_ERROR_NOT_FOUND (a path; no GPU activity in any trace), GPUT_ERROR_FORMAT,
+ * Errors: GPUT_ERROR_NOT_FOUND (a path; no activity in any trace), GPUT_ERROR_FORMAT,
  * GPUT_ERROR_INVALID, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_kineto_tables(enum gput_kineto_view view,

@@ -81,7 +81,7 @@ def read_kineto(view: Literal["breakdown", "kernels", "idle", "diff"], *paths: s
     view: "breakdown", "kernels", "idle" or "diff" (of two files, or two folders).
     limit: how many kernels, names; 0: 10 kernels, all names.
 
-    Raises FileNotFoundError (a path; no GPU activity in any trace), ValueError (no trace).
+    Raises FileNotFoundError (a path; no activity in any trace), ValueError (no trace).
     """
     (table,) = tables_of(warned(_native.kineto(view, [local_path(path) for path in paths], limit))).values()
     return table

@@ -19,6 +19,7 @@ struct launch {
 struct reading {
     struct kineto_run *run;
     struct kineto_merged file;
+    enum kineto_events events;
     span_visitor *visit;
     void *user;
     /* With launches, until both sides are known, else NULL: */
@@ -30,7 +31,8 @@ struct reading {
 
 const char *gpu_work_name(enum gpu_work work)
 {
-    static const char *const names[] = {"compute", "communication", "memory"};
+    static const char *const names[] = {
+        "compute", "communication", "memory", "operator", "data loading"};
     return names[work];
 }
 
@@ -46,6 +48,20 @@ static int64_t argument(const struct trace_event *event, const char *name, int64
     struct json_value value = json_member(&event->args, name);
     int64_t number;
     return json_int64(&value, &number) ? number : otherwise;
+}
+
+/* What an event is that a GPU was busy with. */
+static enum gpu_work gpu_work_of(bool is_kernel, const char *name)
+{
+    if (!is_kernel)
+        return GPU_MEMORY;
+    return communicates(name) ? GPU_COMMUNICATION : GPU_COMPUTE;
+}
+
+/* "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" */
+static bool loads_data(const char *name)
+{
+    return strncmp(name, "enumerate(DataLoader)", 21) == 0;
 }
 
 static int add_span(
@@ -72,12 +88,40 @@ static int add_span(
         .correlation = argument(event, "correlation", -1),
         .name = name,
         .rank = kineto_merged_rank(&reading->file, event),
-        .work = !kernel                                 ? GPU_MEMORY
-                : communicates(names_text(names, name)) ? GPU_COMMUNICATION
-                                                        : GPU_COMPUTE};
+        .work = gpu_work_of(kernel, names_text(names, name))};
     reading->run->ranks.all[span.rank].span_count++;
     if (reading->launched && span.correlation >= 0)
         return row_sorter_add(reading->launched, &span, error);
+    return reading->visit(reading->user, &span, error);
+}
+
+/* Operators, and what the program says that it does, of which data loading counts. */
+static int add_host_span(
+    struct reading *reading, const struct trace_event *event, struct gput_error *error)
+{
+    struct names *names = &reading->run->names;
+    struct gpu_span span = {
+        .launched_ns = INT64_MIN, .correlation = -1, .start_ns = event->start_ns};
+    bool is_operator = json_is(&event->category, "cpu_op") || json_is(&event->category, "Operator");
+    if (!is_operator && !json_is(&event->category, "user_annotation"))
+        return GPUT_OK;
+    if (__builtin_add_overflow(event->start_ns, event->duration_ns, &span.end_ns)) {
+        reading->unusable++;
+        return GPUT_OK;
+    }
+    str_clear(&reading->text);
+    json_append_string(&event->name, &reading->text);
+    bool loads = !reading->text.failed && loads_data(str_text(&reading->text));
+    if (!is_operator && !loads)
+        return reading->text.failed ? error_memory(error) : GPUT_OK;
+    span.name = names_add(names, str_text(&reading->text), reading->text.length);
+    if (reading->text.failed || span.name == NAMES_NONE)
+        return error_memory(error);
+    json_int64(&event->pid, &span.device);
+    json_int64(&event->tid, &span.stream);
+    span.rank = kineto_merged_rank(&reading->file, event);
+    span.work = loads ? HOST_DATA_LOADING : HOST_OPERATOR;
+    reading->run->ranks.all[span.rank].span_count++;
     return reading->visit(reading->user, &span, error);
 }
 
@@ -102,6 +146,8 @@ static int add_event(
         reading->unusable++;
         return GPUT_OK;
     }
+    if (reading->events == KINETO_HOST)
+        return add_host_span(reading, event, error);
     if (kernel || json_is(&event->category, "gpu_memcpy") ||
         json_is(&event->category, "gpu_memset"))
         return add_span(reading, event, kernel, error);
@@ -174,6 +220,8 @@ static int read_stream(struct reading *reading, struct event_stream *stream,
     report->files++;
     report->events += event_stream_counts(stream)->events;
     report->unusable += reading->unusable;
+    if (reading->events == KINETO_HOST)
+        return GPUT_OK;
     read_report_warn(report, event_stream_warning(stream));
     read_report_warn_unusable(report, event_stream_name(stream), reading->unusable);
     return GPUT_OK;
@@ -205,10 +253,10 @@ static int read_file(
 
 /* `reading` is what all traces have in common. */
 static int read_trace(struct reading reading, uint32_t file,
-    const struct gput_kineto_options *options, bool with_launches, struct read_report *report,
-    struct gput_error *error)
+    const struct gput_kineto_options *options, struct read_report *report, struct gput_error *error)
 {
-    int code = with_launches ? make_sorters(&reading, options, error) : GPUT_OK;
+    int code = reading.events == KINETO_GPU_AND_LAUNCHES ? make_sorters(&reading, options, error)
+                                                         : GPUT_OK;
     if (code == GPUT_OK)
         code = read_file(&reading, file, report, error);
     row_sorter_destroy(reading.launches);
@@ -225,11 +273,11 @@ static bool has_spans(const struct kineto_run *run)
     return false;
 }
 
-int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
+int kineto_run_read(const struct gput_kineto_options *options, enum kineto_events events,
     struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
     struct gput_error *error)
 {
-    const struct reading reading = {.run = run, .visit = visit, .user = user};
+    const struct reading reading = {.run = run, .events = events, .visit = visit, .user = user};
     struct kineto_ranks *ranks = &run->ranks;
     int code = GPUT_OK;
     *run = (struct kineto_run){0};
@@ -239,14 +287,16 @@ int kineto_run_read(const struct gput_kineto_options *options, bool with_launche
     for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
         read_report_expect(report, ranks->all[i].path);
     for (uint32_t i = 0; code == GPUT_OK && i < files; i++)
-        code = read_trace(reading, i, options, with_launches, report, error);
+        code = read_trace(reading, i, options, report, error);
     if (code == GPUT_OK && !has_spans(run))
         code = error_set(error, GPUT_ERROR_NOT_FOUND,
-            "There is no GPU activity in the trace%s: no events of the categories kernel, "
-            "gpu_memcpy or gpu_memset",
-            run->ranks.count == 1 ? "" : "s");
+            "There is no activity of %s in the trace%s: no events of the categories %s",
+            events == KINETO_HOST ? "GPUs and CPUs" : "GPUs", ranks->count == 1 ? "" : "s",
+            events == KINETO_HOST ? "kernel, gpu_memcpy, gpu_memset or cpu_op"
+                                  : "kernel, gpu_memcpy or gpu_memset");
     if (code == GPUT_OK) {
-        kineto_ranks_warn_of_idle(ranks, report);
+        if (events != KINETO_HOST)
+            kineto_ranks_warn_of_idle(ranks, report);
         kineto_ranks_warn_of_unknown(ranks, report);
         kineto_ranks_warn_of_impossible(ranks, report);
         kineto_ranks_warn_of_repeated(ranks, report);

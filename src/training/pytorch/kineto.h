@@ -1,5 +1,5 @@
 /*
- * What GPUs did, out of traces of PyTorch's profiler: one rank a file.
+ * What GPUs did, or the threads of the CPU, out of traces of PyTorch's profiler: one rank a file.
  */
 #pragma once
 
@@ -14,14 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum gpu_work { GPU_COMPUTE, GPU_COMMUNICATION, GPU_MEMORY };
+enum gpu_work { GPU_COMPUTE, GPU_COMMUNICATION, GPU_MEMORY, HOST_OPERATOR, HOST_DATA_LOADING };
+
+/* Which events are read. */
+enum kineto_events { KINETO_GPU, KINETO_GPU_AND_LAUNCHES, KINETO_HOST };
 
 struct gpu_span {
     int64_t start_ns;
     int64_t end_ns;
     int64_t launched_ns; /* when the host asked for it; INT64_MIN: not in the trace */
-    int64_t device;
-    int64_t stream;
+    int64_t device;      /* of the host: the process */
+    int64_t stream;      /* and the thread */
     int64_t correlation; /* -1: none */
     uint32_t name;       /* in `names` of the run */
     uint32_t rank;       /* number of its trace in `ranks` of the run */
@@ -37,12 +40,14 @@ struct kineto_run {
 /* Called for each span, in any order; anything but GPUT_OK ends the reading and is passed on. */
 typedef int span_visitor(void *user, const struct gpu_span *span, struct gput_error *error);
 
-/* Reads traces, with launches or without. `run` is to be finished, also after a failure. */
-int kineto_run_read(const struct gput_kineto_options *options, bool with_launches,
+/* Reads traces. `run` is to be finished, also after a failure. Events of the
+ * host are read where there are none of GPUs: what is wrong with the files was said then. Errors:
+ * GPUT_ERROR_NOT_FOUND (also of traces without such events), those of reading. */
+int kineto_run_read(const struct gput_kineto_options *options, enum kineto_events events,
     struct kineto_run *run, span_visitor *visit, void *user, struct read_report *report,
     struct gput_error *error);
 
 void kineto_run_finish(struct kineto_run *run);
 
-/* "compute", "communication", "memory" */
+/* "compute", "communication", "memory", "operator", "data loading" */
 const char *gpu_work_name(enum gpu_work work);

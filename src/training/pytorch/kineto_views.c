@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "training/pytorch/kineto.h"
 #include "training/pytorch/kineto_diff.h"
+#include "training/pytorch/kineto_host.h"
 #include "training/row_sorter.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ static int add_span(void *user, const struct gpu_span *span, struct gput_error *
 }
 
 /* To be finished, also after a failure. */
-static int ordered_spans_read(const struct gput_kineto_options *options, bool with_launches,
+static int ordered_spans_read(const struct gput_kineto_options *options, enum kineto_events events,
     row_compare *compare, struct ordered_spans *ordered, struct read_report *report,
     struct gput_error *error)
 {
@@ -41,7 +42,7 @@ static int ordered_spans_read(const struct gput_kineto_options *options, bool wi
     const struct row_order order = {sizeof(struct gpu_span), compare, false};
     *ordered = (struct ordered_spans){0};
     TRY(row_sorter_create(&memory, &order, &ordered->spans, error));
-    return kineto_run_read(options, with_launches, &ordered->run, add_span, ordered, report, error);
+    return kineto_run_read(options, events, &ordered->run, add_span, ordered, report, error);
 }
 
 static void ordered_spans_finish(struct ordered_spans *ordered)
@@ -237,7 +238,7 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     add_gpu_columns(table);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
-    int code = ordered_spans_read(options, false, by_device, &ordered, report, error);
+    int code = ordered_spans_read(options, KINETO_GPU, by_device, &ordered, report, error);
     if (code == GPUT_OK)
         code = find_breakdowns(&ordered, &results, error);
     for (size_t i = 0; i < results.count; i++) {
@@ -349,7 +350,8 @@ static int make_kernels(const struct gput_kineto_options *options, struct gput_t
     table_add_column(table, "min_us", GPUT_COLUMN_DOUBLE);
     table_add_column(table, "max_us", GPUT_COLUMN_DOUBLE);
     table_add_column(table, "share_%", GPUT_COLUMN_DOUBLE);
-    int code = kineto_run_read(options, false, &kernels.run, add_kernel, &kernels, report, error);
+    int code =
+        kineto_run_read(options, KINETO_GPU, &kernels.run, add_kernel, &kernels, report, error);
     if (code == GPUT_OK)
         put_kernels(&kernels, options->limit ? options->limit : 10, table);
     free(kernels.sums);
@@ -426,7 +428,8 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : 30;
-    int code = ordered_spans_read(options, true, by_stream, &ordered, report, error);
+    int code =
+        ordered_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error);
     if (code == GPUT_OK)
         code = find_idles(&ordered, delay_ns, &results, error);
     for (size_t i = 0; i < results.count; i++)
@@ -478,6 +481,11 @@ int gput_kineto_tables(enum gput_kineto_view view, const struct gput_kineto_opti
             error, GPUT_ERROR_INVALID, "Name the two traces, or folders of traces, to compare");
     struct gput_tables *made = tables_create();
     int code = made ? make_view(view, &options, made, error) : error_memory(error);
+    if (code == GPUT_ERROR_NOT_FOUND && view != GPUT_KINETO_DIFF) {
+        gput_tables_destroy(made);
+        made = tables_create();
+        code = made ? kineto_host_make(view, &options, made, error) : error_memory(error);
+    }
     if (code == GPUT_OK)
         return tables_finish_building(made, tables, error);
     gput_tables_destroy(made);

@@ -40,6 +40,7 @@ static void assert_csv(struct gput_tables *tables, const char *expected)
     char *text;
     assert_int_equal(gput_tables_render(tables, GPUT_CSV, &text, NULL, NULL), GPUT_OK);
     remove_path(text, fixture("trace-kineto"));
+    remove_path(text, fixture("trace-cpu"));
     assert_string_equal(text, expected);
     free(text);
     gput_tables_destroy(tables);
@@ -123,7 +124,35 @@ static void compares_two_traces(void **state)
         "kernel,ncclDevKernel_AllReduce,1,1,0,200.0,150.0,-50.0\n");
 }
 
-static void says_when_there_is_no_gpu(void **state)
+static void shows_the_cpu_where_there_is_no_gpu(void **state)
+{
+    (void)state;
+    static char path[4096];
+    snprintf(path, sizeof path, "%s", fixture("trace-cpu/rank0.json"));
+    const char *const paths[] = {path};
+    struct gput_tables *tables = make(GPUT_KINETO_KERNELS, paths, 1, 3);
+    assert_string_equal(gput_table_name(gput_tables_get(tables, 0)), "operators");
+    assert_string_equal(warning, "There is no GPU activity: this is what the CPU did");
+    assert_csv(tables, "name,count,own_us,total_us,mean_own_us,max_us,own_share_%\n"
+                       "aten::addmm,2,70.0,70.0,35.0,50.0,31.818181818181817\n"
+                       "aten::stack,1,40.0,40.0,40.0,40.0,18.181818181818183\n"
+                       "aten::mm,1,40.0,40.0,40.0,40.0,18.181818181818183\n"
+                       "others,3,70.0,180.0,23.333333333333332,100.0,31.818181818181817\n");
+    tables = make(GPUT_KINETO_BREAKDOWN, paths, 1, 0);
+    assert_csv(tables,
+        "rank,trace,process,thread,span_us,operators_us,data_loading_us,other_us,operators_%,"
+        "data_loading_%,other_%\n"
+        "0,/rank0.json,7,1,320.0,120.0,100.0,100.0,37.5,31.25,31.25\n"
+        "0,/rank0.json,7,2,60.0,60.0,0.0,0.0,100.0,0.0,0.0\n");
+    tables = make(GPUT_KINETO_IDLE, paths, 1, 0);
+    assert_csv(tables,
+        "rank,trace,process,thread,span_us,idle_us,data_loading_us,other_us,longest_us,idle_%,"
+        "gaps\n"
+        "0,/rank0.json,7,1,320.0,160.0,60.0,100.0,100.0,50.0,2\n"
+        "0,/rank0.json,7,2,60.0,0.0,0.0,0.0,0.0,0.0,0\n");
+}
+
+static void says_when_there_is_nothing(void **state)
 {
     (void)state;
     static char path[4096];
@@ -134,7 +163,7 @@ static void says_when_there_is_no_gpu(void **state)
     struct gput_error error;
     assert_int_equal(
         gput_kineto_tables(GPUT_KINETO_KERNELS, &options, &tables, &error), GPUT_ERROR_NOT_FOUND);
-    assert_non_null(strstr(error.message, "no GPU activity"));
+    assert_non_null(strstr(error.message, "no activity of GPUs and CPUs"));
     assert_int_equal(
         gput_kineto_tables(GPUT_KINETO_DIFF, &options, &tables, &error), GPUT_ERROR_INVALID);
 }
@@ -147,7 +176,8 @@ int main(void)
         cmocka_unit_test(says_why_streams_were_idle),
         cmocka_unit_test(spans_that_do_not_fit_into_memory_give_the_same),
         cmocka_unit_test(compares_two_traces),
-        cmocka_unit_test(says_when_there_is_no_gpu),
+        cmocka_unit_test(shows_the_cpu_where_there_is_no_gpu),
+        cmocka_unit_test(says_when_there_is_nothing),
     };
     return cmocka_run_group_tests_name("training/pytorch/kineto", tests, NULL, NULL);
 }
