@@ -1,6 +1,7 @@
 #include "region-logs.h"
 
 #include "../collectors/region_status.h"
+#include "../collectors/region_values.h"
 #include "message.h"
 
 #include <gputracker/sub_tracking.h>
@@ -56,6 +57,82 @@ static void read_status(int folder, const char *name, struct region_logs_summary
     close(fd);
 }
 
+/* ---- Numbers that regions announced ---- */
+
+static double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The number of that name, made at first sight. NULL without memory. */
+static struct region_number *find_number(
+    struct region_logs_summary *summary, const struct region_value *row)
+{
+    for (size_t i = 0; i < summary->n_numbers; i++) {
+        if (strcmp(summary->numbers[i].name, row->name) == 0)
+            return &summary->numbers[i];
+    }
+    size_t count = summary->n_numbers + 1;
+    struct region_number *numbers = realloc(summary->numbers, count * sizeof *numbers);
+    if (!numbers)
+        return NULL;
+    summary->numbers = numbers;
+    summary->n_numbers = count;
+    struct region_number *number = &numbers[count - 1];
+    *number = (struct region_number){.min = double_of(row->min), .max = double_of(row->max)};
+    snprintf(number->name, sizeof number->name, "%s", row->name);
+    snprintf(number->unit, sizeof number->unit, "%s", row->unit);
+    for (char *at = number->name; *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
+    return number;
+}
+
+static void add_number(struct region_logs_summary *summary, struct region_value *row)
+{
+    row->name[sizeof row->name - 1] = row->unit[sizeof row->unit - 1] = '\0';
+    struct region_number *number = row->is_written ? find_number(summary, row) : NULL;
+    if (!number)
+        return;
+    number->count += row->count;
+    number->sum += double_of(row->sum);
+    if (double_of(row->min) < number->min)
+        number->min = double_of(row->min);
+    if (double_of(row->max) > number->max)
+        number->max = double_of(row->max);
+}
+
+static void read_values(int folder, const char *name, struct region_logs_summary *summary)
+{
+    struct region_values *values = malloc(sizeof *values);
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_whole = values && fd >= 0 && read(fd, values, sizeof *values) == sizeof *values;
+    if (is_whole && memcmp(values->magic, REGION_VALUES_MAGIC, sizeof values->magic) == 0 &&
+        values->version == REGION_VALUES_VERSION) {
+        for (uint32_t i = 0; i < values->used && i < REGION_VALUES_MAX; i++)
+            add_number(summary, &values->rows[i]);
+    }
+    if (fd >= 0)
+        close(fd);
+    free(values);
+}
+
+static int by_sum(const void *left, const void *right)
+{
+    const struct region_number *a = left, *b = right;
+    return a->sum > b->sum ? -1 : a->sum < b->sum;
+}
+
+void region_logs_summary_finish(struct region_logs_summary *summary)
+{
+    free(summary->numbers);
+    summary->numbers = NULL;
+    summary->n_numbers = 0;
+}
+
 /* ---- The logs ---- */
 
 struct logs {
@@ -98,11 +175,15 @@ static int read_folder(const char *folder, struct logs *logs, struct region_logs
         }
         if (ends_with(entry->d_name, ".status"))
             read_status(dirfd(opened), entry->d_name, summary);
+        else if (ends_with(entry->d_name, ".values"))
+            read_values(dirfd(opened), entry->d_name, summary);
     }
     if (opened)
         closedir(opened);
     if (failed)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    if (summary->n_numbers > 0)
+        qsort(summary->numbers, summary->n_numbers, sizeof *summary->numbers, by_sum);
     if (logs->count > 0)
         qsort(logs->paths, logs->count, sizeof *logs->paths, by_name);
     return GPUT_OK;
@@ -133,7 +214,8 @@ void region_logs_remove(const char *folder)
     DIR *opened = opendir(folder);
     const struct dirent *entry;
     while (opened && (entry = readdir(opened)) != NULL) {
-        if (is_log(entry->d_name) || ends_with(entry->d_name, ".status"))
+        if (is_log(entry->d_name) || ends_with(entry->d_name, ".status") ||
+            ends_with(entry->d_name, ".values"))
             unlinkat(dirfd(opened), entry->d_name, 0);
     }
     if (opened)

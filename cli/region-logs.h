@@ -15,7 +15,16 @@ struct region_logs_summary {
     size_t processes;     /* that loaded a collector, counted once for each; not their forks */
     uint64_t left_out[4]; /* as enum region_left_out says */
     uint64_t unmatched;
-    char failure[96]; /* of a collector that turned itself off; "": none did */
+    char failure[96];              /* of a collector that turned itself off; "": none did */
+    struct region_number *numbers; /* that regions announced, the largest sums first; owned */
+    size_t n_numbers;
+};
+
+/* What one name announced, over all processes. */
+struct region_number {
+    char name[200], unit[16];
+    uint64_t count;
+    double sum, min, max;
 };
 
 /*
@@ -24,6 +33,9 @@ struct region_logs_summary {
  */
 int region_logs_merge(const char *folder, const char *path, void (*warn)(void *, const char *),
     void *user, struct region_logs_summary *summary, struct gput_error *error);
+
+/* Frees what a summary owns. */
+void region_logs_summary_finish(struct region_logs_summary *summary);
 
 /* Removes the files of a folder that collectors made. */
 void region_logs_remove(const char *folder);

@@ -245,10 +245,26 @@ static void describe_left_out(
         notes_add(&recording->notes, "A collector turned itself off: %s", summary->failure);
 }
 
+/* The largest ones; the notes of a report are few. */
+static void describe_numbers(
+    struct region_recording *recording, const struct region_logs_summary *summary)
+{
+    enum { MAX_SHOWN = 8 };
+    for (size_t i = 0; i < summary->n_numbers && i < MAX_SHOWN; i++) {
+        const struct region_number *number = &summary->numbers[i];
+        notes_add(&recording->notes, "%s: %s %.10g in %llu calls (%.6g to %.6g, mean %.6g).",
+            number->name, number->unit, number->sum, (unsigned long long)number->count, number->min,
+            number->max, number->sum / (double)number->count);
+    }
+    if (summary->n_numbers > MAX_SHOWN)
+        notes_add(&recording->notes, "%zu more regions have numbers with smaller sums.",
+            summary->n_numbers - MAX_SHOWN);
+}
+
 void region_recording_merge(struct region_recording *recording, const char *tracking_file)
 {
     struct gput_error error;
-    struct region_logs_summary summary;
+    struct region_logs_summary summary = {0};
     char merged[PATH_MAX];
     if (!recording->is_wanted || !recording->logs)
         return;
@@ -263,6 +279,8 @@ void region_recording_merge(struct region_recording *recording, const char *trac
                                      &recording->notes, &summary, &error)
                                : fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");
     describe_left_out(recording, &summary);
+    describe_numbers(recording, &summary);
+    region_logs_summary_finish(&summary);
     if (code != GPUT_OK) {
         notes_add(&recording->notes, "%s The logs are in %.400s.", error.message, recording->logs);
         return;

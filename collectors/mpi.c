@@ -7,6 +7,7 @@
  * stack. What a function takes less than that is not read by anybody.
  */
 #include "region_thread.h"
+#include "region_value.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -76,6 +77,28 @@ static mpi_function begin(struct wrapped *wrapped)
     return next;
 }
 
+/* Adds the bytes that a call hands over: of `count` elements of a type, as its MPI library has it.
+ */
+static void add_bytes(struct wrapped *wrapped, long count, long type)
+{
+    static _Atomic(mpi_function) type_size;
+    struct region_domain *domain = atomic_load(&wrapped->domain);
+    mpi_function size_of = atomic_load_explicit(&type_size, memory_order_acquire);
+    int size = 0;
+    if (!domain)
+        return;
+    if (!size_of) {
+        size_of = find("PMPI_Type_size");
+        atomic_store_explicit(&type_size, size_of, memory_order_release);
+    }
+    if (!size_of || (int)count < 0)
+        return;
+    size_of(type, (long)(intptr_t)&size, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    if (size > 0)
+        region_value_add(&mpi, regions_name(&mpi, domain, wrapped->name + 1), "bytes",
+            (double)(int)count * size);
+}
+
 static void end(struct wrapped *wrapped)
 {
     struct region_domain *domain = atomic_load(&wrapped->domain);
@@ -83,7 +106,8 @@ static void end(struct wrapped *wrapped)
         region_pop(&mpi, domain);
 }
 
-#define WRAP(function, of_kind)                                                                    \
+/* `bytes`: what is done where a call hands over bytes, else nothing. */
+#define WRAP_WITH(function, of_kind, bytes)                                                        \
     EXPORTED int function(long a, long b, long c, long d, long e, long f, long g, long h, long i,  \
         long j, long k, long l);                                                                   \
     int function(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j,   \
@@ -91,10 +115,17 @@ static void end(struct wrapped *wrapped)
     {                                                                                              \
         static struct wrapped wrapped = {.name = "P" #function, .kind = of_kind};                  \
         mpi_function next = begin(&wrapped);                                                       \
+        bytes;                                                                                     \
         long result = next ? next(a, b, c, d, e, f, g, h, i, j, k, l) : missing();                 \
         end(&wrapped);                                                                             \
         return (int)result;                                                                        \
     }
+
+#define WRAP(function, of_kind) WRAP_WITH(function, of_kind, (void)0)
+
+/* Of calls with (buffer, count, type, ...) and those with (buffer, buffer, count, type, ...). */
+#define WRAP_SEND(function, of_kind) WRAP_WITH(function, of_kind, add_bytes(&wrapped, b, c))
+#define WRAP_REDUCE(function, of_kind) WRAP_WITH(function, of_kind, add_bytes(&wrapped, c, d))
 
 /* ---- Process ---- */
 
@@ -104,18 +135,18 @@ WRAP(MPI_Finalize, "process")
 
 /* ---- Point-to-point ---- */
 
-WRAP(MPI_Send, "point-to-point")
+WRAP_SEND(MPI_Send, "point-to-point")
 WRAP(MPI_Recv, "point-to-point")
-WRAP(MPI_Bsend, "point-to-point")
-WRAP(MPI_Ssend, "point-to-point")
-WRAP(MPI_Rsend, "point-to-point")
-WRAP(MPI_Isend, "point-to-point")
-WRAP(MPI_Ibsend, "point-to-point")
-WRAP(MPI_Issend, "point-to-point")
-WRAP(MPI_Irsend, "point-to-point")
+WRAP_SEND(MPI_Bsend, "point-to-point")
+WRAP_SEND(MPI_Ssend, "point-to-point")
+WRAP_SEND(MPI_Rsend, "point-to-point")
+WRAP_SEND(MPI_Isend, "point-to-point")
+WRAP_SEND(MPI_Ibsend, "point-to-point")
+WRAP_SEND(MPI_Issend, "point-to-point")
+WRAP_SEND(MPI_Irsend, "point-to-point")
 WRAP(MPI_Irecv, "point-to-point")
-WRAP(MPI_Sendrecv, "point-to-point")
-WRAP(MPI_Sendrecv_replace, "point-to-point")
+WRAP_SEND(MPI_Sendrecv, "point-to-point")
+WRAP_SEND(MPI_Sendrecv_replace, "point-to-point")
 WRAP(MPI_Mprobe, "point-to-point")
 WRAP(MPI_Mrecv, "point-to-point")
 WRAP(MPI_Imrecv, "point-to-point")
@@ -138,46 +169,46 @@ WRAP(MPI_Testsome, "wait")
 /* ---- Collective ---- */
 
 WRAP(MPI_Barrier, "collective")
-WRAP(MPI_Bcast, "collective")
-WRAP(MPI_Gather, "collective")
-WRAP(MPI_Gatherv, "collective")
-WRAP(MPI_Scatter, "collective")
+WRAP_SEND(MPI_Bcast, "collective")
+WRAP_SEND(MPI_Gather, "collective")
+WRAP_SEND(MPI_Gatherv, "collective")
+WRAP_SEND(MPI_Scatter, "collective")
 WRAP(MPI_Scatterv, "collective")
-WRAP(MPI_Allgather, "collective")
-WRAP(MPI_Allgatherv, "collective")
-WRAP(MPI_Alltoall, "collective")
+WRAP_SEND(MPI_Allgather, "collective")
+WRAP_SEND(MPI_Allgatherv, "collective")
+WRAP_SEND(MPI_Alltoall, "collective")
 WRAP(MPI_Alltoallv, "collective")
 WRAP(MPI_Alltoallw, "collective")
-WRAP(MPI_Reduce, "collective")
-WRAP(MPI_Allreduce, "collective")
+WRAP_REDUCE(MPI_Reduce, "collective")
+WRAP_REDUCE(MPI_Allreduce, "collective")
 WRAP(MPI_Reduce_scatter, "collective")
-WRAP(MPI_Reduce_scatter_block, "collective")
-WRAP(MPI_Scan, "collective")
-WRAP(MPI_Exscan, "collective")
+WRAP_REDUCE(MPI_Reduce_scatter_block, "collective")
+WRAP_REDUCE(MPI_Scan, "collective")
+WRAP_REDUCE(MPI_Exscan, "collective")
 WRAP(MPI_Ibarrier, "collective")
-WRAP(MPI_Ibcast, "collective")
-WRAP(MPI_Igather, "collective")
-WRAP(MPI_Igatherv, "collective")
-WRAP(MPI_Iscatter, "collective")
+WRAP_SEND(MPI_Ibcast, "collective")
+WRAP_SEND(MPI_Igather, "collective")
+WRAP_SEND(MPI_Igatherv, "collective")
+WRAP_SEND(MPI_Iscatter, "collective")
 WRAP(MPI_Iscatterv, "collective")
-WRAP(MPI_Iallgather, "collective")
-WRAP(MPI_Iallgatherv, "collective")
-WRAP(MPI_Ialltoall, "collective")
+WRAP_SEND(MPI_Iallgather, "collective")
+WRAP_SEND(MPI_Iallgatherv, "collective")
+WRAP_SEND(MPI_Ialltoall, "collective")
 WRAP(MPI_Ialltoallv, "collective")
 WRAP(MPI_Ialltoallw, "collective")
-WRAP(MPI_Ireduce, "collective")
-WRAP(MPI_Iallreduce, "collective")
+WRAP_REDUCE(MPI_Ireduce, "collective")
+WRAP_REDUCE(MPI_Iallreduce, "collective")
 WRAP(MPI_Ireduce_scatter, "collective")
-WRAP(MPI_Iscan, "collective")
-WRAP(MPI_Iexscan, "collective")
-WRAP(MPI_Neighbor_allgather, "collective")
-WRAP(MPI_Neighbor_alltoall, "collective")
+WRAP_REDUCE(MPI_Iscan, "collective")
+WRAP_REDUCE(MPI_Iexscan, "collective")
+WRAP_SEND(MPI_Neighbor_allgather, "collective")
+WRAP_SEND(MPI_Neighbor_alltoall, "collective")
 
 /* ---- One-sided ---- */
 
-WRAP(MPI_Put, "one-sided")
+WRAP_SEND(MPI_Put, "one-sided")
 WRAP(MPI_Get, "one-sided")
-WRAP(MPI_Accumulate, "one-sided")
+WRAP_SEND(MPI_Accumulate, "one-sided")
 WRAP(MPI_Get_accumulate, "one-sided")
 WRAP(MPI_Fetch_and_op, "one-sided")
 WRAP(MPI_Compare_and_swap, "one-sided")

@@ -8,8 +8,11 @@
  */
 #include "region_text.h"
 #include "region_thread.h"
+#include "region_value.h"
 
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
@@ -26,18 +29,31 @@ enum {
     CORE_RANGE_PUSH_A = 9,
     CORE_RANGE_PUSH_W = 10,
     CORE_RANGE_POP = 11,
+    CORE_NAME_CATEGORY_A = 12,
+    CORE_NAME_CATEGORY_W = 13,
 };
 enum {
     CORE2_RANGE_START_EX = 2,
     CORE2_RANGE_END = 3,
     CORE2_RANGE_PUSH_EX = 4,
     CORE2_RANGE_POP = 5,
+    CORE2_NAME_CATEGORY_A = 8,
+    CORE2_NAME_CATEGORY_W = 9,
     CORE2_REGISTER_STRING_A = 10,
     CORE2_REGISTER_STRING_W = 11,
     CORE2_DOMAIN_CREATE_A = 12,
     CORE2_DOMAIN_CREATE_W = 13,
 };
 enum { MESSAGE_ASCII = 1, MESSAGE_UNICODE = 2, MESSAGE_REGISTERED = 3 };
+
+enum {
+    PAYLOAD_UINT64 = 1,
+    PAYLOAD_INT64 = 2,
+    PAYLOAD_DOUBLE = 3,
+    PAYLOAD_UINT32 = 4,
+    PAYLOAD_INT32 = 5,
+    PAYLOAD_FLOAT = 6,
+};
 
 struct event_attributes {
     uint16_t version;
@@ -87,10 +103,121 @@ static const char *message_of(const struct event_attributes *event, char buffer[
     }
 }
 
-static int domain_push_ex(void *domain, const struct event_attributes *event)
+/* ---- Categories: numbers that a domain may name ---- */
+
+struct category {
+    const struct category *next;
+    const struct region_domain *domain;
+    uint32_t number;
+    char name[];
+};
+
+static _Atomic(const struct category *) categories;
+
+static void name_category(void *handle, uint32_t number, const char *name)
+{
+    size_t size = name ? strlen(name) + 1 : 0;
+    struct category *made = size > 1 ? malloc(sizeof *made + size) : NULL;
+    if (!made)
+        return;
+    made->domain = domain_of(handle);
+    made->number = number;
+    memcpy(made->name, name, size);
+    made->next = atomic_load(&categories);
+    while (!atomic_compare_exchange_weak(&categories, &made->next, made))
+        ;
+}
+
+/* "name [category]" in `buffer`; the text itself where the event has none. */
+static const char *with_category(const struct region_domain *domain,
+    const struct event_attributes *event, const char *text, char buffer[REGION_NAME_MAX])
+{
+    char number[16], named[REGION_NAME_MAX];
+    if (!event || event->size < sizeof *event || event->category == 0)
+        return text;
+    const struct category *at = atomic_load(&categories);
+    while (at && (at->domain != domain || at->number != event->category))
+        at = at->next;
+    snprintf(number, sizeof number, "%u", event->category);
+    snprintf(named, sizeof named, "%.700s [%.200s]", text ? text : "", at ? at->name : number);
+    return memcpy(buffer, named, sizeof named);
+}
+
+static void domain_name_category_a(void *domain, uint32_t number, const char *name)
+{
+    name_category(domain, number, name);
+}
+
+static void domain_name_category_w(void *domain, uint32_t number, const wchar_t *name)
 {
     char buffer[REGION_NAME_MAX];
-    return region_push(&nvtx, domain_of(domain), message_of(event, buffer));
+    name_category(domain, number, region_text_of_wide(name, buffer, sizeof buffer));
+}
+
+static void name_category_a(uint32_t number, const char *name)
+{
+    name_category(NULL, number, name);
+}
+
+static void name_category_w(uint32_t number, const wchar_t *name)
+{
+    domain_name_category_w(NULL, number, name);
+}
+
+/* ---- Payloads ---- */
+
+static bool payload_of(const struct event_attributes *event, double *value)
+{
+    union {
+        uint64_t u64;
+        int64_t i64;
+        double d;
+        uint32_t u32;
+        int32_t i32;
+        float f;
+    } payload = {.u64 = event->payload};
+    switch (event->payload_type) {
+    case PAYLOAD_UINT64:
+        return *value = (double)payload.u64, true;
+    case PAYLOAD_INT64:
+        return *value = (double)payload.i64, true;
+    case PAYLOAD_DOUBLE:
+        return *value = payload.d, true;
+    case PAYLOAD_UINT32:
+        return *value = payload.u32, true;
+    case PAYLOAD_INT32:
+        return *value = payload.i32, true;
+    case PAYLOAD_FLOAT:
+        return *value = (double)payload.f, true;
+    default:
+        return false;
+    }
+}
+
+static void add_payload(
+    struct region_domain *domain, const struct event_attributes *event, const char *text)
+{
+    double value;
+    if (event && event->size >= sizeof *event && payload_of(event, &value))
+        region_value_add(&nvtx, regions_name(&nvtx, domain, text ? text : ""), "payload", value);
+}
+
+/* The text of a range that begins, whose payload is added up. */
+static const char *begin_of(struct region_domain *domain, const struct event_attributes *event,
+    char buffer[REGION_NAME_MAX])
+{
+    const char *text = with_category(domain, event, message_of(event, buffer), buffer);
+    add_payload(domain, event, text);
+    return text;
+}
+
+/* ---- Beginning and ending ---- */
+
+static int domain_push_ex(void *handle, const struct event_attributes *event)
+{
+    char buffer[REGION_NAME_MAX];
+    struct region_domain *domain = domain_of(handle);
+    return region_push(&nvtx, domain, begin_of(domain, event, buffer));
 }
 
 static int domain_pop(void *domain)
@@ -98,10 +225,11 @@ static int domain_pop(void *domain)
     return region_pop(&nvtx, domain_of(domain));
 }
 
-static uint64_t domain_start_ex(void *domain, const struct event_attributes *event)
+static uint64_t domain_start_ex(void *handle, const struct event_attributes *event)
 {
     char buffer[REGION_NAME_MAX];
-    return region_start(&nvtx, domain_of(domain), message_of(event, buffer));
+    struct region_domain *domain = domain_of(handle);
+    return region_start(&nvtx, domain, begin_of(domain, event, buffer));
 }
 
 static void domain_end(void *domain, uint64_t id)
@@ -196,6 +324,8 @@ static const struct entry core[] = {
     {CORE_RANGE_PUSH_A, (function)push_a},
     {CORE_RANGE_PUSH_W, (function)push_w},
     {CORE_RANGE_POP, (function)pop},
+    {CORE_NAME_CATEGORY_A, (function)name_category_a},
+    {CORE_NAME_CATEGORY_W, (function)name_category_w},
 };
 
 static const struct entry core2[] = {
@@ -203,6 +333,8 @@ static const struct entry core2[] = {
     {CORE2_RANGE_END, (function)domain_end},
     {CORE2_RANGE_PUSH_EX, (function)domain_push_ex},
     {CORE2_RANGE_POP, (function)domain_pop},
+    {CORE2_NAME_CATEGORY_A, (function)domain_name_category_a},
+    {CORE2_NAME_CATEGORY_W, (function)domain_name_category_w},
     {CORE2_REGISTER_STRING_A, (function)register_string_a},
     {CORE2_REGISTER_STRING_W, (function)register_string_w},
     {CORE2_DOMAIN_CREATE_A, (function)domain_create_a},

@@ -36,13 +36,29 @@ static bool fits(const char *pattern, const char *domain, const char *name)
     return fnmatch(of_domain, domain, 0) == 0 && fnmatch(colon + 1, name, 0) == 0;
 }
 
+/* A name with its category, "step [phase]", fits also a pattern of the name alone. */
+static bool fits_either(const char *pattern, const char *domain, const char *name)
+{
+    char bare[1024];
+    const char *bracket = strrchr(name, '[');
+    size_t length = strlen(name);
+    if (fits(pattern, domain, name))
+        return true;
+    if (!bracket || bracket < name + 1 || bracket[-1] != ' ' || name[length - 1] != ']' ||
+        length >= sizeof bare)
+        return false;
+    memcpy(bare, name, length);
+    bare[bracket - 1 - name] = '\0';
+    return fits(pattern, domain, bare);
+}
+
 bool region_filter_wants(const struct region_filter *filter, const char *domain, const char *name)
 {
     bool wanted = !filter->has_wanted;
     const char *pattern = filter->patterns;
     for (; pattern && *pattern; pattern += strlen(pattern) + 1) {
         bool is_excluded = pattern[0] == '!';
-        if (!fits(pattern + is_excluded, domain, name))
+        if (!fits_either(pattern + is_excluded, domain, name))
             continue;
         if (is_excluded)
             return false;

@@ -22,13 +22,13 @@ static long long number_of(const char *variable, long long usual)
     return text && *text && *end == '\0' && value >= 0 ? value : usual;
 }
 
-static struct region_status *map_status(const char *folder, const char *source)
+void *regions_map_file(const struct regions *regions, const char *suffix, size_t size)
 {
     char path[4096];
     int fd = -1;
     for (unsigned i = 0; fd < 0 && i < 100; i++) {
-        int length =
-            snprintf(path, sizeof path, "%s/%s-%ld-%u.status", folder, source, (long)getpid(), i);
+        int length = snprintf(path, sizeof path, "%s/%s-%ld-%u.%s", regions->folder,
+            regions->source, (long)getpid(), i, suffix);
         if (length < 0 || (size_t)length >= sizeof path)
             return NULL;
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -38,18 +38,17 @@ static struct region_status *map_status(const char *folder, const char *source)
     void *mapped = MAP_FAILED;
     struct file_limit limit; /* whose signal would end the program */
     file_limit_block_signal(&limit);
-    int failure = posix_fallocate(fd, 0, sizeof(struct region_status));
+    int failure = posix_fallocate(fd, 0, (off_t)size);
     file_limit_unblock_signal(&limit);
     if (failure == 0)
-        mapped =
-            mmap(NULL, sizeof(struct region_status), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     close(fd);
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-static bool open_status(struct regions *regions, const char *folder)
+static bool open_status(struct regions *regions)
 {
-    struct region_status *status = map_status(folder, regions->source);
+    struct region_status *status = regions_map_file(regions, "status", sizeof *status);
     if (!status)
         return false;
     status->version = REGION_STATUS_VERSION;
@@ -88,7 +87,8 @@ bool regions_open(struct regions *regions, const char *source)
     const char *folder = getenv("GPUT_REGIONS_FOLDER");
     const char *filter = getenv("GPUT_REGION_FILTER");
     regions->source = source;
-    if (!folder || !folder[0] || !open_status(regions, folder))
+    regions->folder = folder && folder[0] ? strdup(folder) : NULL;
+    if (!regions->folder || !open_status(regions))
         return false;
     regions->max_depth = (unsigned)number_of("GPUT_REGION_DEPTH", UINT32_MAX);
     regions->min_ns = number_of("GPUT_REGION_MIN_NS", 0);
@@ -216,7 +216,10 @@ static struct region_name *make_name(
     struct region_name *made = malloc(sizeof *made + domain->prefix_length + length + 1);
     if (!made)
         return NULL;
-    *made = *like;
+    made->domain = domain;
+    made->next = NULL;
+    made->hash = like->hash;
+    atomic_init(&made->value, NULL);
     memcpy(made->full, domain->prefix, domain->prefix_length);
     memcpy(made->full + domain->prefix_length, text, length);
     made->full[domain->prefix_length + length] = '\0';

@@ -34,13 +34,16 @@
 
 #define REGION_NAME_BUCKETS 4096
 
+struct region_value;
+
 /* A name of a domain. Never freed. */
 struct region_name {
     const struct region_domain *domain;
     struct region_name *next; /* in its bucket */
     uint32_t hash;
     bool is_recorded;
-    char full[]; /* "nvtx:domain/name" */
+    _Atomic(struct region_value *) value; /* of numbers; NULL: none so far */
+    char full[];                          /* "nvtx:domain/name" */
 };
 
 /* A domain keeps the ranges of a thread apart from those of others. Never freed. */
@@ -53,6 +56,7 @@ struct region_domain {
 
 struct regions {
     const char *source;
+    char *folder;                         /* where logs go */
     char *path;                           /* of the log, as of gput_blocks_open() */
     _Atomic(struct gput_blocks *) blocks; /* NULL: see regions_log() */
     struct region_status *status;
@@ -71,6 +75,10 @@ struct regions {
  * nothing can be recorded. To be called once in a process.
  */
 bool regions_open(struct regions *regions, const char *source);
+
+/* Maps a new file of this process next to its log, `suffix` its extension; all zeroes. NULL: it
+ * cannot be made. */
+void *regions_map_file(const struct regions *regions, const char *suffix, size_t size);
 
 /* The domain of that name ("" and NULL: "default"). The same text gives the same domain. NULL
  * without memory. */

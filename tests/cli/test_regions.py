@@ -22,7 +22,7 @@ HOOKS = {
     "ompt": {"ompt_start_tool"},
     "roctx": {"roctxRangePushA", "roctxRangePop", "roctxRangeStartA", "roctxRangeStop"},
     "python": {"gput_region_domain", "gput_region_push", "gput_region_pop"},
-    "mpi": set(re.findall(r"WRAP\((MPI_\w+),", (SOURCE / "collectors" / "mpi.c").read_text())),
+    "mpi": set(re.findall(r"WRAP(?:_SEND|_REDUCE)?\((MPI_\w+),", (SOURCE / "collectors" / "mpi.c").read_text())),
 }
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION", "OMP_", "LD_PRELOAD"))}
 

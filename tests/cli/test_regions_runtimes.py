@@ -2,6 +2,7 @@
 
 import collections
 import csv
+import json
 import os
 import shutil
 import subprocess
@@ -98,9 +99,10 @@ class RuntimesTest(CommandTest):
     def record(self, source, *command, environment=None):
         """Counts of the calls by name, and what the command printed."""
         done = self.run_command(
-            "run", f"--regions={source}", "-q", "--region-file", "marks.csv", "--", *command, env=ENVIRONMENT | (environment or {})
+            "run", f"--regions={source}", "-o", "report.json", "--region-file", "marks.csv", "--", *command, env=ENVIRONMENT | (environment or {})
         )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.notes = json.loads((self.folder / "report.json").read_text())["regions"].get("notes", [])
         with open(self.folder / "marks.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         return collections.Counter(row["code_block_name"] for row in rows if row["position"] == "1"), done.stdout
@@ -131,6 +133,13 @@ class Mpi(RuntimesTest):
         self.assertEqual(
             dict(calls),
             {"mpi:process/MPI_Init": 2, "mpi:process/MPI_Finalize": 2, "mpi:collective/MPI_Allreduce": 200, "mpi:point-to-point/MPI_Sendrecv": 2},
+        )
+        self.assertEqual(
+            self.notes,
+            [
+                "mpi:collective/MPI_Allreduce: bytes 1600 in 200 calls (8 to 8, mean 8).",
+                "mpi:point-to-point/MPI_Sendrecv: bytes 8 in 2 calls (4 to 4, mean 4).",
+            ],
         )
 
     def test_open_mpi(self):

@@ -1,0 +1,135 @@
+/*
+ * What tests of collectors share: a process that attaches one and marks, and what its log has then.
+ */
+#pragma once
+
+#include "formats/marks/sub_tracking_file.h"
+#include "formats/marks/sub_tracking_names.h"
+#include "region_status.h"
+#include "testing.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct recorded {
+    char text[1024]; /* the first marks: "+name " for a start, "-name " for a stop */
+    uint64_t starts, stops, unmatched;
+};
+
+static inline int make_folder(void **state)
+{
+    *state = strdup("/tmp/gpu-tracker-test-XXXXXX");
+    return mkdtemp(*state) && setenv("GPUT_REGIONS_FOLDER", *state, 1) == 0 ? 0 : -1;
+}
+
+static inline int remove_folder(void **state)
+{
+    DIR *folder = opendir(*state);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)) != NULL)
+        unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(*state);
+    free(*state);
+    return 0;
+}
+
+/* Runs both in a process; returns its exit status: 0, or 1 where it could not attach. */
+static inline int run(bool (*attach)(void), void (*mark)(void))
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        bool is_attached = attach();
+        if (is_attached)
+            mark();
+        _exit(!is_attached);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* The path of the only file in a folder whose name ends so. */
+static inline void find_file(const char *folder, const char *end, char path[4096])
+{
+    DIR *opened = opendir(folder);
+    const struct dirent *entry;
+    path[0] = '\0';
+    while ((entry = readdir(opened)) != NULL) {
+        size_t length = strlen(entry->d_name), wanted = strlen(end);
+        if (length > wanted && strcmp(entry->d_name + length - wanted, end) == 0) {
+            assert_int_equal(path[0], '\0');
+            snprintf(path, 4096, "%s/%s", folder, entry->d_name);
+        }
+    }
+    closedir(opened);
+    assert_int_not_equal(path[0], '\0');
+}
+
+/* Its content, of that size; to be freed. */
+static inline void *read_only_file(const char *folder, const char *end, size_t size)
+{
+    char path[4096];
+    void *content = malloc(size);
+    find_file(folder, end, path);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(read(fd, content, size), (ssize_t)size);
+    close(fd);
+    return content;
+}
+
+static inline void read_marks(const char *path, struct recorded *recorded)
+{
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct sub_tracking_reader *reader;
+    struct sub_tracking_mark marks[64];
+    struct gput_error error;
+    size_t count = 1, used = 0;
+    assert_int_equal(sub_tracking_reader_open(path, names, &reader, &error), GPUT_OK);
+    while (count > 0) {
+        count = 0;
+        assert_int_equal(sub_tracking_reader_next(reader, marks, 64, &count, &error), GPUT_OK);
+        for (size_t i = 0; i < count; i++) {
+            bool is_start = marks[i].position == SUB_TRACKING_START;
+            const char *name = sub_tracking_names_text(names, marks[i].name);
+            recorded->starts += is_start;
+            recorded->stops += !is_start;
+            if (used < sizeof recorded->text - 1)
+                used += (size_t)snprintf(recorded->text + used, sizeof recorded->text - used,
+                    "%c%s ", is_start ? '+' : '-', name);
+        }
+    }
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+}
+
+/* What a process that attaches and marks leaves in the folder. */
+static inline struct recorded record(const char *folder, bool (*attach)(void), void (*mark)(void))
+{
+    char path[4096];
+    struct recorded recorded = {.text = ""};
+    assert_int_equal(run(attach, mark), 0);
+    find_file(folder, ".gputblocks", path);
+    read_marks(path, &recorded);
+    struct region_status *status = read_only_file(folder, ".status", sizeof *status);
+    for (size_t i = 0; i < REGION_STATUS_SLOTS; i++)
+        recorded.unmatched += status->slots[i].left_out[REGION_UNMATCHED_ENDS];
+    free(status);
+    return recorded;
+}
+
+static inline void mark_nothing(void) {}
+
+/* Whether it could attach. */
+static inline bool record_nothing(const char *folder, bool (*attach)(void))
+{
+    (void)folder;
+    return run(attach, mark_nothing) == 0;
+}

@@ -1,0 +1,194 @@
+/*
+ * The NVTX collector, whose sources are part of this program: it is attached as the library of NVTX
+ * does that, in a process of its own for each test, and its log is read afterwards.
+ */
+#include "region_values.h"
+#include "regions_log.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <wchar.h>
+
+#define THREADS 8
+#define RANGES 100000
+
+struct attributes {
+    uint16_t version, size;
+    uint32_t category;
+    int32_t color_type;
+    uint32_t color;
+    int32_t payload_type, reserved;
+    uint64_t payload;
+    int32_t message_type;
+    const void *message;
+};
+
+typedef void (*function)(void);
+
+int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t));
+
+static int (*push_a)(const char *);
+static int (*pop)(void);
+static int (*push_w)(const wchar_t *);
+static uint64_t (*start_a)(const char *);
+static void (*end)(uint64_t);
+static int (*domain_push)(void *, const struct attributes *);
+static int (*domain_pop)(void *);
+static void (*name_category)(void *, uint32_t, const char *);
+static const void *(*register_string)(void *, const char *);
+static void *(*domain_create)(const char *);
+
+static function *core[16] = {[5] = (function *)&start_a,
+    [7] = (function *)&end,
+    [9] = (function *)&push_a,
+    [10] = (function *)&push_w,
+    [11] = (function *)&pop};
+static function *core2[16] = {[4] = (function *)&domain_push,
+    [5] = (function *)&domain_pop,
+    [8] = (function *)&name_category,
+    [10] = (function *)&register_string,
+    [12] = (function *)&domain_create};
+
+static int get_module(int module, function ***table, unsigned *size)
+{
+    *table = module == 1 ? core : module == 5 ? core2 : NULL;
+    *size = 16;
+    return *table != NULL;
+}
+
+static const void *get_table(uint32_t id)
+{
+    static const struct {
+        size_t size;
+        int (*get_module)(int, function ***, unsigned *);
+    } callbacks = {sizeof callbacks, get_module};
+    return id == 1 ? &callbacks : NULL;
+}
+
+static bool attach(void)
+{
+    return InitializeInjectionNvtx2(get_table) != 0;
+}
+
+static void mark_domains(void)
+{
+    void *domain = domain_create("train");
+    struct attributes step = {.version = 3,
+        .size = sizeof step,
+        .category = 7,
+        .payload_type = 2,
+        .payload = (uint64_t)-5,
+        .message_type = 3,
+        .message = register_string(domain, "step")};
+    name_category(domain, 7, "phase");
+    domain_push(domain, &step);
+    push_w(L"wide \u00e9");
+    domain_pop(domain);
+    step.payload = 15;
+    step.category = 8;
+    domain_push(domain, &step);
+    step.category = 7;
+    domain_push(domain, &step);
+    domain_pop(domain);
+    domain_pop(domain);
+    pop();
+    pop(); /* nothing is open */
+    step.version = 2;
+    step.size = 20; /* too old for a message */
+    domain_push(domain, &step);
+    domain_pop(domain);
+}
+
+static void names_have_domains_and_categories(void **state)
+{
+    struct recorded recorded = record(*state, attach, mark_domains);
+    assert_string_equal(recorded.text,
+        "+nvtx:train/step [phase] +nvtx:default/wide \u00e9 -nvtx:train/step [phase] "
+        "+nvtx:train/step [8] +nvtx:train/step [phase] -nvtx:train/step [phase] "
+        "-nvtx:train/step [8] -nvtx:default/wide \u00e9 +nvtx:train/ -nvtx:train/ ");
+    assert_int_equal(recorded.unmatched, 1);
+    struct region_values *values = read_only_file(*state, ".values", sizeof *values);
+    assert_int_equal(values->used, 2);
+    double sum;
+    assert_string_equal(values->rows[0].name, "nvtx:train/step [phase]");
+    assert_int_equal(values->rows[0].count, 2);
+    memcpy(&sum, (void *)&values->rows[0].sum, sizeof sum);
+    assert_true(sum == 10);
+    memcpy(&sum, (void *)&values->rows[0].min, sizeof sum);
+    assert_true(sum == -5);
+    free(values);
+}
+
+static void *nest(void *unused)
+{
+    for (int i = 0; i < RANGES; i++) {
+        push_a("outer");
+        push_a("inner");
+        pop();
+        pop();
+    }
+    return unused;
+}
+
+static void nest_in_threads(void)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, nest, NULL);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void each_range_of_many_threads_is_recorded(void **state)
+{
+    struct recorded recorded = record(*state, attach, nest_in_threads);
+    assert_int_equal(recorded.starts, 2 * THREADS * RANGES);
+    assert_int_equal(recorded.stops, 2 * THREADS * RANGES);
+}
+
+static void *end_it(void *id)
+{
+    end(*(uint64_t *)id);
+    end(*(uint64_t *)id); /* it is not open any more */
+    return NULL;
+}
+
+static void start_and_end(void)
+{
+    pthread_t other;
+    uint64_t first = start_a("first"), second = start_a("second");
+    pthread_create(&other, NULL, end_it, &first);
+    pthread_join(other, NULL);
+    end(second);
+    end(0);
+    start_a("open");
+}
+
+static void ranges_end_in_other_threads(void **state)
+{
+    struct recorded recorded = record(*state, attach, start_and_end);
+    assert_int_equal(recorded.starts, 3);
+    assert_int_equal(recorded.stops, 2);
+}
+
+static void without_a_folder_the_program_does_without(void **state)
+{
+    setenv("GPUT_REGIONS_FOLDER", "/nonexistent", 1);
+    assert_false(record_nothing(*state, attach));
+    unsetenv("GPUT_REGIONS_FOLDER");
+    assert_false(record_nothing(*state, attach));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            names_have_domains_and_categories, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            each_range_of_many_threads_is_recorded, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(ranges_end_in_other_threads, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            without_a_folder_the_program_does_without, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
