@@ -74,6 +74,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
     *limited = gput_results_was_ended(results);
     add_note(results);
     struct report report = {.format = tracking->format,
+        .labels = tracking->options.labels,
         .path = tracking->output,
         .screen_fd = STDOUT_FILENO,
         .stop_fd = stop_fd};

@@ -1,7 +1,7 @@
 #include "command-options.h"
 
 /* Where metrics go. */
-#define PUSH_OPTIONS OPTION_OTLP, OPTION_PUSH_INTERVAL, OPTION_LABEL
+#define PUSH_OPTIONS OPTION_OTLP, OPTION_REMOTE_WRITE, OPTION_PUSH_INTERVAL, OPTION_LABEL
 
 /* What all commands that track take. */
 #define TRACKING_OPTIONS                                                                           \

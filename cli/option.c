@@ -174,12 +174,15 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Send metrics to an OpenTelemetry receiver while tracking runs (OTLP over HTTP, "
                 "protobuf): --otlp=http://collector:4318. Without a URL as the variables "
                 "OTEL_EXPORTER_OTLP_ENDPOINT and the like say, else to http://localhost:4318."},
+    [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
+        .help = "Send metrics to a receiver of Prometheus' remote write, as "
+                "http://prometheus:9090."},
     [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .newer = true, .repeatable = true,
         .help = "A label of all metrics that are served or sent: --label job=train. May be given "
                 "several times."},
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Seconds between two samples that are sent, from 0.5. Defaults for --otlp to "
-                "OTEL_METRIC_EXPORT_INTERVAL, else to 60."},
+                "OTEL_METRIC_EXPORT_INTERVAL, else to 60; for --remote-write to 15."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "

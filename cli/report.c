@@ -182,6 +182,7 @@ static int render(const struct report *report, enum gput_format format,
     options.region_notes = report->region_notes;
     options.torch_trace = report->torch_trace;
     options.torch_notes = report->torch_notes;
+    options.labels = report->labels;
     options.color = !to_file && wants_color(fd);
     options.width = to_file ? 0 : screen_columns(fd);
     return gput_results_render(results, &options, format, bytes, length, error);

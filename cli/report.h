@@ -50,6 +50,7 @@ struct report {
     const char *region_marks;            /* the file with their marks; NULL: none */
     const char *torch_trace;             /* the timeline of traces; NULL: none */
     const char *const *torch_notes;      /* lines about them, NULL at the end; NULL: none */
+    const char *labels;                  /* of metrics; NULL: none */
 };
 
 /*

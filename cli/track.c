@@ -86,6 +86,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .status = end->status,
     };
     region_recording_merge(&tracking->regions, tracking->options.tracking_file);
+    report.labels = tracking->options.labels;
     report.regions = tracking->regions.analysis;
     report.region_notes = (const char *const *)tracking->regions.notes.lines;
     report.region_marks = region_recording_marks(&tracking->regions);

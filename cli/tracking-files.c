@@ -168,7 +168,8 @@ static int create_without_files(
 {
     struct gput_error without_files;
     struct gput_session_options options = tracking->options;
-    options.tracking_file = options.energy_folder = options.otlp = options.labels = NULL;
+    options.tracking_file = options.energy_folder = options.otlp = NULL;
+    options.remote_write = options.labels = NULL;
     options.resource_usage_file = "";
     if (gput_session_create(&options, session, &without_files) != GPUT_OK)
         return error->code;

@@ -191,6 +191,7 @@ struct gput_report_options {
     const char *torch_trace;
     /** Sentences about them, NULL at the end; NULL: none. */
     const char *const *torch_notes;
+    const char *labels; /**< "job=train,team=vision": of all metrics; NULL: none */
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for gput_report_options_default(). */

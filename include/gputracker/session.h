@@ -115,7 +115,11 @@ struct gput_session_options {
     const char *labels; /**< "job=train,team=vision": of all metrics that are served or sent; NULL:
                              none */
     double push_interval_seconds; /**< between two samples that are sent; 0: the receiver's usual
-                                       one (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute) */
+                                       one (OTLP: OTEL_METRIC_EXPORT_INTERVAL, else a minute;
+                                       remote write: 15 seconds) */
+    const char *remote_write; /**< where the metrics of `listen` are sent to by Prometheus' remote
+                                   write, version 1: "http://host:9090", or with the path where
+                                   that is not /api/v1/write; likewise. NULL: nowhere */
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

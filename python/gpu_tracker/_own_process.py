@@ -26,6 +26,7 @@ _OPTIONS = {
     "energy_folder": "--energy-folder",
     "listen": "--listen",
     "otlp": "--otlp",
+    "remote_write": "--remote-write",
     "labels": "--label",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}

@@ -92,7 +92,7 @@ class Tracker:
         port alone listens on this machine only. Port 0 chooses a free port, which `address` then has. Other names of
         this machine follow after commas: "0.0.0.0:5001,trainer.example.org".
     otlp: "http://collector:4318", or "" for what OpenTelemetry's variables say: where metrics are sent while tracking
-        runs. push_interval: seconds between two samples that are sent. labels: {"job": "train"}: of all metrics.
+        runs. remote_write: the same for Prometheus' remote write. push_interval: seconds between two samples that are sent. labels: {"job": "train"}: of all metrics.
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when the tracked processes
         exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
     enforce: end the tracked processes, with all they started, when a limit is exceeded: SIGTERM, and SIGKILL five
@@ -144,6 +144,7 @@ class Tracker:
         otlp: str | None = None,
         labels: Mapping[str, str] | None = None,
         push_interval: float = 0,
+        remote_write: str | None = None,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -180,6 +181,7 @@ class Tracker:
             "otlp": otlp,
             "labels": ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None,
             "push_interval": push_interval,
+            "remote_write": remote_write,
         }
         self._has_processes = options["processes"] and not own_process
         self._is_one_of_many = _name_files(options)

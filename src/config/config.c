@@ -257,6 +257,7 @@ static const struct member {
     {"energy_folder", read_string, IN_CONFIG(options.energy_folder)},
     {"listen", read_string, IN_CONFIG(options.listen)},
     {"otlp", read_string, IN_CONFIG(options.otlp)},
+    {"remote_write", read_string, IN_CONFIG(options.remote_write)},
     {"labels", read_string, IN_CONFIG(options.labels)},
     {"push_interval", read_push_interval, IN_CONFIG(options.push_interval_seconds)},
     {"limits", read_limits, IN_CONFIG(limits)},

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "model/results_identity.h"
+#include "output/labels.h"
 #include "output/metric.h"
 
 #include <math.h>
@@ -15,8 +16,10 @@
 
 struct writer {
     const struct gput_results *results;
+    const struct labels *labels; /* of all samples */
     bool is_openmetrics;
     struct str *text;
+    size_t n_labels; /* of this sample so far */
 };
 
 /* In OpenMetrics a counter's family has the name without _total. */
@@ -32,9 +35,9 @@ static void write_head(const struct writer *writer, const struct metric *metric)
 }
 
 /* Drivers give plain ASCII; whatever else comes must not break the line. */
-static void write_label(const struct writer *writer, const char *name, const char *value)
+static void append_label(struct writer *writer, const char *name, const char *value)
 {
-    str_printf(writer->text, "%s=\"", name);
+    str_printf(writer->text, "%s%s=\"", writer->n_labels++ ? "," : "{", name);
     for (; *value; value++) {
         if (*value == '"' || *value == '\\')
             str_append_char(writer->text, '\\');
@@ -43,9 +46,32 @@ static void write_label(const struct writer *writer, const char *name, const cha
     str_append_char(writer->text, '"');
 }
 
-static void write_gpu_labels(const struct writer *writer, uint32_t index)
+/* The user's go before ours. */
+static void write_label(struct writer *writer, const char *name, const char *value)
 {
-    str_printf(writer->text, "gpu=\"%u\",", index);
+    if (!labels_get(writer->labels, name))
+        append_label(writer, name, value);
+}
+
+/* The name of a sample, and the labels that all have. */
+static void begin_sample(struct writer *writer, const char *name, const char *suffix)
+{
+    str_printf(writer->text, "%s%s", name, suffix);
+    writer->n_labels = 0;
+    for (size_t i = 0; i < writer->labels->count; i++)
+        append_label(writer, writer->labels->items[i].name, writer->labels->items[i].value);
+}
+
+static void end_labels(struct writer *writer)
+{
+    str_append(writer->text, writer->n_labels ? "}" : "");
+}
+
+static void write_gpu_labels(struct writer *writer, uint32_t index)
+{
+    char number[16];
+    snprintf(number, sizeof number, "%u", index);
+    write_label(writer, "gpu", number);
     write_label(writer, "uuid", writer->results->gpus[index].uuid);
 }
 
@@ -57,14 +83,14 @@ static void write_value(const struct writer *writer, double value)
     str_append_char(writer->text, '\n');
 }
 
-static void write_metric(const struct writer *writer, const struct metric *metric)
+static void write_metric(struct writer *writer, const struct metric *metric)
 {
     double value = metric_value(metric, writer->results);
     if (!isfinite(value))
         return;
     write_head(writer, metric);
-    str_append(writer->text, metric->name);
-    str_append(writer->text, metric->kind == METRIC_COUNTER ? "_total" : "");
+    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+    end_labels(writer);
     write_value(writer, value);
 }
 
@@ -77,12 +103,13 @@ static void write_info_head(const struct writer *writer, const char *name, const
         writer->is_openmetrics ? "info" : "gauge");
 }
 
-static void write_build(const struct writer *writer)
+static void write_build(struct writer *writer)
 {
     write_info_head(writer, "gputracker_build", "The version of gpu-tracker.");
-    str_append(writer->text, "gputracker_build_info{");
+    begin_sample(writer, "gputracker_build", "_info");
     write_label(writer, "version", GPUT_VERSION);
-    str_append(writer->text, "} 1\n");
+    end_labels(writer);
+    str_append(writer->text, " 1\n");
 }
 
 /* What is known of these; numbers of processes and command lines are no labels. */
@@ -90,7 +117,7 @@ static const char *const session_labels[] = {"host", "boot_id", "user", "contain
     "launcher", "job_id", "step", "rank", "local_rank", "world_size", "node", "node_rank",
     "node_count", "restarts"};
 
-static void write_session_label(const struct writer *writer, const struct doc *value)
+static void write_session_label(struct writer *writer, const struct doc *value)
 {
     char number[32];
     if (value->kind == DOC_INT)
@@ -98,10 +125,9 @@ static void write_session_label(const struct writer *writer, const struct doc *v
     write_label(writer, value->key, value->kind == DOC_STRING ? value->string : number);
 }
 
-static void write_session(const struct writer *writer)
+static void write_session(struct writer *writer)
 {
     struct doc *known = doc_create_object();
-    size_t written = 0;
     if (!known || !writer->results->identity.host[0]) {
         writer->text->failed |= !known;
         doc_destroy(known);
@@ -109,31 +135,31 @@ static void write_session(const struct writer *writer)
     }
     results_identity_add(writer->results, known);
     write_info_head(writer, "gputracker_session", "Whose figures these are.");
-    str_append(writer->text, "gputracker_session_info{");
+    begin_sample(writer, "gputracker_session", "_info");
     for (size_t i = 0; i < COUNT_OF(session_labels); i++) {
         const struct doc *value = doc_get(known, session_labels[i]);
         if (!value || (value->kind != DOC_STRING && value->kind != DOC_INT))
             continue;
-        str_append(writer->text, written++ ? "," : "");
         write_session_label(writer, value);
     }
-    str_append(writer->text, "} 1\n");
+    end_labels(writer);
+    str_append(writer->text, " 1\n");
     doc_destroy(known);
 }
 
 /* Reasons are for people, and may hold figures: no labels. */
-static void write_sources(const struct writer *writer)
+static void write_sources(struct writer *writer)
 {
     const struct gput_results *results = writer->results;
     if (results->n_sources > 0)
         write_info_head(writer, "gputracker_source",
             "How far figures can be trusted: exact, sampled or unavailable.");
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
-        str_append(writer->text, "gputracker_source_info{");
+        begin_sample(writer, "gputracker_source", "_info");
         write_label(writer, "source", results->sources[i].name);
-        str_append_char(writer->text, ',');
         write_label(writer, "state", gput_source_state_name(results->sources[i].state));
-        str_append(writer->text, "} 1\n");
+        end_labels(writer);
+        str_append(writer->text, " 1\n");
     }
 }
 
@@ -144,25 +170,23 @@ static uint32_t gpu_count(const struct writer *writer)
     return writer->results->n_gpus;
 }
 
-static void write_gpu_info(const struct writer *writer)
+static void write_gpu_info(struct writer *writer)
 {
     if (gpu_count(writer) > 0)
         write_info_head(writer, "gputracker_gpu", "What the GPU is.");
     for (uint32_t i = 0; i < gpu_count(writer); i++) {
         const struct gput_gpu *gpu = &writer->results->gpus[i];
-        str_append(writer->text, "gputracker_gpu_info{");
+        begin_sample(writer, "gputracker_gpu", "_info");
         write_gpu_labels(writer, i);
-        str_append_char(writer->text, ',');
         write_label(writer, "name", gpu->name);
-        str_append_char(writer->text, ',');
         write_label(writer, "vendor", gpu->vendor);
-        str_append_char(writer->text, ',');
         write_label(writer, "pci_address", gpu->pci_address);
-        str_append(writer->text, "} 1\n");
+        end_labels(writer);
+        str_append(writer->text, " 1\n");
     }
 }
 
-static void write_gpu_metric(const struct writer *writer, const struct metric *metric)
+static void write_gpu_metric(struct writer *writer, const struct metric *metric)
 {
     bool has_head = false;
     for (uint32_t i = 0; i < gpu_count(writer); i++) {
@@ -172,18 +196,22 @@ static void write_gpu_metric(const struct writer *writer, const struct metric *m
         if (!has_head)
             write_head(writer, metric);
         has_head = true;
-        str_printf(
-            writer->text, "%s%s{", metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+        begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
         write_gpu_labels(writer, i);
-        str_append_char(writer->text, '}');
+        end_labels(writer);
         write_value(writer, value);
     }
 }
 
-void prometheus_write(const struct gput_results *results, enum gput_format format, struct str *text)
+void prometheus_write(const struct gput_results *results, const char *label_list,
+    enum gput_format format, struct str *text)
 {
+    struct labels labels = {0};
+    struct gput_error error;
     const struct metric_table *table = metrics_of_prometheus();
-    struct writer writer = {results, format == GPUT_OPENMETRICS, text};
+    struct writer writer = {results, &labels, format == GPUT_OPENMETRICS, text, 0};
+    if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
+        text->failed |= error.code == GPUT_ERROR_MEMORY;
     write_build(&writer);
     write_session(&writer);
     write_sources(&writer);
@@ -194,4 +222,5 @@ void prometheus_write(const struct gput_results *results, enum gput_format forma
         write_gpu_metric(&writer, &table->gpu_rows[i]);
     if (writer.is_openmetrics)
         str_append(text, "# EOF\n");
+    labels_finish(&labels);
 }

@@ -78,15 +78,13 @@ static void write_pickle(
 static void write_prometheus(
     const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
-    (void)options;
-    prometheus_write(results, GPUT_PROMETHEUS, text);
+    prometheus_write(results, options->labels, GPUT_PROMETHEUS, text);
 }
 
 static void write_openmetrics(
     const struct gput_results *results, const struct gput_report_options *options, struct str *text)
 {
-    (void)options;
-    prometheus_write(results, GPUT_OPENMETRICS, text);
+    prometheus_write(results, options->labels, GPUT_OPENMETRICS, text);
 }
 
 static const struct report_format {

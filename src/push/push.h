@@ -51,7 +51,7 @@ struct push_protocol {
     uint64_t (*refused)(const struct str *body, char *why, size_t size);
 };
 
-extern const struct push_protocol push_otlp;
+extern const struct push_protocol push_otlp, push_remote_write;
 
 struct push {
     const struct push_protocol *protocol;

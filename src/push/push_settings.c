@@ -15,6 +15,10 @@
 #define OTLP_INTERVAL_MS 60000
 #define OTLP_TIMEOUT_MS 10000
 
+/* As often as Prometheus asks in its own example. */
+#define REMOTE_WRITE_INTERVAL_NS (15 * NS_PER_SECOND)
+#define REMOTE_WRITE_TIMEOUT_NS (30 * NS_PER_SECOND)
+
 #define NS_PER_MS INT64_C(1000000)
 
 /* Empty is as not set. */
@@ -109,6 +113,21 @@ int push_settings_of_otlp(struct push_settings *settings, const char *url, const
         read(variable, "OTEL_RESOURCE_ATTRIBUTES"));
     if (service && labels_set(&settings->labels, "service.name", service) != GPUT_OK)
         return error_memory(error);
+    return labels_add_list(&settings->labels, labels, LABELS_OF_PROMETHEUS, error);
+}
+
+int push_settings_of_remote_write(struct push_settings *settings, const char *url,
+    const char *labels, double interval_seconds, struct gput_error *error)
+{
+    *settings = (struct push_settings){
+        .interval_ns = REMOTE_WRITE_INTERVAL_NS, .timeout_ns = REMOTE_WRITE_TIMEOUT_NS};
+    TRY(push_url_parse(url, &settings->url, error));
+    if (push_url_lacks_path(&settings->url))
+        TRY(push_url_append(&settings->url, "/api/v1/write", error));
+    if (settings->url.is_https)
+        TRY(curl_library_check(error));
+    if (interval_seconds > 0)
+        settings->interval_ns = (int64_t)(interval_seconds * (double)NS_PER_SECOND);
     return labels_add_list(&settings->labels, labels, LABELS_OF_PROMETHEUS, error);
 }
 

@@ -35,4 +35,8 @@ typedef const char *push_variable(const char *name);
 int push_settings_of_otlp(struct push_settings *settings, const char *url, const char *labels,
     double interval_seconds, push_variable *variable, struct gput_error *error);
 
+/* For Prometheus' remote write; likewise. */
+int push_settings_of_remote_write(struct push_settings *settings, const char *url,
+    const char *labels, double interval_seconds, struct gput_error *error);
+
 void push_settings_finish(struct push_settings *settings);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "formats/tracking/tracking_file.h"
 #include "model/session_options.h"
+#include "output/labels.h"
 
 #include <assert.h>
 #include <math.h>
@@ -16,6 +17,14 @@
 #define MIN_SLEEP_SECONDS 0.001
 /* A year: more is a typing error. */
 #define MAX_SLEEP_SECONDS 31536000.0
+
+static int check_labels(const char *text, struct gput_error *error)
+{
+    struct labels labels = {0};
+    int code = labels_add_list(&labels, text, LABELS_OF_PROMETHEUS, error);
+    labels_finish(&labels);
+    return code;
+}
 
 static int check_options(const struct gput_session_options *options, struct gput_error *error)
 {
@@ -33,6 +42,7 @@ static int check_options(const struct gput_session_options *options, struct gput
     if (options->limits->enforce && !is_limited)
         return error_set(error, GPUT_ERROR_INVALID,
             "There is no limit to enforce. Give one, for example ram=8GB.");
+    TRY(check_labels(options->labels, error));
     const struct gput_carbon_intensity *intensity;
     if (options->carbon_intensity < 0 || isinf(options->carbon_intensity))
         return error_set(error, GPUT_ERROR_INVALID,

@@ -46,9 +46,11 @@ static const char *page(struct metrics_sink *metrics, int form)
     if (number != metrics->number)
         forget_pages(metrics);
     metrics->number = number;
+    struct gput_report_options options = gput_report_options_default();
+    options.labels = metrics->sink.settings->options.labels;
     if (!metrics->pages[form] && number > 0)
         gput_results_render(
-            &metrics->results, NULL, forms[form].format, &metrics->pages[form], NULL, NULL);
+            &metrics->results, &options, forms[form].format, &metrics->pages[form], NULL, NULL);
     return metrics->pages[form];
 }
 

@@ -144,6 +144,15 @@ static int open_otlp(struct sink *sink, struct gput_error *error)
     return finish_open(sink, &push_otlp, &settings, code, error);
 }
 
+static int open_remote_write(struct sink *sink, struct gput_error *error)
+{
+    struct push_settings settings;
+    const struct gput_session_options *options = &sink->settings->options;
+    int code = push_settings_of_remote_write(
+        &settings, sink->option, options->labels, options->push_interval_seconds, error);
+    return finish_open(sink, &push_remote_write, &settings, code, error);
+}
+
 /* The next moment is counted from the last one, and those that passed meanwhile are left out. */
 static bool is_due(struct push_sink *sink, int64_t now_ns)
 {
@@ -221,6 +230,20 @@ const struct sink_class sink_otlp = {
     .option = offsetof(struct gput_session_options, otlp),
     .job = &job,
     .open = open_otlp,
+    .results = take_results,
+    .stop = hurry,
+    .add_source = add_source,
+    .finish = finish,
+};
+
+const struct sink_class sink_remote_write = {
+    .name = "metrics of remote write",
+    .waits_for = "receiver",
+    .source = "remote_write",
+    .size = sizeof(struct push_sink),
+    .option = offsetof(struct gput_session_options, remote_write),
+    .job = &job,
+    .open = open_remote_write,
     .results = take_results,
     .stop = hurry,
     .add_source = add_source,

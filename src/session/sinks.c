@@ -13,6 +13,7 @@ static const struct sink_class *const classes[] = {
     &sink_callback,
     &sink_results,
     &sink_otlp,
+    &sink_remote_write,
 };
 #define CLASSES (sizeof classes / sizeof classes[0])
 

@@ -2,12 +2,15 @@
 
 import json
 import os
+import shutil
 import socket
-import sys
+import subprocess
 import unittest
+import urllib.parse
+import urllib.request
 
 import receiver
-from command import BUILD, CommandTest, main, python
+from command import BUILD, PATIENCE, CommandTest, main, python, wait_until
 from fake_gpu import TWO_GPUS
 from receiver import Receiver, double, fields
 
@@ -179,6 +182,76 @@ class Otlp(PushTest):
             self.assertFalse((self.folder / "ran").exists())
         done = self.run_command("run", "--label", "2=x", "--otlp", "--", "touch", "ran", env=self.environment())
         self.assertEqual((done.returncode, done.stderr), (125, 'gpu-tracker: "2" is not NAME=VALUE with a name of letters, digits and _. Several are separated by commas.\n'))
+
+
+def read_remote_write(body):
+    """Labels -> samples (value, milliseconds) of each series; the body is a block of snappy, made of literals alone."""
+    length = shift = at = 0
+    while True:
+        length |= (body[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if body[at - 1] < 0x80:
+            break
+    plain = b""
+    while at < len(body):
+        assert body[at] == 61 << 2
+        size = int.from_bytes(body[at + 1:at + 3], "little") + 1
+        plain += body[at + 3:at + 3 + size]
+        at += 3 + size
+    assert len(plain) == length
+    series = {}
+    for message in map(fields, fields(plain)[1]):
+        labels = [(label[1][0].decode(), label[2][0].decode()) for label in map(fields, message[1])]
+        assert labels == sorted(labels)
+        series[tuple(labels)] = [(double(sample[1][0]), sample[2][0]) for sample in map(fields, message[2])]
+    return series
+
+
+class RemoteWrite(PushTest):
+    def test_what_arrives(self):
+        server = self.receive((503, {}, b""), (204, {}, b""))
+        said = self.track("--remote-write", server.url(), "--label", "job=train", SLURM_JOB_ID="77")
+        self.assertIn("answered 503", said)
+        path, head, body = server.requests[-1]
+        self.assertEqual((path, head["Content-Encoding"], head["X-Prometheus-Remote-Write-Version"]), ("/api/v1/write", "snappy", "0.1.0"))
+        series = read_remote_write(body)
+        whose = {"instance": f"{self.results['identity']['host']}:{self.results['identity']['pid']}", "job": "train", "job_id": "77"}
+        for labels in series:
+            self.assertEqual({name: value for name, value in labels if name != "__name__"}, whose)
+        samples = {dict(labels)["__name__"]: found for labels, found in series.items()}
+        self.assertEqual(len(samples["gputracker_combined_memory_bytes"]), 2)
+        first, last = samples["gputracker_elapsed_seconds_total"]
+        self.assertAlmostEqual(last[0] - first[0], (last[1] - first[1]) / 1000, delta=1)
+        self.assertRegex(self.source("remote_write"), "^2 samples sent to ")
+
+    def test_a_real_prometheus(self):
+        program = shutil.which("prometheus")
+        if not program:
+            self.skipTest("needs prometheus")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        (self.folder / "prometheus.yml").write_text("{}")
+        with open(self.folder / "prometheus.log", "w") as log:
+            self.processes.append(subprocess.Popen(
+                [program, f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/data", "--web.enable-remote-write-receiver",
+                 f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log))
+
+        def ask(path):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
+                    return answer.read()
+            except OSError:
+                return None
+
+        wait_until(lambda: ask("/-/ready"), "Prometheus")
+        self.assertEqual(self.track("--remote-write", f"http://127.0.0.1:{port}", "--label", "team=a", "--push-interval", "0.5", command=LONG), "")
+        query = urllib.parse.quote('count_over_time(gputracker_elapsed_seconds_total{job="gpu-tracker",team="a"}[10m])')
+        [found] = json.loads(ask(f"/api/v1/query?query={query}"))["data"]["result"]
+        self.assertEqual(self.source("remote_write").split()[0], found["value"][1])
+
+    def test_labels_of_pages(self):
+        self.run_command("run", "-o", "r.prom", "--label", "job=train", "--", "true", env=self.environment())
+        self.assertIn('\ngputracker_system_cores{job="train"} ', (self.folder / "r.prom").read_text())
 
 
 if __name__ == "__main__":

@@ -122,6 +122,21 @@ static void results_are_written_as_openmetrics(void **state)
     assert_like_fixture(GPUT_OPENMETRICS, "output/metrics.openmetrics");
 }
 
+static void labels_of_the_user_go_first(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    struct gput_report_options options = gput_report_options_default();
+    char *text;
+    options.labels = "job=train,version=\"x\"";
+    assert_int_equal(
+        gput_results_render(&results, &options, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+    assert_non_null(strstr(text, "gputracker_build_info{job=\"train\",version=\"\\\"x\\\"\"} 1\n"));
+    assert_non_null(strstr(text, "\ngputracker_system_cores{job=\"train\",version="));
+    assert_non_null(strstr(text, ",gpu=\"0\",uuid=\"GPU-1\"} 250.5\n"));
+    free(text);
+}
+
 static void what_is_not_known_is_left_out(void **state)
 {
     (void)state;
@@ -146,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_written_as_prometheus_reads_them),
         cmocka_unit_test(results_are_written_as_openmetrics),
+        cmocka_unit_test(labels_of_the_user_go_first),
         cmocka_unit_test(what_is_not_known_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
