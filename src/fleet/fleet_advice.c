@@ -220,17 +220,26 @@ static void find_stragglers(struct gput_fleet *fleet, const struct fleet_job *jo
     str_finish(&list);
 }
 
+/* " 7"; "" where ranks have no numbers. */
+static const char *number_of(double rank, char text[24])
+{
+    text[0] = '\0';
+    if (!isnan(rank))
+        snprintf(text, 24, " %.0f", rank);
+    return text;
+}
+
 static void find_imbalance(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
 {
     char evidence[256], slowest[HUMAN_SIZE], median[HUMAN_SIZE], busiest[HUMAN_SIZE],
-        cpu[HUMAN_SIZE];
+        cpu[HUMAN_SIZE], slow_number[24], busy_number[24];
     if (job->count < 2 || !(job->imbalance_percent > IMBALANCE_PERCENT) ||
         job->seconds < SHORT_SECONDS)
         return;
     snprintf(evidence, sizeof evidence,
-        "slowest rank %.0f: %s, median %s; busiest rank %.0f: %s of CPU time, median %s",
-        job->slowest_rank, human_seconds(job->slowest_seconds, slowest),
-        human_seconds(job->median_seconds, median), job->busiest_rank,
+        "slowest rank%s: %s, median %s; busiest rank%s: %s of CPU time, median %s",
+        number_of(job->slowest_rank, slow_number), human_seconds(job->slowest_seconds, slowest),
+        human_seconds(job->median_seconds, median), number_of(job->busiest_rank, busy_number),
         human_seconds(job->busiest_cpu_seconds, busiest),
         human_seconds(job->median_cpu_seconds, cpu));
     FIND("imbalance", evidence,

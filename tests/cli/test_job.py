@@ -130,6 +130,14 @@ class Job(unittest.TestCase):
         self.assertIn("1 of 3 ranks ended badly: rank 5 on n1: ended by signal 9", findings["failed_ranks"])
         self.assertIn("3 of 8 ranks", self.run_command(".").stdout)
 
+    def test_ranks_without_numbers(self):
+        for i, seconds in enumerate((100, 100, 200)):
+            members = {"job": {"launcher": "PBS", "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(i, seconds=seconds, name=f"part{'abc'[i]}.json", members=members)
+        text = self.run_command(".").stdout
+        self.assertIn("slowest rank: 3 min 20 s, median 1 min 40 s; busiest rank: ", text)
+        self.assertNotIn("nan", text)
+
     def test_a_rank_without_an_end(self):
         self.rank(0, world=1, identity={"end": None, "exit_status": None})
         self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed", self.findings()["unfinished_ranks"])
@@ -225,6 +233,7 @@ class Job(unittest.TestCase):
         self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1])
         self.assertEqual(len(read["jobs"]), 1)
         self.assertGreater(read["ranks"][1]["samples"], 1)
+        self.assertGreater(read["ranks"][1]["max_ram_bytes"], 100_000)  # the file has gigabytes
         self.assertIn("rank 1 on ", self.findings()["unfinished_ranks"])
         self.assertIn("r.r1.json is empty", self.run_command(".").stdout)
 
