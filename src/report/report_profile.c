@@ -3,6 +3,7 @@
 #include "report/report_cells.h"
 #include "report/report_events.h"
 #include "report/report_loader.h"
+#include "report/report_python.h"
 
 #include "trace/system_metrics.h"
 
@@ -301,7 +302,8 @@ static int load(struct report_session *session, struct gput_error *error)
     TRY(add_devices(session, training, error));
     TRY(add_phases(session, training, origin_us, error));
     TRY(add_steps(session, training, origin_us, error));
-    return add_tables(session, error);
+    TRY(add_tables(session, error));
+    return report_python_add_functions(session, error);
 }
 
 static int probe(const char *path, bool is_folder, struct gput_error *error)

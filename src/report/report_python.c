@@ -1,5 +1,7 @@
 /* Profiles of Python: dumps of cProfile and sessions of pyinstrument, as stacks that are as long as
  * functions took in their callers, and a table of the functions. */
+#include "report/report_python.h"
+
 #include "report/report_callers.h"
 #include "report/report_loader.h"
 
@@ -7,6 +9,7 @@
 #include "base/file.h"
 #include "base/table.h"
 #include "import/pyinstrument.h"
+#include "training/python/python_profiles.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -180,6 +183,78 @@ static int add_cprofile(struct report_calls *calls, const struct str *content,
     if (code == GPUT_OK)
         code = list_cprofile(&profile, functions, error);
     cprofile_finish(&profile);
+    return code;
+}
+
+/* ---- Many, in the folder of a training profile ---- */
+
+struct sum {
+    struct cprofile cprofile;
+    struct pyinstrument pyinstrument;
+    size_t count;
+};
+
+static int add_file(struct sum *sum, const struct python_profile *profile, struct gput_error *error)
+{
+    struct str content = {0};
+    int code = file_read_bounded(profile->path, MAX_BYTES, &content, error);
+    if (code == GPUT_OK && profile->pyinstrument)
+        code = pyinstrument_add(
+            &sum->pyinstrument, str_text(&content), content.length, profile->path, error);
+    else if (code == GPUT_OK)
+        code =
+            cprofile_add(&sum->cprofile, str_text(&content), content.length, profile->path, error);
+    sum->count += code == GPUT_OK;
+    str_finish(&content);
+    return code;
+}
+
+static int add_files(struct report_session *session, const struct python_profiles *profiles,
+    struct sum *sum, struct gput_error *error)
+{
+    bool has_dumps = false;
+    struct gput_error skipped;
+    for (size_t i = 0; i < profiles->count; i++)
+        has_dumps = has_dumps || !profiles->profiles[i].pyinstrument;
+    for (size_t i = 0; i < profiles->count; i++) {
+        if (profiles->profiles[i].pyinstrument == has_dumps)
+            continue;
+        int code = add_file(sum, &profiles->profiles[i], &skipped);
+        if (code == GPUT_ERROR_MEMORY)
+            return error_memory(error);
+        if (code != GPUT_OK)
+            report_session_warn(session, skipped.message);
+    }
+    return GPUT_OK;
+}
+
+static int put_sum(struct report_session *session, const struct sum *sum, struct gput_error *error)
+{
+    struct functions functions = {0};
+    int code = list_cprofile(&sum->cprofile, &functions, error);
+    if (code == GPUT_OK)
+        code = list_pyinstrument(&sum->pyinstrument, &functions, error);
+    if (code == GPUT_OK)
+        code = put_functions(session, &functions, error);
+    functions_finish(&functions);
+    return code;
+}
+
+int report_python_add_functions(struct report_session *session, struct gput_error *error)
+{
+    struct gput_python_options options = gput_python_options_default();
+    struct python_profiles profiles;
+    struct sum sum = {0};
+    options.paths = &session->path;
+    options.path_count = 1;
+    int code = python_profiles_find(&options, &profiles, error);
+    if (code == GPUT_OK)
+        code = add_files(session, &profiles, &sum, error);
+    if (code == GPUT_OK && sum.count > 0)
+        code = put_sum(session, &sum, error);
+    python_profiles_finish(&profiles);
+    cprofile_finish(&sum.cprofile);
+    pyinstrument_finish(&sum.pyinstrument);
     return code;
 }
 

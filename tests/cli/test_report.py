@@ -1,7 +1,9 @@
 """gpu-tracker report: the data in the HTML file is that of the files it was made from."""
 
+import cProfile
 import json
 import random
+import shutil
 import sqlite3
 import time
 
@@ -375,7 +377,13 @@ class Traces(ReportTest):
     def test_a_training_profile_has_steps_and_devices(self):
         if not self.has_training():
             self.skipTest("built without training profiles")
-        root = SOURCE / "tests/fixtures/trace-root"
+        root = self.folder / "root"
+        shutil.copytree(SOURCE / "tests/fixtures/trace-root", root)
+        stats = root / "framework/pytorch/cprofile/111-algo-1/train-1-stepstart-1_train-2-stepstart-2"
+        stats.mkdir(parents=True)
+        profile = cProfile.Profile()
+        profile.runcall(sorted, [2, 1])
+        profile.dump_stats(stats / "python_stats")
         done = self.run_report(root, "-o", "report.html")
         self.assertEqual(done.returncode, 0)
         self.assertEqual(len(done.stderr.splitlines()), len(set(done.stderr.splitlines())))
@@ -402,7 +410,9 @@ class Traces(ReportTest):
         self.assertTrue(all(abs(time) < 100 for time in times), origin)
         self.assertIn({"series": "algo-1/cpu0/CPUUtilization", "node": "algo-1", "device": "cpu0",
                        "dimension": "CPUUtilization", "resource": "cpu"}, training["utilization"])
-        self.assertIn("profile_dataloader_summary", [table["id"] for table in session["tables"]])
+        tables = {table["id"]: table for table in session["tables"]}
+        self.assertIn("profile_dataloader_summary", tables)
+        self.assertIn("builtins.sorted", str(tables["python_functions"]["rows"]))
 
     def test_other_json_is_no_session(self):
         (self.folder / "x.json").write_text('{"a": 1}')
