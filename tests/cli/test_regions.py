@@ -9,7 +9,7 @@ import signal
 import subprocess
 import unittest
 
-from command import BUILD, SOURCE, CommandTest, main, wait_until
+from command import AS_NOBODY, BUILD, PATIENCE, SOURCE, CommandTest, main, wait_until
 from region_rows import check_nesting
 
 PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
@@ -177,6 +177,14 @@ class Refused(RegionsTest):
             self.skipTest("no static program can be built here")
         done = self.run_command("run", "--regions", "--", "./main")
         self.assertIn("./main is linked statically: it loads no library that could record its regions.", done.stderr)
+
+    def test_a_program_that_changes_its_user_has_a_line(self):
+        self.open_to_nobody(os.environ["GPUT_COMMAND"], shutil.which("true"))
+        (self.folder / "true").chmod(0o4755)
+        command = [*AS_NOBODY, "./gpu-tracker", "run", "--regions", "--", "./true"]
+        done = subprocess.run(command, cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("./true changes its user or has capabilities: it loads no library that could record its regions.", done.stderr)
 
     def test_a_build_without_them_says_so(self):
         done = self.run_command("run", "--regions=itt", "--", "true", env=ENVIRONMENT | {"GPUT_COLLECTORS": str(self.folder)})
