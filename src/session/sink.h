@@ -42,14 +42,6 @@ struct sink {
     struct session_counts thread_counts; /* when it has ended */
 };
 
-/* How tracking ended. */
-struct sink_end {
-    bool is_unused;    /* it never began: the sink leaves nothing */
-    bool is_abandoned; /* the caller did not stop the session, as when an error ends the program */
-    const struct gput_processes *processes; /* NULL: no sink wants them */
-    const struct gput_results *results;     /* final; NULL: there are none */
-};
-
 /* All but `name` and `size` may be 0 or NULL. */
 struct sink_class {
     const char *name;      /* of what it writes to, for messages: "tracking file" */

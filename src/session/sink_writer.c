@@ -5,7 +5,6 @@
 #include "base/file_limit.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "session/sink.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -13,14 +13,24 @@
 
 #include "session/session_accounting.h"
 
+#include <gputracker/processes.h>
+#include <gputracker/results.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct sink_end;
 struct sink_writer;
 
 #define SINK_PATIENCE_SECONDS 30
+
+/* How tracking ended. */
+struct sink_end {
+    bool is_unused;    /* it never began: the sink leaves nothing */
+    bool is_abandoned; /* the caller did not stop the session, as when an error ends the program */
+    const struct gput_processes *processes; /* NULL: no sink wants them */
+    const struct gput_results *results;     /* final; NULL: there are none */
+};
 
 /* What a kind of sink writes; all functions are called in the writer's thread. They use `output`,
  * which is theirs alone, and nothing of the session. SIGXFSZ is blocked: writing past RLIMIT_FSIZE
