@@ -1,7 +1,23 @@
 /*
  * gpu-tracker: what a program really used.
  *
- * This header includes the whole public API. Each of its parts can be included alone.
+ * This header includes the whole public API. Each of its parts can be included alone:
+ *
+ *   measure     session.h, limits.h; snapshot.h while it runs
+ *   results     results.h, processes.h, summary.h, measurement.h, units.h
+ *   code blocks blocks.h and sub_tracking.h to mark them; analysis.h, comparison.h; recorded.h for
+ *               the samples, marks and calls themselves
+ *   energy      energy.h, energy_recording.h
+ *   many ranks  job.h, fleet.h
+ *   training    profile.h, timeline.h, perfetto.h
+ *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h; file.h, screen.h
+ *   set up      config.h, doctor.h
+ *   everywhere  error.h, sized.h; cores.h for what reads large files
+ *
+ * A function that can fail returns GPUT_OK or a code of error.h, and says why in its last
+ * parameter, which may be NULL. The caller frees what a function makes for it (_create, _load) by
+ * the _destroy of the same name. Texts that accessors return belong to what they are of. Figures
+ * are in bytes, seconds, joules and percent; NaN is a figure that is not known.
  */
 #ifndef GPUTRACKER_GPUTRACKER_H
 #define GPUTRACKER_GPUTRACKER_H

@@ -32,6 +32,11 @@ class Headers(unittest.TestCase):
         listed = re.findall(r"'(\w+\.h)'", (INCLUDE / "gputracker" / "meson.build").read_text())
         self.assertEqual(sorted(listed), sorted(header.name for header in (INCLUDE / "gputracker").glob("*.h")))
 
+    def test_each_is_in_the_list_of_the_first_one(self):
+        comment = (INCLUDE / "gputracker/gputracker.h").read_text().split("*/")[0]
+        listed = re.findall(r"\w+\.h\b", comment.split("A function that can fail")[0])
+        self.assertEqual(sorted(listed), sorted({header.name for header in (INCLUDE / "gputracker").glob("*.h")} - {"gputracker.h"}))
+
     def test_as_c(self):
         self.compile_each(os.environ.get("CC", "cc"), "-x", "c", "-std=c17")
 
