@@ -13,6 +13,8 @@
 
 #include <gputracker/blocks.h>
 
+#include <pthread.h>
+
 /* A sink's state of one thread; all zero at first. */
 struct block_sink_thread {
     int64_t thread_id;
@@ -128,6 +130,11 @@ static inline bool block_sink_needs_thread_ids(
                   only != thread->thread_id;
     return second || thread->recurses;
 }
+
+/* For the sinks: decides on thread ids, which `add` puts into the file where it can. It is called
+ * with the sink's lock held and SIGXFSZ blocked. */
+void block_sink_settle_thread_ids(
+    struct block_sink *sink, pthread_mutex_t *lock, void (*add)(struct block_sink *sink));
 
 /* For the sinks: counts a lost call of this moment. */
 void block_sink_count_lost_call(struct block_sink *sink, struct sub_tracking_lost *lost);

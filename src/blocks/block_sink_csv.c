@@ -336,8 +336,9 @@ static bool is_in_place(const struct csv_sink *sink)
 }
 
 /* With the lock held. On failure the file is unchanged. */
-static void add_thread_ids(struct csv_sink *sink)
+static void add_thread_ids(struct block_sink *base)
 {
+    struct csv_sink *sink = (struct csv_sink *)base;
     unsigned columns = sink->base.columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     struct sub_tracking_csv_layout layout;
     if (!remove_torn(sink) || !is_in_place(sink) || !sub_tracking_csv_layout_init(&layout, columns))
@@ -362,25 +363,12 @@ static void add_thread_ids(struct csv_sink *sink)
     sink->end = fstat(fd, &status) == 0 ? status.st_size : 0;
 }
 
-static void settle_thread_ids(struct csv_sink *sink)
-{
-    struct file_limit limit;
-    pthread_mutex_lock(&sink->lock);
-    file_limit_block_signal(&limit);
-    if (!atomic_load(&sink->base.thread_ids_decided))
-        add_thread_ids(sink);
-    file_limit_unblock_signal(&limit);
-    atomic_store_explicit(&sink->base.thread_ids_decided, true, memory_order_release);
-    pthread_mutex_unlock(&sink->lock);
-}
-
 /* Adding thread ids replaces the file, which other processes must not have open then: so add them
  * now. */
 static void csv_share(struct block_sink *base)
 {
     struct csv_sink *sink = (struct csv_sink *)base;
-    if (!atomic_load(&base->thread_ids_decided))
-        settle_thread_ids(sink);
+    block_sink_settle_thread_ids(base, &sink->lock, add_thread_ids);
     base->shared = sub_tracking_csv_layout_columns(&sink->layout) & SUB_TRACKING_COLUMN_THREAD_ID;
 }
 
@@ -412,7 +400,7 @@ static int csv_mark(struct block_sink *base, struct block_sink_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
     if (block_sink_needs_thread_ids(base, thread))
-        settle_thread_ids((struct csv_sink *)base);
+        block_sink_settle_thread_ids(base, &((struct csv_sink *)base)->lock, add_thread_ids);
     block_sink_fill_row(base, thread, position, &thread->row);
     return csv_keep(base, thread, name, &thread->row, error);
 }

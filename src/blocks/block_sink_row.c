@@ -1,5 +1,6 @@
 #include "blocks/block_sink.h"
 
+#include "base/file_limit.h"
 #include "base/wall_clock.h"
 #include "formats/marks/sub_tracking_columns.h"
 #include "formats/marks/sub_tracking_lost.h"
@@ -28,4 +29,17 @@ void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thre
         block_figures_read(&sink->figures, position, &row->exact);
     row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
     thread->marked_ns = row->timestamp_ns;
+}
+
+void block_sink_settle_thread_ids(
+    struct block_sink *sink, pthread_mutex_t *lock, void (*add)(struct block_sink *sink))
+{
+    struct file_limit limit;
+    pthread_mutex_lock(lock);
+    file_limit_block_signal(&limit);
+    if (!atomic_load(&sink->thread_ids_decided))
+        add(sink);
+    file_limit_unblock_signal(&limit);
+    atomic_store_explicit(&sink->thread_ids_decided, true, memory_order_release);
+    pthread_mutex_unlock(lock);
 }

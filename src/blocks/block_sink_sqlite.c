@@ -93,8 +93,9 @@ static int sqlite_join(struct block_sink *base, struct gput_error *error)
 }
 
 /* With the lock held. On failure the table is unchanged. */
-static void add_thread_ids(struct sqlite_sink *sink)
+static void add_thread_ids(struct block_sink *base)
 {
+    struct sqlite_sink *sink = (struct sqlite_sink *)base;
     char sql[200];
     unsigned columns = sink->columns | SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS;
     sqlite3_stmt *insert = NULL;
@@ -116,25 +117,12 @@ static void add_thread_ids(struct sqlite_sink *sink)
         sqlite_file_run(sink->database, "ROLLBACK", sink->base.path, NULL);
 }
 
-static void settle_thread_ids(struct sqlite_sink *sink)
-{
-    struct file_limit limit;
-    pthread_mutex_lock(&sink->lock);
-    file_limit_block_signal(&limit);
-    if (!atomic_load(&sink->base.thread_ids_decided))
-        add_thread_ids(sink);
-    file_limit_unblock_signal(&limit);
-    atomic_store_explicit(&sink->base.thread_ids_decided, true, memory_order_release);
-    pthread_mutex_unlock(&sink->lock);
-}
-
 /* SQLite keeps the state of its file locks in memory, which is wrong in a forked child. So no
  * connection may be open at a fork. */
 static void sqlite_share(struct block_sink *base)
 {
     struct sqlite_sink *sink = (struct sqlite_sink *)base;
-    if (!atomic_load(&base->thread_ids_decided))
-        settle_thread_ids(sink);
+    block_sink_settle_thread_ids(base, &sink->lock, add_thread_ids);
     if (!(sink->columns & SUB_TRACKING_COLUMN_THREAD_ID))
         return;
     close_database(sink);
@@ -298,7 +286,7 @@ static int sqlite_mark(struct block_sink *base, struct block_sink_thread *thread
     const struct block_name *name, enum sub_tracking_position position, struct gput_error *error)
 {
     if (block_sink_needs_thread_ids(base, thread))
-        settle_thread_ids((struct sqlite_sink *)base);
+        block_sink_settle_thread_ids(base, &((struct sqlite_sink *)base)->lock, add_thread_ids);
     block_sink_fill_row(base, thread, position, &thread->row);
     return sqlite_keep(base, thread, name, &thread->row, error);
 }
