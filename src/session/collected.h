@@ -5,7 +5,7 @@
 
 #include "os/cgroup.h"
 #include "os/own_cgroup.h"
-#include "session/session_accounting.h"
+#include "session/session_counts.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -23,12 +23,12 @@
 #include "session/gpu_usage.h"
 #include "session/node_reader.h"
 #include "session/ram_between.h"
-#include "session/session_accounting.h"
 #include "session/session_events.h"
 #include "session/session_identity.h"
 #include "session/session_settings.h"
 #include "session/session_starts.h"
 #include "session/snapshot.h"
+#include "session/system_counters.h"
 #include "session/tracker_cost.h"
 #include "session/usage.h"
 

@@ -3,6 +3,7 @@
  */
 #include "session/ledger.h"
 #include "session/results_check.h"
+#include "session/session_accounting.h"
 
 #include "base/clock.h"
 

@@ -2,6 +2,7 @@
  * The totals of a session: what the kernel counted for its processes, compared with samples.
  */
 #include "session/ledger.h"
+#include "session/session_accounting.h"
 
 #include "base/clock.h"
 #include "base/text.h"

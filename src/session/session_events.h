@@ -6,10 +6,11 @@
  */
 #pragma once
 
+#include "model/results.h"
 #include "os/process_events.h"
 #include "os/taskstats.h"
 #include "process/process_log.h"
-#include "session/session_accounting.h"
+#include "session/session_counts.h"
 
 #include <pthread.h>
 #include <stdbool.h>

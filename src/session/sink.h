@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "session/latest.h"
-#include "session/session_accounting.h"
+#include "session/session_counts.h"
 #include "session/session_settings.h"
 #include "session/sink_writer.h"
 #include "session/snapshot.h"

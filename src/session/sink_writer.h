@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "session/session_accounting.h"
+#include "session/session_counts.h"
 
 #include <gputracker/processes.h>
 #include <gputracker/results.h>

@@ -5,7 +5,7 @@
 
 #include "model/results.h"
 #include "session/schedule.h"
-#include "session/session_accounting.h"
+#include "session/session_counts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
