@@ -1,5 +1,6 @@
 """Calls between source files: they go one way, and what one file alone uses is static."""
 
+import ast
 import collections
 import os
 import pathlib
@@ -55,6 +56,24 @@ def loops(defined, used):
     return found
 
 
+def imports(path, package):
+    """The modules that a module of the package imports, also inside of functions, but not for type checkers alone."""
+    found, inside = set(), path.parent.relative_to(package.parent).parts
+
+    def visit(node):
+        if isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.ImportFrom) and node.level:
+            module = [*inside[: len(inside) - node.level + 1], *(node.module or "").split(".")]
+            names = [[*module, name.name] for name in node.names] + [module]
+            found.update(".".join(filter(None, name)) for name in names)
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(path.read_text()))
+    return found
+
+
 class Calls(unittest.TestCase):
     def test_files_of_the_library_call_each_other_one_way(self):
         defined, used = symbols(LIBRARY)
@@ -77,6 +96,15 @@ class Calls(unittest.TestCase):
         table = used["cli_command-table.c.o"]
         table -= {name for name in table if name.startswith("cmd_")}
         self.assertEqual(loops(defined, used), [])
+
+    def test_modules_of_the_python_package_import_each_other_one_way(self):
+        # Its __init__.py hands on names alone.
+        package = SOURCE / "python" / "gpu_tracker"
+        paths = [path for folder in (package, package / "profiler") for path in folder.glob("*.py") if path.stem != "__init__"]
+        names = {path: ".".join(path.relative_to(package.parent).with_suffix("").parts) for path in paths}
+        used = {name: imports(path, package) for path, name in names.items()}
+        self.assertIn("gpu_tracker._results", used["gpu_tracker._analysis"])
+        self.assertEqual(loops({name: {name} for name in used}, used), [])
 
     def test_what_one_file_alone_uses_is_static(self):
         defined, _ = symbols(LIBRARY, COMMAND)
