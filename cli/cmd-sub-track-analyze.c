@@ -1,6 +1,7 @@
 /* gpu-tracker sub-track analyze: statistics of a session and its code blocks. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "cores.h"
 #include "message.h"
 #include "report.h"
 
@@ -30,6 +31,8 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     options.progress = analysis_show_progress;
     options.user = &shown;
     int code = read_split(arguments, &options.split, error);
+    if (code == GPUT_OK)
+        code = cores_read(arguments, &options.cores, error);
     if (code == GPUT_OK)
         code = report_read_format(
             arguments, OPTION_ANALYSIS_FORMAT, analysis_usual_format(arguments), &format, error);

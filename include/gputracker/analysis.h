@@ -70,7 +70,8 @@ struct gput_analysis_options {
     void (*warn)(void *user, const char *message);
     /** Called repeatedly with the completed share of the work, 0 to 1. NULL: none. */
     void (*progress)(void *user, double done);
-    void *user; /**< passed to both */
+    void *user;     /**< passed to both */
+    unsigned cores; /**< that read a tracking file in CSV; 0: one. See gput_usable_cores() */
 };
 
 /** Sets the defaults in a struct of that size; for gput_analysis_options_default(). */

@@ -63,6 +63,7 @@ static PyObject *analyze(PyObject *module, PyObject *args)
     int format, details = 0;
     const char *split = NULL;
     struct gput_analysis_options options = gput_analysis_options_default();
+    options.cores = gput_usable_cores();
     if (!PyArg_ParseTuple(args, "O&O&i|pz", PyUnicode_FSConverter, &tracking, convert_optional_path,
             &sub_tracking, &format, &details, &split))
         return NULL;

@@ -77,6 +77,32 @@ void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64
     *total = reader->size;
 }
 
+uint64_t csv_reader_place(const struct csv_reader *reader)
+{
+    return reader->skipped + reader->start;
+}
+
+int csv_reader_fd(const struct csv_reader *reader)
+{
+    return reader->fd;
+}
+
+int csv_reader_move(
+    struct csv_reader *reader, uint64_t place, uint64_t lines, struct gput_error *error)
+{
+    reader->line += lines;
+    if (place <= reader->skipped + reader->fill) {
+        reader->start = (size_t)(place - reader->skipped);
+        return GPUT_OK;
+    }
+    if (lseek(reader->fd, (off_t)place, SEEK_SET) < 0)
+        return error_set_errno(error, errno, "Cannot read %s", reader->path);
+    reader->start = reader->fill = 0;
+    reader->skipped = place;
+    reader->at_end = false;
+    return GPUT_OK;
+}
+
 static bool reserve_space(struct csv_reader *reader)
 {
     if (reader->start > 0) {

@@ -57,6 +57,17 @@ int csv_reader_next(
  */
 bool csv_reader_unread_lines(struct csv_reader *reader, const struct csv_record *record);
 
+/* Goes on at a later offset of a file, behind so many lines: where a record begins that another
+ * thread has found. Errors: GPUT_ERROR_IO. */
+int csv_reader_move(
+    struct csv_reader *reader, uint64_t place, uint64_t lines, struct gput_error *error);
+
+/* The offset in the file of the next record. */
+uint64_t csv_reader_place(const struct csv_reader *reader);
+
+/* The file's descriptor. Belongs to the reader. */
+int csv_reader_fd(const struct csv_reader *reader);
+
 /* Bytes read so far, and the size of the file (0 when it is not a regular file). */
 void csv_reader_progress(const struct csv_reader *reader, uint64_t *done, uint64_t *total);
 

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/file_target.h"
 #include "base/number.h"
+#include "formats/tracking/tracking_csv_rows.h"
 #include "formats/tracking/tracking_format.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_sidecar.h"
@@ -225,8 +226,10 @@ static int finish_csv(struct tracking_file *file, struct gput_error *error)
 struct csv_tracking_reader {
     struct tracking_reader base;
     struct csv_reader *csv;
-    size_t column_count;
-    int *columns; /* for each column of the file its index; -1: unknown */
+    struct csv_columns columns;
+    struct file_windows *windows;        /* what other threads parse; NULL: there are none */
+    const struct csv_row_window *passed; /* the one whose rows are being given; NULL: none */
+    size_t next_passed;
 };
 
 static int next_line(struct csv_tracking_reader *reader, const char *what,
@@ -295,19 +298,19 @@ static int read_sidecar(struct csv_tracking_reader *reader, struct gput_error *e
 static int read_header(
     struct csv_tracking_reader *reader, struct csv_record *header, struct gput_error *error)
 {
-    reader->column_count = csv_count_cells(header);
-    struct csv_cell *names = calloc(reader->column_count, sizeof *names);
-    free(reader->columns);
-    reader->columns = calloc(reader->column_count, sizeof *reader->columns);
-    if (!names || !reader->columns) {
+    reader->columns.count = csv_count_cells(header);
+    struct csv_cell *names = calloc(reader->columns.count, sizeof *names);
+    free(reader->columns.all);
+    reader->columns.all = calloc(reader->columns.count, sizeof *reader->columns.all);
+    if (!names || !reader->columns.all) {
         free(names);
         return error_memory(error);
     }
     memset(reader->base.has, 0, sizeof reader->base.has);
-    csv_split(header, names, reader->column_count);
-    for (size_t i = 0; i < reader->column_count; i++) {
+    csv_split(header, names, reader->columns.count);
+    for (size_t i = 0; i < reader->columns.count; i++) {
         int column = tracking_column_find(names[i].text, names[i].length);
-        reader->columns[i] = column;
+        reader->columns.all[i] = column;
         if (column >= 0)
             reader->base.has[column] = true;
     }
@@ -363,29 +366,9 @@ static int open_csv(
 static void close_csv(struct tracking_reader *reader)
 {
     struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    file_windows_destroy(csv->windows);
     csv_reader_close(csv->csv);
-    free(csv->columns);
-}
-
-/* The fast path for rows of plain numbers. False for other rows. */
-static bool parse_plain_row(
-    const struct csv_tracking_reader *reader, const struct csv_record *record, double *values)
-{
-    const char *at = record->text, *end = record->end;
-    for (size_t i = 0;; at++) {
-        int column = reader->columns[i];
-        if (column < 0) {
-            while (at < end && *at != ',' && *at != '"')
-                at++;
-        } else if (at < end && *at != ',') {
-            at = number_parse_double(at, end, &values[column]);
-            if (!at)
-                return false;
-        }
-        i++;
-        if (at == end || *at != ',' || i == reader->column_count)
-            return at == end && i == reader->column_count;
-    }
+    free(csv->columns.all);
 }
 
 static struct csv_cell trim(struct csv_cell cell)
@@ -402,9 +385,9 @@ static struct csv_cell trim(struct csv_cell cell)
 static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *record,
     struct csv_cell *cells, double *values, struct gput_error *error)
 {
-    csv_split(record, cells, reader->column_count);
-    for (size_t i = 0; i < reader->column_count; i++) {
-        int column = reader->columns[i];
+    csv_split(record, cells, reader->columns.count);
+    for (size_t i = 0; i < reader->columns.count; i++) {
+        int column = reader->columns.all[i];
         struct csv_cell cell = trim(cells[i]);
         if (column < 0)
             continue;
@@ -425,7 +408,7 @@ static int parse_cells(struct csv_tracking_reader *reader, struct csv_record *re
 static int parse_odd_row(struct csv_tracking_reader *reader, struct csv_record *record,
     double *values, struct gput_error *error)
 {
-    struct csv_cell *cells = calloc(reader->column_count, sizeof *cells);
+    struct csv_cell *cells = calloc(reader->columns.count, sizeof *cells);
     if (!cells)
         return error_memory(error);
     int code = parse_cells(reader, record, cells, values, error);
@@ -454,7 +437,7 @@ static int end_with_torn_row(
     bool end;
     TRY(csv_reader_next(reader->csv, &next, &end, error));
     if (!end)
-        return wrong_cells(base, line, cells, reader->column_count, error);
+        return wrong_cells(base, line, cells, reader->columns.count, error);
     str_printf(&base->warning,
         "Tracking file %s: the last line is cut off%s and was left out; %llu rows were kept.",
         base->path, terminated ? "" : " (it has no line end)", (unsigned long long)base->rows);
@@ -466,17 +449,47 @@ static int end_with_torn_row(
 static int parse_row(struct csv_tracking_reader *reader, struct csv_record *record, double *values,
     bool *torn, struct gput_error *error)
 {
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
-        values[i] = NAN;
     *torn = false;
-    if (parse_plain_row(reader, record, values) && !isnan(values[TRACKING_TIMESTAMP]))
+    if (csv_columns_parse(&reader->columns, record->text, record->end, values))
         return GPUT_OK;
     size_t cells = csv_count_cells(record);
-    if (cells == reader->column_count)
+    if (cells == reader->columns.count)
         return parse_odd_row(reader, record, values, error);
     *torn = !reader->base.salvage.wanted;
     return *torn ? GPUT_OK
-                 : wrong_cells(&reader->base, record->line, cells, reader->column_count, error);
+                 : wrong_cells(&reader->base, record->line, cells, reader->columns.count, error);
+}
+
+static void use_cores(struct tracking_reader *reader, unsigned cores)
+{
+    struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
+    file_windows_create(
+        csv_reader_fd(csv->csv), cores, &csv_row_windows, &csv->columns, &csv->windows, NULL);
+}
+
+/* Gives rows that another thread has parsed, where reading has arrived at them. */
+static int take_passed(struct csv_tracking_reader *csv, struct tracking_row *rows, size_t capacity,
+    size_t *count, struct gput_error *error)
+{
+    if (!csv->passed && csv->windows) {
+        csv->passed = (const struct csv_row_window *)file_windows_at(
+            csv->windows, csv_reader_place(csv->csv));
+        csv->next_passed = 0;
+    }
+    const struct csv_row_window *passed = csv->passed;
+    if (!passed)
+        return GPUT_OK;
+    size_t left = passed->count - csv->next_passed, space = capacity - *count;
+    size_t given = left < space ? left : space;
+    memcpy(rows + *count, passed->rows + csv->next_passed, given * sizeof *rows);
+    *count += given;
+    csv->next_passed += given;
+    csv->base.rows += given;
+    if (csv->next_passed < passed->count)
+        return GPUT_OK;
+    csv->passed = NULL;
+    return csv_reader_move(
+        csv->csv, file_window_place(&passed->window, passed->window.after), passed->count, error);
 }
 
 static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
@@ -486,6 +499,9 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
     while (*count < capacity) {
         struct csv_record record;
         bool end, torn;
+        TRY(take_passed(csv, rows, capacity, count, error));
+        if (csv->passed || *count == capacity)
+            break;
         TRY(csv_reader_next(csv->csv, &record, &end, error));
         if (end)
             break;
@@ -513,7 +529,8 @@ static void progress_csv(const struct tracking_reader *reader, uint64_t *done, u
 
 #define SHARED_FUNCTIONS                                                                           \
     .put_static_data = put_static_data, .write_row = write_csv_row, .finish = finish_csv,          \
-    .open = open_csv, .next = next_csv, .progress = progress_csv, .close = close_csv
+    .open = open_csv, .use_cores = use_cores, .next = next_csv, .progress = progress_csv,          \
+    .close = close_csv
 
 const struct tracking_format tracking_csv = {
     .extension = ".csv", .create = create_csv, SHARED_FUNCTIONS};

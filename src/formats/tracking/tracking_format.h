@@ -33,6 +33,7 @@ struct tracking_format {
      * damage; with salvage, errors of rows go through salvage_row(). */
     int (*open)(
         const char *path, bool salvage, struct tracking_reader **reader, struct gput_error *error);
+    void (*use_cores)(struct tracking_reader *reader, unsigned cores); /* NULL: one is used */
     int (*next)(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
         size_t *count, struct gput_error *error);
     int (*read_tables)(struct tracking_reader *reader, struct gput_tables *building,

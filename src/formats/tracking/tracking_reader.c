@@ -67,6 +67,12 @@ bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measure
     return id < GPUT_TRACKING_FILE_COLUMNS && reader->has[id];
 }
 
+void tracking_reader_use_cores(struct tracking_reader *reader, unsigned cores)
+{
+    if (cores > 1 && reader->format->use_cores)
+        reader->format->use_cores(reader, cores);
+}
+
 int tracking_reader_next(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {

@@ -1,3 +1,4 @@
+#include "base/str.h"
 #include "formats/sqlite_file.h"
 #include "formats/temporary.h"
 #include "formats/tracking/tracking_reader.h"
@@ -364,6 +365,83 @@ static void progress_ends_at_the_end(void **state)
     tracking_reader_close(reader);
 }
 
+/* ---- several threads ---- */
+
+/* Rows of which some are not plain: a cell of two lines, of which one looks like a row. */
+static void make_rows(struct str *text, uint32_t seed)
+{
+    str_clear(text);
+    str_append(text, STATIC_LINES "timestamp,note,combined_ram,main_n_threads\n");
+    for (uint32_t i = 0; text->length < 5000000; i++) {
+        seed = seed * 1664525 + 1013904223;
+        const char *end = seed >> 28 == 0 ? "\r\n" : "\n";
+        str_printf(text, "%u.5,%s,%u.25,%u%s", i, seed % 5003 == 0 ? "\"a\n1,b,2,3\n\"" : "n",
+            seed >> 12, seed >> 30, end);
+        if (seed % 7001 == 0)
+            str_append(text, "\n 7.5 ,,\"1\",\n");
+    }
+}
+
+struct sum {
+    uint64_t rows, hash;
+    struct gput_error error;
+    char warning[256];
+};
+
+static struct sum sum_up(const struct str *text, unsigned cores)
+{
+    struct sum sum = {0};
+    struct tracking_reader *reader = open_text(str_text(text));
+    struct tracking_row rows[700];
+    size_t count;
+    tracking_reader_use_cores(reader, cores);
+    while (tracking_reader_next(reader, rows, 700, &count, &sum.error) == GPUT_OK && count > 0)
+        for (size_t i = 0; i < count; i++, sum.rows++) {
+            uint64_t bits[3];
+            memcpy(bits, &rows[i].timestamp, 8);
+            memcpy(bits + 1, rows[i].values + GPUT_COMBINED_RAM, 8);
+            memcpy(bits + 2, rows[i].values + GPUT_MAIN_THREADS, 8);
+            for (int j = 0; j < 3; j++)
+                sum.hash = (sum.hash ^ bits[j]) * UINT64_C(0x9e3779b97f4a7c15);
+        }
+    const char *warning = tracking_reader_warning(reader);
+    snprintf(sum.warning, sizeof sum.warning, "%s", warning ? warning : "");
+    tracking_reader_close(reader);
+    return sum;
+}
+
+static struct sum compare_cores(const struct str *text)
+{
+    static const unsigned cores[] = {2, 7};
+    struct sum one = sum_up(text, 1);
+    for (size_t i = 0; i < 2; i++) {
+        struct sum several = sum_up(text, cores[i]);
+        assert_int_equal(several.rows, one.rows);
+        assert_int_equal(several.hash, one.hash);
+        assert_string_equal(several.error.message, one.error.message);
+        assert_string_equal(several.warning, one.warning);
+    }
+    return one;
+}
+
+static void several_threads_read_what_one_does(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    make_rows(&text, 1);
+    struct sum whole = compare_cores(&text);
+    assert_true(whole.rows > 100000);
+    assert_string_equal(whole.error.message, "");
+    text.data[text.length -= 5] = '\0';
+    assert_non_null(strstr(compare_cores(&text).warning, "the last line is cut off"));
+    for (uint32_t seed = 2; seed < 4; seed++) {
+        make_rows(&text, seed);
+        text.data[3000000 + seed * 100003] = seed == 2 ? '"' : 'x';
+        assert_true(compare_cores(&text).rows < whole.rows);
+    }
+    str_finish(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +457,7 @@ int main(void)
         temporary_test(undamaged_rows_can_be_salvaged),
         temporary_test(rows_of_a_damaged_database_can_be_salvaged),
         temporary_test(progress_ends_at_the_end),
+        temporary_test(several_threads_read_what_one_does),
     };
     return cmocka_run_group_tests_name(
         "formats/tracking/tracking_reader", tests, temporary_create, temporary_remove);

@@ -1,0 +1,85 @@
+#include "formats/tracking/tracking_csv_rows.h"
+
+#include "base/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool csv_columns_parse(
+    const struct csv_columns *columns, const char *at, const char *end, double *values)
+{
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        values[i] = NAN;
+    for (size_t i = 0;; at++) {
+        int column = columns->all[i];
+        if (column < 0) {
+            while (at < end && *at != ',' && *at != '"')
+                at++;
+        } else if (at < end && *at != ',') {
+            at = number_parse_double(at, end, &values[column]);
+            if (!at)
+                return false;
+        }
+        i++;
+        if (at == end || *at != ',' || i == columns->count)
+            return at == end && i == columns->count && !isnan(values[TRACKING_TIMESTAMP]);
+    }
+}
+
+static bool has_space(struct csv_row_window *window)
+{
+    if (window->count < window->capacity)
+        return true;
+    size_t capacity = window->capacity ? window->capacity * 2 : 4096;
+    struct tracking_row *rows = realloc(window->rows, capacity * sizeof *rows);
+    if (!rows)
+        return false;
+    window->rows = rows;
+    window->capacity = capacity;
+    return true;
+}
+
+/* Moves `*at` over a plain row; false at anything else. */
+static bool scan_row(struct csv_row_window *window, const char **at)
+{
+    double values[TRACKING_COLUMNS];
+    const char *line_end = memchr(*at, '\n', (size_t)(window->window.end - *at));
+    if (!line_end)
+        return false;
+    const char *end = line_end > *at && line_end[-1] == '\r' ? line_end - 1 : line_end;
+    if (end == *at || !csv_columns_parse(window->window.user, *at, end, values))
+        return false;
+    struct tracking_row *row = window->rows + window->count++;
+    memcpy(row->values, values, sizeof row->values);
+    row->timestamp = values[TRACKING_TIMESTAMP];
+    *at = line_end + 1;
+    return true;
+}
+
+/* Where a row begins, if no quote is open there; NULL: nowhere in the window. */
+static const char *guess_start(const struct file_window *window)
+{
+    const char *line_end =
+        memchr(window->text - 1, '\n', (size_t)(window->limit - window->text) + 1);
+    return line_end && line_end + 1 < window->limit ? line_end + 1 : NULL;
+}
+
+static void scan(struct file_window *base)
+{
+    struct csv_row_window *window = (struct csv_row_window *)base;
+    const char *at = base->is_known ? base->text : guess_start(base);
+    window->count = 0;
+    base->after = at;
+    while (base->after && base->after < base->limit && has_space(window) &&
+           scan_row(window, &base->after))
+        ;
+    base->first = window->count > 0 ? at : NULL;
+}
+
+static void finish(struct file_window *base)
+{
+    free(((struct csv_row_window *)base)->rows);
+}
+
+const struct file_window_class csv_row_windows = {sizeof(struct csv_row_window), scan, finish};
