@@ -10,12 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_split(
-    const struct arguments *arguments, enum gput_split *split, struct gput_error *error)
+static int read_by(const struct arguments *arguments, struct gput_analysis_options *options,
+    struct gput_error *error)
 {
-    static const enum gput_split splits[] = {GPUT_SPLIT_PROCESS, GPUT_SPLIT_THREAD};
+    static const struct {
+        enum gput_split split;
+        enum gput_grouping grouping;
+    } choices[] = {{GPUT_SPLIT_PROCESS, 0}, {GPUT_SPLIT_THREAD, 0}, {0, GPUT_GROUP_SOURCE},
+        {0, GPUT_GROUP_DOMAIN}};
     int choice = -1, code = arguments_read_choice(arguments, OPTION_BY, "part", &choice, error);
-    *split = code == GPUT_OK && choice >= 0 ? splits[choice] : GPUT_SPLIT_NONE;
+    if (code == GPUT_OK && choice >= 0) {
+        options->split = choices[choice].split;
+        options->grouping = choices[choice].grouping;
+    }
     return code;
 }
 
@@ -30,7 +37,7 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     options.warn = message_warning;
     options.progress = analysis_show_progress;
     options.user = &shown;
-    int code = read_split(arguments, &options.split, error);
+    int code = read_by(arguments, &options, error);
     if (code == GPUT_OK)
         code = cores_read(arguments, &options.cores, error);
     if (code == GPUT_OK)

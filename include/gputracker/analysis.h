@@ -57,6 +57,18 @@ enum gput_split {
     GPUT_SPLIT_THREAD,  /**< a part for each thread; needs a sub-tracking file with thread ids */
 };
 
+/**
+ * Which code blocks count as one, by their names: `source:domain/name`, as those of regions and
+ * phases are. A group is a code block itself, named by its source ("nvtx") or domain ("nvtx:train";
+ * "token" where the source has none); blocks without a source are "(no source)". Rows and joules
+ * count once in it, calls that are nested in each other fully each.
+ */
+enum gput_grouping {
+    GPUT_GROUP_NONE,
+    GPUT_GROUP_SOURCE,
+    GPUT_GROUP_DOMAIN,
+};
+
 /** What is analyzed. Sized: see gputracker/sized.h. */
 struct gput_analysis_options {
     size_t size;               /**< set by gput_analysis_options_default() */
@@ -72,6 +84,7 @@ struct gput_analysis_options {
     void (*progress)(void *user, double done);
     void *user;     /**< passed to both */
     unsigned cores; /**< that read a tracking file in CSV; 0: one. See gput_usable_cores() */
+    enum gput_grouping grouping; /**< default: GPUT_GROUP_NONE; not together with `split` */
 };
 
 /** Sets the defaults in a struct of that size; for gput_analysis_options_default(). */

@@ -88,12 +88,13 @@ class SubTrackingAnalyzer:
         """
         return self._analyze()
 
-    def tables(self, details: bool = False, split: Literal["process", "thread"] | None = None) -> dict[str, Table]:
+    def tables(self, details: bool = False, split: Literal["process", "thread", "source", "domain"] | None = None) -> dict[str, Table]:
         """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and "static_data",
         which has one row.
 
         details: also percentiles, self time and the CPU time of the thread.
-        split: "process" or "thread": also a row for each part of a code block.
+        split: "process" or "thread": also a row for each part of a code block. "source" or "domain": code blocks that are
+            called source:domain/name together.
         """
         tables, warnings = _native.analyze(*self._checked_files(), _native.TABLES, details, split)
         log_warnings(warnings)

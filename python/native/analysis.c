@@ -18,18 +18,21 @@ static int convert_optional_path(PyObject *object, void *result)
     return 1;
 }
 
-static int parse_split(const char *word, enum gput_split *split)
+static int parse_split(const char *word, struct gput_analysis_options *options)
 {
-    *split = GPUT_SPLIT_NONE;
     if (!word)
         return 0;
     if (strcmp(word, "process") == 0)
-        *split = GPUT_SPLIT_PROCESS;
+        options->split = GPUT_SPLIT_PROCESS;
     else if (strcmp(word, "thread") == 0)
-        *split = GPUT_SPLIT_THREAD;
+        options->split = GPUT_SPLIT_THREAD;
+    else if (strcmp(word, "source") == 0)
+        options->grouping = GPUT_GROUP_SOURCE;
+    else if (strcmp(word, "domain") == 0)
+        options->grouping = GPUT_GROUP_DOMAIN;
     else {
         PyErr_Format(PyExc_ValueError,
-            "\"%s\" is not a valid split. Valid values are process, thread", word);
+            "\"%s\" is not a valid split. Valid values are process, thread, source, domain", word);
         return -1;
     }
     return 0;
@@ -68,7 +71,7 @@ static PyObject *analyze(PyObject *module, PyObject *args)
             &sub_tracking, &format, &details, &split))
         return NULL;
     struct native_warnings *warnings = native_warnings_create();
-    if (warnings && parse_split(split, &options.split) == 0) {
+    if (warnings && parse_split(split, &options) == 0) {
         options.tracking_file = PyBytes_AsString(tracking);
         options.sub_tracking_file = optional_path(sub_tracking);
         options.details = details;

@@ -1,5 +1,6 @@
 #include "analyze/analysis.h"
 #include "analyze/block_energy.h"
+#include "analyze/block_groups.h"
 #include "analyze/call_table.h"
 #include "analyze/duration_statistics.h"
 #include "analyze/exact_figures.h"
@@ -26,6 +27,7 @@ struct work {
     const struct gput_analysis_options *options;
     struct sub_tracking_names *names;
     struct call_table table;
+    struct block_groups groups;
     struct sweep_lane *lanes; /* one for each lane of the table */
     uint32_t n_parts;
     struct sweep *sweep;
@@ -136,12 +138,13 @@ static int number_targets(struct work *work, struct gput_error *error)
     if (!work->lanes)
         return error_memory(error);
     for (size_t i = 0; i < table->n_lanes; i++) {
-        work->lanes[i] = (struct sweep_lane){.block = table->lanes[i].block, .part = SWEEP_NO_PART};
+        work->lanes[i] = (struct sweep_lane){
+            .block = work->groups.group_of[table->lanes[i].block], .part = SWEEP_NO_PART};
         if (work->options->split == GPUT_SPLIT_NONE)
             continue;
         if (i == 0 || !same_part(&table->lanes[i - 1], &table->lanes[i], work->options->split))
             work->n_parts++;
-        work->lanes[i].part = (uint32_t)table->n_blocks + work->n_parts - 1;
+        work->lanes[i].part = (uint32_t)work->groups.count + work->n_parts - 1;
     }
     return GPUT_OK;
 }
@@ -235,7 +238,7 @@ static int read_energy(struct work *work, struct gput_error *error)
     struct session_energy session;
     struct energy_source source = {.origin = work->table.origin};
     const struct energy_points points = {next_energy_point, &source};
-    size_t n_targets = work->table.n_blocks + work->n_parts;
+    size_t n_targets = work->groups.count + work->n_parts;
     TRY(energy_table_open(work->options->tracking_file, &source.table, error));
     if (!source.table)
         return GPUT_OK;
@@ -442,18 +445,17 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
     const struct call_table *table = &work->table;
     struct gput_analysis *analysis = work->analysis;
     TRY(add_calls(work, sums, error));
-    analysis->blocks = analysis_create_blocks(analysis, table->n_blocks, analysis->details);
+    analysis->blocks = analysis_create_blocks(analysis, work->groups.count, analysis->details);
     if (!analysis->blocks)
         return error_memory(error);
-    analysis->n_blocks = table->n_blocks;
-    size_t next;
-    for (size_t first = 0; first < table->n_lanes; first = next) {
-        uint32_t index = table->lanes[first].block;
-        const char *name = sub_tracking_names_text(work->names, table->block_names[index]);
-        TRY(analysis_name_block(&analysis->blocks[index], name, error));
-        fill_block(work, index, sums, &analysis->blocks[index]);
-        TRY(fill_parts(work, first, &next, sums, error));
+    analysis->n_blocks = work->groups.count;
+    for (size_t i = 0; i < work->groups.count; i++) {
+        TRY(analysis_name_block(&analysis->blocks[i], work->groups.names[i], error));
+        fill_block(work, i, sums, &analysis->blocks[i]);
     }
+    size_t next;
+    for (size_t first = 0; first < table->n_lanes; first = next)
+        TRY(fill_parts(work, first, &next, sums, error));
     return GPUT_OK;
 }
 
@@ -513,7 +515,7 @@ static void warn_of_missing_values(const struct work *work)
 
 static int fill_results(struct work *work, struct gput_error *error)
 {
-    size_t n_targets = work->table.n_blocks + work->n_parts;
+    size_t n_targets = work->groups.count + work->n_parts;
     struct call_sums *sums = calloc(n_targets + 1, sizeof *sums);
     if (!sums)
         return error_memory(error);
@@ -540,10 +542,12 @@ static int analyze(struct work *work, struct gput_error *error)
     if (code == GPUT_OK && work->options->sub_tracking_file)
         code = load_calls(work, error);
     if (code == GPUT_OK)
+        code = block_groups_init(&work->groups, &work->table, work->options->grouping, error);
+    if (code == GPUT_OK)
         code = number_targets(work, error);
     if (code == GPUT_OK)
         code = sweep_create(work->table.calls, work->table.n_calls, work->lanes,
-            work->table.n_blocks + work->n_parts, work->options->details, &work->sweep, error);
+            work->groups.count + work->n_parts, work->options->details, &work->sweep, error);
     if (code == GPUT_OK)
         code = read_rows(work, reader, error);
     tracking_reader_close(reader);
@@ -564,9 +568,13 @@ int gput_analysis_create(const struct gput_analysis_options *given, struct gput_
     TRY(sized_read(&options, sizeof options, given, error));
     if (!options.tracking_file)
         return error_set(error, GPUT_ERROR_INVALID, "A tracking file is needed.");
+    if (options.grouping != GPUT_GROUP_NONE && options.split != GPUT_SPLIT_NONE)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "Code blocks can be grouped or split, not both: choose one of grouping and split.");
     int code = analyze(&work, error);
     sweep_destroy(work.sweep);
     free(work.lanes);
+    block_groups_finish(&work.groups);
     free(work.energy);
     call_table_finish(&work.table);
     sub_tracking_names_destroy(work.names);

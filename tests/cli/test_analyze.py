@@ -263,8 +263,22 @@ class Details(AnalyzeTest):
             f"Sub-tracking file {self.marks} has no thread ids: its code blocks can be split by process only.",
         )
         self.assert_fails(
-            self.analyze("--by", "x"), 1, '"x" is not a valid part. Valid values are "process" or "thread".'
+            self.analyze("--by", "x"), 1, '"x" is not a valid part. Valid values are "process", "thread", "source" or "domain".'
         )
+
+
+class Grouped(AnalyzeTest):
+    def test_blocks_of_a_source_or_domain_count_as_one(self):
+        self.write(calls=[(7, "nvtx:a/x", 0, 4), (7, "nvtx:a/y", 1, 2), (7, "nvtx:b/z", 6, 7), (7, "plain", 0, 9)])
+        blocks = {block["name"]: block for block in self.results("--by", "domain")["code_block_results"]}
+        self.assertEqual(list(blocks), ["(no source)", "nvtx:a", "nvtx:b"])
+        # a moment in both counts once, their times fully each
+        self.assertEqual((blocks["nvtx:a"]["num_calls"], blocks["nvtx:a"]["num_timepoints"], blocks["nvtx:a"]["compute_time"]["total"]), (2, 5, 5))
+        block = self.results("--by", "source", "--details")["code_block_results"][1]
+        self.assertEqual((block["name"], block["num_calls"], block["num_timepoints"], block["self_time"]), ("nvtx", 3, 7, 5))
+        for form in "summary", "text", "csv":
+            self.assertIn("nvtx:b", self.analyze("--by", "domain", "-f", form).stdout)
+        self.assertNotIn("nvtx:a/x", self.analyze("--by", "source", "-f", "csv").stdout)
 
 
 class Exact(AnalyzeTest):
