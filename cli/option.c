@@ -77,6 +77,9 @@ static const struct option options[OPTION_COUNT] = {
                 "begins a phase, which ends when the next one begins. The first group (or all that "
                 "matches) names it. Phases are code blocks: the report has what each used, and "
                 "--region-file keeps them."},
+    [OPTION_PHASES] = {0, "phases", ARGUMENT_WORD, "kind", "auto", .newer = true,
+        .help = "'auto': derive phases from the samples, where the use of CPU, RAM and GPUs "
+                "changes. They are code blocks, called 'derived:phase 1' and so on."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "

@@ -6,6 +6,8 @@
 #include "region-logs.h"
 #include "region-program.h"
 
+#include <gputracker/sub_tracking.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -164,7 +166,11 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     struct region_sources sources;
     const char *list = arguments_value(arguments, OPTION_REGIONS);
     const char *token = arguments_value(arguments, OPTION_PHASE_TOKEN);
-    *recording = (struct region_recording){.is_wanted = list || token, .has_sources = list};
+    int kind = -1;
+    *recording = (struct region_recording){.has_sources = list};
+    TRY(arguments_read_choice(arguments, OPTION_PHASES, "kind of phases", &kind, error));
+    recording->derives_phases = kind == 0;
+    recording->is_wanted = list || token || recording->derives_phases;
     recording->replaces = options->overwrite;
     if (!recording->is_wanted)
         return GPUT_OK;
@@ -261,13 +267,32 @@ static void describe_numbers(
             summary->n_numbers - MAX_SHOWN);
 }
 
-void region_recording_merge(struct region_recording *recording, const char *tracking_file)
+/* What fails leaves the other code blocks as they are. */
+static void derive_phases(
+    struct region_recording *recording, const char *tracking_file, pid_t command)
+{
+    struct gput_error error;
+    char path[PATH_MAX];
+    size_t n_phases;
+    if (!recording->derives_phases)
+        return;
+    snprintf(path, sizeof path, "%s/phases-derived.gputblocks", recording->logs);
+    if (gput_sub_tracking_derive(path, tracking_file, command, &n_phases, &error) != GPUT_OK)
+        notes_add(&recording->notes, "Phases were not derived: %s", error.message);
+    else if (n_phases == 0)
+        notes_add(&recording->notes,
+            "No phases were derived: the samples show no change beyond their noise.");
+}
+
+void region_recording_merge(
+    struct region_recording *recording, const char *tracking_file, pid_t command)
 {
     struct gput_error error;
     struct region_logs_summary summary = {0};
     char merged[PATH_MAX];
     if (!recording->is_wanted || !recording->logs)
         return;
+    derive_phases(recording, tracking_file, command);
     if (!recording->is_kept) {
         snprintf(merged, sizeof merged, "%s/all.gputblocks", recording->logs);
         recording->derived = strdup(merged);

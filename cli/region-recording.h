@@ -16,12 +16,14 @@
 #include <gputracker/session.h>
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct region_recording {
     bool is_wanted;
     bool has_sources;                  /* --regions was given */
     bool has_phases;                   /* --phase-token was given: */
     struct phase_matcher matcher;      /* which lines begin one */
+    bool derives_phases;               /* --phases was given */
     bool replaces;                     /* an existing file */
     bool is_kept;                      /* in a file that outlives the command */
     bool has_marks;                    /* some region was recorded */
@@ -58,8 +60,10 @@ void region_recording_note_phases(
     struct region_recording *recording, const struct output_relay_result *result);
 
 /* After the end of the command: combines the logs and analyses them with the samples of
- * `tracking_file`. What fails is a note of the report. */
-void region_recording_merge(struct region_recording *recording, const char *tracking_file);
+ * `tracking_file`, of which it derives phases of the process `command` where that is wanted. What
+ * fails is a note of the report. */
+void region_recording_merge(
+    struct region_recording *recording, const char *tracking_file, pid_t command);
 
 /* The file with all marks; NULL: there are none. */
 const char *region_recording_marks(const struct region_recording *recording);

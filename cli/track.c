@@ -85,7 +85,8 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .has_status = !end->abandoned,
         .status = end->status,
     };
-    region_recording_merge(&tracking->regions, tracking->options.tracking_file);
+    region_recording_merge(
+        &tracking->regions, tracking->options.tracking_file, gput_session_pid(session));
     report.labels = tracking->options.labels;
     report.regions = tracking->regions.analysis;
     report.region_notes = (const char *const *)tracking->regions.notes.lines;

@@ -74,6 +74,18 @@ GPUT_API int gput_sub_tracking_combine_directory(const char *output, const char 
 GPUT_API int gput_sub_tracking_mark(const char *path, int64_t process_id, const char *name,
     enum gput_block_position position, struct gput_error *error);
 
+/**
+ * Derives phases from the samples of a session: stretches between changes of CPU use, RAM, GPU use
+ * and GPU RAM, as code blocks "derived:phase 1" … of a process in a new sub-tracking file.
+ * `*n_phases` is their number; 0: nothing changes beyond noise, and there is no file. Of more than
+ * 2,048 samples the means of equally many are compared. Memory does not grow with their number.
+ *
+ * Errors: those of reading a tracking file (gput_analysis_create()) and of writing,
+ * GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_sub_tracking_derive(const char *output, const char *tracking_file,
+    int64_t process_id, size_t *n_phases, struct gput_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -115,8 +115,6 @@ class PassedOn(PhasesTest):
         process.wait()
         (self.folder / "go").write_text("\n")
         self.assertEqual(process.stdout.read(), "x2\n")
-        log = self.folder / "m.csv.parts" / "phases.gputblocks"
-        wait_until(lambda: log.stat().st_size < 500_000, "the end of the log")
         self.run_command("sub-track", "combine", "--mix", "--stf", "m.csv", "-p", "m.csv.parts/")
         self.assertEqual(self.names(), ["token:x1", "token:x2"])
 
@@ -125,6 +123,25 @@ class PassedOn(PhasesTest):
             done = self.run_command("run", "--phase-token", "x", "-o", "r.txt", "--", "sh", "-c", "echo x", capture_output=False, stdout=full)
         self.assertEqual(done.returncode, 0)
         self.assertIn("The command's output was not passed on to its end: No space left on device", (self.folder / "r.txt").read_text())
+
+
+class Derived(PhasesTest):
+    def test_changes_in_the_samples_are_phases(self):
+        code = "import time; time.sleep(0.5); held = b'x' * 200_000_000; time.sleep(0.5)"
+        done = self.run_command("run", "--phases=auto", "--st", "0.01", "--tf", "t.csv", "--region-file", "m.csv", "--", *python(code))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = self.read_marks()
+        self.assertEqual([row[1] for row in rows[::2]], [f"derived:phase {i + 1}" for i in range(len(rows) // 2)])
+        self.assertGreater(len(rows), 2)
+        self.assertEqual([row[3] for row in rows[1:-1:2]], [row[3] for row in rows[2::2]])  # without gaps
+        self.assertIn("derived:phase 1", done.stderr)
+
+    def test_next_to_printed_ones_and_where_nothing_changes(self):
+        done = self.run_command("run", "--phases=auto", "--phase-token", "go", "--", "echo", "go")
+        self.assertIn("token:go", done.stderr)
+        self.assertIn("No phases were derived: the samples show no change beyond their noise.", done.stderr)
+        done = self.run_command("run", "--phases=x", "--", "true")
+        self.assertEqual((done.returncode, done.stderr), (125, 'gpu-tracker: "x" is not a valid kind of phases. Valid values are "auto".\n'))
 
 
 class OnATerminal(PhasesTest):
