@@ -24,12 +24,11 @@ class PhasesTest(CommandTest):
         return [line.split(",") for line in lines]
 
     def names(self):
-        """Of the phases, in their order; each ends where the next begins."""
-        rows = self.read_marks()
-        starts, stops = rows[::2], rows[1::2]
-        self.assertEqual([row[1] for row in starts], [row[1] for row in stops])
-        self.assertEqual({row[2] for row in starts} | {row[2] for row in stops}, {"0", "1"} if rows else set())
-        return [row[1] for row in starts]
+        """Of the phases, in the order of their starts; each ends. Marks of two streams are in the order of each."""
+        rows = sorted(self.read_marks(), key=lambda row: float(row[3]))
+        starts, stops = ([row[1] for row in rows if row[2] == position] for position in "01")
+        self.assertCountEqual(starts, stops)
+        return starts
 
 
 class Recorded(PhasesTest):
