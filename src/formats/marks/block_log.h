@@ -22,7 +22,8 @@
  *
  * Each record is published by its first word (a name by its `length`), which is written last. A
  * chunk whose `kind` is 0 was allocated but never used, and is skipped. Marks of one thread are in
- * the order of time, those of several are not.
+ * the order of time within a chunk. Between chunks they need not be: a thread also fills up what one
+ * that ended left.
  *
  * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
  * further marks are counted in `marks_lost` instead of being written. Space on the disk is
