@@ -1,7 +1,9 @@
 /*
  * How many cores this process may use: an option of what reads large files.
  *
+ *     struct gput_timeline_options options = gput_timeline_options_default();
  *     options.cores = gput_usable_cores();
+ *     printf("Reading on %u cores.\n", options.cores);
  */
 #ifndef GPUTRACKER_CORES_H
 #define GPUTRACKER_CORES_H
