@@ -1,8 +1,8 @@
 #include "push/curl_library.h"
 
 #include "base/clock.h"
+#include "base/shared_library.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 /* Of its API, which keeps these values since version 7. */
@@ -49,24 +49,15 @@ struct curl_library {
     "An https address needs libcurl (Debian: apt-get install libcurl4), and not the static "       \
     "command; http:// needs nothing. %s"
 
-/* TLS libraries keep state of the process: it is never unloaded. */
 static int open_library(struct curl_library *library, struct gput_error *error)
 {
-    void *handle = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle)
-        handle = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!handle)
-        return error_set(error, GPUT_ERROR_UNSUPPORTED, REMEDY, dlerror());
-#define FIND(type, name, arguments)                                                                \
-    {                                                                                              \
-        void *found = dlsym(handle, #name);                                                        \
-        memcpy(&library->name, &found, sizeof found);                                              \
-        if (!found)                                                                                \
-            return error_set(error, GPUT_ERROR_UNSUPPORTED, REMEDY, #name " is not in it.");       \
-    }
-    CURL_FUNCTIONS(FIND)
-#undef FIND
-    return GPUT_OK;
+#define SYMBOL(type, name, arguments) {#name, &library->name},
+    const struct shared_symbol symbols[] = {CURL_FUNCTIONS(SYMBOL){NULL, NULL}};
+#undef SYMBOL
+    const char *missing = shared_library_load("libcurl.so.4", symbols);
+    if (missing)
+        missing = shared_library_load("libcurl-gnutls.so.4", symbols);
+    return missing ? error_set(error, GPUT_ERROR_UNSUPPORTED, REMEDY, missing) : GPUT_OK;
 }
 
 int curl_library_check(struct gput_error *error)

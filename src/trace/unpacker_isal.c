@@ -1,8 +1,8 @@
 /* Intel's ISA-L. The build needs its header, for the form of the state; the library is loaded when
  * there is something to unpack. */
+#include "base/shared_library.h"
 #include "trace/unpacker.h"
 
-#include <dlfcn.h>
 #include <isa-l/igzip_lib.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,21 +18,17 @@ struct unpacking {
     struct inflate_state state;
 };
 
-static bool find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-    return found;
-}
-
 static int load(struct unpacking *unpacking, struct gput_error *error)
 {
-    void *library = dlopen(PATH, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library && find(library, "isal_inflate_init", &unpacking->init) &&
-        find(library, "isal_inflate_reset", &unpacking->reset) &&
-        find(library, "isal_inflate", &unpacking->inflate))
-        return GPUT_OK;
-    return error_set(error, GPUT_ERROR_UNSUPPORTED, "There is no usable " PATH);
+    const struct shared_symbol symbols[] = {
+        {"isal_inflate_init", &unpacking->init},
+        {"isal_inflate_reset", &unpacking->reset},
+        {"isal_inflate", &unpacking->inflate},
+        {NULL, NULL},
+    };
+    if (shared_library_load(PATH, symbols))
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, "There is no usable " PATH);
+    return GPUT_OK;
 }
 
 static int create(void **state, struct gput_error *error)

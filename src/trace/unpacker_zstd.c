@@ -1,7 +1,7 @@
 /* Zstandard, by its library's stable interface (libzstd 1), loaded when a file is packed so. */
+#include "base/shared_library.h"
 #include "trace/unpacker.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,20 +41,16 @@ static bool begins(const unsigned char *bytes, size_t length)
     return bytes[0] >> 4 == 5 && memcmp(bytes + 1, skipped, there - 1) == 0;
 }
 
-static bool find(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-    return found;
-}
-
 static int load(struct unpacking *unpacking, struct gput_error *error)
 {
-    void *library = dlopen(PATH, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library && find(library, "ZSTD_createDStream", &unpacking->create) &&
-        find(library, "ZSTD_decompressStream", &unpacking->decompress) &&
-        find(library, "ZSTD_isError", &unpacking->is_error) &&
-        find(library, "ZSTD_freeDStream", &unpacking->destroy))
+    const struct shared_symbol symbols[] = {
+        {"ZSTD_createDStream", &unpacking->create},
+        {"ZSTD_decompressStream", &unpacking->decompress},
+        {"ZSTD_isError", &unpacking->is_error},
+        {"ZSTD_freeDStream", &unpacking->destroy},
+        {NULL, NULL},
+    };
+    if (!shared_library_load(PATH, symbols))
         return GPUT_OK;
     return error_set(error, GPUT_ERROR_UNSUPPORTED,
         "it is packed with Zstandard, which needs the library " PATH
