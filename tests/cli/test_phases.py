@@ -169,8 +169,8 @@ import os, signal, sys, time
 def resized(*_):
     print(*os.get_terminal_size(1), flush=True)
 signal.signal(signal.SIGWINCH, resized)
-print("ready", flush=True)
 try:
+    print("ready", flush=True)
     while True: time.sleep(60)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
