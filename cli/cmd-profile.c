@@ -210,8 +210,7 @@ static void show_progress(void *user, double done)
 
 static void warn(void *user, const char *message)
 {
-    analysis_end_progress(&((struct showing *)user)->percent);
-    message_warning(NULL, message);
+    analysis_warn(&((struct showing *)user)->percent, message);
 }
 
 static void lists_finish(struct lists *lists)

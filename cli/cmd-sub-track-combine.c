@@ -22,7 +22,7 @@ static int combine(const struct arguments *arguments, const char *output, const 
     struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
     options.mix = arguments_have(arguments, OPTION_MIX);
     options.progress = analysis_show_progress;
-    options.warn = message_warning;
+    options.warn = analysis_warn;
     options.user = &shown;
     int code = n_paths > 1 || (options.mix && !is_directory(paths[0]))
                    ? gput_sub_tracking_combine(output, paths, n_paths, &options, error)

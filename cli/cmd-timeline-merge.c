@@ -69,7 +69,7 @@ static int read_options(const struct arguments *arguments, struct gput_timeline_
     options->inputs = (const char *const *)arguments->operands;
     options->input_count = (size_t)arguments->n_operands;
     options->output = arguments_value(arguments, OPTION_MERGED_OUTPUT);
-    options->warn = message_warning;
+    options->warn = analysis_warn;
     options->progress = show_progress;
     struct window window;
     int code = window_read(arguments, &window, error);

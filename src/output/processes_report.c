@@ -17,13 +17,12 @@ static void add_column(struct doc *object, const struct gput_processes *list,
         return;
     enum gput_quantity quantity;
     const char *in_unit = process_column_in_unit(column, &quantity);
-    if (!in_unit)
+    if (!in_unit) {
         columns_add_to_doc(column, 1, item, object);
-    else if (quantity == GPUT_QUANTITY_RAM)
-        doc_add_double(
-            object, in_unit, column_number(column, item) * gput_ram_unit_factor(list->ram_unit));
-    else /* reports have GPU RAM in bytes */
-        doc_add_double(object, column->name, column_number(column, item));
+        return;
+    }
+    enum gput_ram_unit unit = quantity == GPUT_QUANTITY_RAM ? list->ram_unit : list->gpu_ram_unit;
+    doc_add_double(object, in_unit, column_number(column, item) * gput_ram_unit_factor(unit));
 }
 
 void processes_report_add(struct doc *report, const struct gput_processes *processes)

@@ -95,8 +95,8 @@ class Peaks(GpuTest):
             self.assertGreaterEqual(ram["system"], ram["combined"])
             self.assertGreaterEqual(gpu["max_ram"], gpu["max_combined_ram"])
             if twice in command:
-                peak, = {process["peak_gpu_ram_bytes"] for process in report["processes"]}
-                self.assertEqual([ram["system"], ram["combined"], gpu["max_ram"], gpu["max_combined_ram"], peak], [1000.0] * 4 + [1e9])
+                peak, = {process["peak_gpu_ram"] for process in report["processes"]}
+                self.assertEqual([ram["system"], ram["combined"], gpu["max_ram"], gpu["max_combined_ram"], peak], [1000.0] * 5)
 
     def test_nothing_bounds_it_where_others_use_the_gpu(self):
         peaks = self.take(100, 4000, rest="compute 1 7000000\n")["gpu_peaks"]
@@ -250,8 +250,8 @@ class Figures(GpuTest):
 
     def test_each_process_by_itself(self):
         report, _ = self.tracked_tree("--processes", "--tf", "t.sqlite")
-        held = {process["name"]: process["peak_gpu_ram_bytes"] for process in report["processes"]}
-        self.assertEqual((max(held.values()), held["sleep"]), (1e9, 750e6))
+        held = {process["name"]: process["peak_gpu_ram"] for process in report["processes"]}
+        self.assertEqual((max(held.values()), held["sleep"]), (1000.0, 750.0))
         self.assertEqual(report["sources"]["process_gpu_ram"]["state"], "sampled")
         with sqlite3.connect(self.folder / "t.sqlite") as database:
             rows = database.execute("SELECT peak_gpu_ram FROM process_data ORDER BY peak_gpu_ram DESC").fetchall()
@@ -259,10 +259,10 @@ class Figures(GpuTest):
 
         self.write("gpu GPU-aaaa\nmemory 100 0 50\ncode nvmlDeviceGetComputeRunningProcesses_v3 4\n")
         report, _ = self.tracked("--processes")
-        self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [None])
+        self.assertEqual([process["peak_gpu_ram"] for process in report["processes"]], [None])
         self.assertEqual(report["sources"]["process_gpu_ram"], {"state": "unavailable", "reason": "the NVIDIA driver denies permission"})
         report, _ = self.tracked("--processes", GPUT_NVML="/nonexistent")
-        self.assertEqual([process["peak_gpu_ram_bytes"] for process in report["processes"]], [None])
+        self.assertEqual([process["peak_gpu_ram"] for process in report["processes"]], [None])
         self.assertIn("no GPU was found", report["sources"]["process_gpu_ram"]["reason"])
 
     def test_only_selected_gpus_count_in_the_utilization(self):

@@ -69,7 +69,7 @@ class Containers(GpuTest):
                 source = report["sources"]["process_gpu_ram"]
                 self.assertEqual(source["state"], "unavailable")
                 self.assertRegex(source["reason"], "the driver lists .*; of the GPUs, by anybody, 9000 MB were in use at the start")
-                self.assertEqual({process["peak_gpu_ram_bytes"] for process in report["processes"]}, {None})
+                self.assertEqual({process["peak_gpu_ram"] for process in report["processes"]}, {None})
                 self.assertIsNone(report["energy"]["combined"])
 
     def test_memory_whose_use_the_driver_does_not_report_is_not_said_to_be_in_use(self):
@@ -204,7 +204,7 @@ class Containers(GpuTest):
         command = python(ON_HOST_AS, ON_HOST, same, host, self.scenario, scenario)
         report = self.tracked_inside([*CONTAINER, host], command)
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [0.0, 2000.0, 2000.0])
-        self.assertEqual({process["peak_gpu_ram_bytes"] for process in report["processes"]}, {0, 2e9})
+        self.assertEqual({process["peak_gpu_ram"] for process in report["processes"]}, {0, 2000.0})
 
     @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
     def test_a_number_that_another_process_of_the_host_has_now_makes_pids_no_host_pids(self):

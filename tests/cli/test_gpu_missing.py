@@ -149,7 +149,7 @@ class NotAvailable(GpuTest):
         self.assertEqual(report["max_gpu_ram"]["system"], 9000.0)
         self.assertIn("does not report it for the tracked processes", report["sources"]["process_gpu_ram"]["reason"])
         self.assertIn("does not report it", report["gpus"][0]["missing"])
-        self.assertEqual({process["peak_gpu_ram_bytes"] for process in report["processes"]}, {None})
+        self.assertEqual({process["peak_gpu_ram"] for process in report["processes"]}, {None})
         report, _ = self.tracked_tree("--overwrite", scenario=IN_USE + "compute {main} na\ncompute {child} 5000000\n")
         self.assertEqual(report["max_gpu_ram"]["combined"], 5.0)
         self.assertTrue(report["sources"]["process_gpu_ram"]["reason"].startswith("at least: "), report["sources"])

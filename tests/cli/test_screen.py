@@ -85,6 +85,20 @@ class Screen(CommandTest):
                 self.assertEqual("\rgpu-tracker: reading, 100 %\r\033[K" in shown, lines)
                 self.assertEqual("\033" in shown or "\r" in shown, lines)
 
+    def test_a_warning_begins_a_line_where_progress_is_shown(self):
+        cut = "process_id,code_block_name,position,timestamp\n1,a,0,1745449609.5\n1,a,1"
+        (self.folder / "cut.csv").write_text(cut)
+        events = [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(20000)]
+        (self.folder / "cut.json").write_text(json.dumps(events)[:-9])
+        self.record()
+        for arguments in (["sub-track", "analyze", "--tf", "t.csv", "--stf", "cut.csv"],
+                          ["sub-track", "combine", "--stf", "all.csv", "-p", "cut.csv", "-p", "cut.csv"],
+                          ["timeline", "merge", "cut.json", "cut.csv", "-o", "merged.json"]):
+            with self.subTest(arguments=arguments):
+                shown = self.on_terminal(*arguments, screen="xterm")
+                self.assertIn(" %\r\033[Kgpu-tracker: warning: ", shown)
+                self.assertNotIn(" %gpu-tracker: warning: ", shown)
+
     def test_tables_of_a_profile(self):
         trace = {"traceEvents": [{"ph": "X", "cat": "kernel", "pid": 0, "tid": 7, "ts": 1000, "dur": 50, "name": HOSTILE[:-1],
                                   "args": {"device": 0, "stream": 7}}]}

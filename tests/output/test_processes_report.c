@@ -148,7 +148,9 @@ static void programs_get_all_of_it(void **state)
     struct gput_processes list = {.processes = family,
         .count = 2,
         .has_command_lines = true,
-        .others = {.count = 3, .cpu_seconds = 0.25}};
+        .gpu_ram_unit = GPUT_MEGABYTES,
+        .others = {.count = 3, .cpu_seconds = 0.25, .peak_gpu_ram_bytes = 2e6}};
+    family[0].peak_gpu_ram_bytes = 7e6;
     struct doc *doc = doc_create_object();
     processes_report_add(doc, &list);
     const struct doc *first = doc_get(doc, "processes")->first;
@@ -158,6 +160,7 @@ static void programs_get_all_of_it(void **state)
     assert_string_equal(doc_get(first, "end_timestamp_source")->string, "final");
     assert_string_equal(doc_get(first, "at_least")->string, "cpu_seconds, bytes");
     assert_string_equal(doc_get(first, "peak_ram_source")->string, "final");
+    assert_true(doc_get(first, "peak_gpu_ram")->number == 7);
     assert_int_equal(doc_get(first, "exit_code")->integer, 0);
     assert_int_equal(doc_get(first, "exit_signal")->kind, DOC_NULL);
     assert_int_equal(doc_get(first, "write_bytes")->kind, DOC_NULL);
@@ -166,6 +169,7 @@ static void programs_get_all_of_it(void **state)
     const struct doc *others = doc_get(doc, "other_processes");
     assert_int_equal(doc_get(others, "count")->integer, 3);
     assert_true(doc_get(others, "cpu_seconds")->number == 0.25);
+    assert_true(doc_get(others, "largest_peak_gpu_ram")->number == 2);
     doc_destroy(doc);
 }
 

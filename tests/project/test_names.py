@@ -83,6 +83,8 @@ class Names(unittest.TestCase):
         (path,) = pathlib.Path(self.folder.name, "tables").glob("*processes.csv")
         with path.open() as file:
             exported = set(next(csv.reader(file)))
+        self.assertLessEqual({"peak_ram", "peak_gpu_ram"}, in_json)
+        self.assertEqual({name for name in in_json if name.endswith("ram_bytes")}, set())
         in_bytes = {f"{name}_bytes" for name in in_json}
         self.assertLessEqual(exported - {"start", "end"}, in_json | in_bytes)
         self.assertIn("peak_ram_bytes", exported)
