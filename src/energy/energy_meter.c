@@ -255,6 +255,15 @@ static void add_interval(struct energy_meter *meter, const struct interval *inte
             fmax(0, energy->machine.total - (isnan(energy->combined) ? 0 : energy->combined));
 }
 
+/* It says something of joules that are shared out by CPU time, and nothing without them. */
+static void publish_idle(struct energy_meter *meter, const struct energy_shares *now)
+{
+    struct gput_energy *energy = &meter->energy;
+    bool has_joules = !isnan(energy->machine.package) || !isnan(energy->machine.dram);
+    if (has_joules && now->machine_cpu_seconds > 0 && !meter->leaves_cpu)
+        energy->idle_share = 1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
+}
+
 /* Joules count from the start of the session on, or else from the first reading. */
 static double begin(struct energy_meter *meter, int64_t now_ns)
 {
@@ -279,12 +288,11 @@ void energy_meter_read(struct energy_meter *meter, const struct energy_shares *n
             battery_read(meter->sysfs_root, &watts, NULL);
         attribute_cpu(meter, now, interval.domains[ENERGY_PACKAGE]);
         attribute_dram(meter, now, interval.domains[ENERGY_DRAM]);
-        if (now->machine_cpu_seconds > 0 && !meter->leaves_cpu)
-            meter->energy.idle_share =
-                1 - share(now->machine_busy_seconds, now->machine_cpu_seconds);
         meter->since = *now; /* shares of the first interval are since the start of the session */
     }
     add_interval(meter, &interval, watts * seconds, seconds);
+    if (!first)
+        publish_idle(meter, now);
     meter->since_ns = now_ns;
 }
 

@@ -18,7 +18,7 @@ static const struct domain {
     {"  their cores", "total_cpu_power", "per_process_cpu_power"},
     {"  their graphics", "uncore_power", NULL},
     {"DRAM", "total_dram_power", "per_process_dram_power"},
-    {"whole board", "psys_power", NULL},
+    {"whole platform", "psys_power", NULL},
     {"GPUs", "nvidia_power", NULL},
     {"GPUs", "nvidia_draw_absolute", "nvidia_attributable_power"},
     {"GPUs in packages", "in_package_gpu_power", NULL},
@@ -282,6 +282,14 @@ static void write_others(struct overview *overview)
     }
 }
 
+static const char *why_no_total(const struct overview *overview)
+{
+    struct gput_energy_metric metric = gput_energy_metric_default();
+    if (find(overview, "psys_power", &metric) && !find(overview, "intel_power", &metric))
+        return "there is the psys counter alone, of the whole platform: it is in no total";
+    return "there are no two readings of packages, DRAM or GPUs";
+}
+
 void energy_overview_write(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
@@ -292,7 +300,9 @@ void energy_overview_write(const struct gput_energy_recording *recording,
     str_printf(text, "%s in %s", human_joules(total, joules), human_seconds(duration, seconds));
     if (duration > 0 && !isnan(total))
         str_printf(text, ", %s in the mean", human_watts(total / duration, watts));
-    str_append(text, " (packages, DRAM, GPUs)\n");
+    str_append(text, isnan(total) ? ": " : " (packages, DRAM, GPUs)\n");
+    if (isnan(total))
+        str_printf(text, "%s\n", why_no_total(&overview));
     write_domains(&overview);
     write_gpus(&overview);
     write_command(&overview);

@@ -293,13 +293,23 @@ static void write_gpus(struct summary *summary)
         str_printf(summary->text, "  %-*s and %u more: -f full\n", LABEL_WIDTH, "GPUs", more);
 }
 
+/* Counters that are in no total; where there are none, "Not known" has it. */
+static void write_no_energy(struct summary *summary)
+{
+    const struct gput_source *cpu = find_source(summary->results, "cpu_energy");
+    if (cpu && cpu->state == GPUT_SOURCE_SAMPLED)
+        row(summary, "Energy", "n/a", "%s", cpu->reason);
+}
+
 static void write_energy(struct summary *summary)
 {
     const struct gput_energy *energy = &summary->results->energy;
     char figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], grams[HUMAN_SIZE];
     char co2e[64] = "";
-    if (isnan(energy->combined) && isnan(energy->machine.total))
+    if (isnan(energy->combined) && isnan(energy->machine.total)) {
+        write_no_energy(summary);
         return;
+    }
     if (!isnan(energy->co2e_grams))
         snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
     if (isnan(energy->combined))

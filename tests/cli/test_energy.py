@@ -272,6 +272,7 @@ class Energy(CommandTest):
         self.assertIsNone(results["energy"]["combined"])
         alone = "there is the psys counter alone, of the whole platform: it is in no total and is not shared out"
         self.assertEqual(results["sources"]["cpu_energy"], {"state": "sampled", "reason": f"RAPL, but {alone}"})
+        self.assertIsNone(results["energy"]["idle_share"])
         # The doctor and a recording say the same.
         rapl = self.doctor_on_rapl()
         self.assertEqual((rapl["state"], rapl["reason"]), ("partly", f"1 of 1 counters in {self.machine.powercap}; {alone}"))

@@ -211,7 +211,7 @@ class Reading(CommandTest):
             "29 kJ in 1 min 40 s, 290 W in the mean (packages, DRAM, GPUs)",
             "Power of the machine energy mean max command share",
             "CPU packages 4 kJ 40 W 40 W 3 kJ 75.0 %",
-            "whole board 40 kJ 400 W 400 W",
+            "whole platform 40 kJ 400 W 400 W",
             "GPUs 25 kJ 250 W 250 W",
             "GPUs energy mean max busy memory",
             "GPU 0 24 kJ 240 W 240 W 50.0 % 2 GB",
@@ -222,6 +222,14 @@ class Reading(CommandTest):
             "loss_of_mine 0.125 0.125",
         }, rows)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+
+    def test_a_total_that_is_not_known_has_a_reason(self):
+        self.record(line(0, {"psys_power": 40.0}), line(10, {"psys_power": 40.0}))
+        first, *_ = self.run_command("energy", "summary", "rec").stdout.splitlines()
+        self.assertEqual(first, "n/a in 10 s: there is the psys counter alone, of the whole platform: it is in no total")
+        self.record(line(0, {"total_mem_use": 1.0}), line(10, {"total_mem_use": 1.0}))
+        first, *_ = self.run_command("energy", "summary", "rec").stdout.splitlines()
+        self.assertEqual(first, "n/a in 10 s: there are no two readings of packages, DRAM or GPUs")
 
     def test_the_summary_of_a_recording_of_2023_has_a_heading_for_each_figure_of_a_gpu(self):
         gpus = {

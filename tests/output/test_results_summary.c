@@ -127,6 +127,10 @@ static void what_is_missing_is_left_out_or_said(void **state)
     text = summarize(&results, NULL);
     assert_null(strstr(text, "Energy  "));
     free(text);
+    results.sources[1].state = GPUT_SOURCE_SAMPLED; /* counters that are in no total */
+    text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "  Energy              n/a  no RAPL\n"));
+    free(text);
 }
 
 static void an_end_by_a_signal_or_a_limit_is_named(void **state)
