@@ -108,7 +108,7 @@ static void put_percent(struct overview *overview, double part)
     put_cell(overview, cell);
 }
 
-/* Joules, mean and maximum of the machine, and of the command what is known. */
+/* Joules, average and maximum of the machine, and of the command what is known. */
 static void put_power(struct overview *overview, const char *label,
     const struct gput_energy_metric *machine, const struct gput_energy_metric *command)
 {
@@ -125,7 +125,7 @@ static void put_power(struct overview *overview, const char *label,
 
 static void write_domains(struct overview *overview)
 {
-    static const char *const columns[] = {"energy", "mean", "max", "command", "share", NULL};
+    static const char *const columns[] = {"energy", "average", "max", "command", "share", NULL};
     struct gput_energy_metric machine = gput_energy_metric_default(),
                               command = gput_energy_metric_default();
     bool begun = false;
@@ -186,9 +186,9 @@ static bool is_repeated(const struct overview *overview, size_t end, const char 
 
 static void write_gpus(struct overview *overview)
 {
-    static const char *const columns[] = {"energy", "mean", "max", "busy", "memory", NULL},
+    static const char *const columns[] = {"energy", "average", "max", "busy", "memory", NULL},
                              *const with_share[] = {
-                                 "energy", "mean", "max", "busy", "memory", "command", NULL};
+                                 "energy", "average", "max", "busy", "memory", "command", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
     bool begun = false,
          has_share = gput_energy_recording_select(overview->recording, gpu_share[0], NULL, 0) > 0;
@@ -204,7 +204,7 @@ static void write_gpus(struct overview *overview)
     }
 }
 
-/* "  CPU time      7.39 s   0.93 cores in the mean, …" */
+/* "  CPU time      7.39 s   0.93 cores on average, …" */
 static void write_command(struct overview *overview)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
@@ -217,17 +217,17 @@ static void write_command(struct overview *overview)
         put_label(overview, "CPU time");
         put_cell(overview, human_seconds(metric.total, figure));
         str_printf(
-            overview->text, "  %.2f cores in the mean, at most %.2f\n", metric.average, metric.max);
+            overview->text, "  %.2f cores on average, at most %.2f\n", metric.average, metric.max);
     }
     if (find(overview, "per_process_mem_use_abs", &metric)) {
         put_label(overview, "RAM (PSS)");
         put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, max));
+        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
     }
     if (find(overview, "per_process_mem_use_uss", &metric)) {
         put_label(overview, "RAM of its own (USS)");
         put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  in the mean, at most %s\n", human_bytes(metric.max, max));
+        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
     }
     if (overview->text->length == begun && !overview->text->failed) {
         overview->text->length = start;
@@ -265,7 +265,7 @@ static void put_value(
 /* Metrics of experiments and of other tools. */
 static void write_others(struct overview *overview)
 {
-    static const char *const columns[] = {"mean", "max", NULL};
+    static const char *const columns[] = {"average", "max", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
     bool begun = false;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
@@ -299,7 +299,7 @@ void energy_overview_write(const struct gput_energy_recording *recording,
     double duration = gput_energy_recording_seconds(recording, window);
     str_printf(text, "%s in %s", human_joules(total, joules), human_seconds(duration, seconds));
     if (duration > 0 && !isnan(total))
-        str_printf(text, ", %s in the mean", human_watts(total / duration, watts));
+        str_printf(text, ", %s on average", human_watts(total / duration, watts));
     str_append(text, isnan(total) ? ": " : " (packages, DRAM, GPUs)\n");
     if (isnan(total))
         str_printf(text, "%s\n", why_no_total(&overview));

@@ -83,7 +83,7 @@ static void write_power(
 {
     str_printf(text, "   %s: ", label);
     append_number(text, metric->total, 3);
-    str_append(text, " joules (mean ");
+    str_append(text, " joules (average ");
     append_number(text, metric->average, 3);
     str_append(text, " W, max ");
     append_number(text, metric->max, 3);
@@ -103,7 +103,7 @@ static void write_other(struct str *text, const struct gput_energy_metric *metri
         append_number(text, metric->total, 3);
         str_append(text, " seconds, ");
     }
-    str_append(text, "mean ");
+    str_append(text, "average ");
     append_number(text, metric->average, 6);
     str_append(text, ", max ");
     append_number(text, metric->max, 6);

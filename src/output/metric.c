@@ -98,10 +98,10 @@ static const struct metric prometheus[] = {
         "Processes known of since the start, the main process included.", has_process),
     ROW("gputracker_tracker_cpu_seconds", METRIC_COUNTER, "tracker.cpu_seconds", "CPU time of gpu-tracker itself.", NULL),
     ROW("gputracker_tracker_memory_bytes", METRIC_GAUGE, "tracker.rss_bytes", "RAM of gpu-tracker itself.", NULL),
-    ROW("gputracker_tracker_samples", METRIC_COUNTER, "tracker.ticks", "Samples taken.", results_are_own),
-    ROW("gputracker_tracker_late_samples", METRIC_COUNTER, "tracker.late_ticks",
+    ROW("gputracker_tracker_ticks", METRIC_COUNTER, "tracker.ticks", "Samples taken.", results_are_own),
+    ROW("gputracker_tracker_late_ticks", METRIC_COUNTER, "tracker.late_ticks",
         "Samples that began more than a tenth of the interval late.", results_are_own),
-    ROW("gputracker_tracker_missed_samples", METRIC_COUNTER, "tracker.missed_ticks",
+    ROW("gputracker_tracker_missed_ticks", METRIC_COUNTER, "tracker.missed_ticks",
         "Samples left out because an earlier one took too long.", results_are_own),
 
     /* The names of AIPowerMeter; all of them are of the whole machine. */

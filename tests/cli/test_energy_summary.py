@@ -84,7 +84,7 @@ class Reading(CommandTest):
         self.record(line(0, {"intel_power": 10}), END)
         text = self.run_command("energy", "summary", "-f", "text", "rec").stdout
         self.assertIn("   Total power draw: n/a joules\n", text)
-        self.assertIn("   intel_power: n/a joules (mean 10.0 W, max 10.0 W)\n", text)
+        self.assertIn("   intel_power: n/a joules (average 10.0 W, max 10.0 W)\n", text)
         self.record(line(0, {"intel_power": 10}), END, line(5, {"intel_power": 20}), line(7, {"intel_power": 20}), END)
         self.assertEqual((self.summary()["total_power_draw"], self.summary("--end", "1")["total_power_draw"]), (40, None))
 
@@ -190,7 +190,7 @@ class Reading(CommandTest):
         self.assertEqual(summary["metadata"]["description"], "train")
         text = self.run_command("energy", "summary", "-f", "text", "rec").stdout
         self.assertIn("   Total power draw: 20.0 joules\n   Recorded duration: 2.0 seconds\nOn the CPU:\n", text)
-        self.assertIn("   intel_power: 20.0 joules (mean 10.0 W, max 10.0 W)\n", text)
+        self.assertIn("   intel_power: 20.0 joules (average 10.0 W, max 10.0 W)\n", text)
         self.assertIn("   total_params: 11689512\n", text)
         for form in ({"accuracy": [0.5, 9, 0.75], "loss": 3, "end_training_epoch": [1688142735, None, 1688142736.0]},
                      {"end_training_epoch": [1688142735, 1688142736.0, 1688142737], "accuracy": [0.5, 0.75], "loss": []},
@@ -208,17 +208,17 @@ class Reading(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = {" ".join(row.split()) for row in done.stdout.splitlines()}
         self.assertLessEqual({
-            "29 kJ in 1 min 40 s, 290 W in the mean (packages, DRAM, GPUs)",
-            "Power of the machine energy mean max command share",
+            "29 kJ in 1 min 40 s, 290 W on average (packages, DRAM, GPUs)",
+            "Power of the machine energy average max command share",
             "CPU packages 4 kJ 40 W 40 W 3 kJ 75.0 %",
             "whole platform 40 kJ 400 W 400 W",
             "GPUs 25 kJ 250 W 250 W",
-            "GPUs energy mean max busy memory",
+            "GPUs energy average max busy memory",
             "GPU 0 24 kJ 240 W 240 W 50.0 % 2 GB",
             "GPU 1 1 kJ 10 W 10 W n/a 0 B",
-            "CPU time 2 min 30 s 1.50 cores in the mean, at most 1.50",
-            "RAM (PSS) 300 MB in the mean, at most 300 MB",
-            "Other metrics mean max",
+            "CPU time 2 min 30 s 1.50 cores on average, at most 1.50",
+            "RAM (PSS) 300 MB on average, at most 300 MB",
+            "Other metrics average max",
             "loss_of_mine 0.125 0.125",
         }, rows)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
@@ -237,7 +237,7 @@ class Reading(CommandTest):
             "per_gpu_attributable_mem_use": {"0": {}, "1": {"7": 1e9, "8": 5e8}}, "per_gpu_absolute_percent_usage": {"0": 0, "1": 0.5},
             "per_gpu_estimated_attributable_utilization": {"0": 0, "1": 0.8},
         }
-        heading = "GPUs energy mean max busy memory command"
+        heading = "GPUs energy average max busy memory command"
         of_all = gpus | {"per_gpu_per_pid_utilization_absolute": {"0": {"9": 0.25}, "1": {"7": 0.5, "9": 0.125}}}
         for recorded, first, second in (gpus, "0.0 %", "50.0 %"), (of_all, "25.0 %", "62.5 %"):
             self.record(line(0, {"intel_power": 40}, recorded), line(10, {"intel_power": 40}, recorded), END)

@@ -172,7 +172,7 @@ class Serving(ServeTest):
     def test_the_machine_alone(self):
         process, *address = self.start_serving("serve", "--st", "0.1", "--energy-folder", "rec", "--measurement-period", "0.2")
         samples = self.wait_for_sample(address, "gputracker_system_cpu_seconds_total", 0)
-        samples = self.wait_for_sample(address, "gputracker_tracker_samples_total", 5)
+        samples = self.wait_for_sample(address, "gputracker_tracker_ticks_total", 5)
         for name in samples:
             self.assertRegex(name, "^(gputracker_(build|session|source|elapsed|system|tracker)_|mem_used_cpu$)", "no process is tracked")
         self.assertLessEqual(samples["gputracker_system_memory_used_bytes"], samples["gputracker_system_memory_capacity_bytes"])

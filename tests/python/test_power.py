@@ -139,7 +139,7 @@ class Reading(package.PackageTest):
         self.assertEqual(results.get_summary(60)["total_power_draw"], 70)
         with redirect_stdout(io.StringIO()) as printed:
             results.print()
-        self.assertIn("   intel_power: 92.875 joules (mean 26.536 W, max 40.0 W)\n", printed.getvalue())
+        self.assertIn("   intel_power: 92.875 joules (average 26.536 W, max 40.0 W)\n", printed.getvalue())
 
     def test_what_is_not_there(self):
         results = self.write_small()
@@ -208,8 +208,8 @@ class ReadingGpus(package.PackageTest):
         })  # fmt: skip
         with redirect_stdout(io.StringIO()) as printed:
             results.print()
-        self.assertIn("   per_gpu_power_draw:0: 40.0 joules (mean 20.0 W, max 20.0 W)\n", printed.getvalue())
-        self.assertIn("   per_gpu_power_draw:1: 150.0 joules (mean 75.0 W, max 80.0 W)\n", printed.getvalue())
+        self.assertIn("   per_gpu_power_draw:0: 40.0 joules (average 20.0 W, max 20.0 W)\n", printed.getvalue())
+        self.assertIn("   per_gpu_power_draw:1: 150.0 joules (average 75.0 W, max 80.0 W)\n", printed.getvalue())
         self.assertNotIn(":all", printed.getvalue())
 
     def test_the_total_is_of_packages_and_gpus(self):

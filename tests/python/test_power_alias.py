@@ -44,7 +44,7 @@ class Alias(package.PackageTest):
         for _ in range(2):  # the second time what the first one recorded is replaced
             done = self.run_python(program)
             self.assertRegex(done.stdout, "^Energy consumption:\n   Total power draw: ")
-            self.assertIn("   per_process_cpu_uses: mean ", done.stdout)
+            self.assertIn("   per_process_cpu_uses: average ", done.stdout)
             self.assertIn("Available metrics :\nCPU\n  ", done.stdout)
             self.assertIn("GPU\n   NOT AVAILABLE\n", done.stdout)
 
@@ -63,7 +63,7 @@ class Alias(package.PackageTest):
             self.assertEqual(self.run_module(*recorded, *cont).returncode, 7)
             self.assertEqual(lines_of().count("END OF RECORDING SEGMENT"), segments)
         self.assertIn("'maybe' is neither True nor False", self.run_module(*recorded, "--cont", "maybe").stderr)
-        self.assertIn("   total_mem_use: mean ", self.run_module().stdout)
+        self.assertIn("   total_mem_use: average ", self.run_module().stdout)
         failed = self.run_module("--curve", "intel")
         self.assertEqual(failed.returncode, 1)
         self.assertIn('There is no metric "intel" in rec. There are: ', failed.stderr)
