@@ -65,7 +65,10 @@ class Recording(package.PackageTest):
         for entry in lines:
             cpu = entry["metrics"]["cpu"]
             self.assertIn(own, cpu["per_process_cpu_uses"])
-            self.assertLessEqual(sum(cpu["rel_intel_power"].values()), cpu["intel_power"] * (1 + 1e-9))
+            # Not known of a period in which the counters were read once: a file can be read half-written.
+            if "rel_intel_power" in cpu:
+                self.assertLessEqual(sum(cpu["rel_intel_power"].values()), cpu["intel_power"] * (1 + 1e-9))
+        self.assertTrue(any(entry["metrics"]["cpu"].get("rel_intel_power") for entry in lines))
         self.assertGreater(max(entry["metrics"]["cpu"]["per_process_cpu_uses"][own] for entry in lines), 0)
         results = power.ExpResults(self.driver)
         self.assertGreater(results.max_("intel_power"), 50)
