@@ -2,7 +2,7 @@
 # Builds the container images from the archives of `make portable`, and starts them: tools/try-container.sh FOLDER
 # The page that the image serves must have the machine's figures, and with the rights of the DaemonSet alone.
 # Exits with 77 and the reason where containers cannot be started. `nvidia` is built on a minimal Debian that
-# tools/try-bare.sh has left in ~/.cache/gpu-tracker, and left out without.
+# tools/try-bare.sh has left in ~/.cache/gpu-tracker, and left out without, or without the archive for glibc.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 archives=$(cd "$1" && pwd)
@@ -62,6 +62,8 @@ podman build --quiet -f "$recipe" --target static -t "$name:static" "$archives" 
 find_runtime
 try "$name:static"
 [ -f "$bare" ] || { echo "nvidia: not tried without $bare (tools/try-bare.sh)"; exit 0; }
+ls "$archives"/gpu-tracker-*-linux-"$(uname -m)".tar.gz >/dev/null 2>&1 ||
+    { echo "nvidia: not tried without the archive for glibc (make portable)"; exit 0; }
 podman import --quiet "$bare" "$name:base" >/dev/null
 podman build --quiet -f "$recipe" --build-arg "BASE=localhost/$name:base" --target nvidia -t "$name:nvidia" "$archives" >/dev/null
 try "$name:nvidia"
