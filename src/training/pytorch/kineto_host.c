@@ -1,10 +1,8 @@
 #include "training/pytorch/kineto_host.h"
 
 #include "base/array.h"
-#include "training/pytorch/kineto.h"
-#include "training/row_sorter.h"
+#include "training/pytorch/kineto_spans.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,31 +20,16 @@ struct operator_sum {
     int64_t count, total_ns, own_ns, max_ns;
 };
 
-/* How long some spans cover together; they come by start. */
-struct cover {
-    int64_t sum_ns, until_ns;
-};
-
-static void cover_add(struct cover *cover, const struct gpu_span *span)
-{
-    int64_t from = span->start_ns > cover->until_ns ? span->start_ns : cover->until_ns;
-    if (span->end_ns <= cover->until_ns)
-        return;
-    cover->sum_ns += span->end_ns - from;
-    cover->until_ns = span->end_ns;
-}
-
 /* One thread of a process; becomes a row. */
 struct host_thread {
     struct gpu_span first;
     int64_t rank; /* INT64_MAX: not known */
-    struct cover operators, loading, both;
+    struct span_cover operators, loading, both;
     int64_t gaps, longest_gap_ns;
 };
 
 struct host {
-    struct kineto_run run;
-    struct row_sorter *spans;
+    struct kineto_spans spans;
     struct open_operator *open;
     size_t depth, open_capacity;
     struct operator_sum *sums; /* by number of the name */
@@ -90,33 +73,17 @@ static int open_operator(struct host *host, const struct gpu_span *span, struct 
 static int by_thread(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns; /* the outer one first */
-}
-
-static int add_span(void *user, const struct gpu_span *span, struct gput_error *error)
-{
-    struct host *host = user;
-    return row_sorter_add(host->spans, span, error);
-}
-
-static bool is_of(const struct host_thread *thread, const struct gpu_span *span)
-{
-    const struct gpu_span *first = &thread->first;
-    return first->rank == span->rank && first->device == span->device &&
-           first->stream == span->stream;
+    int order = kineto_spans_compare_streams(a, b);
+    if (order == 0)
+        order = kineto_spans_compare_starts(a, b);
+    if (order == 0)
+        order = a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns; /* the outer one first */
+    return order;
 }
 
 static int begin_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
 {
-    int64_t rank = host->run.ranks.all[span->rank].rank;
+    int64_t rank = host->spans.run.ranks.all[span->rank].rank;
     while (host->depth > 0)
         close_operator(host);
     if (!ARRAY_EXTEND(host->threads, host->n_threads))
@@ -131,18 +98,19 @@ static int begin_thread(struct host *host, const struct gpu_span *span, struct g
 
 static int add_to_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
 {
-    if (host->n_threads == 0 || !is_of(&host->threads[host->n_threads - 1], span))
+    if (host->n_threads == 0 ||
+        kineto_spans_compare_streams(&host->threads[host->n_threads - 1].first, span) != 0)
         TRY(begin_thread(host, span, error));
     struct host_thread *thread = &host->threads[host->n_threads - 1];
-    cover_add(&thread->both, span);
+    span_cover_add(&thread->both, span);
     if (span->work == HOST_DATA_LOADING) {
-        cover_add(&thread->loading, span);
+        span_cover_add(&thread->loading, span);
         return GPUT_OK;
     }
     int64_t gap = span->start_ns - thread->operators.until_ns;
     thread->gaps += gap > 0;
     thread->longest_gap_ns = gap > thread->longest_gap_ns ? gap : thread->longest_gap_ns;
-    cover_add(&thread->operators, span);
+    span_cover_add(&thread->operators, span);
     return open_operator(host, span, error);
 }
 
@@ -158,17 +126,14 @@ static int read_host(struct host *host, const struct gput_kineto_options *option
     struct read_report *report, struct gput_error *error)
 {
     const void *row;
-    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
-    const struct row_order order = {sizeof(struct gpu_span), by_thread, false};
-    TRY(row_sorter_create(&memory, &order, &host->spans, error));
-    TRY(kineto_run_read(options, KINETO_HOST, &host->run, add_span, host, report, error));
-    host->sums = calloc(host->run.names.count + 1, sizeof *host->sums);
+    TRY(kineto_spans_read(options, KINETO_HOST, by_thread, &host->spans, report, error));
+    host->sums = calloc(host->spans.run.names.count + 1, sizeof *host->sums);
     if (!host->sums)
         return error_memory(error);
-    TRY(row_sorter_first(host->spans, &row, error));
+    TRY(row_sorter_first(host->spans.rows, &row, error));
     while (row) {
         TRY(add_to_thread(host, row, error));
-        TRY(row_sorter_next(host->spans, &row, error));
+        TRY(row_sorter_next(host->spans.rows, &row, error));
     }
     while (host->depth > 0)
         close_operator(host);
@@ -178,16 +143,6 @@ static int read_host(struct host *host, const struct gput_kineto_options *option
 }
 
 /* ---- Tables ---- */
-
-static double us(int64_t ns)
-{
-    return (double)ns / 1000;
-}
-
-static double percent(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole * 100 : NAN;
-}
 
 static void add_columns(struct gput_table *table, const char *const *names)
 {
@@ -208,13 +163,13 @@ static struct gput_table *add_thread_table(struct gput_tables *tables, const cha
 static int64_t put_thread(
     const struct host *host, const struct host_thread *thread, struct gput_table *table)
 {
-    const struct kineto_rank *rank = &host->run.ranks.all[thread->first.rank];
+    const struct kineto_rank *rank = &host->spans.run.ranks.all[thread->first.rank];
     int64_t span = thread->both.until_ns - thread->first.start_ns;
     table_put_int(table, kineto_rank_number(rank));
     table_put_text(table, rank->path);
     table_put_int(table, thread->first.device);
     table_put_int(table, thread->first.stream);
-    table_put_double(table, us(span));
+    table_put_double(table, span_us(span));
     return span;
 }
 
@@ -230,9 +185,9 @@ static void make_threads(const struct host *host, struct gput_tables *tables)
         int64_t parts[] = {thread->both.sum_ns - thread->loading.sum_ns, thread->loading.sum_ns,
             span - thread->both.sum_ns};
         for (size_t part = 0; part < 3; part++)
-            table_put_double(table, us(parts[part]));
+            table_put_double(table, span_us(parts[part]));
         for (size_t part = 0; part < 3; part++)
-            table_put_double(table, percent(parts[part], span));
+            table_put_double(table, span_percent(parts[part], span));
     }
 }
 
@@ -248,11 +203,12 @@ static void make_gaps(const struct host *host, struct gput_tables *tables)
         int64_t span = put_thread(host, thread, table);
         int64_t idle = span - thread->operators.sum_ns, other = span - thread->both.sum_ns;
         int64_t last = thread->both.until_ns - thread->operators.until_ns;
-        table_put_double(table, us(idle));
-        table_put_double(table, us(idle - other));
-        table_put_double(table, us(other));
-        table_put_double(table, us(last > thread->longest_gap_ns ? last : thread->longest_gap_ns));
-        table_put_double(table, percent(idle, span));
+        table_put_double(table, span_us(idle));
+        table_put_double(table, span_us(idle - other));
+        table_put_double(table, span_us(other));
+        table_put_double(
+            table, span_us(last > thread->longest_gap_ns ? last : thread->longest_gap_ns));
+        table_put_double(table, span_percent(idle, span));
         table_put_int(table, thread->gaps + (last > 0));
     }
 }
@@ -270,11 +226,11 @@ static void put_operator(const struct host *host, const struct operator_sum *sum
 {
     table_put_text(table, name);
     table_put_int(table, sum->count);
-    table_put_double(table, us(sum->own_ns));
-    table_put_double(table, us(sum->total_ns));
-    table_put_double(table, us(sum->own_ns) / (double)sum->count);
-    table_put_double(table, us(sum->max_ns));
-    table_put_double(table, percent(sum->own_ns, host->own_ns));
+    table_put_double(table, span_us(sum->own_ns));
+    table_put_double(table, span_us(sum->total_ns));
+    table_put_double(table, span_us(sum->own_ns) / (double)sum->count);
+    table_put_double(table, span_us(sum->max_ns));
+    table_put_double(table, span_percent(sum->own_ns, host->own_ns));
 }
 
 static void make_operators(struct host *host, size_t limit, struct gput_tables *tables)
@@ -286,11 +242,11 @@ static void make_operators(struct host *host, size_t limit, struct gput_tables *
     table_add_column(table, "name", GPUT_COLUMN_TEXT);
     table_add_column(table, "count", GPUT_COLUMN_INT);
     add_columns(table, columns);
-    qsort(host->sums, host->run.names.count, sizeof *host->sums, by_own_time);
-    for (uint32_t i = 0; i < host->run.names.count; i++) {
+    qsort(host->sums, host->spans.run.names.count, sizeof *host->sums, by_own_time);
+    for (uint32_t i = 0; i < host->spans.run.names.count; i++) {
         const struct operator_sum *sum = &host->sums[i];
         if (sum->count > 0 && i < limit)
-            put_operator(host, sum, names_text(&host->run.names, sum->name), table);
+            put_operator(host, sum, names_text(&host->spans.run.names, sum->name), table);
         if (i < limit)
             continue;
         rest.count += sum->count;
@@ -320,8 +276,7 @@ int kineto_host_make(enum gput_kineto_view view, const struct gput_kineto_option
         else
             make_gaps(&host, tables);
     }
-    row_sorter_destroy(host.spans);
-    kineto_run_finish(&host.run);
+    kineto_spans_finish(&host.spans);
     free(host.open);
     free(host.sums);
     free(host.threads);

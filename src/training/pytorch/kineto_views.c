@@ -2,94 +2,37 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/table.h"
-#include "training/pytorch/kineto.h"
 #include "training/pytorch/kineto_diff.h"
 #include "training/pytorch/kineto_host.h"
-#include "training/row_sorter.h"
+#include "training/pytorch/kineto_spans.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static double us(int64_t ns)
-{
-    return (double)ns / 1000;
-}
-
-static double percent(int64_t part, int64_t whole)
-{
-    return whole > 0 ? (double)part / (double)whole * 100 : NAN;
-}
-
-/* Spans in an order, with what they belong to. */
-struct ordered_spans {
-    struct kineto_run run;
-    struct row_sorter *spans;
-};
-
-static int add_span(void *user, const struct gpu_span *span, struct gput_error *error)
-{
-    struct ordered_spans *ordered = user;
-    return row_sorter_add(ordered->spans, span, error);
-}
-
-/* To be finished, also after a failure. */
-static int ordered_spans_read(const struct gput_kineto_options *options, enum kineto_events events,
-    row_compare *compare, struct ordered_spans *ordered, struct read_report *report,
-    struct gput_error *error)
-{
-    struct row_memory memory = row_memory_of(options->memory_bytes, options->temporary_folder);
-    const struct row_order order = {sizeof(struct gpu_span), compare, false};
-    *ordered = (struct ordered_spans){0};
-    TRY(row_sorter_create(&memory, &order, &ordered->spans, error));
-    return kineto_run_read(options, events, &ordered->run, add_span, ordered, report, error);
-}
-
-static void ordered_spans_finish(struct ordered_spans *ordered)
-{
-    row_sorter_destroy(ordered->spans);
-    kineto_run_finish(&ordered->run);
-}
-
 static int by_device(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    int devices = kineto_spans_compare_devices(a, b);
+    return devices ? devices : kineto_spans_compare_starts(a, b);
 }
 
 static int by_stream(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+    int order = kineto_spans_compare_streams(a, b);
+    if (order == 0)
+        order = kineto_spans_compare_starts(a, b);
+    if (order == 0)
+        order = a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+    return order;
 }
 
-/* How long spans of some kinds of work cover together; they come by start. */
+/* How long spans of some kinds of work cover together. */
 struct coverage {
     unsigned works; /* a bit each */
-    int64_t sum_ns;
-    int64_t until_ns;
+    struct span_cover cover;
 };
-
-static void cover(struct coverage *coverage, const struct gpu_span *span)
-{
-    if (!(coverage->works >> span->work & 1) || span->end_ns <= coverage->until_ns)
-        return;
-    int64_t until = coverage->until_ns;
-    coverage->sum_ns += span->end_ns - (span->start_ns > until ? span->start_ns : until);
-    coverage->until_ns = span->end_ns;
-}
 
 enum {
     BUSY,
@@ -158,12 +101,12 @@ static struct gpu_time gpu_time_from(const struct gpu_span *first)
     const unsigned compute = 1u << GPU_COMPUTE, communication = 1u << GPU_COMMUNICATION;
     const unsigned memory = 1u << GPU_MEMORY;
     return (struct gpu_time){.start_ns = first->start_ns,
-        .of = {[BUSY] = {compute | communication | memory, 0, INT64_MIN},
-            [COMPUTING] = {compute, 0, INT64_MIN},
-            [COMMUNICATING] = {communication, 0, INT64_MIN},
-            [COPYING] = {memory, 0, INT64_MIN},
-            [COMPUTING_OR_COMMUNICATING] = {compute | communication, 0, INT64_MIN},
-            [COMPUTING_OR_COPYING] = {compute | memory, 0, INT64_MIN}}};
+        .of = {[BUSY] = {compute | communication | memory, {0, INT64_MIN}},
+            [COMPUTING] = {compute, {0, INT64_MIN}},
+            [COMMUNICATING] = {communication, {0, INT64_MIN}},
+            [COPYING] = {memory, {0, INT64_MIN}},
+            [COMPUTING_OR_COMMUNICATING] = {compute | communication, {0, INT64_MIN}},
+            [COMPUTING_OR_COPYING] = {compute | memory, {0, INT64_MIN}}}};
 }
 
 /* Which GPU a row is about: there may be several traces without a rank. */
@@ -185,39 +128,41 @@ static void put_gpu(
 
 static void put_breakdown(const struct gpu_time *time, struct gput_table *table)
 {
-    int64_t span = time->of[BUSY].until_ns - time->start_ns;
-    int64_t busy = time->of[BUSY].sum_ns, computing = time->of[COMPUTING].sum_ns;
-    int64_t communicating = time->of[COMMUNICATING].sum_ns, copying = time->of[COPYING].sum_ns;
+    int64_t span = time->of[BUSY].cover.until_ns - time->start_ns;
+    int64_t busy = time->of[BUSY].cover.sum_ns, computing = time->of[COMPUTING].cover.sum_ns;
+    int64_t communicating = time->of[COMMUNICATING].cover.sum_ns,
+            copying = time->of[COPYING].cover.sum_ns;
     int64_t communication_overlap =
-        computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].sum_ns;
-    int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].sum_ns;
-    table_put_double(table, us(span));
-    table_put_double(table, us(span - busy));
-    table_put_double(table, us(computing));
-    table_put_double(table, us(busy - computing));
-    table_put_double(table, us(communicating));
-    table_put_double(table, us(copying));
-    table_put_double(table, us(communication_overlap));
-    table_put_double(table, us(memory_overlap));
-    table_put_double(table, percent(span - busy, span));
-    table_put_double(table, percent(computing, span));
-    table_put_double(table, percent(busy - computing, span));
-    table_put_double(table, percent(communication_overlap, communicating));
-    table_put_double(table, percent(memory_overlap, copying));
+        computing + communicating - time->of[COMPUTING_OR_COMMUNICATING].cover.sum_ns;
+    int64_t memory_overlap = computing + copying - time->of[COMPUTING_OR_COPYING].cover.sum_ns;
+    table_put_double(table, span_us(span));
+    table_put_double(table, span_us(span - busy));
+    table_put_double(table, span_us(computing));
+    table_put_double(table, span_us(busy - computing));
+    table_put_double(table, span_us(communicating));
+    table_put_double(table, span_us(copying));
+    table_put_double(table, span_us(communication_overlap));
+    table_put_double(table, span_us(memory_overlap));
+    table_put_double(table, span_percent(span - busy, span));
+    table_put_double(table, span_percent(computing, span));
+    table_put_double(table, span_percent(busy - computing, span));
+    table_put_double(table, span_percent(communication_overlap, communicating));
+    table_put_double(table, span_percent(memory_overlap, copying));
 }
 
 static int find_breakdowns(
-    const struct ordered_spans *ordered, struct gpu_results *results, struct gput_error *error)
+    const struct kineto_spans *ordered, struct gpu_results *results, struct gput_error *error)
 {
     const void *row;
-    TRY(row_sorter_first(ordered->spans, &row, error));
+    TRY(row_sorter_first(ordered->rows, &row, error));
     while (row) {
         const struct gpu_span *span = row;
         struct gpu_result result = {.first = *span, .gpu = gpu_time_from(span)};
         while (span && span->rank == result.first.rank && span->device == result.first.device) {
             for (int i = 0; i < COVERAGES; i++)
-                cover(&result.gpu.of[i], span);
-            TRY(row_sorter_next(ordered->spans, &row, error));
+                if (result.gpu.of[i].works >> span->work & 1)
+                    span_cover_add(&result.gpu.of[i].cover, span);
+            TRY(row_sorter_next(ordered->rows, &row, error));
             span = row;
         }
         TRY(add_result(results, &ordered->run, &result, error));
@@ -232,13 +177,13 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
     static const char *const columns[] = {"span_us", "idle_us", "compute_us", "non_compute_us",
         "communication_us", "memory_us", "communication_overlap_us", "memory_overlap_us", "idle_%",
         "compute_%", "non_compute_%", "communication_overlap_%", "memory_overlap_%"};
-    struct ordered_spans ordered;
+    struct kineto_spans ordered;
     struct gpu_results results = {0};
     struct gput_table *table = tables_add(tables, "breakdown");
     add_gpu_columns(table);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
-    int code = ordered_spans_read(options, KINETO_GPU, by_device, &ordered, report, error);
+    int code = kineto_spans_read(options, KINETO_GPU, by_device, &ordered, report, error);
     if (code == GPUT_OK)
         code = find_breakdowns(&ordered, &results, error);
     for (size_t i = 0; i < results.count; i++) {
@@ -246,7 +191,7 @@ static int make_breakdown(const struct gput_kineto_options *options, struct gput
         put_breakdown(&results.all[i].gpu, table);
     }
     free(results.all);
-    ordered_spans_finish(&ordered);
+    kineto_spans_finish(&ordered);
     return code;
 }
 
@@ -284,11 +229,11 @@ static void put_kernel(const struct kernel *kernel, const char *name, const char
     table_put_text(table, name);
     table_put_text(table, work);
     table_put_int(table, kernel->count);
-    table_put_double(table, us(kernel->total_ns));
-    table_put_double(table, us(kernel->total_ns) / (double)kernel->count);
-    table_put_double(table, us(kernel->min_ns));
-    table_put_double(table, us(kernel->max_ns));
-    table_put_double(table, percent(kernel->total_ns, all_ns));
+    table_put_double(table, span_us(kernel->total_ns));
+    table_put_double(table, span_us(kernel->total_ns) / (double)kernel->count);
+    table_put_double(table, span_us(kernel->min_ns));
+    table_put_double(table, span_us(kernel->max_ns));
+    table_put_double(table, span_percent(kernel->total_ns, all_ns));
 }
 
 struct kernels {
@@ -379,16 +324,16 @@ static void put_idle(const struct kineto_run *run, const struct gpu_span *first,
     int64_t idle = time->host_ns + time->kernel_ns + time->other_ns + time->unknown_ns;
     put_gpu(run, first, table);
     table_put_int(table, first->stream);
-    table_put_double(table, us(time->until_ns - time->start_ns));
-    table_put_double(table, us(idle));
-    table_put_double(table, us(time->host_ns));
-    table_put_double(table, us(time->kernel_ns));
-    table_put_double(table, us(time->other_ns));
-    table_put_double(table, us(time->unknown_ns));
-    table_put_double(table, percent(time->host_ns, idle));
-    table_put_double(table, percent(time->kernel_ns, idle));
-    table_put_double(table, percent(time->other_ns, idle));
-    table_put_double(table, percent(time->unknown_ns, idle));
+    table_put_double(table, span_us(time->until_ns - time->start_ns));
+    table_put_double(table, span_us(idle));
+    table_put_double(table, span_us(time->host_ns));
+    table_put_double(table, span_us(time->kernel_ns));
+    table_put_double(table, span_us(time->other_ns));
+    table_put_double(table, span_us(time->unknown_ns));
+    table_put_double(table, span_percent(time->host_ns, idle));
+    table_put_double(table, span_percent(time->kernel_ns, idle));
+    table_put_double(table, span_percent(time->other_ns, idle));
+    table_put_double(table, span_percent(time->unknown_ns, idle));
 }
 
 static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
@@ -396,18 +341,18 @@ static bool same_stream(const struct gpu_span *a, const struct gpu_span *b)
     return a->rank == b->rank && a->device == b->device && a->stream == b->stream;
 }
 
-static int find_idles(const struct ordered_spans *ordered, int64_t delay_ns,
+static int find_idles(const struct kineto_spans *ordered, int64_t delay_ns,
     struct gpu_results *results, struct gput_error *error)
 {
     const void *row;
-    TRY(row_sorter_first(ordered->spans, &row, error));
+    TRY(row_sorter_first(ordered->rows, &row, error));
     while (row) {
         const struct gpu_span *first = row;
         struct gpu_result result = {
             .first = *first, .stream = {.start_ns = first->start_ns, .until_ns = first->end_ns}};
         while (row && same_stream(row, &result.first)) {
             add_gap(&result.stream, row, delay_ns);
-            TRY(row_sorter_next(ordered->spans, &row, error));
+            TRY(row_sorter_next(ordered->rows, &row, error));
         }
         TRY(add_result(results, &ordered->run, &result, error));
     }
@@ -420,7 +365,7 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
 {
     static const char *const columns[] = {"span_us", "idle_us", "host_wait_us", "kernel_wait_us",
         "other_us", "unknown_us", "host_wait_%", "kernel_wait_%", "other_%", "unknown_%"};
-    struct ordered_spans ordered;
+    struct kineto_spans ordered;
     struct gpu_results results = {0};
     struct gput_table *table = tables_add(tables, "idle");
     add_gpu_columns(table);
@@ -429,13 +374,13 @@ static int make_idle(const struct gput_kineto_options *options, struct gput_tabl
         table_add_column(table, columns[i], GPUT_COLUMN_DOUBLE);
     int64_t delay_ns = options->kernel_delay_ns ? options->kernel_delay_ns : 30;
     int code =
-        ordered_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error);
+        kineto_spans_read(options, KINETO_GPU_AND_LAUNCHES, by_stream, &ordered, report, error);
     if (code == GPUT_OK)
         code = find_idles(&ordered, delay_ns, &results, error);
     for (size_t i = 0; i < results.count; i++)
         put_idle(&ordered.run, &results.all[i].first, &results.all[i].stream, table);
     free(results.all);
-    ordered_spans_finish(&ordered);
+    kineto_spans_finish(&ordered);
     return code;
 }
 
