@@ -1,5 +1,6 @@
 #include "trace/event_windows.h"
 
+#include "base/array.h"
 #include "trace/event_shapes.h"
 
 #include <stdlib.h>
@@ -36,19 +37,6 @@ static const char *guess_start(const struct file_window *window)
     return NULL;
 }
 
-static bool has_space(struct event_window *window)
-{
-    if (window->count < window->capacity)
-        return true;
-    size_t capacity = window->capacity ? window->capacity * 2 : 4096;
-    struct trace_event *events = realloc(window->events, capacity * sizeof *events);
-    if (!events)
-        return false;
-    window->events = events;
-    window->capacity = capacity;
-    return true;
-}
-
 /* As the reader in order does it; false at what is not a whole event. */
 static bool scan_event(struct event_window *window, const char **at, struct trace_event *event)
 {
@@ -69,7 +57,8 @@ static bool scan_event(struct event_window *window, const char **at, struct trac
 static void scan_events(struct event_window *window, const char *at)
 {
     window->window.first = at;
-    while (at < window->window.limit && has_space(window)) {
+    while (at < window->window.limit &&
+           ARRAY_RESERVE(window->events, window->count, window->capacity)) {
         struct trace_event *event = window->events + window->count;
         if (!scan_event(window, &at, event))
             break;

@@ -1,5 +1,6 @@
 #include "formats/tracking/tracking_csv_rows.h"
 
+#include "base/array.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -25,19 +26,6 @@ bool csv_columns_parse(
         if (at == end || *at != ',' || i == columns->count)
             return at == end && i == columns->count && !isnan(values[TRACKING_TIMESTAMP]);
     }
-}
-
-static bool has_space(struct csv_row_window *window)
-{
-    if (window->count < window->capacity)
-        return true;
-    size_t capacity = window->capacity ? window->capacity * 2 : 4096;
-    struct tracking_row *rows = realloc(window->rows, capacity * sizeof *rows);
-    if (!rows)
-        return false;
-    window->rows = rows;
-    window->capacity = capacity;
-    return true;
 }
 
 /* Moves `*at` over a plain row; false at anything else. */
@@ -71,7 +59,8 @@ static void scan(struct file_window *base)
     const char *at = base->is_known ? base->text : guess_start(base);
     window->count = 0;
     base->after = at;
-    while (base->after && base->after < base->limit && has_space(window) &&
+    while (base->after && base->after < base->limit &&
+           ARRAY_RESERVE(window->rows, window->count, window->capacity) &&
            scan_row(window, &base->after))
         ;
     base->first = window->count > 0 ? at : NULL;
