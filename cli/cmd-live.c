@@ -17,10 +17,10 @@ static bool obey(const struct display *display, const struct signal_event *event
 {
     bool stops = event->number == SIGTSTP || event->number == SIGTTIN || event->number == SIGTTOU;
     if (stops)
-        display->suspend(display->user);
+        display_suspend(display);
     bool ends = signals_obey(event);
     if (stops)
-        display->resume(display->user);
+        display_resume(display);
     return ends;
 }
 

@@ -11,3 +11,15 @@ struct display {
     void (*resume)(void *user);  /* it was continued; may be NULL */
     void *user;
 };
+
+static inline void display_suspend(const struct display *display)
+{
+    if (display->suspend)
+        display->suspend(display->user);
+}
+
+static inline void display_resume(const struct display *display)
+{
+    if (display->resume)
+        display->resume(display->user);
+}

@@ -135,12 +135,9 @@ static void follow_stop(struct follower *follower)
     check_stops(follower);
     if (!follower->stopped_by || (!follower->stop_requested && !is_in_foreground()))
         return;
-    const struct display *display = follower->display;
-    if (display->suspend)
-        display->suspend(display->user);
+    display_suspend(follower->display);
     signals_do_to_self(follower->stopped_by);
-    if (display->resume)
-        display->resume(display->user);
+    display_resume(follower->display);
     follower->stop_requested = false;
     check_stops(follower);
     if (follower->stopped_by)

@@ -355,16 +355,12 @@ static int update(void *user)
 
 static void suspend(void *user)
 {
-    const struct display *display = &((struct torch_trace *)user)->display;
-    if (display->suspend)
-        display->suspend(display->user);
+    display_suspend(&((struct torch_trace *)user)->display);
 }
 
 static void resume(void *user)
 {
-    const struct display *display = &((struct torch_trace *)user)->display;
-    if (display->resume)
-        display->resume(display->user);
+    display_resume(&((struct torch_trace *)user)->display);
 }
 
 struct display torch_trace_display(struct torch_trace *trace, struct display display)

@@ -260,16 +260,12 @@ static int update(void *user)
 
 static void suspend(void *user)
 {
-    const struct output_relay *relay = user;
-    if (relay->inner.suspend)
-        relay->inner.suspend(relay->inner.user);
+    display_suspend(&((struct output_relay *)user)->inner);
 }
 
 static void resume(void *user)
 {
-    const struct output_relay *relay = user;
-    if (relay->inner.resume)
-        relay->inner.resume(relay->inner.user);
+    display_resume(&((struct output_relay *)user)->inner);
 }
 
 struct display output_relay_display(struct output_relay *relay, struct display inner)
