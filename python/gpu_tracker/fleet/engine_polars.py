@@ -11,7 +11,7 @@ def _scan(batch, table, session):
     return polars.scan_parquet(path_of(batch.folder, table, session))
 
 
-def _aggregates(name, number):
+def _aggregates(name):
     value = polars.col(name).cast(polars.Float64)
     figures = {"mean": value.mean(), "var": value.var(ddof=0), "min": value.min(), "max": value.max()}
     return [polars.col(name).count().alias(f"{name}_n"), *(figure.alias(f"{name}_{key}") for key, figure in figures.items())]
@@ -29,7 +29,7 @@ def _leaves(batch, session, columns):
     joined = _samples(batch, session, columns).set_sorted("timestamp").join_asof(
         segments.set_sorted("start"), left_on="timestamp", right_on="start", strategy="backward"
     )  # fmt: skip
-    figures = [figure for number, name in enumerate(columns) for figure in _aggregates(name, number)]
+    figures = [figure for name in columns for figure in _aggregates(name)]
     return joined.group_by("session", "leaf").agg(polars.len().cast(polars.Int64).alias("rows"), *figures)
 
 
@@ -51,7 +51,8 @@ def _calls(batch, session):
 
 
 def run(batch, columns):
-    with_calls = [path for path in batch.sessions if path_of(batch.folder, "calls", path) in set(batch.paths("calls"))]
+    paths = set(batch.paths("calls"))
+    with_calls = [session for session in batch.sessions if path_of(batch.folder, "calls", session) in paths]
     leaves = polars.concat([_leaves(batch, session, columns) for session in batch.sessions])
     calls = polars.concat([_calls(batch, session) for session in with_calls]) if with_calls else None
     return leaves.collect(engine="streaming").to_arrow(), None if calls is None else calls.collect(engine="streaming").to_arrow()
