@@ -3,7 +3,7 @@
  * take a thousand times longer than the figures of a device: one opens the driver and reads
  * devices, one lists processes. Lists are read at most ten times a second; sooner when a device's
  * memory in use has changed since the last list; at once after gpu_feed_request_list(). Lists take
- * at most a twentieth of the time, except requested ones.
+ * at most a twentieth of the time (list_budget.h), except requested ones.
  *
  * Shared state is reference-counted: when a feed is closed while a thread hangs in a driver, the
  * thread frees it after the call returns.

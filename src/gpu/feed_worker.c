@@ -8,13 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bounds of the pause after a list of processes; the shorter minimum applies after a change of
- * memory. */
+/* The least time from the start of a list of processes to that of the next one; the shorter one
+ * applies after a change of memory. */
 #define MIN_PAUSE_NS (NS_PER_SECOND / 10)
 #define MIN_PAUSE_AFTER_MOVE_NS (NS_PER_SECOND / 200)
-#define MAX_USUAL_PAUSE_NS NS_PER_SECOND
-#define PAUSE_PER_COST 20
-#define PAUSE_PER_HIGH_COST 2
 
 /* Drivers need a large stack; only touched pages take memory. */
 #define STACK_BYTES (1024 * 1024)
@@ -131,17 +128,11 @@ void feed_read_devices(struct gpu_feed *feed)
     pthread_cond_broadcast(&feed->done);
 }
 
-/* The start of the next list, by the cost of this one. */
-static int64_t next_start_ns(int64_t begun_ns, int64_t cost_ns, int64_t min_pause_ns)
+/* When the next list may begin, after one that began then. */
+static int64_t next_start_ns(const struct gpu_feed *feed, int64_t begun_ns, int64_t min_pause_ns)
 {
-    int64_t pause = PAUSE_PER_COST * cost_ns;
-    if (pause < min_pause_ns)
-        pause = min_pause_ns;
-    if (pause > MAX_USUAL_PAUSE_NS)
-        pause = MAX_USUAL_PAUSE_NS;
-    if (pause < PAUSE_PER_HIGH_COST * cost_ns)
-        pause = PAUSE_PER_HIGH_COST * cost_ns;
-    return begun_ns + pause;
+    int64_t paid_until_ns = feed->list_budget.paid_until_ns;
+    return paid_until_ns > begun_ns + min_pause_ns ? paid_until_ns : begun_ns + min_pause_ns;
 }
 
 static void begin_list(struct gpu_feed *feed)
@@ -177,8 +168,9 @@ void feed_read_processes(struct gpu_feed *feed)
     feed->processes_answered = asked;
     feed->list_overdue = feed->moved_list_overdue = false;
     memset(feed->is_unpaired, true, feed->n_devices * sizeof *feed->is_unpaired);
-    feed->next_list_ns = next_start_ns(before, after - before, MIN_PAUSE_NS);
-    feed->next_list_after_move_ns = next_start_ns(before, after - before, MIN_PAUSE_AFTER_MOVE_NS);
+    list_budget_spend(&feed->list_budget, before, after - before);
+    feed->next_list_ns = next_start_ns(feed, before, MIN_PAUSE_NS);
+    feed->next_list_after_move_ns = next_start_ns(feed, before, MIN_PAUSE_AFTER_MOVE_NS);
     pthread_cond_broadcast(&feed->done);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/feed.h"
+#include "gpu/list_budget.h"
 
 #include <pthread.h>
 
@@ -44,7 +45,8 @@ struct gpu_feed {
     bool memory_moved;       /* since the current list, or the one being read */
     uint64_t lists_begun;
     uint64_t moved_version; /* the number of the list that follows the last change of memory */
-    int64_t next_list_ns;   /* not before then; */
+    struct list_budget list_budget;
+    int64_t next_list_ns; /* not before then; */
     int64_t next_list_after_move_ns;
     double ram_before_list[GPU_MAX_DEVICES]; /* in use when reading the last list began; NaN:
                                                 unknown */
