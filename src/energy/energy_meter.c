@@ -32,7 +32,7 @@ void energy_meter_init(struct energy_meter *meter, const char *sysfs_root)
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++)
         gpu_energy_init(&meter->gpus[i], 0);
     energy_peak_init(&meter->peak);
-    meter->package_share = meter->dram_share = meter->gpu_share = NAN;
+    meter->package_share = meter->dram_share = meter->gpu_share = meter->gpu_main_share = NAN;
     meter->main_share = meter->descendants_share = NAN;
     find_battery(meter);
 
@@ -160,8 +160,23 @@ static void attribute_gpu(struct energy_meter *meter, const struct gpu_users *us
     }
     meter->gpu_by_use |= users->basis == GPU_USERS_BY_USE;
     meter->gpu_by_memory |= users->basis == GPU_USERS_BY_MEMORY;
+    double main_before = isnan(meter->main_share) ? 0 : meter->main_share;
     add(&meter->gpu_share, attribute(meter, joules, share(users->main, users->all),
                                share(users->descendants, users->all)));
+    add(&meter->gpu_main_share, meter->main_share - main_before);
+}
+
+/* From main and the descendants as much of it as they have of all. */
+static void take_back_shares(struct energy_meter *meter, double joules, double all)
+{
+    if (isnan(meter->gpu_share))
+        return;
+    double main = joules * share(meter->gpu_main_share, all);
+    double combined = joules * share(meter->gpu_share, all);
+    meter->gpu_share -= combined;
+    meter->gpu_main_share -= main;
+    meter->main_share -= main;
+    meter->descendants_share -= combined - main;
 }
 
 /* Joules of a GPU since the last call; NaN: not known. */
@@ -191,6 +206,7 @@ static bool has_joules(const struct energy_meter *meter, const struct gpu_device
 static void read_gpus(struct energy_meter *meter, const struct energy_shares *now,
     struct interval *interval, int64_t now_ns)
 {
+    double excess = 0;
     interval->gpu = NAN;
     meter->gpu_is_lost = false;
     for (size_t i = 0; now->gpus && i < now->gpus->n_devices; i++) {
@@ -203,6 +219,12 @@ static void read_gpus(struct energy_meter *meter, const struct energy_shares *no
         add(&interval->gpu, joules);
         struct gpu_users users = gpu_users_find(now->gpus, now->gpu_devices, i);
         attribute_gpu(meter, &users, joules);
+        if (now->is_last)
+            excess += gpu_energy_take_back(&meter->gpus[i]);
+    }
+    if (excess > 0) {
+        take_back_shares(meter, excess, meter->energy.machine.gpu + interval->gpu);
+        interval->gpu -= excess;
     }
 }
 

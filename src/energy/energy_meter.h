@@ -27,6 +27,7 @@ struct energy_shares {
     double machine_ram_bytes;                         /* in use */
     const struct gpu_sample *gpus;                    /* NULL: none */
     const struct gpu_device *gpu_devices;             /* as many as gpus->n_devices */
+    bool is_last;                                     /* no later ones follow */
 };
 
 struct energy_meter {
@@ -44,6 +45,7 @@ struct energy_meter {
     struct gput_energy energy; /* so far; `unit` and `co2e_grams` are the caller's */
     /* The tracked processes' share of those joules; NaN: not known. */
     double package_share, dram_share, gpu_share;
+    double gpu_main_share;                /* that of main alone */
     double main_share, descendants_share; /* the same sums of main, descendants and others */
     struct energy_peak peak;
     bool was_partial;         /* the last interval's total was known only in part */
@@ -64,7 +66,8 @@ bool energy_meter_has_any(const struct energy_meter *meter);
 
 /*
  * Ends the interval that the call before has begun, if any, and begins the next. The figures are
- * then in `energy`.
+ * then in `energy`. Those of GPUs and the total can be less at the last call, where a driver was
+ * late and more power was extrapolated than its counter has.
  */
 void energy_meter_read(struct energy_meter *meter, const struct energy_shares *now, int64_t now_ns);
 

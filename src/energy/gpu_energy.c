@@ -153,6 +153,16 @@ double gpu_energy_advance(
     return gpu->joules - before;
 }
 
+double gpu_energy_take_back(struct gpu_energy *gpu)
+{
+    double joules = gpu->is_lost ? NAN : joules_at(gpu, gpu->now_ns);
+    if (!(joules < gpu->joules))
+        return 0;
+    double excess = gpu->joules - joules;
+    gpu->joules = joules;
+    return excess;
+}
+
 /* ---- faults ---- */
 
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu)

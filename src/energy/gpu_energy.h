@@ -21,7 +21,8 @@ struct gpu_energy_reading {
 };
 
 struct gpu_energy {
-    double joules;       /* since the start, as of the last call; never decreases; NaN: not known */
+    double joules;       /* since the start, as of the last call; NaN: not known. Only
+                            gpu_energy_take_back() makes it less */
     bool is_lost;        /* joules were known, but are not any more */
     bool has_counter;    /* its counter was read; else the power is integrated */
     bool counter_failed; /* and later it could not be, at least once */
@@ -47,6 +48,10 @@ void gpu_energy_init(struct gpu_energy *gpu, int64_t since_ns);
  * last call; NaN: not known. */
 double gpu_energy_advance(
     struct gpu_energy *gpu, const struct gpu_energy_reading *reading, int64_t now_ns);
+
+/* At the end: makes the joules those of the readings, where power that was extrapolated came to
+ * more and nothing follows that uses it up. Returns how much less they are. */
+double gpu_energy_take_back(struct gpu_energy *gpu);
 
 /* For how much of the time so far the joules are not known; 0 before the first call. */
 double gpu_energy_unknown_seconds(const struct gpu_energy *gpu);

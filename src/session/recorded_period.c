@@ -127,6 +127,12 @@ static int64_t cpu_since(
 
 /* ---- its powers ---- */
 
+/* Mean power. Joules are less at the end of a session where too much was extrapolated before. */
+static double watts_between(double before, double joules, double seconds)
+{
+    return joules < before ? 0 : (joules - before) / seconds;
+}
+
 /* Mean power by how joules of the tree have grown, where those that they are part of are known. */
 static double tree_watts(double now, double before, double seconds, double whole)
 {
@@ -140,7 +146,7 @@ struct period_powers recorded_period_measure(const struct recorded_period *perio
     double watts[GPUT_ENERGY_FIGURE_COUNT];
     energy_figures(&meter->energy, watts);
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
-        watts[i] = (watts[i] - period->joules.figures[i]) / seconds;
+        watts[i] = watts_between(period->joules.figures[i], watts[i], seconds);
     double package = watts[GPUT_ENERGY_PACKAGE], dram = watts[GPUT_ENERGY_DRAM];
     return (struct period_powers){.seconds = seconds,
         .other_seconds = period->snapshot->other_cpu_seconds - period->other_seconds,
@@ -275,7 +281,7 @@ static double gpu_watts(const struct recorded_period *period, size_t i, double s
     const struct energy_meter *meter = period->snapshot->energy;
     if (isnan(meter->gpus[i].joules))
         return period->snapshot->gpu.devices[i].power_watts;
-    return (meter->gpus[i].joules - period->joules.gpus[i]) / seconds;
+    return watts_between(period->joules.gpus[i], meter->gpus[i].joules, seconds);
 }
 
 /* All keys in every line, as of the states. */

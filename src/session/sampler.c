@@ -229,6 +229,7 @@ static void sample_energy(struct sampler *sampler, int64_t now_ns)
         .main_ram_bytes = (double)ram->main.total,
         .combined_ram_bytes = (double)ram->combined.total,
         .machine_ram_bytes = sampler->system->ram_used_bytes,
+        .is_last = snapshot->is_last,
     };
     size_t count;
     if (has_gpus) {

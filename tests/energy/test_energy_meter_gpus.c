@@ -26,6 +26,43 @@ static void a_gpu_without_joules_among_others_is_named(void **state)
     }
 }
 
+/* One GPU of which main uses half and descendants a quarter; its driver answers at the start and at
+ * the end. */
+static void a_driver_that_was_late_leaves_no_more_joules_than_it_counted(void **state)
+{
+    (void)state;
+    for (int last = 0; last <= 1; last++) {
+        struct energy_meter meter;
+        struct gpu_sample gpus = {.n_devices = 1};
+        struct gpu_device devices[1] = {{.uuid = "a"}};
+        energy_meter_init(&meter, "/nonexistent");
+        gpus.devices[0] = (struct gpu_device_sample){.power_watts = 300,
+            .energy_joules = 1000,
+            .utilization_percent = 100,
+            .main_sm_percent = 50,
+            .descendants_sm_percent = 25,
+            .all_sm_percent = 100,
+            .read_ns = NS_PER_SECOND};
+        struct energy_shares shares = {.gpus = &gpus, .gpu_devices = devices};
+        energy_meter_read(&meter, &shares, NS_PER_SECOND);
+        energy_meter_read(&meter, &shares, 2 * NS_PER_SECOND);
+        gpus.devices[0].power_watts = 60;
+        gpus.devices[0].energy_joules = 1120;
+        gpus.devices[0].main_sm_percent = gpus.devices[0].descendants_sm_percent = 0;
+        gpus.devices[0].read_ns = 3 * NS_PER_SECOND;
+        shares.is_last = last;
+        energy_meter_read(&meter, &shares, 3 * NS_PER_SECOND);
+        double joules = last ? 120 : 300;
+        assert_near(meter.energy.machine.gpu, joules);
+        assert_near(meter.energy.machine.total, joules);
+        assert_near(meter.energy.main, joules / 2);
+        assert_near(meter.energy.descendants, joules / 4);
+        assert_near(meter.energy.unattributed, joules / 4);
+        assert_near(energy_meter_gpu_joules(&meter, 0), joules);
+        energy_meter_finish(&meter);
+    }
+}
+
 static void integrates_gpu_power_where_there_is_no_counter(void **state)
 {
     (void)state;
@@ -184,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gpu_without_joules_among_others_is_named),
+        cmocka_unit_test(a_driver_that_was_late_leaves_no_more_joules_than_it_counted),
         cmocka_unit_test(integrates_gpu_power_where_there_is_no_counter),
         ON_MACHINE(a_gpu_in_the_package_is_counted_once),
         cmocka_unit_test(a_gpu_counter_is_compared_with_its_power),

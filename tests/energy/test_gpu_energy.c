@@ -133,6 +133,23 @@ static void power_is_extrapolated_until_the_next_reading(void **state)
         text, "GPU 3 did not answer in the last 3.0 s: its last power was taken on");
 }
 
+static void what_was_extrapolated_in_excess_is_taken_back_at_the_end(void **state)
+{
+    (void)state;
+    struct gpu_energy gpu;
+    gpu_energy_init(&gpu, start_ns);
+    struct gpu_energy_reading reading = say(0, 300, 1000);
+    gpu_energy_advance(&gpu, &reading, ns_of(0));
+    assert_near(gpu_energy_advance(&gpu, &reading, ns_of(1)), 300);
+    assert_near(gpu_energy_take_back(&gpu), 0); /* no later reading says that it is too much */
+    reading = say(2, 60, 1120);
+    assert_near(gpu_energy_advance(&gpu, &reading, ns_of(2)), 0);
+    assert_near(gpu.joules, 300);
+    assert_near(gpu_energy_take_back(&gpu), 180);
+    assert_near(gpu.joules, 120);
+    assert_near(gpu_energy_take_back(&gpu), 0);
+}
+
 static void explained(const struct gpu_energy *gpu, const char *expected)
 {
     char text[160];
@@ -319,6 +336,7 @@ int main(void)
         cmocka_unit_test(what_was_used_before_the_start_does_not_count),
         cmocka_unit_test(power_shortly_before_the_first_reading_counts),
         cmocka_unit_test(power_is_extrapolated_until_the_next_reading),
+        cmocka_unit_test(what_was_extrapolated_in_excess_is_taken_back_at_the_end),
         cmocka_unit_test(joules_that_stopped_are_missing_from_then_on),
         cmocka_unit_test(missing_power_is_reported),
         cmocka_unit_test(a_driver_that_hangs_is_lost_until_it_answers),

@@ -1,4 +1,6 @@
-#include "model/results_lines.h"
+#include "output/results_lines.h"
+
+#include "import/results_read_pickle.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,3 @@
-#include "formats/results/results_read_doc.h"
-
 #include "output/results_doc.h"
 
 #include "testing.h"
