@@ -10,11 +10,11 @@
 #include "base/text.h"
 #include "formats/results/results_codec.h"
 #include "formats/results/results_file.h"
+#include "formats/results/results_read_doc.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_reader.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
-#include "output/results_doc.h"
 
 #include <ctype.h>
 #include <dirent.h>

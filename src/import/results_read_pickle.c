@@ -13,9 +13,6 @@
 /* A pickle of protocol 2 and later begins with this byte. */
 #define PICKLE_START '\x80'
 
-/* The first source of such results. */
-#define OLDER_FILE "older_file"
-
 #define MODULE "gpu_tracker.tracker"
 
 enum usage_class {
@@ -234,14 +231,9 @@ static void begin_results(struct gput_results *results)
     text_fit(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason, "not in this file");
     results->n_sources = 1;
-    results->sources[0] = (struct gput_source){OLDER_FILE, GPUT_SOURCE_SAMPLED,
+    results->sources[0] = (struct gput_source){RESULTS_OLDER_FILE, GPUT_SOURCE_SAMPLED,
         "kept by the Python package gpu_tracker, which counts MiB of GPU RAM as MB; other figures "
         "than its own are not known"};
-}
-
-bool results_are_own(const struct gput_results *results)
-{
-    return results->n_sources == 0 || strcmp(results->sources[0].name, OLDER_FILE) != 0;
 }
 
 bool results_is_pickle(const char *bytes, size_t length)

@@ -10,10 +10,6 @@
 
 #include <stddef.h>
 
-/* Whether results are of a gpu-tracker session, and not of such a file, which has nothing about
- * what its tracker did and collected: counts are 0 there. */
-bool results_are_own(const struct gput_results *results);
-
 /* Whether a file's content begins as a pickle does. */
 bool results_is_pickle(const char *bytes, size_t length);
 

@@ -37,6 +37,11 @@ void identity_forget(struct gput_identity *identity)
 #undef NO_NUMBER
 }
 
+bool results_are_own(const struct gput_results *results)
+{
+    return results->n_sources == 0 || strcmp(results->sources[0].name, RESULTS_OLDER_FILE) != 0;
+}
+
 void results_finish(struct gput_results *results)
 {
     free(results->gpus);

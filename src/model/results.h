@@ -248,6 +248,13 @@ int results_copy(struct gput_results *to, const struct gput_results *from);
 /* All of it is unknown. */
 void identity_forget(struct gput_identity *identity);
 
+/* The first source of results that were read from a file of the older gpu_tracker. */
+#define RESULTS_OLDER_FILE "older_file"
+
+/* Whether results are of a gpu-tracker session, and not of such a file, which has nothing about
+ * what its tracker did and collected: counts are 0 there. */
+bool results_are_own(const struct gput_results *results);
+
 /* Frees the GPUs. */
 void results_finish(struct gput_results *results);
 

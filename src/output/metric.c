@@ -1,7 +1,5 @@
 #include "output/metric.h"
 
-#include "import/results_read_pickle.h"
-
 #include "base/text.h"
 
 #include <math.h>

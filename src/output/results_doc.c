@@ -4,7 +4,7 @@
  */
 #include "output/results_doc.h"
 
-#include "output/results_lines.h"
+#include "model/results_lines.h"
 
 #include <math.h>
 #include <stdio.h>

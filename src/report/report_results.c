@@ -4,7 +4,7 @@
 
 #include "base/doc.h"
 #include "base/file.h"
-#include "output/results_doc.h"
+#include "formats/results/results_read_doc.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "analyze": {"base", "model", "formats", "import"},
     "timeline": {"base", "model", "formats", "trace"},
     "plot": {"base"},
-    "output": {"base", "model", "import", "analyze", "plot"},
+    "output": {"base", "model", "analyze", "plot"},
     "training": {"base", "model", "trace", "import", "output"},
     "report": {"base", "model", "formats", "import", "trace", "blocks", "analyze", "timeline", "training", "plot", "output"},
     "fleet": {"base", "model", "formats", "output"},

@@ -1,7 +1,8 @@
 /*
- * The lines of a report: what is written as a document (results_doc.h) and read back from one.
+ * The lines of a report: what is written as a document (output/results_doc.h) and read back from
+ * one (formats/results/results_read_doc.h).
  *
- * A line shows a column of the results (model/results_columns.h) at a path. The sections that the
+ * A line shows a column of the results (results_columns.h) at a path. The sections that the
  * older gpu_tracker has, have lines of their own here; all others are the columns that name a
  * path, in their order.
  */

@@ -1,6 +1,4 @@
-#include "output/results_lines.h"
-
-#include "import/results_read_pickle.h"
+#include "model/results_lines.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "formats/results/results_read_doc.h"
+
 #include "output/results_doc.h"
 
 #include "testing.h"

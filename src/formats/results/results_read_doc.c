@@ -1,6 +1,6 @@
-#include "output/results_doc.h"
+#include "formats/results/results_read_doc.h"
 
-#include "output/results_lines.h"
+#include "model/results_lines.h"
 
 #include <math.h>
 #include <stdio.h>
