@@ -249,8 +249,9 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
  * and after it one for each of its parts (code_block_name, process_id, thread_id, num_timepoints,
  * num_calls, num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_…
  * in joules and exact_… where known); "code_block_usage" with a row a block and measurement; the
- * record "lost_calls" (num_lost_calls, at_least). With `details` also p50, p95, p99,
- * self_time_total, cpu_time_total.
+ * record "lost_calls" (num_lost_calls, at_least); the record "energy" with the joules of the
+ * session by gput_energy_figure_name(), where the tracking file has them. With `details` also p50,
+ * p95, p99, self_time_total, cpu_time_total.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -104,7 +104,8 @@ GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
  * whole session), measurement ("compute_time" is one of code blocks), statistic, session, value,
  * percent_change (from the first session), runs, low, high (of the 95 % interval of several runs)
  * and within_noise (1: the difference is within their spread). Values are in the units of the
- * analyses, times in seconds, energy in joules.
+ * analyses, times in seconds, energy in joules. The table "whole_numbers" lists in its column
+ * measurement those of the whole session that every file has as integers.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -130,6 +130,16 @@ GPUT_API int gput_energy_recording_tables(const struct gput_energy_recording *re
     const char *const *names, size_t n_names, const struct gput_energy_window *window,
     struct gput_tables **tables, struct gput_error *error);
 
+/**
+ * The summary in a window (NULL: all) as tables: the record "total" (total_power_draw: joules of
+ * CPU packages and GPUs, without DRAM, which AIPowerMeter calls so; exp_duration: seconds recorded)
+ * and "metrics" with a row a metric: its name, and what struct gput_energy_metric has of it.
+ *
+ * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_energy_recording_summary_tables(const struct gput_energy_recording *recording,
+    const struct gput_energy_window *window, struct gput_tables **tables, struct gput_error *error);
+
 /** Seconds recorded in the window, segment by segment. */
 GPUT_API double gput_energy_recording_seconds(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 
 from . import _native
 from ._messages import log_warnings
-from ._pandas import series, timepoints
-from ._results import ComparisonResults, SubTrackingResults, content_of, files_of, results_of_json
+from ._pandas import timepoints
+from ._results import SubTrackingResults, comparison_of, content_of, files_of, results_of
 from .recorded import read_calls, read_marks, read_samples
 from .table import Table, tables_of
 
@@ -59,9 +58,9 @@ class SubTrackingAnalyzer:
         return files
 
     def _analyze(self, *, with_blocks=True):
-        text, warnings = _native.analyze(*self._checked_files(with_blocks=with_blocks), _native.JSON)
+        tables, warnings = _native.analyze(*self._checked_files(with_blocks=with_blocks))
         log_warnings(warnings)
-        return results_of_json(text)
+        return results_of(tables)
 
     def _repr_html_(self):
         """For notebooks: the main figures, and curves. None without a tracking file."""
@@ -89,14 +88,14 @@ class SubTrackingAnalyzer:
         return self._analyze()
 
     def tables(self, details: bool = False, split: Literal["process", "thread", "source", "domain"] | None = None) -> dict[str, Table]:
-        """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and "static_data",
-        which has one row.
+        """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and those of one row:
+        "static_data", "lost_calls" and, where the tracking file has it, "energy".
 
         details: also percentiles, self time and the CPU time of the thread.
         split: "process" or "thread": also a row for each part of a code block. "source" or "domain": code blocks that are
             called source:domain/name together.
         """
-        tables, warnings = _native.analyze(*self._checked_files(), _native.TABLES, details, split)
+        tables, warnings = _native.analyze(*self._checked_files(), details, split)
         log_warnings(warnings)
         return tables_of(tables)
 
@@ -168,7 +167,7 @@ class TrackingComparison:
         with files_of([content for _, content in self._contents]) as paths:
             yield [(name, path) for (name, _), path in zip(self._contents, paths)]
 
-    def _compare(self, statistic, format=_native.JSON, *, is_inline=False):
+    def _compare(self, statistic, format=_native.TABLES, *, is_inline=False):
         warnings = []
         with self._files() as files:
             try:
@@ -182,21 +181,9 @@ class TrackingComparison:
 
         Raises ValueError for another statistic.
         """
-        text, warnings = self._compare(statistic)
+        tables, warnings = self._compare(statistic)
         log_warnings(warnings)
-        values = json.loads(text)
-        results = ComparisonResults(
-            overall_resource_usage=_map(values["overall_resource_usage"]),
-            code_block_resource_usage=_maps(values.get("code_block_resource_usage", {})),
-            code_block_compute_time=_map(values.get("code_block_compute_time", {})),
-        )
-        if "overall_energy" in values:
-            results.overall_energy = _map(values["overall_energy"])
-        if values.get("code_block_energy"):
-            results.code_block_energy = _maps(values["code_block_energy"])
-        if "lost_calls" in values:
-            results.lost_calls = values["lost_calls"]
-        return results
+        return comparison_of(tables)
 
     def _repr_html_(self):
         """For notebooks: the means of all sessions, and their changes against the first."""
@@ -233,22 +220,9 @@ class TrackingComparison:
         whole), measurement, statistic, session, value, percent_change from the first session; of several runs also low and
         high of the mean's 95 % interval, and within_noise.
         """
-        tables, warnings = self._compare(statistic, _native.TABLES)
+        tables, warnings = self._compare(statistic)
         log_warnings(warnings)
         return Table(tables["comparison"])
-
-
-def _map(comparisons):
-    # Counts are whole numbers in old pickles, and stay that.
-    missing = float("nan")
-    return {
-        name: series({session: missing if value is None else value for session, value in sessions.items()}, dtype=None)
-        for name, sessions in comparisons.items()
-    }
-
-
-def _maps(measurements):
-    return {name: _map(blocks) for name, blocks in measurements.items()}
 
 
 for _class in (SubTrackingAnalyzer, TrackingComparison):

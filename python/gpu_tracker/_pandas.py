@@ -1,14 +1,21 @@
 """Results as pandas objects where pandas is installed, else as the plain ones of `_tables`."""
 
+import functools
 import importlib.util
 import sys
 
 from . import _tables
 
 
+@functools.cache
+def _is_installed():
+    """A search in all of sys.path: once is enough for a thousand results."""
+    return importlib.util.find_spec("pandas") is not None
+
+
 def pandas():
     """The module, or None where it is not installed. Importing it takes long, so only when a result is made."""
-    if "pandas" not in sys.modules and importlib.util.find_spec("pandas") is None:
+    if "pandas" not in sys.modules and not _is_installed():
         return None
     import pandas
 

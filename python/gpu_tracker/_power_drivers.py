@@ -140,6 +140,17 @@ class JsonParser:
         except FileNotFoundError:
             return None
 
+    def _described(self):
+        """What the folder has besides the curves; a file that is damaged, of which the recording warns, is left out."""
+        found = {}
+        for key in "metadata", "model_summary", "results_exp":
+            try:
+                with open(self._path(f"{key}.json"), encoding="utf-8") as file:
+                    found[key] = json.load(file, parse_constant=lambda name: None)  # NaN: not known
+            except (OSError, ValueError):
+                continue
+        return found
+
     def load_metrics(self) -> tuple[_Group, _Group, _Group, _Group]:
         """All curves, for those of the CPU, of the GPUs, of the experiment and of the wattmeter each a dictionary
         `{name: {"dates": [datetime, …], "values": [number, …]}}`, of a metric by GPU `{name: {gpu: {"dates", "values"}}}`;

@@ -10,7 +10,7 @@ from . import _native
 from ._messages import log_warnings
 from ._power_drivers import JsonParser
 from ._reports import Picture
-from .table import Table
+from .table import Table, records_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ class ExpResults:
     def total_power_draw(self, start: _Moment = None, end: _Moment = None) -> float | None:
         """Joules of CPU packages and GPUs, of the whole machine, as far as they were recorded. Those of DRAM are apart:
         `total_("total_dram_power")`."""
-        return self._summary(start, end)["total_power_draw"]
+        (total,) = records_of(self._recording.summary(*_window(start, end))["total"])
+        return total["total_power_draw"]
 
     def get_exp_duration(self, start: _Moment = None, end: _Moment = None) -> _Duration:
         """How long was recorded, segment by segment, from when to when: (seconds, start, end), the last two since 1970."""
@@ -151,7 +152,10 @@ class ExpResults:
         """All of it as a dictionary: total_power_draw (joules), exp_duration (seconds), metrics (of each: group, device, unit,
         total, average, max, seconds, points, segments), and metadata, model_summary and results_exp where the folder has
         them. AIPowerMeter's keys are in it too: duration, start, end, and cpu and gpu where there are such metrics."""
-        summary = self._summary(start, end)
+        tables = self._recording.summary(*_window(start, end))
+        (total,) = records_of(tables["total"])
+        metrics = {metric.pop("name"): metric for metric in records_of(tables["metrics"])}
+        summary = {**total, "metrics": metrics, **self.db_driver._described()}
         duration, first, last = self.get_exp_duration(start, end)
         first, last = (str(datetime.datetime.fromtimestamp(moment)) for moment in (first, last))
         groups = self.list_metrics()
@@ -161,11 +165,6 @@ class ExpResults:
         if groups["GPU"]:
             summary["gpu"] = self._summary_of_gpu(start, end)
         return summary
-
-    def _summary(self, start, end):
-        import json
-
-        return json.loads(self._recording.render(_native.JSON, *_window(start, end)))
 
     def _summary_of_cpu(self, start, end):
         return {
@@ -202,7 +201,7 @@ class ExpResults:
 
     def print(self, start: _Moment = None, end: _Moment = None) -> None:
         """Prints the summary."""
-        print(self._recording.render(_native.TEXT, *_window(start, end)), end="")
+        print(self._recording.text(*_window(start, end)), end="")
 
     def _known(self, names):
         """Those of the names that there are; the others are warned of. ValueError: there is none of them."""

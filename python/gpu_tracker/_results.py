@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
+import itertools
 import json
 import os
 import pickle
@@ -14,6 +15,7 @@ import typing
 
 from . import _native
 from ._pandas import frame, series
+from .table import records_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ class SubTrackingResults:
         """Reads results from a pickle of this package or of the old one, or from JSON. Needs no pandas, and calls nothing
         that a pickle names."""
         with files_of([content_of(path)]) as [file]:
-            return results_of_json(_native.load_analysis(file, _native.JSON))
+            return results_of(_native.load_analysis(file))
 
 
 @dataclasses.dataclass
@@ -224,50 +226,125 @@ def _maps(measurements):
 # ---- Reading ----
 
 
-def _with_more(results, values):
-    if "missing_timepoints" in values:
-        results.missing_timepoints = values["missing_timepoints"]
-    if "energy" in values:
-        results.energy = values["energy"]
+_STATISTICS = "min", "max", "mean", "std"
+
+
+def results_of(tables):
+    """SubTrackingResults out of the native tables of an analysis."""
+    usage = iter(records_of(tables["code_block_usage"]))
+    overall = records_of(tables["overall"])
+    units = {name: unit for name, _, unit, _ in tables["code_blocks"].fields}
+    results = SubTrackingResults(
+        overall=_frame_of(overall),
+        static_data=series(_record(tables["static_data"]), name=0, dtype=object),
+        code_block_results=[
+            _block_of(block, list(itertools.islice(usage, len(overall))), units) for block in records_of(tables["code_blocks"])
+        ],
+    )
+    lost = _lost_of(_record(tables["lost_calls"]))
+    if lost["num_lost_calls"] or lost["lost_calls_at_least"]:
+        results.num_lost_calls = lost["num_lost_calls"]
+    if lost["lost_calls_at_least"]:
+        results.lost_calls_at_least = True
+    if "energy" in tables:
+        results.energy = {"unit": "joules", **_record(tables["energy"])}
+    return _with_missing(results, overall)
+
+
+def _record(table):
+    """The one row of a table."""
+    return next(iter(records_of(table)), {})
+
+
+def _block_of(row, usage, units):
+    """Of its row, and of the rows of its measurements."""
+    block = CodeBlockResults(
+        name=row["code_block_name"],
+        **{name: row[name] for name in ("num_timepoints", "num_calls", "num_non_empty_calls")},
+        compute_time=series({name: _known(row[f"compute_time_{name}"]) for name in (*_STATISTICS, "total")}),
+        resource_usage=_frame_of(usage),
+    )
+    if row["num_outside_calls"]:
+        block.num_outside_calls = row["num_outside_calls"]
+    exact = {name: _exact_of(value, units[f"exact_{name}"], row["num_calls"]) for name, value in _after("exact_", row)}
+    if exact:
+        block.exact = exact
+    joules = dict(_after("energy_", row))
+    if joules:
+        block.energy = {"unit": "joules", **joules}
+    return _with_missing(block, usage)
+
+
+def _after(prefix, row):
+    """The columns of that prefix, without it."""
+    return [(name.removeprefix(prefix), value) for name, value in row.items() if name.startswith(prefix)]
+
+
+def _exact_of(total, unit, calls):
+    """A count of the kernel is whole, and stays that."""
+    mean = None if total is None or not calls else total / calls
+    is_count = unit in (None, "bytes") and total is not None and total == int(total)
+    return {**({"unit": unit} if unit else {}), "total": int(total) if is_count else total, "mean": mean}
+
+
+def _known(value):
+    return float("nan") if value is None else value
+
+
+def _frame_of(rows):
+    return frame({row["measurement"]: {name: _known(row[name]) for name in _STATISTICS} for row in rows})
+
+
+def _with_missing(results, rows):
+    missing = {row["measurement"]: row["missing_timepoints"] for row in rows if row["missing_timepoints"]}
+    if missing:
+        results.missing_timepoints = missing
     return results
 
 
-def _block(values):
-    block = CodeBlockResults(
-        name=values["name"],
-        num_timepoints=values["num_timepoints"],
-        num_calls=values["num_calls"],
-        num_non_empty_calls=values["num_non_empty_calls"],
-        compute_time=series(_floats(values["compute_time"])),
-        resource_usage=frame(_rows(values["resource_usage"])),
+def _lost_of(record):
+    return {"num_lost_calls": int(record["num_lost_calls"]), "lost_calls_at_least": bool(record["at_least"])}
+
+
+def comparison_of(tables):
+    """ComparisonResults out of the native tables of a comparison."""
+    overall, blocks, times, lost = {}, {}, {}, {}
+    for row in records_of(tables["comparison"]):
+        block, measurement, session = row["code_block"], row["measurement"], row["session"]
+        if measurement in _LOST and row["statistic"] == "total":
+            lost[session] = _lost_of({"num_lost_calls": row["value"], "at_least": _LOST[measurement]})
+            continue
+        if block is None:
+            values = overall.setdefault(measurement, {})
+        elif measurement == "compute_time":
+            values = times.setdefault(block, {})
+        else:
+            values = blocks.setdefault(measurement, {}).setdefault(block, {})
+        values[session] = _known(row["value"])
+    for measurement in tables["whole_numbers"].column(0):
+        overall[measurement] = {session: int(value) for session, value in overall[measurement].items()}
+    results = ComparisonResults(
+        overall_resource_usage=_compared({name: overall[name] for name in overall if not name.startswith("energy_")}),
+        code_block_resource_usage={name: _compared(blocks[name]) for name in blocks if not name.startswith("energy_")},
+        code_block_compute_time=_compared(times),
     )
-    if "num_outside_calls" in values:
-        block.num_outside_calls = values["num_outside_calls"]
-    if "exact" in values:
-        block.exact = values["exact"]
-    return _with_more(block, values)
+    overall_energy, block_energy = _after("energy_", overall), _after("energy_", blocks)
+    if overall_energy:
+        results.overall_energy = _compared(dict(overall_energy))
+    if block_energy:
+        results.code_block_energy = {name: _compared(values) for name, values in block_energy}
+    if lost:
+        results.lost_calls = lost
+    return results
 
 
-def _floats(values):
-    return {name: float("nan") if value is None else float(value) for name, value in values.items()}
+# The rows of calls that a session lost, and whether there may be more.
+_LOST = {"lost_calls": False, "lost_calls_at_least": True}
 
 
-def _rows(rows):
-    return {name: _floats(row) for name, row in rows.items()}
-
-
-def results_of_json(text):
-    """SubTrackingResults out of the JSON of an analysis."""
-    values = json.loads(text)
-    results = SubTrackingResults(
-        overall=frame(_rows(values["overall"])),
-        static_data=series(values["static_data"], name=0, dtype=object),
-        code_block_results=[_block(block) for block in values["code_block_results"]],
-    )
-    for name in "num_lost_calls", "lost_calls_at_least":
-        if name in values:
-            setattr(results, name, values[name])
-    return _with_more(results, values)
+def _compared(sessions):
+    """Of name -> session -> value. Whole numbers stay that."""
+    return {name: series(values, dtype=None) for name, values in sessions.items()}
 
 
 class _PlainUnpickler(pickle.Unpickler):
@@ -291,7 +368,7 @@ def content_of(path):
     with open(path, "rb") as file:
         content = file.read()
     try:
-        _native.load_analysis(path, _native.JSON)
+        _native.load_analysis(path)
     except ValueError:
         try:
             results = _PlainUnpickler(io.BytesIO(content)).load()

@@ -118,6 +118,13 @@ def _text(value):
     return f"{value:.6g}" if abs(value) < 1000 else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
+def records_of(table):
+    """The rows of a native table, a dictionary each; None: missing."""
+    names = [name for name, *_ in table.fields]
+    columns = [table.column(number).tolist() for number in range(len(names))]
+    return [dict(zip(names, values)) for values in zip(*columns)]
+
+
 def tables_of(native: Mapping[str, _native.Table]) -> dict[str, Table]:
     """Name -> Table out of name -> native table."""
     return {name: Table(table) for name, table in native.items()}

@@ -1,4 +1,4 @@
-/* Analysis, comparison and combining: functions that read files and give text back. */
+/* Analysis, comparison and combining: functions that read files and give tables back. */
 #include "native.h"
 
 #include <stdlib.h>
@@ -38,37 +38,25 @@ static int parse_split(const char *word, struct gput_analysis_options *options)
     return 0;
 }
 
-/* In place of a format: tables. */
-#define TABLES (-1)
-
-static PyObject *render_analysis(PyObject *module, const struct gput_analysis *analysis, int format)
+static PyObject *tables_of(PyObject *module, const struct gput_analysis *analysis)
 {
     struct gput_error error;
     struct gput_tables *tables;
-    char *bytes;
-    size_t length;
-    if (format == TABLES) {
-        if (gput_analysis_tables(analysis, &tables, &error) != GPUT_OK)
-            return native_raise(&error);
-        return native_steal_tables(module, tables);
-    }
-    if (gput_analysis_render(analysis, (enum gput_format)format, &bytes, &length, &error) !=
-        GPUT_OK)
+    if (gput_analysis_tables(analysis, &tables, &error) != GPUT_OK)
         return native_raise(&error);
-    return native_steal_bytes(bytes, length);
+    return native_steal_tables(module, tables);
 }
 
-/* analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: Table},
- * warnings) */
+/* analyze(tracking_file, sub_tracking_file, details, split) -> ({name: Table}, warnings) */
 static PyObject *analyze(PyObject *module, PyObject *args)
 {
     PyObject *tracking = NULL, *sub_tracking = NULL, *result = NULL;
-    int format, details = 0;
+    int details = 0;
     const char *split = NULL;
     struct gput_analysis_options options = gput_analysis_options_default();
     options.cores = gput_usable_cores();
-    if (!PyArg_ParseTuple(args, "O&O&i|pz", PyUnicode_FSConverter, &tracking, convert_optional_path,
-            &sub_tracking, &format, &details, &split))
+    if (!PyArg_ParseTuple(args, "O&O&|pz", PyUnicode_FSConverter, &tracking, convert_optional_path,
+            &sub_tracking, &details, &split))
         return NULL;
     struct native_warnings *warnings = native_warnings_create();
     if (warnings && parse_split(split, &options) == 0) {
@@ -83,10 +71,9 @@ static PyObject *analyze(PyObject *module, PyObject *args)
         Py_BEGIN_ALLOW_THREADS;
         code = gput_analysis_create(&options, &analysis, &error);
         Py_END_ALLOW_THREADS;
-        PyObject *bytes =
-            code == GPUT_OK ? render_analysis(module, analysis, format) : native_raise(&error);
-        if (bytes)
-            result = Py_BuildValue("NN", bytes, native_warnings_collect(warnings));
+        PyObject *tables = code == GPUT_OK ? tables_of(module, analysis) : native_raise(&error);
+        if (tables)
+            result = Py_BuildValue("NN", tables, native_warnings_collect(warnings));
         if (code == GPUT_OK)
             gput_analysis_destroy(analysis);
     } else if (!warnings) {
@@ -98,12 +85,11 @@ static PyObject *analyze(PyObject *module, PyObject *args)
     return result;
 }
 
-/* load_analysis(path, format) -> bytes */
+/* load_analysis(path) -> {name: Table} */
 static PyObject *load_analysis(PyObject *module, PyObject *args)
 {
     PyObject *path;
-    int format;
-    if (!PyArg_ParseTuple(args, "O&i", PyUnicode_FSConverter, &path, &format))
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     struct gput_analysis *analysis;
     struct gput_error error;
@@ -114,9 +100,9 @@ static PyObject *load_analysis(PyObject *module, PyObject *args)
     Py_DECREF(path);
     if (code != GPUT_OK)
         return native_raise(&error);
-    PyObject *bytes = render_analysis(module, analysis, format);
+    PyObject *tables = tables_of(module, analysis);
     gput_analysis_destroy(analysis);
-    return bytes;
+    return tables;
 }
 
 /* ---- Comparison ---- */
@@ -149,6 +135,9 @@ static struct gput_comparison_session *read_sessions(
     }
     return sessions;
 }
+
+/* In place of the format of a picture: tables. */
+#define TABLES (-1)
 
 static PyObject *render_comparison(PyObject *module, const struct gput_comparison *comparison,
     const char *statistic, int format, int is_inline)
@@ -266,9 +255,8 @@ static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
 
 static PyMethodDef functions[] = {
     {"analyze", analyze, METH_VARARGS,
-        "analyze(tracking_file, sub_tracking_file, format, details, split) -> (bytes or {name: "
-        "Table}, warnings)"},
-    {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path, format) -> bytes"},
+        "analyze(tracking_file, sub_tracking_file, details, split) -> ({name: Table}, warnings)"},
+    {"load_analysis", load_analysis, METH_VARARGS, "load_analysis(path) -> {name: Table}"},
     {"compare", compare, METH_VARARGS,
         "compare([(name, path), …], statistic, format, said) -> bytes or {name: Table}"},
     {"combine", combine, METH_VARARGS, "combine(output, paths, mix) -> warnings"},

@@ -208,22 +208,40 @@ static PyObject *recording_window(PyObject *object, PyObject *args)
     return Py_BuildValue("(ss)", first, last);
 }
 
-static PyObject *recording_render(PyObject *object, PyObject *args)
+static PyObject *recording_text(PyObject *object, PyObject *args)
 {
     const struct gput_energy_recording *recording = opened(object);
     const char *start = NULL, *end = NULL;
     struct gput_energy_window window;
     struct gput_error error;
     char *text;
-    int format, code;
-    if (!recording || !PyArg_ParseTuple(args, "i|zz", &format, &start, &end) ||
+    int code;
+    if (!recording || !PyArg_ParseTuple(args, "|zz", &start, &end) ||
         !parse_window(recording, start, end, &window))
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    code = gput_energy_recording_render(
-        recording, &window, (enum gput_format)format, &text, NULL, &error);
+    code = gput_energy_recording_render(recording, &window, GPUT_TEXT, &text, NULL, &error);
     Py_END_ALLOW_THREADS;
     return code == GPUT_OK ? native_steal_text(text) : native_raise(&error);
+}
+
+static PyObject *recording_summary(PyObject *object, PyObject *args)
+{
+    const struct gput_energy_recording *recording = opened(object);
+    const char *start = NULL, *end = NULL;
+    struct gput_energy_window window;
+    struct gput_error error;
+    struct gput_tables *tables;
+    int code;
+    if (!recording || !PyArg_ParseTuple(args, "|zz", &start, &end) ||
+        !parse_window(recording, start, end, &window))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    code = gput_energy_recording_summary_tables(recording, &window, &tables, &error);
+    Py_END_ALLOW_THREADS;
+    if (code != GPUT_OK)
+        return native_raise(&error);
+    return native_steal_tables(PyType_GetModule(Py_TYPE(object)), tables);
 }
 
 /* ---- curves ---- */
@@ -321,8 +339,8 @@ static PyMethodDef recording_methods[] = {
         "window(name or None, start, end) -> (first, last): the dates that the metric, or "
         "anything, "
         "was recorded from and to; None: it was not."},
-    {"render", recording_render, METH_VARARGS,
-        "render(format, start, end): the summary as text or JSON."},
+    {"text", recording_text, METH_VARARGS, "text(start, end): the summary as text."},
+    {"summary", recording_summary, METH_VARARGS, "summary(start, end) -> {name: Table}"},
     {"curves", recording_curves, METH_VARARGS, "curves([name, …], start, end) -> {name: Table}"},
     {"draw", recording_draw, METH_VARARGS, "draw([name, …], start, end) -> a picture (SVG)."},
     {NULL, NULL, 0, NULL},

@@ -174,6 +174,15 @@ static void add_lost_calls(struct gput_tables *tables, const struct gput_analysi
     table_put_columns(table, lost_columns, LOST_COLUMNS, analysis);
 }
 
+static void add_energy(struct gput_tables *tables, const struct gput_analysis *analysis)
+{
+    struct gput_table *table = tables_add_record(tables, "energy");
+    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        add_number(table, "", gput_energy_figure_name(i), "joules");
+    for (enum gput_energy_figure i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        table_put_double(table, analysis->energy[i]);
+}
+
 static void add_blocks(struct gput_tables *tables, const struct gput_analysis *analysis)
 {
     struct gput_table *table = tables_add(tables, "code_blocks");
@@ -211,6 +220,8 @@ int gput_analysis_tables(
         add_blocks(building, analysis);
         add_block_usage(building, analysis);
         add_lost_calls(building, analysis);
+        if (analysis->has_energy)
+            add_energy(building, analysis);
     }
     return tables_finish_building(building, tables, error);
 }

@@ -92,6 +92,22 @@ static void put_lost_calls(const struct writer *writer)
     }
 }
 
+/* Thread counts of the older gpu_tracker's pickles: integers there, they are shown as such. */
+static void add_whole_numbers(struct gput_tables *tables, const struct writer *writer)
+{
+    struct gput_table *table = tables_add(tables, "whole_numbers");
+    const struct gput_comparison *comparison = writer->comparison;
+    const struct gput_analysis *first = comparison->first;
+    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
+    for (size_t i = 0; i < first->n_measurements; i++) {
+        const struct comparison_figure figure = {
+            first->measurements[i], COMPARISON_OVERALL, writer->statistic};
+        comparison_values(comparison, &figure, writer->values);
+        if (comparison_are_integers(writer->values, comparison->n_sessions))
+            table_put_text(table, first->measurements[i]);
+    }
+}
+
 int gput_comparison_tables(const struct gput_comparison *comparison,
     const struct gput_comparison_options *given, struct gput_tables **tables,
     struct gput_error *error)
@@ -114,6 +130,7 @@ int gput_comparison_tables(const struct gput_comparison *comparison,
     for (size_t block = 0; block < comparison->n_blocks; block++)
         put_part(&writer, block);
     put_lost_calls(&writer);
+    add_whole_numbers(building, &writer);
     free(writer.values);
     return tables_finish_building(building, tables, error);
 }

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/column.h"
 #include "formats/power/energy_recording.h"
 
 #include <gputracker/energy_recording.h>
@@ -10,6 +11,23 @@
 struct gput_energy_recording {
     struct energy_record *record; /* owned */
 };
+
+/* Of a struct gput_energy_metric: all but its name. */
+#define ENERGY_METRIC_COLUMNS 9
+extern const struct column energy_metric_columns[ENERGY_METRIC_COLUMNS];
+
+/* Of a struct energy_total: the recording as a whole. */
+#define ENERGY_TOTAL_COLUMNS 2
+extern const struct column energy_total_columns[ENERGY_TOTAL_COLUMNS];
+
+struct energy_total {
+    double joules; /* energy_recording_total_without_dram() */
+    double seconds;
+};
+
+/* Over a window. */
+struct energy_total energy_recording_total_of(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
 /*
  * The metrics of these names: the name of a metric with one value for each GPU selects all of them.

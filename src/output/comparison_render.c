@@ -41,7 +41,9 @@ static int render_csv(const struct gput_comparison *comparison,
 {
     struct gput_tables *tables;
     TRY(gput_comparison_tables(comparison, options, &tables, error));
-    int code = gput_tables_render(tables, GPUT_CSV, bytes, length, error);
+    int code = gput_tables_select(tables, "comparison", error);
+    if (code == GPUT_OK)
+        code = gput_tables_render(tables, GPUT_CSV, bytes, length, error);
     gput_tables_destroy(tables);
     return code;
 }

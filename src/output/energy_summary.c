@@ -27,22 +27,8 @@ static void add_metrics(const struct gput_energy_recording *recording,
         const char *name = gput_energy_recording_name(recording, i);
         if (gput_energy_recording_metric(recording, name, window, &metric, NULL) != GPUT_OK)
             continue;
-        struct doc *object = doc_add_object(metrics, name);
-        doc_add_string(object, "group", metric.group);
-        if (metric.device)
-            doc_add_string(object, "device", metric.device);
-        else
-            doc_add_null(object, "device");
-        if (metric.unit)
-            doc_add_string(object, "unit", metric.unit);
-        else
-            doc_add_null(object, "unit");
-        doc_add_double(object, "total", metric.total);
-        doc_add_double(object, "average", metric.average);
-        doc_add_double(object, "max", metric.max);
-        doc_add_double(object, "seconds", metric.seconds);
-        doc_add_int(object, "points", (int64_t)metric.points);
-        doc_add_int(object, "segments", (int64_t)metric.segments);
+        columns_add_to_doc(
+            energy_metric_columns, ENERGY_METRIC_COLUMNS, &metric, doc_add_object(metrics, name));
     }
 }
 
@@ -51,9 +37,8 @@ static void write_json(const struct gput_energy_recording *recording,
 {
     const struct energy_record *record = recording->record;
     struct doc *root = doc_create_object();
-    doc_add_double(
-        root, "total_power_draw", energy_recording_total_without_dram(recording, window));
-    doc_add_double(root, "exp_duration", gput_energy_recording_seconds(recording, window));
+    const struct energy_total total = energy_recording_total_of(recording, window);
+    columns_add_to_doc(energy_total_columns, ENERGY_TOTAL_COLUMNS, &total, root);
     add_metrics(recording, window, root);
     if (root && record->metadata)
         doc_add_copy(root, "metadata", record->metadata);

@@ -100,11 +100,19 @@ static void energy_has_columns_where_it_is_known(void **state)
     (void)state;
     struct gput_analysis *analysis = make(false);
     analysis->has_energy = true;
+    analysis->energy[GPUT_ENERGY_TOTAL] = 20;
+    analysis->energy[GPUT_ENERGY_DRAM] = NAN;
     analysis->blocks[0].energy[GPUT_ENERGY_TOTAL] = 12;
     struct gput_tables *tables = tables_of(analysis);
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
     assert_true(gput_table_double(blocks, 0, column(blocks, "energy_total")) == 12);
     assert_string_equal(gput_table_column_unit(blocks, column(blocks, "energy_dram")), "joules");
+    const struct gput_table *energy = gput_tables_find(tables, "energy");
+    assert_true(gput_table_double(energy, 0, column(energy, "total")) == 20);
+    assert_true(gput_table_is_missing(energy, 0, column(energy, "dram")));
+    gput_tables_destroy(tables);
+    tables = tables_of(make(false));
+    assert_null(gput_tables_find(tables, "energy"));
     gput_tables_destroy(tables);
 }
 

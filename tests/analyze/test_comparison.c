@@ -179,6 +179,33 @@ static void a_table_has_a_row_a_figure_and_session(void **state)
     gput_tables_destroy(tables);
 }
 
+static void a_table_lists_what_all_files_have_as_integers(void **state)
+{
+    (void)state;
+    unsigned char maximum = 1u << GPUT_MAX;
+    for (int statistic = GPUT_MIN; statistic <= GPUT_MAX; statistic++) {
+        struct gput_comparison *comparison = comparison_create();
+        struct gput_comparison_options options = {.size = sizeof options};
+        struct gput_tables *tables;
+        options.statistic = (enum gput_statistic)statistic;
+        add(comparison, "A", 4, "a");
+        add(comparison, "B", 1, "a");
+        for (size_t i = 0; i < comparison->n_sessions; i++) {
+            struct gput_analysis *analysis = comparison->sessions[i].runs[0];
+            analysis->overall_integers = calloc(analysis->n_measurements, 1);
+            analysis->overall_integers[0] = maximum;
+        }
+        assert_int_equal(match(comparison, NULL), GPUT_OK);
+        assert_int_equal(gput_comparison_tables(comparison, &options, &tables, NULL), GPUT_OK);
+        const struct gput_table *table = gput_tables_find(tables, "whole_numbers");
+        assert_int_equal(gput_table_row_count(table), statistic == GPUT_MAX);
+        if (statistic == GPUT_MAX)
+            assert_string_equal(gput_table_text(table, 0, 0), "main_ram");
+        gput_tables_destroy(tables);
+        gput_comparison_destroy(comparison);
+    }
+}
+
 static void assert_rule(
     const struct gput_comparison *comparison, const char *rule, const char *expected)
 {
@@ -326,6 +353,7 @@ int main(void)
         cmocka_unit_test(values_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(several_runs_are_compared_by_their_mean_and_spread),
         cmocka_unit_test(a_table_has_a_row_a_figure_and_session),
+        cmocka_unit_test(a_table_lists_what_all_files_have_as_integers),
         cmocka_unit_test(rules_hold_or_not),
         cmocka_unit_test(any_rise_from_0_breaks_a_rule),
         cmocka_unit_test(a_rule_may_name_a_block_as_any_session_does),

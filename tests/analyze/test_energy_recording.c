@@ -187,6 +187,31 @@ static void a_curve_is_a_table(void **state)
     gput_tables_destroy(tables);
 }
 
+static void the_summary_is_a_table_of_metrics(void **state)
+{
+    (void)state;
+    struct gput_tables *tables;
+    enum { NAME, GROUP, DEVICE, UNIT, TOTAL, AVERAGE, MAX, SECONDS, POINTS, SEGMENTS };
+    assert_int_equal(gput_energy_recording_summary_tables(recording, NULL, &tables, NULL), GPUT_OK);
+    const struct gput_table *total = gput_tables_find(tables, "total");
+    assert_true(gput_table_double(total, 0, 0) == 67.5);
+    assert_true(gput_table_double(total, 0, 1) == gput_energy_recording_seconds(recording, NULL));
+    const struct gput_table *metrics = gput_tables_find(tables, "metrics");
+    assert_int_equal(gput_table_row_count(metrics), gput_energy_recording_count(recording));
+    size_t row = 0;
+    while (strcmp(gput_table_text(metrics, row, NAME), "intel_power") != 0)
+        row++;
+    assert_string_equal(gput_table_text(metrics, row, GROUP), "cpu");
+    assert_true(gput_table_is_missing(metrics, row, DEVICE));
+    assert_string_equal(gput_table_text(metrics, row, UNIT), "watts");
+    assert_true(gput_table_double(metrics, row, TOTAL) == 67.5);
+    assert_true(gput_table_double(metrics, row, MAX) == 30);
+    assert_true(gput_table_double(metrics, row, SECONDS) == 3.5);
+    assert_int_equal(gput_table_int(metrics, row, POINTS), 4);
+    assert_int_equal(gput_table_int(metrics, row, SEGMENTS), 2);
+    gput_tables_destroy(tables);
+}
+
 static void a_window_cuts_its_rows(void **state)
 {
     (void)state;
@@ -242,6 +267,7 @@ int main(void)
         cmocka_unit_test(a_window_is_of_a_metric),
         cmocka_unit_test(bounds_can_be_seconds_since_1970),
         cmocka_unit_test(a_curve_is_a_table),
+        cmocka_unit_test(the_summary_is_a_table_of_metrics),
         cmocka_unit_test(a_window_cuts_its_rows),
         cmocka_unit_test(a_broken_optional_file_is_a_warning),
         cmocka_unit_test(what_there_is_not_is_an_error),

@@ -127,7 +127,7 @@ class Leaks(package.PackageTest):
         def work():
             recording = _native.Recording("rec")
             recording.metrics, recording.warning, recording.metric("intel_power", "1"), recording.seconds(None, "1")
-            recording.seconds(), recording.render(_native.JSON), recording.draw(["intel_power"])
+            recording.seconds(), recording.text(), recording.summary(), recording.draw(["intel_power"])
             recording.curves(["intel_power"], "1")["intel_power"].column(0).tolist()
             for wrong in (lambda: recording.metric("x"), lambda: recording.seconds("x"), lambda: recording.curves(["intel_power", "x"]),
                           lambda: recording.draw([1]), lambda: _native.Recording("no")):  # fmt: skip
@@ -146,8 +146,8 @@ class Leaks(package.PackageTest):
 
         def work():
             gput.SubTrackingAnalyzer("tracking.csv", "sub-tracking.csv").tables(details=True, split="process")
-            _native.analyze("tracking.csv", "sub-tracking.csv", _native.JSON)
-            _native.analyze("tracking.csv", None, _native.PICKLE)
+            gput.SubTrackingResults.load("r.pkl")
+            gput.TrackingComparison({"A": "r.pkl"}).compare()
 
         self.check(work)
 
