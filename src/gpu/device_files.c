@@ -1,5 +1,6 @@
 #include "gpu/device_files.h"
 
+#include "os/proc_stat.h"
 #include "os/procfs.h"
 
 #include <errno.h>
@@ -38,6 +39,14 @@ static enum finding find_in_folder(
     return ABSENT;
 }
 
+/* An ended process has nothing open; until it is waited for, root alone may list that. */
+static bool has_ended(const char *procfs_root, pid_t pid)
+{
+    struct proc_stat stat;
+    return proc_stat_read(procfs_root, pid, &stat, NULL) == GPUT_OK && stat.state == 'Z' &&
+           stat.thread_count <= 1;
+}
+
 static enum finding find(const char *procfs_root, pid_t pid, const char *prefix, const char *but)
 {
     char path[PROCFS_PATH_SIZE];
@@ -47,7 +56,7 @@ static enum finding find(const char *procfs_root, pid_t pid, const char *prefix,
                      ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
                      : -1;
     if (folder < 0)
-        return errno == ENOENT || errno == ESRCH ? ABSENT : UNKNOWN; /* the process has ended */
+        return errno == ENOENT || errno == ESRCH || has_ended(procfs_root, pid) ? ABSENT : UNKNOWN;
     if (procfs_list_fd(folder, &descriptors) == GPUT_OK)
         finding = find_in_folder(folder, &descriptors, prefix, but);
     pid_vector_finish(&descriptors);
