@@ -82,6 +82,7 @@ def show(arguments):
 def _end(status):
     """As the command ended."""
     if status < 0:
+        sys.stdout.flush()  # a signal that ends us would take the summary with it
         if -status not in (signal.SIGKILL, signal.SIGSTOP):
             signal.signal(-status, signal.SIG_DFL)
         os.kill(os.getpid(), -status)
