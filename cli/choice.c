@@ -58,6 +58,32 @@ static bool is_near(
     return *far <= (int)(length > n_candidate ? length : n_candidate) / 3;
 }
 
+/* Whether the words have a part of three letters or more in common: --limit-ram and --limit. */
+static bool have_a_part_in_common(
+    const char *word, size_t length, const char *candidate, size_t n_candidate)
+{
+    for (size_t i = 0, n = 0; i < length; i += n + 1) {
+        n = strcspn(word + i, "-");
+        for (size_t j = 0, m = 0; n > 2 && j < n_candidate; j += m + 1) {
+            m = strcspn(candidate + j, "- ");
+            if (m == n && strncmp(word + i, candidate + j, n) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void choice_suggest_by_part(const char *words, const char *word, char *text, size_t size)
+{
+    size_t length = strlen(word);
+    text[0] = '\0';
+    for (int found = 0; *words && found < 2; words = skip_word(words)) {
+        size_t used = strlen(text), n = strcspn(words, " ");
+        if (have_a_part_in_common(word, length, words, n))
+            snprintf(text + used, size - used, "%s%.*s", found++ ? " or " : "", (int)n, words);
+    }
+}
+
 void choice_suggest(
     const char *words, const char *word, const char *prefix, char *text, size_t size)
 {

@@ -22,6 +22,10 @@ int choice_find(const char *words, const char *word);
 void choice_suggest(
     const char *words, const char *word, const char *prefix, char *text, size_t size);
 
+/* The same of words that have a part between dashes in common with it, as --limit-ram and --limit
+ * have. The first two of the list. */
+void choice_suggest_by_part(const char *words, const char *word, char *text, size_t size);
+
 /*
  * Reads the word given to an option: *choice is its position in the option's list. `noun` is what
  * messages call the value. Errors: GPUT_ERROR_INVALID, `"jsno" is not a valid format: did you mean

@@ -3,6 +3,8 @@
 #include "fix-script.h"
 #include "message.h"
 #include "report.h"
+#include "screen.h"
+#include "wrap.h"
 
 #include <gputracker/doctor.h>
 
@@ -15,6 +17,20 @@ static const char *from_environment(const char *name)
 {
     const char *value = getenv(name);
     return value && value[0] ? value : NULL;
+}
+
+/* Replaces findings for people by the same in lines that a terminal shows whole. */
+static int wrap(char **text, size_t *length, struct gput_error *error)
+{
+    char *wrapped;
+    FILE *file = open_memstream(&wrapped, length);
+    if (!file)
+        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    wrap_columns(file, *text, (int)screen_columns(STDOUT_FILENO));
+    bool failed = fclose(file) != 0;
+    free(*text);
+    *text = wrapped;
+    return failed ? fail(error, GPUT_ERROR_MEMORY, "Out of memory.") : GPUT_OK;
 }
 
 static int examine(const struct arguments *arguments, struct gput_error *error)
@@ -39,6 +55,8 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
         length = code == GPUT_OK ? strlen(text) : 0;
     } else if (code == GPUT_OK) {
         code = gput_doctor_render(doctor, format, &text, &length, error);
+        if (code == GPUT_OK && format == GPUT_TEXT && !report_is_file(output))
+            code = wrap(&text, &length, error);
     }
     if (code == GPUT_OK)
         code = report_write_bytes(output, STDOUT_FILENO, text, length, error);

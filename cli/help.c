@@ -2,6 +2,7 @@
 
 #include "choice.h"
 #include "topic.h"
+#include "wrap.h"
 
 #include <string.h>
 
@@ -11,37 +12,7 @@
 #define COMMAND_TEXT_COLUMN 28
 #define TOPIC_TEXT_COLUMN 14
 
-#define HELP_WIDTH 80
-
-/*
- * Writes a text in lines of at most HELP_WIDTH columns, each but the first indented by `indent`
- * blanks; the first begins at column `column`. Line ends of the text are kept.
- */
-static void wrap(FILE *file, const char *text, int column, int indent)
-{
-    bool begins = true; /* no word is on this line yet */
-    while (*text) {
-        int length = (int)strcspn(text, " \n");
-        if (column > indent && column + !begins + length > HELP_WIDTH) {
-            fprintf(file, "\n%*s", indent, "");
-            column = indent;
-        } else if (!begins) {
-            fputc(' ', file);
-            column++;
-        }
-        begins = false;
-        fprintf(file, "%.*s", length, text);
-        column += length;
-        text += length;
-        if (*text == '\n') {
-            fprintf(file, "\n%*s", text[1] && text[1] != '\n' ? indent : 0, "");
-            column = indent;
-            begins = true;
-        }
-        text += *text != '\0';
-    }
-    fputc('\n', file);
-}
+enum { HELP_WIDTH = 80 };
 
 void help_option_usage(const struct option *option, char *buffer, size_t size)
 {
@@ -67,7 +38,7 @@ static void print_entry(FILE *file, const char *term, const char *text, int colu
         fprintf(file, "\n%*s", column, "");
     else
         fprintf(file, "%*s", column - used, "");
-    wrap(file, text, column, column);
+    wrap_text(file, text, column, column, HELP_WIDTH);
 }
 
 static void print_options(FILE *file, const enum option_id *ids)
@@ -83,7 +54,7 @@ static void print_options(FILE *file, const enum option_id *ids)
 static void print_usage(FILE *file, const struct command *command)
 {
     int column = fprintf(file, "    gpu-tracker %s%s", command->name, command->name[0] ? " " : "");
-    wrap(file, command->usage, column, USAGE_INDENT);
+    wrap_text(file, command->usage, column, USAGE_INDENT, HELP_WIDTH);
 }
 
 /* Lines of examples as they are typed. */
@@ -116,7 +87,7 @@ static void print_commands_of(FILE *file, enum topic_id id)
 /* As the help of the older command begins, whose users expect its options here. */
 static void print_program(FILE *file, const struct command *program)
 {
-    wrap(file, program->help, 0, 0);
+    wrap_text(file, program->help, 0, 0, HELP_WIDTH);
     fputs("\nUsage:\n    gpu-tracker -h | --help\n    gpu-tracker -v | --version\n", file);
     print_usage(file, program);
     fputs("    gpu-tracker COMMAND [OPTIONS] ...\n"
@@ -147,7 +118,7 @@ void help_print_topics(FILE *file)
         print_entry(file, topic((enum topic_id)id)->name, topic((enum topic_id)id)->summary,
             TOPIC_TEXT_COLUMN);
         fprintf(file, "%*s", TOPIC_TEXT_COLUMN, "");
-        wrap(file, list, TOPIC_TEXT_COLUMN, TOPIC_TEXT_COLUMN);
+        wrap_text(file, list, TOPIC_TEXT_COLUMN, TOPIC_TEXT_COLUMN, HELP_WIDTH);
     }
 }
 
@@ -232,10 +203,10 @@ void help_print(FILE *file, const struct command *command)
     print_usage(file, command);
     print_examples(file, command->examples);
     fputc('\n', file);
-    wrap(file, command->help, 0, 0);
+    wrap_text(file, command->help, 0, 0, HELP_WIDTH);
     if (command->note && command->note()[0]) {
         fputc('\n', file);
-        wrap(file, command->note(), 0, 0);
+        wrap_text(file, command->note(), 0, 0, HELP_WIDTH);
     }
     print_options(file, command->options);
 }

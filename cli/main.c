@@ -9,6 +9,7 @@
  *   arguments.c          what it has: options and operands
  *   choice.c             one word out of a list; what is not in it is refused with the nearest
  *   topic.c              what one may want, and the commands for it
+ *   wrap.c               lines that are not longer than a terminal is wide
  *   help.c               help and -h; generate-man.c and generate-completions.c make their files
  *                        from the same tables when the program is built
  *   cmd-*.c              one command each
@@ -81,6 +82,16 @@ static int run_command(struct arguments *arguments)
     return arguments->command->function(arguments);
 }
 
+static void refuse(const struct arguments *arguments, const struct gput_error *error)
+{
+    char options[OPTIONS_TEXT_SIZE];
+    message_error(error);
+    if (!arguments->needs_options_listed)
+        return;
+    parse_describe_options(arguments->command, options);
+    message_note(options);
+}
+
 int main(int argc, char **argv)
 {
     standard_streams_fill();
@@ -95,7 +106,7 @@ int main(int argc, char **argv)
     if (parse_arguments(argc, argv, &arguments, &error) == GPUT_OK)
         status = run_command(&arguments);
     else
-        message_error(&error);
+        refuse(&arguments, &error);
     arguments_finish(&arguments);
     return status;
 }

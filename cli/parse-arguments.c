@@ -148,7 +148,7 @@ static const char *name_after_blank(const struct command *command, char buffer[6
 }
 
 /* Of a list of options, so that a message holds it. */
-enum { MAX_LISTED = 380 };
+enum { MAX_LISTED = 300 };
 
 static void list_options(const enum option_id *ids, char *list, size_t size)
 {
@@ -161,17 +161,21 @@ static void list_options(const enum option_id *ids, char *list, size_t size)
     }
 }
 
-/* Who does not know --tf calls it what help calls its value: --tracking-file. One word says too
- * little for that. */
-static void suggest_by_value(const enum option_id *ids, const char *name, char *near, size_t size)
+/* Who does not know --tf calls it what help calls its value: --tracking-file, or --tracking. One
+ * word says too little for that. */
+static void suggest_by_value(
+    const enum option_id *ids, const char *name, bool by_part, char *near, size_t size)
 {
-    for (; *ids != OPTION_END; ids++) {
+    for (near[0] = '\0'; *ids != OPTION_END; ids++) {
         const struct option *row = option(*ids);
         char value[64], buffer[64];
         if (!row->argument || !strchr(row->argument, '-'))
             continue;
         snprintf(value, sizeof value, "--%s", row->argument);
-        choice_suggest(value, name, "", near, size);
+        if (by_part)
+            choice_suggest_by_part(value, name, near, size);
+        else
+            choice_suggest(value, name, "", near, size);
         if (near[0]) {
             snprintf(near, size, "%s=<%s>", option_name(row, buffer), row->argument);
             return;
@@ -179,22 +183,38 @@ static void suggest_by_value(const enum option_id *ids, const char *name, char *
     }
 }
 
-static int unknown_option(
-    const struct arguments *arguments, const char *name, struct gput_error *error)
+/* What an unknown option may stand for, the likeliest first; "" when nothing is near. */
+static void suggest_option(
+    const enum option_id *ids, const char *list, const char *name, char *near, size_t size)
 {
-    char command[64], list[1024], near[80], question[112] = ".";
-    list_options(arguments->command->options, list, sizeof list);
-    choice_suggest(list, name, "", near, sizeof near);
+    choice_suggest(list, name, "", near, size);
     if (!near[0])
-        suggest_by_value(arguments->command->options, name, near, sizeof near);
+        suggest_by_value(ids, name, false, near, size);
+    if (!near[0])
+        choice_suggest_by_part(list, name, near, size);
+    if (!near[0])
+        suggest_by_value(ids, name, true, near, size);
+}
+
+void parse_describe_options(const struct command *command, char text[OPTIONS_TEXT_SIZE])
+{
+    char name[64];
+    int used = snprintf(
+        text, OPTIONS_TEXT_SIZE, "Options of gpu-tracker%s: ", name_after_blank(command, name));
+    list_options(command->options, text + used, OPTIONS_TEXT_SIZE - (size_t)used);
+}
+
+static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
+{
+    char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[80], question[112] = ".";
+    list_options(arguments->command->options, list, sizeof list);
+    suggest_option(arguments->command->options, list, name, near, sizeof near);
     if (near[0])
         snprintf(question, sizeof question, ": did you mean %s?", near);
-    name_after_blank(arguments->command, command);
-    if (strlen(list) > MAX_LISTED)
-        return fail(error, GPUT_ERROR_INVALID,
-            "Unknown option %s%s gpu-tracker%s -h lists them all", name, question, command);
-    return fail(error, GPUT_ERROR_INVALID, "Unknown option %s%s Options of gpu-tracker%s: %s", name,
-        question, command, list);
+    parse_describe_options(arguments->command, all);
+    arguments->needs_options_listed = strlen(all) > MAX_LISTED;
+    return fail(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,
+        arguments->needs_options_listed ? "" : " ", arguments->needs_options_listed ? "" : all);
 }
 
 static int missing_value(const struct option *row, const char *name, struct gput_error *error)

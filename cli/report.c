@@ -103,14 +103,14 @@ enum gput_format report_picture_format(const char *path, enum gput_format usual)
 }
 
 /* "-" is the standard output, and without a name there is the screen. */
-static bool is_file(const char *path)
+bool report_is_file(const char *path)
 {
     return path && strcmp(path, "-") != 0;
 }
 
 int report_check_output(const char *path, struct gput_error *error)
 {
-    return is_file(path) ? gput_file_check(path, error) : GPUT_OK;
+    return report_is_file(path) ? gput_file_check(path, error) : GPUT_OK;
 }
 
 /* A pipe whose reader has gone, or a terminal that hung up. */
@@ -151,7 +151,7 @@ static int write_to_screen(
 int report_write_bytes(
     const char *path, int screen_fd, const char *bytes, size_t length, struct gput_error *error)
 {
-    if (is_file(path))
+    if (report_is_file(path))
         return gput_file_write(path, bytes, length, error);
     return write_to_screen(path ? STDOUT_FILENO : screen_fd, bytes, length, SCREEN_WAITS, error);
 }
@@ -171,7 +171,7 @@ static int render(const struct report *report, enum gput_format format,
     const struct gput_results *results, const struct gput_processes *processes, char **bytes,
     size_t *length, struct gput_error *error)
 {
-    bool to_file = is_file(report->path);
+    bool to_file = report_is_file(report->path);
     int fd = report->path ? STDOUT_FILENO : report->screen_fd;
     struct gput_report_options options = gput_report_options_default();
     options.processes = processes;
@@ -218,7 +218,7 @@ int report_write(const struct report *report, const struct gput_results *results
     int code = render(report, report->format, results, processes, &bytes, &length, error);
     if (code != GPUT_OK)
         return code;
-    if (is_file(report->path))
+    if (report_is_file(report->path))
         code = gput_file_write_until(report->path, bytes, length, report->stop_fd, error);
     else
         code = write_rendered(report, report->format,

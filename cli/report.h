@@ -30,6 +30,9 @@ enum gput_format report_picture_format(const char *path, enum gput_format usual)
  */
 int report_check_output(const char *path, struct gput_error *error);
 
+/* Whether an output is a file: it is neither NULL nor "-". */
+bool report_is_file(const char *path);
+
 /* Writes to `path`, completely or not at all; "-" is the standard output, NULL `screen_fd`. Errors:
  * GPUT_ERROR_STATE when the screen is a pipe that its reader has closed. */
 int report_write_bytes(

@@ -87,5 +87,5 @@ bool screen_takes_escapes(int fd)
 unsigned screen_columns(int fd)
 {
     struct winsize size;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 100;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }

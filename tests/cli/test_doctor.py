@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from command import AS_NOBODY, BUILD, COMMAND, SOURCE, CommandTest, main
+from terminal_screen import ViewTerminal
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 NO_GPU = {"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": "/nonexistent"}
@@ -78,6 +79,19 @@ class Doctor(CommandTest):
         text = self.doctor(scenario=scenario)
         self.assertIn("\nGPU 0: NVIDIA A\n   UUID: GPU-aaaa\n   PCI address: 0000:41:00.0\n   RAM capacity: 16.0 gigabytes\n", text)
         self.assertIn("\n   Missing: power: not supported by this GPU\n", text)
+
+    def test_lines_fit_a_terminal_and_files_have_them_whole(self):
+        text = self.doctor(**NO_GPU)
+        for line in text.splitlines():
+            self.assertLessEqual(len(line), 80)
+        self.doctor("-o", "doctor.txt", **NO_GPU)
+        whole = (self.folder / "doctor.txt").read_text()
+        self.assertGreater(max(map(len, whole.splitlines())), 80)
+        self.assertEqual(text.split(), whole.split())
+        terminal = ViewTerminal(["doctor"], self.folder, columns=60, **NO_GPU)
+        self.addCleanup(terminal.close)
+        self.assertEqual(terminal.end(), 0)
+        self.assertIn(b"CPU and\r\n" + b" " * 26 + b"RAM of the system\r\n", terminal.written)
 
     def test_a_driver_that_fails_comes_with_the_way_out(self):
         nvml = self.findings(scenario="code nvmlInit 18\n")["sources"]["nvml"]

@@ -167,18 +167,23 @@ class WrongUse(CommandTest):
         for name, option in ("--trackng-file=x", "--tf=<tracking-file>"), ("--sleep-time", "--st=<sleep-time>"):
             with self.subTest(name):
                 said = self.run_command("run", name, "--", "true").stderr
-                self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {option}? ", said)
+                self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {option}?\n", said)
 
     def test_an_unknown_option_is_refused_with_the_nearest_and_all_of_them(self):
         for command in [["run", "true"], ["attach", "1"]]:
             names = re.findall(r"(?m)^    (?:-. )?(--[a-z-]+)", self.run_command(*command[:-1], "-h").stdout)
             done = self.run_command("--overwirte", *command)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, r"\Agpu-tracker: Unknown option --overwirte: did you mean --overwrite\? ")
-            said = done.stderr.strip()
-            self.assertTrue(said.split(": ")[-1].split() == names or said.endswith(f"? gpu-tracker {command[0]} -h lists them all"), said)
+            self.assertRegex(done.stderr, r"\Agpu-tracker: Unknown option --overwirte: did you mean --overwrite\?\n")
+            self.assertEqual(done.stderr.strip().split(f"Options of gpu-tracker {command[0]}: ")[-1].split(), names)
+            self.assertTrue(all(line.startswith("gpu-tracker: ") for line in done.stderr.splitlines()), done.stderr)
             self.assertIn(f": did you mean {names[-1]}", self.run_command(names[-1] + "x", *command).stderr)
         self.assertNotIn("did you mean", self.run_command("--nonsense", "-e", "true").stderr)
+
+    def test_an_option_with_a_part_of_another_name_is_told_that_name(self):
+        for name, nearest in ("--limit-ram=8GB", "--ram or --limit"), ("--no-overwrite", "--overwrite"), ("--sleep", "--st=<sleep-time>"):
+            said = self.run_command("run", name, "--", "true").stderr
+            self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {nearest}?\n", said)
 
     def test_a_wrong_value_names_the_option_and_the_valid_ones(self):
         units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"
