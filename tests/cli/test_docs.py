@@ -13,6 +13,7 @@ import subprocess
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
 from command import BUILD, COMMAND, PATIENCE, SOURCE, CommandTest, main, wait_until
+from report_data import PAGE
 
 FIXTURES = SOURCE / "tests" / "fixtures"
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
@@ -75,7 +76,9 @@ class Documented(CommandTest):
         self.waiting = subprocess.Popen(["sleep", "1000"])
         self.addCleanup(self.waiting.wait)
         self.addCleanup(self.waiting.kill)
+        (self.folder / "page.html").write_text(PAGE)
         self.environment = {name: value for name, value in os.environ.items() if name != "GPUT_CONFIG"} | {
+            "GPUT_REPORT_PAGE": str(self.folder / "page.html"),  # there is none where npm was not
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "PID": str(self.waiting.pid), "url": "x"}
 
     def prepare_sessions(self):

@@ -61,7 +61,8 @@ class Exact(CommandTest):
                 "os.unlink('big'); print(filled, file=open('filled', 'w'))")
         report = self.track(command=python(code))
         self.assertLess(report["accounting"]["bytes"]["written_to_storage"], 10e6)
-        self.assertEqual(report["sources"]["counts"]["state"], "exact")
+        if self.knows_ends(report):
+            self.assertEqual(report["sources"]["counts"]["state"], "exact")
         if int((self.folder / "filled").read_text()) >= 20e6:  # not so where files are in RAM
             source = report["sources"]["written_to_storage"]
             self.assertEqual(source["state"], "sampled")
@@ -165,7 +166,7 @@ class Exact(CommandTest):
         for _ in range(3):
             seconds = self.track("spin", 0.001)["accounting"]["cpu_seconds"]
             self.assertGreater(seconds["sampled"], 0.0009)
-            self.assertLessEqual(seconds["captured_percent"], 100)
+            self.assertLessEqual(seconds["captured_percent"] or 0, 100)  # None: something else may have been started
             self.assertAlmostEqual(seconds["kernel_user"] + seconds["kernel_system"], seconds["kernel"], delta=3e-6)
 
     def private_groups(self) -> list[str]:

@@ -99,7 +99,9 @@ class Labels(CommandTest):
             with self.subTest(user=become.__name__):
                 become()
                 self.assert_at_least(self.consume(*COME_AND_GO), "ram", "threads")
-                self.assertNotRegex(self.consume("alloc", 20)["sources"]["ram"]["reason"], "at least")
+                report = self.consume("alloc", 20)
+                if report["accounting"]["processes"]["missed"] == 0:  # None where some may have been, for all that is known
+                    self.assertNotRegex(report["sources"]["ram"]["reason"], "at least")
 
     def test_bounds_hold_where_one_of_300_was_not_waited_for(self):
         for become in self.users():

@@ -3,14 +3,17 @@
 import collections
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from command import AS_NOBODY, BUILD, PATIENCE, SOURCE, CommandTest, main, wait_until
 from region_rows import check_nesting
+from report_data import PAGE
 
 PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
 COLLECTORS = BUILD / "collectors"
@@ -221,11 +224,18 @@ class Refused(RegionsTest):
 class Used(RegionsTest):
     """What is made of them."""
 
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.page = pathlib.Path(folder) / "page.html"  # the command has none where npm was not
+        self.page.write_text(PAGE)
+
     def run_program(self, *options):
         return self.run_command(
             *("run", "--regions", "--st", "0.02", "--tf", "samples.sqlite", *options, "--", PROGRAM),
             *("push:-:all", "push:lib:part", "sleep:200", "pop:lib", "sleep:100", "pop:-"),
-            env=ENVIRONMENT,
+            env=ENVIRONMENT | {"GPUT_REPORT_PAGE": str(self.page)},
         )
 
     def test_the_report_has_what_each_used(self):
@@ -249,7 +259,8 @@ class Used(RegionsTest):
         done = self.run_command("timeline", "merge", "-o", "timeline.json", "samples.sqlite", marks)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nvtx:lib/part", (self.folder / "timeline.json").read_text())
-        done = self.run_command("report", "-o", "report.html", "samples.sqlite", "--stf", marks)
+        done = self.run_command(
+            "report", "-o", "report.html", "samples.sqlite", "--stf", marks, env=ENVIRONMENT | {"GPUT_REPORT_PAGE": str(self.page)})
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_exact_figures(self):

@@ -427,7 +427,7 @@ class Traces(ReportTest):
             self.run_command("sub-track", "compare", "-m", "a=analysis.json", "-m", "b=analysis.json", "-f", form, "-o", f"comparison.{form}")
             for name, hint in (("analysis", "name the tracking file that it was made of"), ("comparison", "name the tracking files of its sessions")):
                 for command in ("report", "-o", "r.html"), ("plot", "-o", "p.svg"):
-                    done = self.run_command(command[0], f"{name}.{form}", *command[1:])
+                    done = self.run_command(command[0], f"{name}.{form}", *command[1:], env=self.environment)
                     self.assertEqual(done.returncode, 1)
                     self.assertIn(hint, done.stderr)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import sqlite3
 import time
@@ -35,7 +36,8 @@ class AtTheEnd(ReportTest):
         self.assertNotIn("processes", results)
         cards = report.cards()
         self.assertAlmostEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
-        self.assertGreaterEqual(cards["ram"]["at_most"], cards["ram"]["at_least"])
+        # There is no bound where something else may have been started.
+        self.assertGreaterEqual(cards["ram"].get("at_most", math.inf), cards["ram"]["at_least"])
         self.assertIn("exit status 4", session["summary"])
 
     def test_bytes_are_a_curve_that_adds_up(self):
@@ -46,9 +48,13 @@ class AtTheEnd(ReportTest):
         self.assertEqual(rows[0][1:], (0, 0))
         for column in zip(*rows):
             self.assertEqual(list(column), sorted(column))
-        accounting = json.loads((self.folder / "r.json").read_text())["accounting"]["bytes"]
-        # Exit records have up to 1023 bytes of a thread less.
-        self.assertTrue(21 * 2**20 <= rows[-1][2] <= accounting["written"] <= rows[-1][2] + 50 * 1023, (rows, accounting))
+        results = json.loads((self.folder / "r.json").read_text())
+        accounting = results["accounting"]["bytes"]
+        self.assertTrue(21 * 2**20 <= accounting["written"], accounting)
+        self.assertLessEqual(rows[-1][2], accounting["written"])
+        if results["sources"]["process_ends"]["state"] != "unavailable":
+            # Exit records have up to 1023 bytes of a thread less. Without them the curve ends with the last tick.
+            self.assertLessEqual(accounting["written"], rows[-1][2] + 50 * 1023, rows)
         times, written = Report(self.folder / "x.html").series()["io_write"]
         total = sum(rate * (end - begin) for begin, end, rate in zip(times, times[1:], written[1:]))
         self.assertAlmostEqual(total, rows[-1][2], delta=1e-4 * total)  # times and rates are rounded
@@ -113,7 +119,8 @@ class AtTheEnd(ReportTest):
         (session,) = report.sessions
         cards = report.cards()
         self.assertEqual(session["kind"], "tracking")
-        self.assertEqual(cards["ram"]["at_most"], round(results["peaks"]["combined_at_most"] * 1e6))
+        most = results["peaks"]["combined_at_most"]
+        self.assertEqual(cards["ram"].get("at_most"), most and round(most * 1e6))
         self.assertEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])
         self.assertEqual({source["name"]: source["reason"] for source in session["sources"]},
                          {name: source["reason"] for name, source in results["sources"].items()})

@@ -180,7 +180,7 @@ class WrongUse(CommandTest):
             self.assertIn(f": did you mean {names[-1]}", self.run_command(names[-1] + "x", *command).stderr)
         self.assertNotIn("did you mean", self.run_command("--nonsense", "-e", "true").stderr)
 
-    def test_an_option_with_a_part_of_another_name_is_told_that_name(self):
+    def test_an_option_with_a_part_of_another_name_is_answered_with_that(self):
         for name, nearest in ("--limit-ram=8GB", "--ram or --limit"), ("--no-overwrite", "--overwrite"), ("--sleep", "--st=<sleep-time>"):
             said = self.run_command("run", name, "--", "true").stderr
             self.assertIn(f"Unknown option {name.partition('=')[0]}: did you mean {nearest}?\n", said)
