@@ -135,6 +135,28 @@ static int set_selection(
     return set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error);
 }
 
+/* What marks of the command count; it may also be asked of them by the variable alone. */
+static int set_exact(struct region_recording *recording, const struct arguments *arguments,
+    struct gput_session_options *options, struct gput_error *error)
+{
+    struct gput_blocks_options blocks = gput_blocks_options_default();
+    const char *kinds = arguments_value(arguments, OPTION_REGION_EXACT);
+    struct gput_error why;
+    if (kinds && arguments_value(arguments, OPTION_REGION_MIN))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--region-exact does not go with --region-min: what a region used is read when it "
+            "begins.");
+    if (kinds)
+        TRY(set("GPUT_BLOCK_EXACT", kinds[0] ? kinds : "1", error));
+    int code = gput_blocks_options_read_exact(&blocks, getenv("GPUT_BLOCK_EXACT"), &why);
+    if (kinds && code != GPUT_OK)
+        return fail(error, code, "--region-exact: %s", why.message);
+    options->peaks_are_reset = blocks.block_peaks;
+    if (kinds && gput_blocks_check(&blocks, &why) != GPUT_OK)
+        notes_add(&recording->notes, "--region-exact: %s", why.message);
+    return GPUT_OK;
+}
+
 static void enable(
     struct region_recording *recording, const struct region_sources *sources, const char *command)
 {
@@ -169,6 +191,7 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     int kind = -1;
     *recording = (struct region_recording){.has_sources = list};
     TRY(arguments_read_choice(arguments, OPTION_PHASES, "kind of phases", &kind, error));
+    TRY(set_exact(recording, arguments, options, error));
     recording->derives_phases = kind == 0;
     recording->is_wanted = list || token || recording->derives_phases;
     recording->replaces = options->overwrite;

@@ -110,10 +110,9 @@ static void open_log(void)
     struct gput_error error = {0};
     struct gput_blocks *blocks;
     struct gput_blocks_options options = gput_blocks_options_default();
-    const char *exact = getenv("GPUT_BLOCK_EXACT");
     options.join = true; /* after an execve() there is a log of that process id already */
-    options.exact = options.energy =
-        exact && exact[0] && strcmp(exact, "0") != 0 && opened->min_ns == 0;
+    if (opened->min_ns == 0)
+        gput_blocks_options_read_exact(&options, getenv("GPUT_BLOCK_EXACT"), NULL);
     if (gput_blocks_open(opened->path, &options, &blocks, &error) != GPUT_OK) {
         fail(opened, error.message);
         return;

@@ -112,6 +112,13 @@ enum gput_exact_figure {
                                     stays below an earlier peak */
     GPUT_EXACT_PACKAGE_ENERGY,   /**< joules of the machine's CPU packages, by all processes; their
                                     counters advance about once a millisecond */
+    /* Only where marks were asked for them (gput_blocks_options.block_peaks, .counters): */
+    GPUT_EXACT_BLOCK_PEAK_RSS,      /**< the largest, not the sum: peak RSS of the process within a
+                                         call, in bytes, by all of its threads */
+    GPUT_EXACT_BLOCK_PEAK_RSS_RISE, /**< bytes by which that peak is above the RSS at the start */
+    GPUT_EXACT_INSTRUCTIONS,        /**< of the thread in user space, as the next two */
+    GPUT_EXACT_CYCLES,
+    GPUT_EXACT_CACHE_MISSES,
     GPUT_EXACT_FIGURE_COUNT,
 };
 
@@ -218,8 +225,8 @@ GPUT_API const struct gput_statistics *gput_code_block_usage(
 GPUT_API double gput_code_block_energy(
     const struct gput_code_block *block, enum gput_energy_figure figure);
 
-/** The sum over its calls: concurrent calls (in several threads, or nested) count fully each. NaN
- * when the sub-tracking file does not have it. */
+/** The sum over its calls, or the largest of them (GPUT_EXACT_BLOCK_PEAK_RSS): concurrent calls (in
+ * several threads, or nested) count fully each. NaN when the sub-tracking file does not have it. */
 GPUT_API double gput_code_block_exact(
     const struct gput_code_block *block, enum gput_exact_figure figure);
 

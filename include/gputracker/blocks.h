@@ -21,7 +21,8 @@
  *   .sqlite      table `data`; some tens of microseconds a block
  *   .gputblocks  a log of fixed-size records; under 100 ns a block, no system call, no lock
  *
- * A log takes 16 bytes a block (exact: 112), up to `limit_bytes`. `gpu-tracker sub-track combine
+ * A log takes 16 bytes a block (exact: 112; with peaks or counters 176), up to `limit_bytes`.
+ * `gpu-tracker sub-track combine
  * --mix` converts it.
  *
  * The time of a mark is read as close to the block as possible: the cost of marking is outside of
@@ -75,6 +76,15 @@ struct gput_blocks_options {
     /** The process that marks are of, and its first thread, where one marks for another. Not for
      * `exact`. 0: the calling one. */
     int64_t process_id;
+    /** With `exact`: also the peak of RSS within each call, by all threads of the process. Each
+     * mark reads the kernel's peak (VmHWM) and resets it (/proc/self/clear_refs), so that others
+     * read a lower one of the process; its marks and what reads them have the true one. Costs about
+     * 20 us more a block. Default: no. */
+    bool block_peaks;
+    /** With `exact`: also instructions, cycles and cache misses of the thread in user space
+     * (perf_event_open(2)), of the first 64 threads; costs 2 us more a block and three descriptors
+     * a thread. Default: no. */
+    bool counters;
 };
 
 /** Sets the defaults in a struct of that size; for gput_blocks_options_default(). */
@@ -88,6 +98,22 @@ static inline struct gput_blocks_options gput_blocks_options_default(void)
     return options;
 }
 
+/**
+ * Sets the exact figures that a list asks for, as GPUT_BLOCK_EXACT has it: "1" options.exact and
+ * options.energy; "peak" and "counters" also these. NULL, "" and "0": none of them. Errors:
+ * GPUT_ERROR_INVALID (another word, which is left out).
+ */
+GPUT_API int gput_blocks_options_read_exact(
+    struct gput_blocks_options *options, const char *list, struct gput_error *error);
+
+/**
+ * Whether the figures that these options ask for beyond `exact` can be read here; in a log they are
+ * missing otherwise. Errors say what is missing and why: GPUT_ERROR_PERMISSION (rights, or
+ * kernel.perf_event_paranoid), GPUT_ERROR_NOT_FOUND (the machine has no counters), GPUT_ERROR_STATE
+ * (in use by others), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct gput_error *error);
+
 /* ---- The default log of the process ---- */
 
 /* It is the one state that belongs to the process, so that a block can be marked anywhere in a
@@ -99,7 +125,7 @@ static inline struct gput_blocks_options gput_blocks_options_default(void)
  *
  *   GPUT_BLOCKS_FILE       the path; `%p` stands for the process id. Empty: marks do nothing.
  *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
- *   GPUT_BLOCK_EXACT       1: options.exact and options.energy
+ *   GPUT_BLOCK_EXACT       see gput_blocks_options_read_exact()
  *
  * `path` NULL: GPUT_BLOCKS_FILE, else `<pid>.csv`. `options` NULL: those of the environment.
  * Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.

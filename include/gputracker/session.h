@@ -120,6 +120,9 @@ struct gput_session_options {
     const char *remote_write; /**< where the metrics of `listen` are sent to by Prometheus' remote
                                    write, version 1: "http://host:9090", or with the path where
                                    that is not /api/v1/write; likewise. NULL: nowhere */
+    /** Programs reset the kernel's peak of their RSS, as marks with gput_blocks_options.block_peaks
+     * do: what the kernel says of peaks is then no upper bound. */
+    bool peaks_are_reset;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

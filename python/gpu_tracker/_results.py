@@ -84,8 +84,8 @@ class CodeBlockResults:
     missing_timepoints: measurement -> in how many of the samples it is missing, where it is in some. Its figures are of the
         others; NaN where those are all 0.
     energy: joules of the machine and of the tracked processes while it ran; None: the tracking file has none.
-    exact: what the kernel counted from start to stop of each call: figure -> unit, total, mean, each None where it is not
-        known. None: the marks were made without.
+    exact: what the kernel counted from start to stop of each call: figure -> unit, total, mean (block_peak_rss: max), each
+        None where it is not known. None: the marks were made without.
     """
 
     # Not dataclass fields: the old package's classes have none.
@@ -266,7 +266,7 @@ def _block_of(row, usage, units):
     )
     if row["num_outside_calls"]:
         block.num_outside_calls = row["num_outside_calls"]
-    exact = {name: _exact_of(value, units[f"exact_{name}"], row["num_calls"]) for name, value in _after("exact_", row)}
+    exact = {name: _exact_of(name, value, units[f"exact_{name}"], row["num_calls"]) for name, value in _after("exact_", row)}
     if exact:
         block.exact = exact
     joules = dict(_after("energy_", row))
@@ -280,11 +280,14 @@ def _after(prefix, row):
     return [(name.removeprefix(prefix), value) for name, value in row.items() if name.startswith(prefix)]
 
 
-def _exact_of(total, unit, calls):
-    """A count of the kernel is whole, and stays that."""
-    mean = None if total is None or not calls else total / calls
-    is_count = unit in (None, "bytes") and total is not None and total == int(total)
-    return {**({"unit": unit} if unit else {}), "total": int(total) if is_count else total, "mean": mean}
+def _exact_of(name, value, unit, calls):
+    """A sum over the calls with its mean, or the largest of them. A count of the kernel is whole, and stays that."""
+    is_count = unit in (None, "bytes") and value is not None and value == int(value)
+    figure = {"unit": unit} if unit else {}
+    if name == "block_peak_rss":
+        return {**figure, "max": int(value) if is_count else value}
+    mean = None if value is None or not calls else value / calls
+    return {**figure, "total": int(value) if is_count else value, "mean": mean}
 
 
 def _known(value):

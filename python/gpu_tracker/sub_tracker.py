@@ -77,8 +77,10 @@ def _key(path):
     return path if path[:1] == "/" else f"{os.getcwd()}/{path}"
 
 
-def _is_set(variable):
-    return os.environ.get(variable, "") not in ("", "0")
+def _exact_of_environment():
+    """As the library takes it for marks in C: a word that it does not know is left out."""
+    words = os.environ.get("GPUT_BLOCK_EXACT", "").split(",")
+    return ",".join(word if word in ("peak", "counters") else "1" for word in words if word not in ("", "0"))
 
 
 def _find_log(path, overwrite, joins, exact):
@@ -99,8 +101,8 @@ def _find_log(path, overwrite, joins, exact):
             atexit.unregister(_close_logs)
             atexit.register(_close_logs)
         if exact is None:
-            exact = _is_set("GPUT_BLOCK_EXACT")
-        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins, exact=exact, energy=exact)
+            exact = _exact_of_environment()
+        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins, exact=exact)
         return log
 
 
@@ -143,8 +145,9 @@ class SubTracker(BlockMarker):
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
         if it was removed meanwhile, they create it again, which is an error without `overwrite`.
     exact: record the kernel's counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
-        that calls between two samples have figures too, for some microseconds per call. The first SubTracker that marks
-        in a file decides for the whole file. None: where the environment variable GPUT_BLOCK_EXACT is 1.
+        that calls between two samples have figures too, for some microseconds per call. "peak": also the peak of RSS within
+        each call; "counters": also instructions, cycles and cache misses; or both, with a comma. The first SubTracker that
+        marks in a file decides for the whole file. None: as the environment variable GPUT_BLOCK_EXACT says.
 
     On a full disk marks are lost, and a RuntimeWarning says at the end how many. The file has each call as a whole or
     not at all, and marking resumes when there is space again.
@@ -165,7 +168,7 @@ class SubTracker(BlockMarker):
         code_block_attribute: str | None = None,
         sub_tracking_file: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
         overwrite: bool = False,
-        exact: bool | None = None,
+        exact: bool | str | None = None,
     ) -> None:
         if code_block_name is None:
             frame = sys._getframe(1)
@@ -221,7 +224,7 @@ def sub_track(
     code_block_attribute: str | None = None,
     sub_tracking_file: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
     overwrite: bool = False,
-    exact: bool | None = None,
+    exact: bool | str | None = None,
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """A decorator: each call of the function is a call of the code block.
 

@@ -23,12 +23,12 @@
 
 struct blocks {
     PyObject_HEAD struct gput_blocks *blocks;
-    PyObject *path; /* bytes; absolute */
+    PyObject *path;  /* bytes; absolute */
+    PyObject *exact; /* a text: what its marks count besides, as in GPUT_BLOCK_EXACT */
     pid_t opener;
     int64_t seen_ns; /* when its file was last checked */
     bool waits;      /* SQLite: marks without the GIL, and with `marking` */
     bool is_log;     /* has a file for each process */
-    bool exact;      /* keeps the kernel's counts at each mark */
     unsigned held;   /* `marking`, so many times, by hold_marks(), which `holder` called */
     pthread_t holder;
     pthread_mutex_t marking;
@@ -85,25 +85,46 @@ static PyObject *absolute(const char *path)
     return PyBytes_FromFormat("%s/%s", folder, path);
 }
 
+/* `exact`: a truth value, or a list as in GPUT_BLOCK_EXACT. False: an exception was set. */
+static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_options *options)
+{
+    struct gput_error error;
+    bool is_text = exact && PyUnicode_Check(exact);
+    int is_wanted = exact ? PyObject_IsTrue(exact) : 0;
+    PyObject *text = is_text ? Py_NewRef(exact) : PyUnicode_FromString(is_wanted > 0 ? "1" : "");
+    const char *list = text && is_wanted >= 0 ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    Py_XDECREF(self->exact);
+    self->exact = text;
+    if (!list)
+        return false;
+    if (gput_blocks_options_read_exact(options, list, &error) == GPUT_OK)
+        return true;
+    native_raise(&error);
+    return false;
+}
+
 static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path", "overwrite", "join", "exact", "energy", "thread_ids", NULL};
+    static char *names[] = {"path", "overwrite", "join", "exact", "thread_ids", NULL};
     struct blocks *self = (struct blocks *)object;
     struct gput_blocks_options options = gput_blocks_options_default();
     PyObject *path;
-    int overwrite = 0, join = 0, exact = 0, energy = 0, thread_ids = 0;
+    PyObject *exact = NULL;
+    int overwrite = 0, join = 0, thread_ids = 0;
     if (self->blocks) {
         PyErr_SetString(PyExc_RuntimeError, "A log is opened once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppppp", names, PyUnicode_FSConverter, &path,
-            &overwrite, &join, &exact, &energy, &thread_ids))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppOp", names, PyUnicode_FSConverter, &path,
+            &overwrite, &join, &exact, &thread_ids))
         return -1;
     options.overwrite = overwrite;
     options.join = join;
-    options.exact = exact;
-    options.energy = energy;
     options.thread_ids = thread_ids;
+    if (!read_exact(self, exact, &options)) {
+        Py_DECREF(path);
+        return -1;
+    }
     struct gput_error error;
     Py_XDECREF(self->path);
     self->path = absolute(PyBytes_AsString(path));
@@ -114,7 +135,6 @@ static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
         native_raise(&error);
     self->waits = self->path && ends_in(PyBytes_AsString(self->path), ".sqlite");
     self->is_log = self->path && ends_in(PyBytes_AsString(self->path), ".gputblocks");
-    self->exact = exact;
     self->opener = getpid();
     return self->path && code == GPUT_OK ? 0 : -1;
 }
@@ -139,6 +159,7 @@ static void blocks_dealloc(PyObject *object)
     gput_blocks_close(self->blocks, NULL);
     pthread_mutex_destroy(&self->marking);
     Py_XDECREF(self->path);
+    Py_XDECREF(self->exact);
     freefunc release = PyType_GetSlot(type, Py_tp_free);
     release(object);
     Py_DECREF(type);
@@ -296,7 +317,8 @@ static PyMethodDef blocks_methods[] = {
 
 static PyMemberDef blocks_members[] = {
     {"path", T_OBJECT, offsetof(struct blocks, path), READONLY, "Its absolute path, as bytes."},
-    {"exact", T_BOOL, offsetof(struct blocks, exact), READONLY, "Whether its marks have counts."},
+    {"exact", T_OBJECT, offsetof(struct blocks, exact), READONLY,
+        "What its marks count, as in GPUT_BLOCK_EXACT."},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -1,5 +1,7 @@
 #include "analyze/analysis.h"
 
+#include "analyze/exact_figures.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +100,8 @@ int analysis_name_block(struct gput_code_block *block, const char *name, struct 
 
 double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure)
 {
-    return block->num_calls > 0 ? block->exact[figure] / (double)block->num_calls : NAN;
+    bool is_sum = block->num_calls > 0 && !exact_figure_is_largest(figure);
+    return is_sum ? block->exact[figure] / (double)block->num_calls : NAN;
 }
 
 static bool any_has_energy(

@@ -22,10 +22,10 @@ struct gput_analysis {
     bool has_energy;
     double energy[GPUT_ENERGY_FIGURE_COUNT]; /* joules of the session; NaN: unknown, also when only
                                                 for a part of it */
-    bool has_exact;                          /* the sub-tracking file has counts of the kernel */
-    uint64_t num_lost_calls;                 /* that are not in the sub-tracking file */
-    bool lost_calls_at_least;                /* there may be more */
-    struct doc *static_data;                 /* an object of strings and numbers */
+    unsigned exact; /* the exact figures that the sub-tracking file has: bits 1 << figure */
+    uint64_t num_lost_calls;  /* that are not in the sub-tracking file */
+    bool lost_calls_at_least; /* there may be more */
+    struct doc *static_data;  /* an object of strings and numbers */
     struct gput_code_block *blocks;
     size_t n_blocks;
     bool details;
@@ -47,7 +47,15 @@ void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n);
 /* Gives a block its name. Errors: GPUT_ERROR_MEMORY. */
 int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error);
 
-/* A figure of a call, as a mean over the calls of a block; NaN: unknown, or there was no call. */
+/* Whether to show that figure, which may be unknown. */
+static inline bool analysis_shows_exact(
+    const struct gput_analysis *analysis, enum gput_exact_figure figure)
+{
+    return analysis->exact >> figure & 1;
+}
+
+/* A figure of a call, as a mean over the calls of a block; NaN: unknown, there was no call, or it
+ * is the largest of them. */
 double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure);
 
 /* Whether some measurement lacks some rows; `statistics` are of the session or a block. */

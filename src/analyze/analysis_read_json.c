@@ -1,4 +1,5 @@
 #include "analyze/analysis_load.h"
+#include "analyze/exact_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,15 +40,17 @@ static bool read_energy(const struct doc *object, double *energy)
     return figures != NULL;
 }
 
-/* The same for the exact figures. */
-static bool read_exact(const struct doc *object, double *exact)
+/* The same for the exact figures; those that it has, known or not, as bits. */
+static unsigned read_exact(const struct doc *object, double *exact)
 {
+    unsigned have = 0;
     const struct doc *figures = doc_get(object, "exact");
     for (enum gput_exact_figure i = 0; figures && i < GPUT_EXACT_FIGURE_COUNT; i++) {
         const struct doc *figure = doc_get(figures, gput_exact_figure_name(i));
-        exact[i] = doc_get_number(figure, "total");
+        exact[i] = doc_get_number(figure, exact_figure_total_name(i));
+        have |= (figure != NULL) * (1u << i);
     }
-    return figures != NULL;
+    return have;
 }
 
 static void read_missing(const struct gput_analysis *analysis, const struct doc *object,
@@ -121,7 +124,7 @@ static int read_block(
     block->compute_time = statistics_at(compute_time);
     block->compute_time_total = doc_get_number(compute_time, "total");
     read_energy(object, block->energy);
-    reader->analysis->has_exact |= read_exact(object, block->exact);
+    reader->analysis->exact |= read_exact(object, block->exact);
     for (const struct doc *child = usage->first; child; child = child->next) {
         size_t i = analysis_find_measurement(reader->analysis, child->key);
         if (i < reader->analysis->n_measurements)

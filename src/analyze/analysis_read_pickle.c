@@ -1,4 +1,5 @@
 #include "analyze/analysis_load.h"
+#include "analyze/exact_figures.h"
 
 #include "import/pickle_array.h"
 #include "import/pickle_frame.h"
@@ -168,15 +169,17 @@ static bool read_energy(const struct pickle_value *state, double *energy)
     return figures != NULL;
 }
 
-/* The same for the exact figures. */
-static bool read_exact(const struct pickle_value *state, double *exact)
+/* The same for the exact figures; those that it has, known or not, as bits. */
+static unsigned read_exact(const struct pickle_value *state, double *exact)
 {
+    unsigned have = 0;
     const struct pickle_value *figures = pickle_get(state, "exact");
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
-        const char *name = gput_exact_figure_name(i);
-        exact[i] = number_of(pickle_get(pickle_get(figures, name), "total"));
+        const struct pickle_value *figure = pickle_get(figures, gput_exact_figure_name(i));
+        exact[i] = number_of(pickle_get(figure, exact_figure_total_name(i)));
+        have |= (figure != NULL) * (1u << i);
     }
-    return figures != NULL && figures->kind == PICKLE_DICT;
+    return have;
 }
 
 static int read_count(
@@ -253,7 +256,7 @@ static int read_block(
         TRY(read_count(reader, state, "num_outside_calls", &block->num_outside_calls));
     TRY(read_compute_time(reader, state, block));
     read_energy(state, block->energy);
-    reader->analysis->has_exact |= read_exact(state, block->exact);
+    reader->analysis->exact |= read_exact(state, block->exact);
     TRY(read_usage(reader, state, block));
     return read_missing(reader, state, block->resource_usage);
 }

@@ -163,8 +163,9 @@ static void put_block(const struct gput_analysis *analysis, struct gput_table *t
     }
     for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
         table_put_double(table, block->energy[i]);
-    for (enum gput_exact_figure i = 0; analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT; i++)
-        table_put_double(table, block->exact[i]);
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (analysis_shows_exact(analysis, i))
+            table_put_double(table, block->exact[i]);
 }
 
 static void add_lost_calls(struct gput_tables *tables, const struct gput_analysis *analysis)
@@ -196,8 +197,9 @@ static void add_blocks(struct gput_tables *tables, const struct gput_analysis *a
     }
     for (int i = 0; analysis->has_energy && i < GPUT_ENERGY_FIGURE_COUNT; i++)
         add_number(table, "energy_", gput_energy_figure_name((enum gput_energy_figure)i), "joules");
-    for (enum gput_exact_figure i = 0; analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT; i++)
-        add_number(table, "exact_", gput_exact_figure_name(i), gput_exact_figure_unit(i));
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (analysis_shows_exact(analysis, i))
+            add_number(table, "exact_", gput_exact_figure_name(i), gput_exact_figure_unit(i));
     walk_blocks(analysis, table, put_block);
 }
 

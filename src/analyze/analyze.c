@@ -117,7 +117,7 @@ static int load_calls(struct work *work, struct gput_error *error)
     TRY(sub_tracking_reader_open(path, work->names, &reader, error));
     call_table_init(&work->table, work->names, sub_tracking_reader_columns(reader),
         format == SUB_TRACKING_LOG, true);
-    work->analysis->has_exact = work->table.exact;
+    work->analysis->exact = work->table.exact;
     int code = read_marks(work, reader, error);
     sub_tracking_reader_close(reader);
     return code;

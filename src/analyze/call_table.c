@@ -16,7 +16,7 @@ void call_table_init(struct call_table *table, const struct sub_tracking_names *
         .names = names,
         .by_thread = columns & SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS,
         .has_starts = columns & SUB_TRACKING_COLUMN_STARTED,
-        .exact = exact && (columns & SUB_TRACKING_COLUMNS_EXACT),
+        .exact = exact ? exact_figures_of_columns(columns) : 0,
         .whole_ns = whole_ns,
     };
 }

@@ -54,7 +54,7 @@ struct call_table {
     const struct sub_tracking_names *names; /* not owned */
     bool by_thread;                         /* lanes are threads */
     bool has_starts;                        /* stops may have a recorded start */
-    bool exact;                             /* sum up the exact figures of calls */
+    unsigned exact; /* the exact figures of calls that are summed up: bits 1 << figure */
     bool each_call; /* and keep those of each call; to be set before the first mark */
     bool keep_open; /* keep starts without a stop; to be set before call_table_pair() */
     bool has_lost;  /* marks are known to be missing: a stop without a start is left out, where it

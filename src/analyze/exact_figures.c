@@ -39,6 +39,7 @@ static const struct {
     double per_unit; /* units of the file in one unit of the figure; a divisor, so that seconds have
                         nine decimals */
     bool of_thread;  /* not of the process */
+    bool is_largest; /* of the calls, and as their stops have it; others are sums of differences */
 } kinds[GPUT_EXACT_FIGURE_COUNT] = {
     [GPUT_EXACT_THREAD_CPU_TIME] = {"thread_cpu_time", "seconds", 1e9, true},
     [GPUT_EXACT_PROCESS_CPU_TIME] = {"process_cpu_time", "seconds", 1e9, false},
@@ -46,7 +47,28 @@ static const struct {
     [GPUT_EXACT_MAJOR_FAULTS] = {"major_faults", NULL, 1, true},
     [GPUT_EXACT_PEAK_RSS_RISE] = {"peak_rss_rise", "bytes", 1, false},
     [GPUT_EXACT_PACKAGE_ENERGY] = {"package_energy", "joules", 1e6, false},
+    [GPUT_EXACT_BLOCK_PEAK_RSS] = {"block_peak_rss", "bytes", 1, false, true},
+    [GPUT_EXACT_BLOCK_PEAK_RSS_RISE] = {"block_peak_rss_rise", "bytes", 1, false},
+    [GPUT_EXACT_INSTRUCTIONS] = {"instructions", NULL, 1, true},
+    [GPUT_EXACT_CYCLES] = {"cycles", NULL, 1, true},
+    [GPUT_EXACT_CACHE_MISSES] = {"cache_misses", NULL, 1, true},
 };
+
+unsigned exact_figures_of_columns(unsigned columns)
+{
+    unsigned usual = (1u << GPUT_EXACT_BLOCK_PEAK_RSS) - 1;
+    unsigned peaks = 1u << GPUT_EXACT_BLOCK_PEAK_RSS | 1u << GPUT_EXACT_BLOCK_PEAK_RSS_RISE;
+    unsigned counters =
+        1u << GPUT_EXACT_INSTRUCTIONS | 1u << GPUT_EXACT_CYCLES | 1u << GPUT_EXACT_CACHE_MISSES;
+    return (columns & SUB_TRACKING_COLUMNS_EXACT ? usual : 0) |
+           (columns & SUB_TRACKING_COLUMN_BLOCK_PEAK ? peaks : 0) |
+           (columns & SUB_TRACKING_COLUMNS_COUNTERS ? counters : 0);
+}
+
+bool exact_figure_is_largest(enum gput_exact_figure figure)
+{
+    return kinds[figure].is_largest;
+}
 
 const char *gput_exact_figure_name(enum gput_exact_figure figure)
 {
@@ -78,6 +100,11 @@ void exact_figures_destroy(struct exact_figures *figures)
     free(figures);
 }
 
+const char *exact_figure_total_name(enum gput_exact_figure figure)
+{
+    return kinds[figure].is_largest ? "max" : "total";
+}
+
 static struct counts counts_of(const struct sub_tracking_exact *exact)
 {
     return (struct counts){{
@@ -87,6 +114,11 @@ static struct counts counts_of(const struct sub_tracking_exact *exact)
         [GPUT_EXACT_MAJOR_FAULTS] = exact->major_faults,
         [GPUT_EXACT_PEAK_RSS_RISE] = exact->peak_rss_bytes,
         [GPUT_EXACT_PACKAGE_ENERGY] = exact->energy_uj,
+        [GPUT_EXACT_BLOCK_PEAK_RSS] = exact->block_peak_rss_bytes,
+        [GPUT_EXACT_BLOCK_PEAK_RSS_RISE] = exact->block_peak_rss_bytes,
+        [GPUT_EXACT_INSTRUCTIONS] = exact->instructions,
+        [GPUT_EXACT_CYCLES] = exact->cycles,
+        [GPUT_EXACT_CACHE_MISSES] = exact->cache_misses,
     }};
 }
 
@@ -132,8 +164,10 @@ static int64_t counted(int64_t start, int64_t stop)
     return start >= 0 && stop >= start ? stop - start : SUB_TRACKING_UNKNOWN;
 }
 
-static int64_t add(int64_t total, int64_t more)
+static int64_t add(int64_t total, int64_t more, bool is_largest)
 {
+    if (is_largest && total >= 0 && more >= 0)
+        return more > total ? more : total;
     bool known = total >= 0 && more >= 0 && !__builtin_add_overflow(total, more, &total);
     return known ? total : SUB_TRACKING_UNKNOWN;
 }
@@ -145,8 +179,9 @@ static int add_call(struct exact_figures *figures, const struct counts *start,
     struct counts call;
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         bool known = start && (in_one_thread || !kinds[i].of_thread);
-        call.of[i] = known ? counted(start->of[i], stop->of[i]) : SUB_TRACKING_UNKNOWN;
-        figures->totals[i] = add(figures->totals[i], call.of[i]);
+        int64_t before = kinds[i].is_largest ? 0 : known ? start->of[i] : SUB_TRACKING_UNKNOWN;
+        call.of[i] = known ? counted(before, stop->of[i]) : SUB_TRACKING_UNKNOWN;
+        figures->totals[i] = add(figures->totals[i], call.of[i], kinds[i].is_largest);
     }
     return figures->keeps_calls ? keep(&figures->calls, time, &call, error) : GPUT_OK;
 }
@@ -210,8 +245,15 @@ void exact_figures_add_call(
         of_call[i] = in_unit(call ? call->of[i] : SUB_TRACKING_UNKNOWN, i);
 }
 
+double exact_figure_add(enum gput_exact_figure figure, double total, double more)
+{
+    if (!kinds[figure].is_largest || isnan(total) || isnan(more))
+        return total + more;
+    return fmax(total, more);
+}
+
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT])
 {
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        sums[i] += in_unit(figures->totals[i], i);
+        sums[i] = exact_figure_add(i, sums[i], in_unit(figures->totals[i], i));
 }

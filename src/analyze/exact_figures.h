@@ -37,6 +37,17 @@ int exact_figures_add_open(
 int exact_figures_pair_unmatched_stops(
     struct exact_figures *figures, struct exact_figures *all, struct gput_error *error);
 
+/* Those that marks with these optional columns have; a set of bits 1 << figure. */
+unsigned exact_figures_of_columns(unsigned columns);
+
+/* Whether the figure of a block is the largest of its calls, not their sum; and what results call
+ * it: "max" or "total". */
+bool exact_figure_is_largest(enum gput_exact_figure figure);
+const char *exact_figure_total_name(enum gput_exact_figure figure);
+
+/* The figure of more calls together; NaN: unknown. */
+double exact_figure_add(enum gput_exact_figure figure, double total, double more);
+
 /* Adds the totals of all calls, by enum gput_exact_figure in their units; NaN where unknown. */
 void exact_figures_sum(const struct exact_figures *figures, double sums[GPUT_EXACT_FIGURE_COUNT]);
 

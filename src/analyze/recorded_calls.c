@@ -2,6 +2,7 @@
 #include "analyze/call_table.h"
 #include "analyze/recorded_part.h"
 #include "base/table.h"
+#include "formats/marks/sub_tracking_columns.h"
 
 #include "base/sized.h"
 
@@ -76,34 +77,36 @@ static void add_moment(struct gput_table *table, const char *name)
 
 /* ---- Marks ---- */
 
-static const char *const exact_columns[] = {"thread_cpu_ns", "process_cpu_ns", "minor_faults",
-    "major_faults", "peak_rss_bytes", "energy_uj"};
-
 static void put_mark(struct reading *reading, struct gput_table *table,
-    const struct sub_tracking_mark *row, bool exact)
+    struct sub_tracking_mark *row, const enum sub_tracking_column *exact, size_t n_exact)
 {
-    const struct sub_tracking_exact *counts = &row->exact;
     put_block(reading, table, row->process_id, row->thread_id, row->name);
     table_put_int(table, row->position);
     table_put_double(table, row->timestamp);
-    if (!exact)
-        return;
-    put_known(table, counts->thread_cpu_ns);
-    put_known(table, counts->process_cpu_ns);
-    put_known(table, counts->minor_faults);
-    put_known(table, counts->major_faults);
-    put_known(table, counts->peak_rss_bytes);
-    put_known(table, counts->energy_uj);
+    for (size_t i = 0; i < n_exact; i++)
+        put_known(table, *sub_tracking_column_figure(row, exact[i]));
+}
+
+/* The columns of exact figures that the file has. Returns how many. */
+static size_t find_exact_columns(
+    unsigned columns, enum sub_tracking_column exact[SUB_TRACKING_COLUMN_COUNT])
+{
+    size_t count = 0;
+    for (enum sub_tracking_column i = 0; i < SUB_TRACKING_COLUMN_COUNT; i++)
+        if (sub_tracking_column_bit(i) & columns & SUB_TRACKING_COLUMNS_COUNTED)
+            exact[count++] = i;
+    return count;
 }
 
 static int read_marks(struct reading *reading, struct gput_error *error)
 {
-    bool exact = sub_tracking_reader_columns(reading->reader) & SUB_TRACKING_COLUMNS_EXACT;
+    enum sub_tracking_column exact[SUB_TRACKING_COLUMN_COUNT];
+    size_t n_exact = find_exact_columns(sub_tracking_reader_columns(reading->reader), exact);
     struct gput_table *table = add_table(reading, "marks");
     table_add_column(table, "position", GPUT_COLUMN_INT);
     add_moment(table, "timestamp");
-    for (size_t i = 0; exact && i < sizeof exact_columns / sizeof *exact_columns; i++)
-        table_add_column(table, exact_columns[i], GPUT_COLUMN_INT);
+    for (size_t i = 0; i < n_exact; i++)
+        table_add_column(table, sub_tracking_column_name(exact[i]), GPUT_COLUMN_INT);
 
     struct sub_tracking_mark rows[BATCH];
     size_t count;
@@ -111,7 +114,7 @@ static int read_marks(struct reading *reading, struct gput_error *error)
     while (!end) {
         TRY(next_marks(reading, rows, &count, &end, error));
         for (size_t i = 0; i < count; i++) {
-            put_mark(reading, table, &rows[i], exact);
+            put_mark(reading, table, &rows[i], exact, n_exact);
             TRY(recorded_pass(reading->options, table, false, error));
         }
     }
@@ -120,10 +123,12 @@ static int read_marks(struct reading *reading, struct gput_error *error)
 
 /* ---- Calls ---- */
 
-static void add_exact(struct gput_table *table)
+static void add_exact(struct gput_table *table, unsigned exact)
 {
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         char name[64];
+        if (!(exact >> i & 1))
+            continue;
         snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(i));
         table_add_column(table, name, GPUT_COLUMN_DOUBLE);
         if (gput_exact_figure_unit(i))
@@ -132,12 +137,13 @@ static void add_exact(struct gput_table *table)
 }
 
 static void put_exact(
-    struct gput_table *table, const struct call_lane *lane, const struct call *call)
+    struct gput_table *table, const struct call_lane *lane, const struct call *call, unsigned exact)
 {
     double figures[GPUT_EXACT_FIGURE_COUNT];
     exact_figures_add_call(lane->exact, call->stop, figures);
     for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
-        table_put_double(table, figures[i]);
+        if (exact >> i & 1)
+            table_put_double(table, figures[i]);
 }
 
 static void put_call(struct reading *reading, struct gput_table *table,
@@ -154,7 +160,7 @@ static void put_call(struct reading *reading, struct gput_table *table,
     table_put_double(table, stop);
     table_put_double(table, call->stop - call->start);
     if (calls->exact)
-        put_exact(table, lane, call);
+        put_exact(table, lane, call, calls->exact);
 }
 
 static int put_calls(
@@ -166,7 +172,7 @@ static int put_calls(
     table_add_column(table, "compute_time", GPUT_COLUMN_DOUBLE);
     table_set_unit(table, "seconds");
     if (calls->exact)
-        add_exact(table);
+        add_exact(table, calls->exact);
     for (size_t i = 0; i < calls->n_calls; i++) {
         put_call(reading, table, calls, &calls->calls[i]);
         TRY(recorded_pass(reading->options, table, false, error));

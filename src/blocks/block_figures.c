@@ -4,9 +4,12 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/wall_clock.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -64,6 +67,13 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     return true;
 }
 
+static void close_energy(struct block_figures *figures)
+{
+    for (unsigned i = 0; i < figures->n_packages; i++)
+        close(figures->packages[i].fd);
+    figures->n_packages = 0;
+}
+
 /* Top-level zones are packages and, on laptops, the platform (psys), which includes them. A zone
  * whose name cannot be read may be a package, and joules of only some packages are not those of the
  * machine. */
@@ -75,18 +85,21 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
             continue;
         struct block_energy_package *package = &figures->packages[figures->n_packages];
         if (!text_begins_with(name, "package") || !open_package(package, sysfs_root, i)) {
-            block_figures_close(figures);
+            close_energy(figures);
             return;
         }
         figures->n_packages++;
     }
 }
 
-void block_figures_close(struct block_figures *figures)
+static void close_peaks(struct block_peaks *peaks)
 {
-    for (unsigned i = 0; i < figures->n_packages; i++)
-        close(figures->packages[i].fd);
-    figures->n_packages = 0;
+    if (peaks->status_fd >= 0)
+        close(peaks->status_fd);
+    if (peaks->clear_fd >= 0)
+        close(peaks->clear_fd);
+    pthread_mutex_destroy(&peaks->lock);
+    free(peaks);
 }
 
 /*
@@ -124,6 +137,17 @@ static int64_t read_energy(struct block_figures *figures)
     return sum;
 }
 
+/* A figure in KiB of a status file; `key` begins with the line end before it. */
+static bool find_kib(const char *text, const char *end, const char *key, uint64_t *kib)
+{
+    const char *value = strstr(text, key);
+    if (!value)
+        return false;
+    value += strlen(key);
+    value += strspn(value, " \t");
+    return number_parse_uint64(value, end, kib) != NULL;
+}
+
 /* Peak RSS of this process since its execve() (VmHWM). */
 static bool read_high_water(uint64_t *kib)
 {
@@ -133,12 +157,7 @@ static bool read_high_water(uint64_t *kib)
         return false;
     long length = file_reread(fd, text, sizeof text);
     close(fd);
-    const char *value = length > 0 ? strstr(text, "\nVmHWM:") : NULL;
-    if (!value)
-        return false;
-    value += strlen("\nVmHWM:");
-    value += strspn(value, " \t");
-    return number_parse_uint64(value, text + length, kib) != NULL;
+    return length > 0 && find_kib(text, text + length, "\nVmHWM:", kib);
 }
 
 static int64_t peak_of(const struct rusage *usage)
@@ -185,7 +204,7 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
     memset(&usage, 0, sizeof usage);
     getrusage(RUSAGE_THREAD, &usage);
     exact->peak_rss_bytes = peak_of(&usage);
-    if (exact->peak_rss_bytes == figures->carried_peak_bytes) {
+    if (!figures->peaks && exact->peak_rss_bytes == figures->carried_peak_bytes) {
         exact->peak_rss_bytes = read_own_peak(figures);
         if (position == SUB_TRACKING_START) /* without the page faults of reading */
             getrusage(RUSAGE_THREAD, &usage);
@@ -193,6 +212,93 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
     exact->minor_faults = usage.ru_minflt;
     exact->major_faults = usage.ru_majflt;
 }
+
+/* ---- Peaks of calls ---- */
+
+int block_figures_open_block_peaks(struct block_figures *figures, struct gput_error *error)
+{
+    struct block_peaks *peaks = calloc(1, sizeof *peaks);
+    if (!peaks)
+        return error_memory(error);
+    pthread_mutex_init(&peaks->lock, NULL);
+    peaks->status_fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    peaks->clear_fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (peaks->status_fd < 0 || peaks->clear_fd < 0) {
+        int failure = errno;
+        close_peaks(peaks);
+        return error_set_errno(
+            error, failure, "Cannot reset the peak of RSS by /proc/self/clear_refs");
+    }
+    figures->peaks = peaks;
+    return GPUT_OK;
+}
+
+/* Reads the peak since the last mark, and resets it to what there is now. False: not possible. */
+static bool end_segment(struct block_peaks *peaks)
+{
+    char text[4096];
+    uint64_t peak_kib, rss_kib;
+    long length = file_reread(peaks->status_fd, text, sizeof text);
+    if (length <= 0 || !find_kib(text, text + length, "\nVmHWM:", &peak_kib) ||
+        !find_kib(text, text + length, "\nVmRSS:", &rss_kib) || write(peaks->clear_fd, "5", 1) != 1)
+        return false;
+    int64_t bytes = (int64_t)(peak_kib * 1024);
+    if (bytes < peaks->rss_bytes) /* it fell before the reset */
+        bytes = peaks->rss_bytes;
+    if (bytes > peaks->highest_bytes)
+        peaks->highest_bytes = bytes;
+    peaks->rss_bytes = (int64_t)(rss_kib * 1024);
+    peak_segments_add(&peaks->segments, wall_clock_ns(), bytes);
+    return true;
+}
+
+static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
+    enum sub_tracking_position position, struct sub_tracking_exact *exact)
+{
+    pthread_mutex_lock(&peaks->lock);
+    exact->peak_rss_bytes = exact->block_peak_rss_bytes = SUB_TRACKING_UNKNOWN;
+    if (end_segment(peaks)) {
+        exact->peak_rss_bytes = peaks->highest_bytes;
+        if (position == SUB_TRACKING_START)
+            exact->block_peak_rss_bytes = peaks->rss_bytes;
+        else if (call_started_ns != 0)
+            exact->block_peak_rss_bytes = peak_segments_since(&peaks->segments, call_started_ns);
+    }
+    pthread_mutex_unlock(&peaks->lock);
+}
+
+/* ---- Counters ---- */
+
+static void read_counters(struct block_figures *figures, struct block_figures_thread *thread,
+    struct sub_tracking_exact *exact)
+{
+    int64_t counts[BLOCK_COUNTERS];
+    if (!thread->counters.is_tried) {
+        bool fits = atomic_fetch_add(&figures->n_counted, 1) < BLOCK_COUNTERS_MAX_THREADS;
+        block_counters_open(&thread->counters, fits ? block_counter_events : NULL);
+    }
+    block_counters_read(&thread->counters, counts);
+    exact->instructions = counts[0];
+    exact->cycles = counts[1];
+    exact->cache_misses = counts[2];
+}
+
+void block_figures_end_thread(struct block_figures *figures, struct block_figures_thread *thread)
+{
+    if (figures && thread->counters.is_tried)
+        atomic_fetch_sub(&figures->n_counted, 1);
+    block_counters_close(&thread->counters);
+}
+
+void block_figures_close(struct block_figures *figures)
+{
+    close_energy(figures);
+    if (figures->peaks)
+        close_peaks(figures->peaks);
+    figures->peaks = NULL;
+}
+
+/* ---- All of them ---- */
 
 /* Reads the thread's clock inside the reads of its process's clock, so that no block has more
  * thread time than process time. */
@@ -208,13 +314,23 @@ static void read_clocks_at_stop(struct sub_tracking_exact *exact)
     exact->process_cpu_ns = clock_process_cpu_ns();
 }
 
-void block_figures_read(struct block_figures *figures, enum sub_tracking_position position,
-    struct sub_tracking_exact *exact)
+void block_figures_read(struct block_figures *figures, struct block_figures_thread *thread,
+    enum sub_tracking_position position, struct sub_tracking_exact *exact)
 {
-    if (position == SUB_TRACKING_STOP)
+    exact->block_peak_rss_bytes = SUB_TRACKING_UNKNOWN;
+    exact->instructions = exact->cycles = exact->cache_misses = SUB_TRACKING_UNKNOWN;
+    if (position == SUB_TRACKING_STOP) {
         read_clocks_at_stop(exact);
+        if (figures->has_counters)
+            read_counters(figures, thread, exact);
+    }
     exact->energy_uj = read_energy(figures);
     read_usage(figures, position, exact);
-    if (position == SUB_TRACKING_START)
+    if (figures->peaks)
+        read_block_peak(figures->peaks, thread->call_started_ns, position, exact);
+    if (position == SUB_TRACKING_START) {
+        if (figures->has_counters)
+            read_counters(figures, thread, exact);
         read_clocks_at_start(exact);
+    }
 }

@@ -3,13 +3,33 @@
  */
 #pragma once
 
+#include "base/error.h"
+#include "blocks/block_counters.h"
+#include "blocks/peak_segments.h"
 #include "formats/marks/sub_tracking_file.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #define BLOCK_FIGURES_MAX_PACKAGES 64
+
+/* The peaks of RSS in calls. The kernel keeps one peak of a process (VmHWM), which each mark reads
+ * and resets. */
+struct block_peaks {
+    pthread_mutex_t lock;
+    int status_fd, clear_fd;
+    int64_t highest_bytes; /* of the whole process: what resetting took from the kernel's figure */
+    int64_t rss_bytes;     /* at the last mark */
+    struct peak_segments segments;
+};
+
+/* What figures need to know of a thread; all zero at first. */
+struct block_figures_thread {
+    struct block_counters counters;
+    int64_t call_started_ns; /* of the call that the next mark stops; 0: not known */
+};
 
 /* State for reading them; all zero reads everything except energy, with ru_maxrss as peak RSS. */
 struct block_figures {
@@ -18,6 +38,9 @@ struct block_figures {
     int64_t carried_peak_bytes;
     /* KiB in the lower bits, above them the page faults when it was read; 0: never. */
     _Atomic uint64_t own_peak;
+    struct block_peaks *peaks;  /* owned; NULL: not asked for, or not possible */
+    bool has_counters;          /* they are asked for */
+    _Atomic unsigned n_counted; /* threads with counters */
     unsigned n_packages;
     struct block_energy_package {
         int fd;
@@ -35,9 +58,17 @@ void block_figures_open_peak(struct block_figures *figures);
  * Without any, or with one that cannot be read, energy is SUB_TRACKING_UNKNOWN; that is no error.
  */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root);
+
+/* Begins to reset the kernel's peak of RSS at each mark. Errors: /proc/self/clear_refs cannot be
+ * written; then there are no peaks of calls. */
+int block_figures_open_block_peaks(struct block_figures *figures, struct gput_error *error);
+
 void block_figures_close(struct block_figures *figures);
+
+/* Gives back what a thread has; `figures` NULL: they are closed. */
+void block_figures_end_thread(struct block_figures *figures, struct block_figures_thread *thread);
 
 /* Reads all figures of the calling thread and its process: CPU time last at a start and first at a
  * stop, so that reading is not counted to the block. */
-void block_figures_read(struct block_figures *figures, enum sub_tracking_position position,
-    struct sub_tracking_exact *exact);
+void block_figures_read(struct block_figures *figures, struct block_figures_thread *thread,
+    enum sub_tracking_position position, struct sub_tracking_exact *exact);

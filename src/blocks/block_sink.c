@@ -37,7 +37,9 @@ static int create_file(const char *path, const struct block_sink_methods *method
 static unsigned columns_of(const struct gput_blocks_options *options)
 {
     return (options->thread_ids ? SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS : 0u) |
-           (options->exact ? SUB_TRACKING_COLUMNS_EXACT : 0u);
+           (options->exact ? SUB_TRACKING_COLUMNS_EXACT : 0u) |
+           (options->exact && options->block_peaks ? SUB_TRACKING_COLUMN_BLOCK_PEAK : 0u) |
+           (options->exact && options->counters ? SUB_TRACKING_COLUMNS_COUNTERS : 0u);
 }
 
 static void free_sink(struct block_sink *sink)
@@ -46,6 +48,17 @@ static void free_sink(struct block_sink *sink)
     free(sink->path);
     free(sink->absolute);
     free(sink);
+}
+
+/* What cannot be read is unknown in each mark. */
+static void open_figures(struct block_figures *figures, const struct gput_blocks_options *options)
+{
+    block_figures_open_peak(figures);
+    if (options->energy)
+        block_figures_open_energy(figures, options->sysfs_root ? options->sysfs_root : "/sys");
+    if (options->block_peaks)
+        block_figures_open_block_peaks(figures, NULL);
+    figures->has_counters = options->counters;
 }
 
 static int create_sink(const char *path, const struct gput_blocks_options *options,
@@ -69,10 +82,7 @@ static int create_sink(const char *path, const struct gput_blocks_options *optio
         return error_memory(error);
     }
     if (options->exact)
-        block_figures_open_peak(&created->figures);
-    if (options->exact && options->energy)
-        block_figures_open_energy(
-            &created->figures, options->sysfs_root ? options->sysfs_root : "/sys");
+        open_figures(&created->figures, options);
     *sink = created;
     return GPUT_OK;
 }
@@ -158,6 +168,7 @@ void block_sink_end_thread(struct block_sink *sink, struct block_sink_thread *th
 {
     if (sink && sink->methods->leave)
         sink->methods->leave(sink, thread);
+    block_figures_end_thread(sink ? &sink->figures : NULL, &thread->figures);
     block_log_free_cursor(&thread->cursor);
     str_finish(&thread->line);
     block_losses_finish(&thread->losses);

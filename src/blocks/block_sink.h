@@ -21,7 +21,8 @@ struct block_sink_thread {
     bool recurses; /* its next mark starts a block that it has open already */
     /* Start of the call that its next mark stops, a `marked_ns`; 0: not known. */
     int64_t started_ns;
-    int64_t marked_ns;            /* time of its last mark, by the sink's clock */
+    int64_t marked_ns; /* time of its last mark, by the sink's clock */
+    struct block_figures_thread figures;
     struct sub_tracking_mark row; /* the current mark, or one that could not be written */
     struct block_losses losses;
     struct block_log_cursor cursor; /* of the log format */

@@ -68,11 +68,11 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
     struct block_log_cursor *cursor = &thread->cursor;
     struct sub_tracking_exact exact;
     int64_t now = 0;
-    bool has_exact = log->kind == BLOCK_LOG_EXACT_MARKS;
+    bool has_exact = log->figures_bytes > 0;
     if (position == SUB_TRACKING_STOP) {
         now = wall_clock_ns();
         if (has_exact)
-            block_figures_read(&base->figures, position, &exact);
+            block_figures_read(&base->figures, &thread->figures, position, &exact);
     }
     int code = ensure_space(log, thread, error);
     if (code != GPUT_OK && position == SUB_TRACKING_STOP)
@@ -81,7 +81,7 @@ static int log_mark(struct block_sink *base, struct block_sink_thread *thread,
         return code;
     if (position == SUB_TRACKING_START) {
         if (has_exact)
-            block_figures_read(&base->figures, position, &exact);
+            block_figures_read(&base->figures, &thread->figures, position, &exact);
         now = wall_clock_ns();
     }
     if (thread->started_ns != 0)

@@ -23,10 +23,10 @@ void block_sink_fill_row(struct block_sink *sink, struct block_sink_thread *thre
     if (thread->started_ns != 0)
         row->started_ns = thread->started_ns;
     if (sink->exact && position == SUB_TRACKING_START)
-        block_figures_read(&sink->figures, position, &row->exact);
+        block_figures_read(&sink->figures, &thread->figures, position, &row->exact);
     row->timestamp_ns = wall_clock_ns();
     if (sink->exact && position == SUB_TRACKING_STOP)
-        block_figures_read(&sink->figures, position, &row->exact);
+        block_figures_read(&sink->figures, &thread->figures, position, &row->exact);
     row->timestamp = sub_tracking_seconds_of_ns(row->timestamp_ns);
     thread->marked_ns = row->timestamp_ns;
 }

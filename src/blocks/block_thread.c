@@ -36,7 +36,7 @@ bool block_thread_push_growing(struct block_thread *thread, const struct block_n
 {
     bool is_pushed = ARRAY_RESERVE(thread->open, thread->depth, thread->capacity);
     if (is_pushed)
-        thread->open[thread->depth++] = *name;
+        thread->open[thread->depth++] = (struct block_open){*name, 0};
     else
         thread->not_pushed++;
     return is_pushed;
@@ -66,7 +66,7 @@ static struct block_name *find_started(
 bool block_thread_has_open(const struct block_thread *thread, const struct block_name *name)
 {
     for (size_t i = thread->depth; i > thread->inherited; i--)
-        if (thread->open[i - 1].text == name->text)
+        if (thread->open[i - 1].name.text == name->text)
             return true;
     return find_started(thread, name) != NULL;
 }

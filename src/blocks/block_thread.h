@@ -20,7 +20,10 @@ struct block_thread {
 
     /* Blocks that were begun and not ended. Those of a parent process do not belong into its
      * child's file: the first `inherited` of them end without a mark. */
-    struct block_name *open;
+    struct block_open {
+        struct block_name name;
+        int64_t started_ns; /* 0: its start is not marked yet */
+    } * open;
     size_t depth;
     size_t capacity;
     size_t inherited;
@@ -53,7 +56,7 @@ static inline bool block_thread_push(struct block_thread *thread, const struct b
 {
     if (__builtin_expect(thread->depth == thread->capacity, 0))
         return block_thread_push_growing(thread, name);
-    thread->open[thread->depth++] = *name;
+    thread->open[thread->depth++] = (struct block_open){*name, 0};
     return true;
 }
 
@@ -62,14 +65,14 @@ enum block_thread_popped { BLOCK_POPPED, BLOCK_POPPED_UNMARKED, BLOCK_NOTHING_OP
 /* block_thread_pop() of a block that was not pushed, does not exist, or is inherited. */
 enum block_thread_popped block_thread_pop_unusual(struct block_thread *thread);
 
-/* The block begun last; `*name` is valid until the next push, and for BLOCK_POPPED only. */
+/* The block begun last; `*open` is valid until the next push, and for BLOCK_POPPED only. */
 static inline enum block_thread_popped block_thread_pop(
-    struct block_thread *thread, const struct block_name **name)
+    struct block_thread *thread, const struct block_open **open)
 {
     if (__builtin_expect(thread->not_pushed > 0 || thread->depth <= thread->inherited, 0))
         return block_thread_pop_unusual(thread);
-    *name = &thread->open[--thread->depth];
-    return (*name)->text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
+    *open = &thread->open[--thread->depth];
+    return (*open)->name.text ? BLOCK_POPPED : BLOCK_POPPED_UNMARKED;
 }
 
 /* Whether this thread has begun or started a block of that name in this process, and not ended it.

@@ -100,16 +100,20 @@ int gput_blocks_begin(struct gput_blocks *blocks, const char *given)
         blocks_call_lost(blocks);
         return blocks_mark_lost(blocks, &reason);
     }
-    return mark(blocks, thread, &name, SUB_TRACKING_START, LIKE_BRACKETS);
+    code = mark(blocks, thread, &name, SUB_TRACKING_START, LIKE_BRACKETS);
+    if (code == GPUT_OK)
+        thread->open[thread->depth - 1].started_ns = thread->sink.marked_ns;
+    return code;
 }
 
 int gput_blocks_end(struct gput_blocks *blocks)
 {
     struct block_thread *thread = blocks_this_thread(blocks);
-    const struct block_name *name = NULL;
-    switch (thread ? block_thread_pop(thread, &name) : BLOCK_NOTHING_OPEN) {
+    const struct block_open *open = NULL;
+    switch (thread ? block_thread_pop(thread, &open) : BLOCK_NOTHING_OPEN) {
     case BLOCK_POPPED:
-        return mark(blocks, thread, name, SUB_TRACKING_STOP, LIKE_BRACKETS);
+        thread->sink.figures.call_started_ns = open->started_ns;
+        return mark(blocks, thread, &open->name, SUB_TRACKING_STOP, LIKE_BRACKETS);
     case BLOCK_POPPED_UNMARKED:
         return GPUT_OK;
     default:
@@ -151,6 +155,7 @@ int gput_blocks_mark(
         return blocks_no_thread(blocks, position == GPUT_BLOCK_START);
     if (position != GPUT_BLOCK_START && position != GPUT_BLOCK_STOP)
         return GPUT_ERROR_INVALID;
+    thread->sink.figures.call_started_ns = 0;
     return single_mark(blocks, thread, given, position, LIKE_BRACKETS);
 }
 
@@ -177,6 +182,7 @@ int gput_blocks_stop(
         return GPUT_OK; /* started by the parent process */
     if (call->started_ns != thread->sink.marked_ns)
         thread->sink.started_ns = call->started_ns;
+    thread->sink.figures.call_started_ns = call->started_ns;
     int code = single_mark(
         blocks, thread, given, GPUT_BLOCK_STOP, call->process == 0 ? UNKNOWN_CALL : BY_CALL);
     thread->sink.started_ns = 0;

@@ -32,7 +32,7 @@ static struct gput_blocks_options options_of_environment(void)
 {
     struct gput_blocks_options options = gput_blocks_options_default();
     options.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
-    options.exact = options.energy = is_set("GPUT_BLOCK_EXACT");
+    gput_blocks_options_read_exact(&options, getenv("GPUT_BLOCK_EXACT"), NULL);
     return options;
 }
 

@@ -19,6 +19,8 @@
 #include "os/procfs.h"
 #include "os/sysfs.h"
 
+#include <gputracker/blocks.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -272,6 +274,33 @@ static void check_perf_energy(const struct view *view, struct gput_doctor_source
     perf_energy_close(&perf);
 }
 
+/* What marks of code blocks can count besides. */
+static void check_counters(const struct view *view, struct gput_doctor_source *source)
+{
+    struct gput_blocks_options options = gput_blocks_options_default();
+    struct gput_error error;
+    (void)view;
+    options.exact = options.counters = true;
+    if (gput_blocks_check(&options, &error) == GPUT_OK)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "of every thread of one's own, in user space");
+    else
+        set(source, GPUT_DOCTOR_UNAVAILABLE,
+            error.code == GPUT_ERROR_PERMISSION ? "sudo sysctl kernel.perf_event_paranoid=2" : "",
+            "%s", error.message);
+}
+
+static void check_block_peaks(const struct view *view, struct gput_doctor_source *source)
+{
+    struct gput_blocks_options options = gput_blocks_options_default();
+    struct gput_error error;
+    (void)view;
+    options.exact = options.block_peaks = true;
+    if (gput_blocks_check(&options, &error) == GPUT_OK)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "/proc/self/clear_refs");
+    else
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
+}
+
 static void check_battery(const struct view *view, struct gput_doctor_source *source)
 {
     double watts;
@@ -301,6 +330,8 @@ static const struct check {
     {"drm", "Intel and other GPUs", check_drm},
     {"rapl", "energy of CPU packages and DRAM", check_rapl},
     {"perf_energy", "the same by perf events", check_perf_energy},
+    {"block_counters", "instructions, cycles and cache misses of code blocks", check_counters},
+    {"block_peaks", "the peak of RSS within code blocks", check_block_peaks},
     {"battery", "power of a machine that runs on its battery", check_battery},
 };
 

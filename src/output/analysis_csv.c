@@ -3,6 +3,7 @@
  * as a whole has no code block; compute_time is a measurement of its own.
  */
 #include "analyze/analysis_columns.h"
+#include "analyze/exact_figures.h"
 #include "base/table.h"
 #include "output/analysis_render.h"
 
@@ -71,14 +72,34 @@ static void put_figures(const struct lines *lines, const struct gput_statistics 
             percentiles ? percentiles : &no_percentiles);
 }
 
-/* A line of what has a total, and perhaps a mean, but is no measurement of the samples. */
+/* A line of what is no measurement of the samples. */
+static void put_line(const struct lines *lines, const char *name,
+    const struct gput_statistics *statistics, double total)
+{
+    put_head(lines, name);
+    put_figures(lines, statistics, NULL, total);
+    table_put_missing(lines->table);
+}
+
+/* One that has a total, and perhaps a mean. */
 static void put_total(const struct lines *lines, const char *name, double mean, double total)
 {
     struct gput_statistics statistics = no_statistics;
     statistics.mean = mean;
-    put_head(lines, name);
-    put_figures(lines, &statistics, NULL, total);
-    table_put_missing(lines->table);
+    put_line(lines, name, &statistics, total);
+}
+
+static void put_exact(const struct lines *lines, enum gput_exact_figure figure)
+{
+    char name[64];
+    double value = lines->block->exact[figure];
+    struct gput_statistics largest = no_statistics;
+    largest.max = value;
+    snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(figure));
+    if (exact_figure_is_largest(figure))
+        put_line(lines, name, &largest, NAN);
+    else
+        put_total(lines, name, analysis_exact_mean(lines->block, figure), value);
 }
 
 static void put_usage(const struct lines *lines, const struct gput_statistics *usage,
@@ -123,12 +144,9 @@ static void put_block(struct lines *lines, const struct gput_code_block *block)
     }
     put_usage(lines, block->resource_usage, block->percentiles);
     put_energy(lines, block->energy);
-    for (enum gput_exact_figure i = 0; lines->analysis->has_exact && i < GPUT_EXACT_FIGURE_COUNT;
-         i++) {
-        char name[64];
-        snprintf(name, sizeof name, "exact_%s", gput_exact_figure_name(i));
-        put_total(lines, name, analysis_exact_mean(block, i), block->exact[i]);
-    }
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        if (analysis_shows_exact(lines->analysis, i))
+            put_exact(lines, i);
     for (size_t i = 0; i < block->n_parts; i++)
         put_block(lines, &block->parts[i]);
 }

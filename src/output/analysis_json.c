@@ -1,4 +1,5 @@
 #include "analyze/analysis_columns.h"
+#include "analyze/exact_figures.h"
 #include "output/analysis_render.h"
 
 #include <math.h>
@@ -49,25 +50,29 @@ static void add_energy(
 
 /* A count of the kernel's is whole, and stays that; one that was read from a file may be anything.
  */
-static void add_total(struct doc *object, double total, const char *unit)
+static void add_total(struct doc *object, const char *name, double total, const char *unit)
 {
     bool count = !unit || strcmp(unit, "bytes") == 0;
     if (count && fabs(total) < 0x1p53 && total == trunc(total))
-        doc_add_int(object, "total", (int64_t)total);
+        doc_add_int(object, name, (int64_t)total);
     else
-        doc_add_double(object, "total", total);
+        doc_add_double(object, name, total);
 }
 
-void analysis_add_exact(const struct gput_code_block *block, struct doc *parent)
+void analysis_add_exact(
+    const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent)
 {
     struct doc *exact = doc_add_object(parent, "exact");
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        if (!analysis_shows_exact(analysis, i))
+            continue;
         struct doc *figure = doc_add_object(exact, gput_exact_figure_name(i));
         const char *unit = gput_exact_figure_unit(i);
         if (unit)
             doc_add_string(figure, "unit", unit);
-        add_total(figure, block->exact[i], unit);
-        doc_add_double(figure, "mean", analysis_exact_mean(block, i));
+        add_total(figure, exact_figure_total_name(i), block->exact[i], unit);
+        if (!exact_figure_is_largest(i))
+            doc_add_double(figure, "mean", analysis_exact_mean(block, i));
     }
 }
 
@@ -95,8 +100,8 @@ static void add_block(
         doc_add_double(object, "self_time", block->self_time_total);
         doc_add_double(object, "cpu_time", block->cpu_time_total);
     }
-    if (analysis->has_exact)
-        analysis_add_exact(block, object);
+    if (analysis->exact)
+        analysis_add_exact(analysis, block, object);
     if (block->n_parts == 0)
         return;
     struct doc *parts =

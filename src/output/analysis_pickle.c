@@ -89,11 +89,11 @@ static void write_missing(const struct gput_analysis *analysis,
 static void write_exact(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
 {
-    if (!analysis->has_exact)
+    if (!analysis->exact)
         return;
     struct doc *parent = doc_create_object();
     if (parent)
-        analysis_add_exact(block, parent);
+        analysis_add_exact(analysis, block, parent);
     if (parent && !doc_failed(parent)) {
         pickle_text(text, "exact");
         pickle_doc(text, parent->first);

@@ -14,7 +14,8 @@ void analysis_write_csv(const struct gput_analysis *analysis, struct str *text);
 void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text);
 
 /* Adds a block's exact figures: an object of unit, total and mean for each. */
-void analysis_add_exact(const struct gput_code_block *block, struct doc *parent);
+void analysis_add_exact(
+    const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent);
 
 /* Adds the array "code_blocks": a block with its figures each. */
 void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *parent);

@@ -1,4 +1,5 @@
 #include "analyze/analysis_columns.h"
+#include "analyze/exact_figures.h"
 #include "output/analysis_render.h"
 #include "output/text_table.h"
 
@@ -164,19 +165,38 @@ static void write_seconds(const char *key, double seconds, int indent, struct st
     write_value(key, seconds == seconds ? number : "n/a", indent, text);
 }
 
-/* A column a figure, named with its unit. */
-static void write_exact(const struct gput_code_block *block, int indent, struct str *text)
+static void write_bytes(const char *key, double bytes, int indent, struct str *text)
 {
-    struct text_table *table = text_table_create(2, GPUT_EXACT_FIGURE_COUNT);
+    char number[NUMBER_TEXT_SIZE];
+    number_format_double(bytes, number);
+    write_value(key, bytes == bytes ? number : "n/a", indent, text);
+}
+
+/* Sums have a column each; what is the largest of the calls has a line of its own. */
+static bool has_column(const struct gput_analysis *analysis, enum gput_exact_figure figure)
+{
+    return analysis_shows_exact(analysis, figure) && !exact_figure_is_largest(figure);
+}
+
+/* A column a figure, named with its unit. */
+static void write_exact(const struct gput_analysis *analysis, const struct gput_code_block *block,
+    int indent, struct str *text)
+{
+    size_t columns = 0, column = 0;
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        columns += has_column(analysis, i);
+    struct text_table *table = text_table_create(2, columns);
     text_table_set_row_name(table, 0, "total");
     text_table_set_row_name(table, 1, "mean");
     for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
         char name[64];
         const char *unit = gput_exact_figure_unit(i);
+        if (!has_column(analysis, i))
+            continue;
         snprintf(name, sizeof name, unit ? "%s_%s" : "%s", gput_exact_figure_name(i), unit);
-        text_table_set_number_column_name(table, i, name);
-        text_table_set_number(table, 0, i, block->exact[i]);
-        text_table_set_number(table, 1, i, analysis_exact_mean(block, i));
+        text_table_set_number_column_name(table, column, name);
+        text_table_set_number(table, 0, column, block->exact[i]);
+        text_table_set_number(table, 1, column++, analysis_exact_mean(block, i));
     }
     text_table_write(table, indent, text);
     text_table_destroy(table);
@@ -205,10 +225,12 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     }
     write_key("Compute Time:\n", indent, text);
     write_compute_time(block, indent + 1, text);
-    if (analysis->details && analysis->has_exact) {
+    if (analysis->details && analysis->exact) {
         write_key("Exact (counted at start and stop of each call):\n", indent, text);
-        write_exact(block, indent + 1, text);
+        write_exact(analysis, block, indent + 1, text);
     }
+    if (analysis->details && analysis_shows_exact(analysis, GPUT_EXACT_BLOCK_PEAK_RSS))
+        write_bytes("Peak RSS (bytes):", block->exact[GPUT_EXACT_BLOCK_PEAK_RSS], indent, text);
     write_key("Resource Usage:\n", indent, text);
     write_usage(analysis, block->resource_usage, block->percentiles, indent + 1, text);
     write_missing(analysis, block->resource_usage, indent, text);
@@ -231,7 +253,7 @@ static void write_hint(const struct gput_analysis *analysis, struct str *text)
     uint64_t calls = 0;
     for (size_t i = 0; i < analysis->n_blocks; i++)
         calls += analysis->blocks[i].num_calls - analysis->blocks[i].num_non_empty_calls;
-    if (!analysis->details || analysis->has_exact || calls == 0)
+    if (!analysis->details || analysis->exact || calls == 0)
         return;
     str_printf(text,
         "Calls without a sample: %llu. With GPUT_BLOCK_EXACT=1 in the environment of the marked "

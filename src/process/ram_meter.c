@@ -90,7 +90,8 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
     struct proc_status status;
     if (proc_status_read(tree->view.procfs_root, process->polled->memory_pid, &status, NULL) !=
             GPUT_OK ||
-        !status.has_memory)
+        !status.has_memory || /* or the process has reset it: */
+        status.peak_rss_bytes + tree->view.lag_bytes < process->polled->peak_resident_bytes)
         return UINT64_MAX;
     return bytes_minus(
         status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);

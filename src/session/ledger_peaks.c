@@ -263,6 +263,29 @@ static void raise_maxima(const struct ledger *ledger, double at_least, struct gp
     raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
 }
 
+/* Whether programs are known to reset what the kernel keeps (VmHWM), with which ru_maxrss falls:
+ * they said so, or main ended with less than it had. */
+static bool are_reset(const struct ledger *ledger)
+{
+    const struct process *main = ledger->log.main;
+    bool has_fallen = main && ledger->collected.has_main_usage &&
+                      is_above(ledger, (double)main->peak_hwm_bytes,
+                          (double)ledger->collected.main_usage.ru_maxrss * 1024);
+    return ledger->settings->options.peaks_are_reset || has_fallen;
+}
+
+static void remove_upper_bounds(struct gput_results *results)
+{
+    struct gput_peak *peaks[] = {
+        &results->peaks.main, &results->peaks.descendants, &results->peaks.combined};
+    for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++) {
+        if (peaks[i]->at_most_bytes == 0)
+            continue; /* there were none */
+        set_peak(peaks[i], peaks[i]->bytes, NAN,
+            "at least what was seen: a program resets the peak that the kernel keeps of it");
+    }
+}
+
 void ledger_fill_peaks(
     const struct ledger *ledger, bool all_collected, struct gput_results *results)
 {
@@ -285,5 +308,7 @@ void ledger_fill_peaks(
     raise_maxima(ledger, at_least, results);
     fill_combined(
         ledger, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);
+    if (are_reset(ledger))
+        remove_upper_bounds(results);
     fill_control_group(ledger, &results->peaks.control_group);
 }

@@ -130,17 +130,17 @@ static void exact_figures_go_into_json_and_back(void **state)
 {
     (void)state;
     struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
-    analysis->has_exact = true;
+    analysis->exact = 63;
     analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 0.0625;
     analysis->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] = 4096;
     struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
-    assert_true(json->has_exact);
+    assert_int_equal(json->exact, 63);
     assert_true(json->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] == 0.0625);
     assert_true(json->blocks[0].exact[GPUT_EXACT_PEAK_RSS_RISE] == 4096);
     assert_true(isnan(json->blocks[0].exact[GPUT_EXACT_PACKAGE_ENERGY]));
     struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
     assert_results(pickle);
-    assert_true(pickle->has_exact);
+    assert_int_equal(pickle->exact, 63);
     assert_memory_equal(
         pickle->blocks[0].exact, json->blocks[0].exact, sizeof json->blocks[0].exact);
     gput_analysis_destroy(pickle);
@@ -150,6 +150,24 @@ static void exact_figures_go_into_json_and_back(void **state)
     assert_true(odd->blocks[0].exact[GPUT_EXACT_MINOR_FAULTS] == 1e300);
     assert_true(odd->blocks[0].exact[GPUT_EXACT_MAJOR_FAULTS] == 0.5);
     gput_analysis_destroy(odd);
+    gput_analysis_destroy(json);
+    gput_analysis_destroy(analysis);
+}
+
+static void the_largest_figure_of_calls_goes_into_json_and_back(void **state)
+{
+    (void)state;
+    struct gput_analysis *analysis = load_fixture("pandas22-5.pkl");
+    analysis->exact = 1u << GPUT_EXACT_BLOCK_PEAK_RSS | 1u << GPUT_EXACT_CYCLES;
+    analysis->blocks[0].exact[GPUT_EXACT_BLOCK_PEAK_RSS] = 8192;
+    struct gput_analysis *json = round_trip(analysis, GPUT_JSON);
+    struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
+    assert_int_equal(json->exact, analysis->exact);
+    assert_int_equal(pickle->exact, analysis->exact);
+    assert_true(json->blocks[0].exact[GPUT_EXACT_BLOCK_PEAK_RSS] == 8192);
+    assert_true(pickle->blocks[0].exact[GPUT_EXACT_BLOCK_PEAK_RSS] == 8192);
+    assert_true(isnan(json->blocks[0].exact[GPUT_EXACT_CYCLES]));
+    gput_analysis_destroy(pickle);
     gput_analysis_destroy(json);
     gput_analysis_destroy(analysis);
 }
@@ -167,7 +185,7 @@ static void energy_goes_into_pickles_and_back(void **state)
     assert_true(gput_analysis_energy(pickle, GPUT_ENERGY_PACKAGE) == 12.5);
     assert_true(isnan(pickle->energy[GPUT_ENERGY_DRAM]));
     assert_true(pickle->blocks[0].energy[GPUT_ENERGY_COMBINED] == 0.25);
-    assert_false(pickle->has_exact);
+    assert_int_equal(pickle->exact, 0);
     assert_true(isnan(pickle->blocks[0].energy[GPUT_ENERGY_TOTAL]));
     gput_analysis_destroy(pickle);
     analysis->energy[GPUT_ENERGY_PACKAGE] = NAN; /* lost half-way: the blocks may have theirs */
@@ -353,6 +371,7 @@ int main(void)
         cmocka_unit_test(pickles_of_every_pandas_and_protocol_are_read),
         cmocka_unit_test(our_json_and_our_pickles_are_read),
         cmocka_unit_test(missing_figures_stay_missing),
+        cmocka_unit_test(the_largest_figure_of_calls_goes_into_json_and_back),
         cmocka_unit_test(energy_goes_into_pickles_and_back),
         cmocka_unit_test(exact_figures_go_into_json_and_back),
         cmocka_unit_test(other_files_are_refused),

@@ -120,7 +120,7 @@ static void exact_figures_have_columns_where_the_marks_have_them(void **state)
 {
     (void)state;
     struct gput_analysis *analysis = make(false);
-    analysis->has_exact = true;
+    analysis->exact = 63;
     analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 12;
     struct gput_tables *tables = tables_of(analysis);
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");

@@ -15,7 +15,11 @@ static struct sub_tracking_mark mark(uint8_t position, int64_t count)
             .minor_faults = count * 3,
             .major_faults = count * 4,
             .peak_rss_bytes = count * 5,
-            .energy_uj = count * 6000000}};
+            .energy_uj = count * 6000000,
+            .block_peak_rss_bytes = count * 7,
+            .instructions = count * 8,
+            .cycles = count * 9,
+            .cache_misses = count * 10}};
 }
 
 /* A mark at the time of its counts; a stop may name its start. */
@@ -51,8 +55,28 @@ static void each_nested_call_counts_its_own(void **state)
         mark(START, 10), mark(START, 20), mark(STOP, 40), mark(STOP, 80), mark(START, 90)};
     double sums[GPUT_EXACT_FIGURE_COUNT];
     sum_up(rows, 5, sums);
-    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+    for (int i = 0; i < GPUT_EXACT_BLOCK_PEAK_RSS; i++)
         assert_float_equal(sums[i], 90 * (i + 1), 1e-6);
+    for (int i = GPUT_EXACT_BLOCK_PEAK_RSS_RISE; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        assert_float_equal(sums[i], 90 * i, 1e-6);
+    assert_float_equal(sums[GPUT_EXACT_BLOCK_PEAK_RSS], 7 * 80, 1e-6); /* as its stop has it */
+}
+
+static void the_largest_of_calls_is_no_sum(void **state)
+{
+    (void)state;
+    struct sub_tracking_mark rows[] = {mark(START, 1), mark(STOP, 9), mark(START, 10),
+        mark(STOP, 20), mark(START, 21), mark(STOP, 22)};
+    double sums[GPUT_EXACT_FIGURE_COUNT];
+    rows[5].exact.block_peak_rss_bytes = rows[4].exact.block_peak_rss_bytes = 5;
+    sum_up(rows, 6, sums);
+    assert_float_equal(sums[GPUT_EXACT_BLOCK_PEAK_RSS], 7 * 20, 0);
+    assert_float_equal(exact_figure_add(GPUT_EXACT_BLOCK_PEAK_RSS, 3, 2), 3, 0);
+    assert_float_equal(exact_figure_add(GPUT_EXACT_CYCLES, 3, 2), 5, 0);
+    assert_true(isnan(exact_figure_add(GPUT_EXACT_BLOCK_PEAK_RSS, NAN, 2)));
+    rows[3].exact.block_peak_rss_bytes = UNKNOWN;
+    sum_up(rows, 6, sums);
+    assert_true(isnan(sums[GPUT_EXACT_BLOCK_PEAK_RSS]));
 }
 
 static void only_the_figure_that_a_mark_lacks_is_unknown(void **state)
@@ -112,7 +136,7 @@ static void a_stop_with_a_start_time_has_that_start(void **state)
     add(figures, STOP, 100, NAN);
     assert_false(exact_figures_have_unmatched_stops(figures));
     read_sums(figures, sums);
-    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+    for (int i = 0; i < GPUT_EXACT_BLOCK_PEAK_RSS; i++)
         assert_float_equal(sums[i], 80 * (i + 1), 1e-6);
     exact_figures_add_call(figures, 40, sums);
     assert_float_equal(sums[GPUT_EXACT_PROCESS_CPU_TIME], 60, 1e-6);
@@ -161,6 +185,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_nested_call_counts_its_own),
+        cmocka_unit_test(the_largest_of_calls_is_no_sum),
         cmocka_unit_test(only_the_figure_that_a_mark_lacks_is_unknown),
         cmocka_unit_test(invalid_figures_are_unknown),
         cmocka_unit_test(marks_of_any_depth_are_paired),

@@ -1,6 +1,9 @@
+#include "base/wall_clock.h"
 #include "blocks/block_figures.h"
 #include "testing.h"
 
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 static char root[] = "/tmp/test-energy-XXXXXX";
@@ -53,8 +56,9 @@ static void fill_packages(void)
 
 static int64_t energy(struct block_figures *figures)
 {
+    struct block_figures_thread thread = {0};
     struct sub_tracking_exact exact;
-    block_figures_read(figures, SUB_TRACKING_START, &exact);
+    block_figures_read(figures, &thread, SUB_TRACKING_START, &exact);
     return exact.energy_uj;
 }
 
@@ -106,13 +110,78 @@ static void no_block_has_more_cpu_time_of_its_thread_than_of_its_process(void **
 {
     (void)state;
     struct block_figures figures = {0};
+    struct block_figures_thread thread = {0};
     for (int i = 0; i < 20000; i++) {
         struct sub_tracking_exact start, stop;
-        block_figures_read(&figures, SUB_TRACKING_START, &start);
-        block_figures_read(&figures, SUB_TRACKING_STOP, &stop);
+        block_figures_read(&figures, &thread, SUB_TRACKING_START, &start);
+        block_figures_read(&figures, &thread, SUB_TRACKING_STOP, &stop);
         assert_true(
             stop.process_cpu_ns - start.process_cpu_ns >= stop.thread_cpu_ns - start.thread_cpu_ns);
     }
+}
+
+/* ---- Peaks of calls ---- */
+
+#define MIB (INT64_C(1) << 20)
+
+/* The kernel may keep page counts of each processor for a while. */
+#define SLACK (8 * MIB)
+
+static void use_and_free(int64_t bytes)
+{
+    char *memory =
+        mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    memset(memory, 1, (size_t)bytes);
+    munmap(memory, (size_t)bytes);
+}
+
+static int64_t start_call(struct block_figures *figures, struct sub_tracking_exact *exact)
+{
+    struct block_figures_thread thread = {0};
+    block_figures_read(figures, &thread, SUB_TRACKING_START, exact);
+    return wall_clock_ns();
+}
+
+static struct sub_tracking_exact stop_call(struct block_figures *figures, int64_t started_ns)
+{
+    struct block_figures_thread thread = {.call_started_ns = started_ns};
+    struct sub_tracking_exact exact;
+    block_figures_read(figures, &thread, SUB_TRACKING_STOP, &exact);
+    return exact;
+}
+
+static void assert_about(int64_t bytes, int64_t expected)
+{
+    if (bytes < expected - SLACK || bytes > expected + SLACK)
+        fail_msg("%lld MiB, not about %lld", (long long)(bytes / MIB), (long long)(expected / MIB));
+}
+
+static void a_call_has_its_own_peak_and_the_process_keeps_its_highest(void **state)
+{
+    (void)state;
+    struct block_figures figures = {0};
+    struct sub_tracking_exact first, outer, inner, stop;
+    block_figures_open_peak(&figures);
+    if (block_figures_open_block_peaks(&figures, NULL) != GPUT_OK)
+        skip();
+    int64_t first_ns = start_call(&figures, &first);
+    use_and_free(256 * MIB);
+    stop = stop_call(&figures, first_ns);
+    assert_about(stop.block_peak_rss_bytes - first.block_peak_rss_bytes, 256 * MIB);
+
+    int64_t outer_ns = start_call(&figures, &outer);
+    use_and_free(128 * MIB);
+    int64_t inner_ns = start_call(&figures, &inner);
+    use_and_free(64 * MIB);
+    stop = stop_call(&figures, inner_ns);
+    assert_about(stop.block_peak_rss_bytes - inner.block_peak_rss_bytes, 64 * MIB);
+    stop = stop_call(&figures, outer_ns);
+    assert_about(stop.block_peak_rss_bytes - outer.block_peak_rss_bytes, 128 * MIB);
+    assert_about(stop.peak_rss_bytes - first.block_peak_rss_bytes, 256 * MIB);
+
+    assert_int_equal(stop_call(&figures, 0).block_peak_rss_bytes, SUB_TRACKING_UNKNOWN);
+    block_figures_close(&figures);
 }
 
 int main(void)
@@ -122,6 +191,7 @@ int main(void)
         cmocka_unit_test(energy_of_some_packages_is_none_of_the_machine),
         cmocka_unit_test(without_counters_energy_is_unknown),
         cmocka_unit_test(no_block_has_more_cpu_time_of_its_thread_than_of_its_process),
+        cmocka_unit_test(a_call_has_its_own_peak_and_the_process_keeps_its_highest),
     };
     return cmocka_run_group_tests_name(
         "blocks/block_figures", tests, make_packages, remove_packages);

@@ -112,6 +112,47 @@ class Recorded(RegionsTest):
         self.assertIn("3 ends of ranges that had not begun were ignored.", shown)
 
 
+class Exact(RegionsTest):
+    def exact(self, *options):
+        done = self.run_command(
+            *("run", "--regions=nvtx", *options, "--st", "0.02", "-f", "json", "-o", "exact.json", "--", PROGRAM), *("push:-:a", "push:-:b", "pop:-", "pop:-"), env=ENVIRONMENT
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        regions = json.loads((self.folder / "exact.json").read_text())["regions"]
+        return regions["code_blocks"][0].get("exact"), regions.get("notes", [])
+
+    def test_figures_are_of_the_kinds_that_were_asked_for(self):
+        self.assertIsNone(self.exact()[0])
+        exact, notes = self.exact("--region-exact")
+        self.assertIsNotNone(exact["process_cpu_time"]["total"])
+        self.assertNotIn("block_peak_rss", exact)
+        self.assertEqual(notes, [])
+        exact, _ = self.exact("--region-exact=peak")
+        self.assertGreater(exact["block_peak_rss"]["max"], 0)
+        self.assertNotIn("cycles", exact)
+
+    def test_counters_are_there_or_the_report_says_why_not(self):
+        exact, notes = self.exact("--region-exact=counters")
+        if exact["instructions"]["total"] is None:
+            self.assertTrue(notes[0].startswith("--region-exact: "), notes)
+        else:
+            self.assertGreater(exact["instructions"]["total"], 100)
+
+    def test_the_kernels_peak_is_no_bound_where_it_is_reset(self):
+        for kinds, is_bound in ("1", True), ("peak", False):
+            self.run_command("run", "-f", "json", "-o", "peaks.json", "--", PROGRAM, env=ENVIRONMENT | {"GPUT_BLOCK_EXACT": kinds})
+            peaks = json.loads((self.folder / "peaks.json").read_text())["peaks"]
+            self.assertEqual(peaks["main_at_most"] is not None, is_bound, peaks)
+
+    def test_what_does_not_go(self):
+        for options, message in {
+            ("--region-exact=peaks",): '--region-exact: "peaks" is no kind of exact figures. Valid are: 1, peak, counters.',
+            ("--region-exact", "--region-min=1"): "--region-exact does not go with --region-min: what a region used is read when it begins.",
+        }.items():
+            done = self.run_command("run", "--regions", *options, "--", "true")
+            self.assert_fails(done, 125, message)
+
+
 class Failing(RegionsTest):
     def test_a_program_that_may_not_write_goes_on_and_the_report_says_so(self):
         for blocks, reason in (0, "A collector turned itself off: it could not write its files"), (16, "2 calls are not in it"):

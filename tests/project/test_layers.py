@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "push": {"base", "model", "output"},
     "serve": {"base"},
     "config": {"base", "model", "analyze"},
-    "doctor": {"base", "model", "os", "gpu", "energy"},
+    "doctor": {"base", "model", "os", "gpu", "energy", "blocks"},
     "session": {"base", "model", "os", "gpu", "energy", "process", "formats", "import", "output", "push", "serve"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)

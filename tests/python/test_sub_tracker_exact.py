@@ -79,6 +79,48 @@ class Exact(package.PackageTest):
         for mark in ("thread_cpu_ns", "process_cpu_ns", "minor_faults", "major_faults", "peak_rss_bytes"):
             self.assertNotIn(None, list(marks[mark]))
 
+    def test_peaks_within_calls_that_nest_and_run_at_once(self):
+        def use(mib):
+            with mmap.mmap(-1, mib << 20) as fresh:
+                for place in range(0, len(fresh), 4096):
+                    fresh[place] = 1
+
+        for name in FILES:
+            blocks = {key: gput.SubTracker(key, sub_tracking_file=name, exact="peak") for key in ("high", "outer", "inner", "waits")}
+            with blocks["high"]:
+                use(96)
+            begun, done = threading.Event(), threading.Event()
+
+            def wait(block=blocks["waits"], begun=begun, done=done):
+                with block:
+                    begun.set()
+                    done.wait()
+
+            thread = threading.Thread(target=wait)
+            thread.start()
+            begun.wait()
+            with blocks["outer"]:
+                use(48)
+                with blocks["inner"]:
+                    pass
+            done.set()
+            thread.join()
+            exact = exact_of(name)
+            rise = {key: figures["block_peak_rss_rise"]["total"] / (1 << 20) for key, figures in exact.items()}
+            for key, expected in {"high": 96, "outer": 48, "inner": 0, "waits": 48}.items():
+                self.assertAlmostEqual(rise[key], expected, delta=12, msg=(name, rise))
+            self.assertGreater(exact["high"]["block_peak_rss"]["max"], exact["outer"]["block_peak_rss"]["max"])
+            self.assertEqual(exact["outer"]["peak_rss_rise"]["total"], 0, "the highest peak of the process is remembered")
+            self.assertNotIn("cycles", exact["high"])
+            self.assertIn("block_peak_rss_bytes", gput.read_marks(name).columns)
+
+    def test_kinds_are_words(self):
+        with self.assertRaisesRegex(ValueError, '"peaks" is no kind of exact figures. Valid are: 1, peak, counters.'):
+            gput.SubTracker("a", sub_tracking_file="m.csv", exact="peaks").__enter__()
+        with gput.SubTracker("a", sub_tracking_file="m.csv", exact="counters"):
+            pass
+        self.assertIn("instructions", gput.read_calls("m.csv").columns[-3])
+
     def test_the_environment_turns_them_on(self):
         code = """
 import sys
@@ -92,7 +134,7 @@ decorated()
 with gput.SubTracker("a", sub_tracking_file="off.csv", exact=False):
     pass
 """
-        for value, expected in ("1", True), ("", False), ("0", False):
+        for value, expected in ("1", True), ("peak,other", True), ("", False), ("0", False):
             self.run_python(code, env=os.environ | {"GPUT_BLOCK_EXACT": value})
             self.assertEqual("thread_cpu_ns" in gput.read_marks("env.gputblocks").columns, expected)
             self.assertNotIn("thread_cpu_ns", gput.read_marks("off.csv").columns)

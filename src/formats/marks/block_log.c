@@ -6,6 +6,7 @@
 #include "formats/marks/mapped_guard.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,9 @@
 
 _Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the header has a page");
 _Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
-_Static_assert(sizeof(struct sub_tracking_exact) == 48, "part of the file format");
+_Static_assert(sizeof(struct sub_tracking_exact) == 80, "part of the file format");
+_Static_assert(offsetof(struct sub_tracking_exact, block_peak_rss_bytes) == BLOCK_LOG_EXACT_BYTES,
+    "part of the file format");
 
 /* The word of a mark, preceded by up to four records of state: time, thread, process, start. */
 #define MARK_BYTES (8 + 4 * 16)
@@ -63,11 +66,19 @@ static void unmap_part(void *part, size_t length)
     munmap(part, length);
 }
 
+static enum block_log_kind kind_of(unsigned columns)
+{
+    if (columns & (SUB_TRACKING_COLUMN_BLOCK_PEAK | SUB_TRACKING_COLUMNS_COUNTERS))
+        return BLOCK_LOG_COUNTED_MARKS;
+    return columns & SUB_TRACKING_COLUMNS_EXACT ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
+}
+
 static void header_fill(struct block_log_header *header, const struct block_log_setup *setup)
 {
+    header->version = kind_of(setup->columns) == BLOCK_LOG_COUNTED_MARKS ? BLOCK_LOG_VERSION_COUNTED
+                                                                         : BLOCK_LOG_VERSION;
     memcpy(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC);
     header->byte_order = BLOCK_LOG_BYTE_ORDER;
-    header->version = BLOCK_LOG_VERSION;
     header->header_bytes = BLOCK_LOG_HEADER_BYTES;
     header->chunk_bytes = BLOCK_LOG_CHUNK_BYTES;
     header->process_id = setup->process_id;
@@ -94,10 +105,10 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
     atomic_init(&created->reserved_bytes, sizeof *created->header);
     header_fill(created->header, setup);
     created->header->reserved_bytes = sizeof *created->header;
-    bool exact = setup->columns & SUB_TRACKING_COLUMNS_EXACT;
     uint64_t limit = setup->limit_bytes;
-    created->kind = exact ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
-    created->mark_bytes = MARK_BYTES + (exact ? sizeof(struct sub_tracking_exact) : 0);
+    created->kind = kind_of(setup->columns);
+    created->figures_bytes = block_log_figures_bytes(created->kind);
+    created->mark_bytes = MARK_BYTES + created->figures_bytes;
     uint64_t chunks = (limit < MAX_BYTES ? limit : MAX_BYTES) / BLOCK_LOG_CHUNK_BYTES;
     created->max_chunks = chunks > 1 ? (uint32_t)chunks - 1 : 0;
     pthread_mutex_init(&created->lock, NULL);

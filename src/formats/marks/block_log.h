@@ -18,18 +18,20 @@
  *   since the mark before; or one of BLOCK_LOG_TAG_TIME, …_THREAD, …_PROCESS, and then the next
  * word is a time, thread id or process id that is valid from there on; BLOCK_LOG_TAG_STARTED: the
  * word after it is the time of the start that the next mark, a stop, belongs to;
- * - exact marks: the same, each mark followed by a struct sub_tracking_exact.
+ * - exact marks: the same, each mark followed by the first BLOCK_LOG_EXACT_BYTES of a struct
+ *   sub_tracking_exact; counted marks by all of it. A file with counted marks is of version 2,
+ * which older programs refuse; any other is of version 1.
  *
  * Each record is published by its first word (a name by its `length`), which is written last. A
  * chunk whose `kind` is 0 was allocated but never used, and is skipped. Marks of one thread are in
- * the order of time within a chunk. Between chunks they need not be: a thread also fills up what one
- * that ended left.
+ * the order of time within a chunk. Between chunks they need not be: a thread also fills up what
+ * one that ended left.
  *
- * Growth is bounded: a call costs 16 bytes (exact: 112), and once the file has `limit_bytes`
- * further marks are counted in `marks_lost` instead of being written. Space on the disk is
- * allocated before a chunk is used: on a full disk marks are lost, but the program goes on (a store
- * to a page without space on the disk raises SIGBUS). A store to a truncated page does so too: see
- * mapped_guard.h.
+ * Growth is bounded: a call costs 16 bytes (exact: 112, counted: 176), and once the file has
+ * `limit_bytes` further marks are counted in `marks_lost` instead of being written. Space on the
+ * disk is allocated before a chunk is used: on a full disk marks are lost, but the program goes on
+ * (a store to a page without space on the disk raises SIGBUS). A store to a truncated page does so
+ * too: see mapped_guard.h.
  */
 #pragma once
 
@@ -40,9 +42,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define BLOCK_LOG_MAGIC "GPUTBLK"
 #define BLOCK_LOG_VERSION 1
+#define BLOCK_LOG_VERSION_COUNTED 2
+#define BLOCK_LOG_EXACT_BYTES 48
 #define BLOCK_LOG_BYTE_ORDER UINT32_C(0x01020304)
 #define BLOCK_LOG_HEADER_BYTES 65536
 #define BLOCK_LOG_CHUNK_BYTES 65536
@@ -75,6 +80,7 @@ enum block_log_kind {
     BLOCK_LOG_NAMES = 1,
     BLOCK_LOG_MARKS = 2,
     BLOCK_LOG_EXACT_MARKS = 3,
+    BLOCK_LOG_COUNTED_MARKS = 4,
 };
 
 struct block_log_chunk {
@@ -90,6 +96,14 @@ struct block_log_name {
 
 /* Longest name, in bytes. */
 #define BLOCK_LOG_NAME_MAX 65000
+
+/* How many bytes of figures follow each mark of a chunk. */
+static inline uint32_t block_log_figures_bytes(uint32_t kind)
+{
+    return kind == BLOCK_LOG_COUNTED_MARKS ? (uint32_t)sizeof(struct sub_tracking_exact)
+           : kind == BLOCK_LOG_EXACT_MARKS ? BLOCK_LOG_EXACT_BYTES
+                                           : 0;
+}
 
 /* The first word of a mark: its tag, and above it the nanoseconds since the mark before. Never 0.
  */
@@ -131,6 +145,7 @@ struct block_log {
     struct block_log_header *header; /* mapped */
     enum block_log_kind kind;        /* of the marks */
     uint32_t mark_bytes;             /* of one mark and the state that may have to precede it */
+    uint32_t figures_bytes;          /* of them: the figures that follow it */
     uint32_t max_chunks;
     atomic_bool cut;                 /* another program was seen to have truncated the file */
     _Atomic uint64_t reserved_bytes; /* as in the header, which may be truncated */
@@ -241,9 +256,9 @@ static inline void block_log_put(const struct block_log *log, struct block_log_c
     cursor->last_ns = time_ns;
     char *at = cursor->next;
     cursor->next += 8;
-    if (log->kind == BLOCK_LOG_EXACT_MARKS) {
-        *(struct sub_tracking_exact *)cursor->next = *exact;
-        cursor->next += sizeof *exact;
+    if (log->figures_bytes > 0) {
+        memcpy(cursor->next, exact, log->figures_bytes);
+        cursor->next += log->figures_bytes;
     }
     block_log_publish(at, block_log_word(tag, (uint32_t)elapsed_ns));
 }

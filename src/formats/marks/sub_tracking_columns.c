@@ -31,6 +31,13 @@ static const struct column {
     [SUB_TRACKING_PEAK_RSS_BYTES] = {"peak_rss_bytes", SUB_TRACKING_COLUMNS_EXACT,
         FIGURE(exact.peak_rss_bytes)},
     [SUB_TRACKING_ENERGY_UJ] = {"energy_uj", SUB_TRACKING_COLUMNS_EXACT, FIGURE(exact.energy_uj)},
+    [SUB_TRACKING_BLOCK_PEAK_RSS_BYTES] = {"block_peak_rss_bytes", SUB_TRACKING_COLUMN_BLOCK_PEAK,
+        FIGURE(exact.block_peak_rss_bytes)},
+    [SUB_TRACKING_INSTRUCTIONS] = {"instructions", SUB_TRACKING_COLUMNS_COUNTERS,
+        FIGURE(exact.instructions)},
+    [SUB_TRACKING_CYCLES] = {"cycles", SUB_TRACKING_COLUMNS_COUNTERS, FIGURE(exact.cycles)},
+    [SUB_TRACKING_CACHE_MISSES] = {"cache_misses", SUB_TRACKING_COLUMNS_COUNTERS,
+        FIGURE(exact.cache_misses)},
 };
 
 const char *sub_tracking_column_name(enum sub_tracking_column column)

@@ -53,10 +53,11 @@ static int check_header(struct log_reader *reader, size_t got, struct gput_error
         return sub_tracking_invalid(&reader->base, error,
             "it was written on a machine of another byte order. Convert it there with "
             "`gpu-tracker sub-track combine --mix`.");
-    if (header->version != BLOCK_LOG_VERSION)
+    if (header->version < BLOCK_LOG_VERSION || header->version > BLOCK_LOG_VERSION_COUNTED)
         return sub_tracking_invalid(&reader->base, error,
-            "it is of version %" PRIu32 ", this program reads %d.", header->version,
-            BLOCK_LOG_VERSION);
+            "it is of version %" PRIu32 ", and this program reads versions up to %d: read it with "
+            "the gpu-tracker that wrote it.",
+            header->version, BLOCK_LOG_VERSION_COUNTED);
     if (header->header_bytes < sizeof *header || header->header_bytes > MAX_CHUNK_BYTES ||
         header->chunk_bytes < MIN_CHUNK_BYTES || header->chunk_bytes % 64 != 0 ||
         header->chunk_bytes > MAX_CHUNK_BYTES)
@@ -181,7 +182,7 @@ static int log_open(struct sub_tracking_reader *base, struct gput_error *error)
         reader->bytes <
         (reserved_bytes > 0 ? reserved_bytes : chunk_offset(reader, reader->header.n_chunks));
     base->columns = reader->header.columns &
-                    (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_EXACT);
+                    (SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS | SUB_TRACKING_COLUMNS_COUNTED);
     base->lost = lost_of_header(reader);
     reader->buffer = malloc(chunk_bytes);
     if (!reader->buffer)
@@ -214,7 +215,7 @@ static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_
     for (*found = false; !*found && reader->chunk < reader->n_chunks; reader->chunk++) {
         uint32_t kind;
         TRY(chunk_kind(reader, reader->chunk, &kind, error));
-        if (kind != BLOCK_LOG_MARKS && kind != BLOCK_LOG_EXACT_MARKS)
+        if (kind < BLOCK_LOG_MARKS || kind > BLOCK_LOG_COUNTED_MARKS)
             continue;
         TRY(load_chunk(reader, reader->chunk, error));
         reader->kind = kind;
@@ -274,7 +275,7 @@ static bool next_row(struct log_reader *reader, struct sub_tracking_mark *row)
     uint64_t word;
     while (next_mark(reader, &word)) {
         sub_tracking_mark_clear_figures(row);
-        if (reader->kind == BLOCK_LOG_EXACT_MARKS && !take(reader, &row->exact, sizeof row->exact))
+        if (!take(reader, &row->exact, block_log_figures_bytes(reader->kind)))
             return end_of_chunk(reader);
         int64_t started_ns = reader->started_ns;
         reader->started_ns = SUB_TRACKING_UNKNOWN;

@@ -57,11 +57,71 @@ static void a_log_truncated_anywhere_has_the_rows_before(void **state)
     forget(&written);
 }
 
+/* The version in the header of a file. */
+static uint32_t version_of(const char *path)
+{
+    struct str file = {0};
+    struct block_log_header header;
+    assert_int_equal(file_read(path, &file, NULL), GPUT_OK);
+    memcpy(&header, file.data, sizeof header);
+    str_finish(&file);
+    return header.version;
+}
+
+static void only_figures_that_are_new_make_a_file_new(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned columns;
+        uint32_t version;
+    } cases[] = {{0, 1}, {SUB_TRACKING_COLUMNS_EXACT, 1}, {SUB_TRACKING_COLUMN_BLOCK_PEAK, 2},
+        {SUB_TRACKING_COLUMNS_COUNTED, 2}};
+    const char *path = temporary("x.gputblocks");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct content written, read;
+        fill_rows(&written);
+        write_rows(path, cases[i].columns, &written);
+        assert_int_equal(version_of(path), cases[i].version);
+        assert_int_equal(read_file(path, &read), GPUT_OK);
+        assert_int_equal(read.count, 4);
+        assert_int_equal(read.columns & SUB_TRACKING_COLUMNS_COUNTED, cases[i].columns);
+        bool counted = cases[i].version == 2;
+        assert_int_equal(read.rows[0].exact.cache_misses, counted ? 10 : SUB_TRACKING_UNKNOWN);
+        assert_int_equal(read.rows[0].exact.energy_uj, cases[i].columns ? 6 : SUB_TRACKING_UNKNOWN);
+        forget(&read);
+        forget(&written);
+    }
+}
+
+static void a_file_of_a_later_version_is_refused_by_that(void **state)
+{
+    (void)state;
+    struct content content;
+    struct str file = {0};
+    const char *path = temporary("x.gputblocks");
+    fill_rows(&content);
+    write_rows(path, 0, &content);
+    forget(&content);
+    assert_int_equal(file_read(path, &file, NULL), GPUT_OK);
+    ((struct block_log_header *)(void *)file.data)->version = 3;
+    FILE *stream = fopen(path, "w");
+    assert_int_equal(fwrite(file.data, 1, file.length, stream), file.length);
+    fclose(stream);
+    str_finish(&file);
+    assert_int_equal(read_file(path, &content), GPUT_ERROR_FORMAT);
+    assert_non_null(strstr(content.error.message,
+        "it is of version 3, and this program reads versions up to 2: read it with the gpu-tracker "
+        "that wrote it."));
+    forget(&content);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         temporary_test(other_files_named_as_logs_are_refused),
         temporary_test(a_log_truncated_anywhere_has_the_rows_before),
+        temporary_test(only_figures_that_are_new_make_a_file_new),
+        temporary_test(a_file_of_a_later_version_is_refused_by_that),
     };
     return cmocka_run_group_tests_name(
         "formats/marks/sub_tracking_log", tests, temporary_create, temporary_remove);
