@@ -85,9 +85,10 @@ export class Recorder {
             GPU_CHECK_CUDA: join(this.build, "tests", "gpu", "libfake-cuda.so"),
             FAKE_NVML_SCENARIO: this.#path("scenario.txt"),
             FAKE_GPU_STATE: this.#path("gpu-state"),
+            PATH: `${join(this.build, "tools", "gpu-check")}:${process.env.PATH}`,
         };
         const steps = "hold 2000000000 busy 30 2000 hold 3000000000 busy 90 3000 release busy 60 1500 hold 6000000000 busy 100 1500 release wait 500";
-        await this.#track("gpu.sqlite", [join(this.build, "tools", "gpu-check", "gpu-load"), ...steps.split(" ")], { environment, options: ["--processes"] });
+        await this.#track("gpu.sqlite", ["gpu-load", ...steps.split(" ")], { environment, options: ["--processes"] });
         return this.#report("gpu", "gpu-load on a simulated GPU=gpu.sqlite");
     }
 }
