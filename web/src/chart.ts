@@ -2,11 +2,12 @@
 
 import { lineColour } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
-import { button, drawInSight, element, replaceChildren, svg } from "./dom";
+import { button, element, replaceChildren, svg } from "./dom";
 import type { Line } from "./line";
 import type { Panel } from "./panels";
 import { positionOf } from "./plot-area";
 import type { Points } from "./reduce";
+import { Sight } from "./sight";
 import { makeTable } from "./tables";
 import { figure, moment } from "./units";
 import type { View } from "./view";
@@ -17,7 +18,7 @@ export class Chart {
     readonly panel: Panel;
     readonly node: HTMLElement;
     readonly #view: View;
-    readonly #inSight: () => boolean;
+    readonly #sight: Sight;
     readonly #canvas = element("canvas", { "aria-hidden": "true" });
     readonly #limitNote: HTMLElement;
     readonly #outputs = new Map<Line, HTMLElement>();
@@ -43,13 +44,13 @@ export class Chart {
             this.#table,
         );
         view.onRange(() => this.invalidate());
-        view.onCursor(() => this.#inSight() && this.#showFigures());
-        this.#inSight = drawInSight(this.node, () => this.draw());
+        view.onCursor(() => this.#sight.isIn && this.#showFigures());
+        this.#sight = new Sight(this.node, () => this.draw());
     }
 
     invalidate(): void {
         this.#stale = true;
-        if (this.#inSight()) this.draw();
+        this.#sight.changed();
         if (this.#table.open) this.#fillTable();
     }
 

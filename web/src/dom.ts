@@ -55,13 +55,3 @@ export function button(label: string, pressed: (event: MouseEvent) => void, prop
     node.addEventListener("click", pressed);
     return node;
 }
-
-/** Draws what comes into sight, and what comes near it; returns whether it is in sight, and must be drawn at each change. */
-export function drawInSight(node: Element, draw: () => void): () => boolean {
-    let inSight = false;
-    const observe = (rootMargin: string, changed: (isIn: boolean) => void): void =>
-        new IntersectionObserver((entries) => changed(entries.at(-1)!.isIntersecting), { rootMargin }).observe(node);
-    observe("0px", (isIn) => (inSight = isIn) && draw());
-    observe("200px", (isIn) => isIn && draw());
-    return () => inSight;
-}

@@ -1,10 +1,11 @@
 // A heat map on the time axis: a row a device or rank, colour by value, and the value at the cursor in words.
 
 import { scaleColour, themeColour } from "./colours";
-import { drawInSight, element, replaceChildren } from "./dom";
+import { element, replaceChildren } from "./dom";
 import { fitted } from "./lanes";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
+import { Sight } from "./sight";
 import { makeTable } from "./tables";
 import { figure } from "./units";
 import type { View } from "./view";
@@ -20,7 +21,7 @@ const VALUES = 74;
 export class HeatMap {
     readonly node: HTMLElement;
     readonly #view: View;
-    readonly #inSight: () => boolean;
+    readonly #sight: Sight;
     readonly #rows: HeatRow[];
     readonly #top: number;
     readonly #unit: string;
@@ -49,8 +50,8 @@ export class HeatMap {
             this.#table,
         );
         view.onRange(() => this.invalidate());
-        view.onCursor(() => this.#inSight() && this.#showValues());
-        this.#inSight = drawInSight(this.node, () => this.draw());
+        view.onCursor(() => this.#sight.isIn && this.#showValues());
+        this.#sight = new Sight(this.node, () => this.draw());
     }
 
     resize(width: number): void {
@@ -61,7 +62,8 @@ export class HeatMap {
 
     invalidate(): void {
         this.#stale = true;
-        if (this.#inSight() || this.#table.open) this.draw();
+        if (this.#table.open) this.draw();
+        else this.#sight.changed();
     }
 
     /** Its size before it is drawn for the first time, so that nothing below moves then. */

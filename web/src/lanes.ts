@@ -2,9 +2,10 @@
 // a pixel as one. Pointer and keys reach every bar.
 
 import { COLOUR_COUNT, lineColour, themeColour } from "./colours";
-import { drawInSight, element } from "./dom";
+import { element } from "./dom";
 import type { Bars, Lane, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
+import { Sight } from "./sight";
 import { figure } from "./units";
 import type { View } from "./view";
 
@@ -33,7 +34,7 @@ export class Lanes {
     readonly node: HTMLElement;
     readonly options: LanesOptions;
     readonly #view: View;
-    readonly #inSight: () => boolean;
+    readonly #sight: Sight;
     readonly #scroller: HTMLElement;
     readonly #canvas: HTMLCanvasElement;
     readonly #tooltip: HTMLElement;
@@ -63,7 +64,7 @@ export class Lanes {
         this.node = element("section", { class: "lanes", "aria-label": options.title, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
         this.#listen();
         view.onRange(() => this.invalidate());
-        this.#inSight = drawInSight(this.node, () => this.draw());
+        this.#sight = new Sight(this.node, () => this.draw());
     }
 
     resize(width: number): void {
@@ -73,7 +74,7 @@ export class Lanes {
 
     invalidate(): void {
         this.#stale = true;
-        if (this.#inSight()) this.draw();
+        this.#sight.changed();
     }
 
     /** How many rectangles the last drawing took; for tests. */

@@ -460,6 +460,23 @@ test("shows steps, phases, devices and tables of a training profile", async () =
     await close(page);
 });
 
+test("draws what is out of sight, too, when the page is still: a picture of the whole page has it", async () => {
+    const page = await browser.open(files.training, { height: 500 });
+    await page.waitForFunction(() => {
+        const isDrawn = (canvas) => {
+            const copy = document.createElement("canvas");
+            [copy.width, copy.height] = [canvas.width, canvas.height];
+            const context = copy.getContext("2d", { willReadFrequently: true });
+            context.drawImage(canvas, 0, 0);
+            return context.getImageData(0, 0, copy.width, copy.height).data.some((value) => value > 0);
+        };
+        return [...document.querySelectorAll(".chart canvas, .lanes canvas")].every(isDrawn);
+    }, null, { polling: 100 });
+    const below = await page.evaluate(() => [...document.querySelectorAll("canvas")].filter((canvas) => canvas.getBoundingClientRect().top > innerHeight + 200).length);
+    assert.ok(below > 2, String(below));
+    await close(page);
+});
+
 test("prints all charts, without what only a screen can do", async () => {
     const page = await browser.open(files.singleRun, { height: 500 });
     await page.emulateMedia({ media: "print" });
