@@ -152,6 +152,24 @@ static const struct command commands[] = {
         .operands = {ARGUMENT_FILE, 1, -1},
     },
     {
+        .name = "push",
+        .topic = TOPIC_SERVE,
+        .examples = "gpu-tracker push results --remote-write http://prometheus:9090\n"
+                    "gpu-tracker push train.sqlite --otlp=http://collector:4318 --label job=train",
+        .function = cmd_push,
+        .usage = "[OPTIONS] SESSION...",
+        .summary = "Send sessions that have ended to a store of metrics.",
+        .help =
+            "Sends the samples of sessions, with their past times, to Prometheus or another "
+            "receiver of remote write, or to one of OpenTelemetry. A SESSION is a tracking file, a "
+            "report in JSON, what a killed session left, or a folder of these. A receiver that is "
+            "busy is tried again; what it refuses is said, with exit status 1, and the other "
+            "sessions are sent. Prometheus takes past samples where its configuration has an "
+            "out_of_order_time_window that is long enough.",
+        .options = push_options,
+        .operands = {ARGUMENT_FILE, 1, -1},
+    },
+    {
         .name = "report",
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker report train.sqlite -o train.html\n"

@@ -68,6 +68,7 @@ int cmd_energy_record(const struct arguments *arguments);
 int cmd_energy_summary(const struct arguments *arguments);
 int cmd_energy_curve(const struct arguments *arguments);
 int cmd_help(const struct arguments *arguments);
+int cmd_push(const struct arguments *arguments);
 int cmd_serve(const struct arguments *arguments);
 int cmd_plot(const struct arguments *arguments);
 int cmd_report(const struct arguments *arguments);

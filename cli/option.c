@@ -179,8 +179,8 @@ static const struct option options[OPTION_COUNT] = {
                 "standard error. Other names of this machine follow after commas: "
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
     [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .newer = true, .optional = true,
-        .help = "Send metrics to an OpenTelemetry receiver while tracking runs (OTLP over HTTP, "
-                "protobuf): --otlp=http://collector:4318. Without a URL as the variables "
+        .help = "Send metrics to an OpenTelemetry receiver (OTLP over HTTP, protobuf): "
+                "--otlp=http://collector:4318. Without a URL as the variables "
                 "OTEL_EXPORTER_OTLP_ENDPOINT and the like say, else to http://localhost:4318."},
     [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
         .help = "Send metrics to a receiver of Prometheus' remote write, as "
@@ -191,6 +191,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Seconds between two samples that are sent, from 0.5. Defaults for --otlp to "
                 "OTEL_METRIC_EXPORT_INTERVAL, else to 60; for --remote-write to 15."},
+    [OPTION_SENT_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds",
+        .help = "Seconds between two samples that are sent. Defaults to 0: all samples."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "

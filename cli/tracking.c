@@ -91,25 +91,32 @@ static int read_energy(const struct arguments *arguments, struct gput_session_op
     return text ? gput_energy_unit_parse(text, &options->energy_unit, error) : GPUT_OK;
 }
 
+int tracking_read_labels(const struct arguments *arguments, char **labels, struct gput_error *error)
+{
+    const char *text;
+    size_t position = 0;
+    while ((text = arguments_next(arguments, OPTION_LABEL, &position))) {
+        char *joined;
+        if (asprintf(&joined, "%s%s%s", *labels ? *labels : "", *labels ? "," : "", text) < 0)
+            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+        free(*labels);
+        *labels = joined;
+    }
+    return GPUT_OK;
+}
+
 /* Labels on the command line replace those of a config file. */
 static int read_push(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
     struct gput_session_options *options = &tracking->options;
     const char *text = arguments_value(arguments, OPTION_PUSH_INTERVAL);
-    size_t position = 0;
     if (text && !tracking_read_number(text, 0.5, &options->push_interval_seconds))
         return fail(error, GPUT_ERROR_INVALID,
             "--push-interval=%s is not a valid interval. It is a number of seconds, 0.5 or more.",
             text);
-    while ((text = arguments_next(arguments, OPTION_LABEL, &position))) {
-        char *joined;
-        if (asprintf(&joined, "%s%s%s", tracking->labels ? tracking->labels : "",
-                tracking->labels ? "," : "", text) < 0)
-            return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-        free(tracking->labels);
-        options->labels = tracking->labels = joined;
-    }
+    TRY(tracking_read_labels(arguments, &tracking->labels, error));
+    options->labels = tracking->labels ? tracking->labels : options->labels;
     return GPUT_OK;
 }
 

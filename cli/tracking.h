@@ -67,3 +67,8 @@ bool tracking_read_count(const char *text, int *count);
 
 /* Reads a number. False when the text is none, or is below `least`. */
 bool tracking_read_number(const char *text, double min, double *seconds);
+
+/* Joins what --label gave; the caller frees *labels, which is NULL before, by free(). Errors:
+ * GPUT_ERROR_MEMORY. */
+int tracking_read_labels(
+    const struct arguments *arguments, char **labels, struct gput_error *error);

@@ -9,6 +9,7 @@
  *               the samples, marks and calls themselves
  *   energy      energy.h, energy_recording.h
  *   many ranks  job.h, fleet.h
+ *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
  *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h; file.h, screen.h
  *   set up      config.h, doctor.h
@@ -42,6 +43,7 @@
 #include <gputracker/plot.h>
 #include <gputracker/processes.h>
 #include <gputracker/profile.h>
+#include <gputracker/push.h>
 #include <gputracker/recorded.h>
 #include <gputracker/report.h>
 #include <gputracker/results.h>

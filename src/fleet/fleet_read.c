@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "base/names.h"
 #include "base/number.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "formats/results/results_codec.h"
 #include "formats/results/results_file.h"
@@ -240,34 +239,6 @@ static int read_rows(
     return code;
 }
 
-/* Sink of tables, of which only that with the identity is kept. */
-static int take_table(void *user, const struct gput_tables *tables, const struct gput_table *part,
-    struct gput_error *error)
-{
-    (void)tables;
-    (void)error;
-    if (strcmp(gput_table_name(part), TRACKING_IDENTITY_TABLE) == 0)
-        tracking_identity_read_table(part, user);
-    return GPUT_OK;
-}
-
-static int read_own_identity(struct tracking_reader *reader, const char *path,
-    struct gput_results *results, struct gput_error *error)
-{
-    if (!ends_in(path, ".sqlite")) {
-        tracking_identity_read(path, results);
-        return GPUT_OK;
-    }
-    struct gput_tables *building = tables_create(), *tables = NULL;
-    if (!building)
-        return error_memory(error);
-    tables_set_sink(building, ROWS_AT_ONCE, take_table, results);
-    int code = tracking_reader_tables(reader, building, error);
-    int finished = tables_finish_building(building, &tables, error);
-    gput_tables_destroy(tables);
-    return code == GPUT_OK ? finished : code;
-}
-
 static void take_samples(struct gput_fleet *fleet, const char *path, const struct samples *samples,
     const struct gput_static_data *data, struct gput_results *results)
 {
@@ -302,7 +273,7 @@ static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput
         return false;
     int code = read_rows(reader, &samples, error);
     if (code == GPUT_OK)
-        code = read_own_identity(reader, path, &results, error);
+        code = tracking_identity_of(reader, path, &results, error);
     if (code == GPUT_OK)
         take_samples(fleet, path, &samples, tracking_reader_static_data(reader), &results);
     uint64_t skipped = tracking_reader_rows_skipped(reader);

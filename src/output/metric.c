@@ -10,6 +10,12 @@ static bool has_gpus(const struct gput_results *results)
     return results->static_data.system_gpu_count > 0;
 }
 
+/* Not of files that say nothing of their tracker. */
+static bool has_ticks(const struct gput_results *results)
+{
+    return results->tracker.ticks > 0;
+}
+
 static bool has_process(const struct gput_results *results)
 {
     return results->accounting.processes_seen > 0;
@@ -96,11 +102,11 @@ static const struct metric prometheus[] = {
         "Processes known of since the start, the main process included.", has_process),
     ROW("gputracker_tracker_cpu_seconds", METRIC_COUNTER, "tracker.cpu_seconds", "CPU time of gpu-tracker itself.", NULL),
     ROW("gputracker_tracker_memory_bytes", METRIC_GAUGE, "tracker.rss_bytes", "RAM of gpu-tracker itself.", NULL),
-    ROW("gputracker_tracker_ticks", METRIC_COUNTER, "tracker.ticks", "Samples taken.", results_are_own),
+    ROW("gputracker_tracker_ticks", METRIC_COUNTER, "tracker.ticks", "Samples taken.", has_ticks),
     ROW("gputracker_tracker_late_ticks", METRIC_COUNTER, "tracker.late_ticks",
-        "Samples that began more than a tenth of the interval late.", results_are_own),
+        "Samples that began more than a tenth of the interval late.", has_ticks),
     ROW("gputracker_tracker_missed_ticks", METRIC_COUNTER, "tracker.missed_ticks",
-        "Samples left out because an earlier one took too long.", results_are_own),
+        "Samples left out because an earlier one took too long.", has_ticks),
 
     /* The names of AIPowerMeter; all of them are of the whole machine. */
     ROW("power_draw_cpu", METRIC_GAUGE, "now.watts.core", "Power of the CPU cores in watts.", NULL),

@@ -5,12 +5,16 @@
 #include "base/text.h"
 #include "push/http_post.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* After a failure it is tried again after one second, then two, four … */
 #define MAX_BACKOFF_SECONDS 64
+/* So often running, where nothing else can be done meanwhile. */
+#define MAX_TRIES 5
 
 /* ---- which metrics ---- */
 
@@ -96,6 +100,13 @@ static void drop_first(struct push *push, size_t count)
     }
 }
 
+static double series_value(
+    const struct push *push, const struct metric *metric, const struct gput_results *results)
+{
+    bool is_constant = text_begins_with(metric->column, "static_data.");
+    return push->without_constants && is_constant ? NAN : metric_value(metric, results);
+}
+
 static struct push_sample *make_sample(
     const struct push *push, int64_t time_ns, const struct gput_results *results)
 {
@@ -105,7 +116,7 @@ static struct push_sample *make_sample(
         return NULL;
     *sample = (struct push_sample){.time_ns = time_ns, .n_gpus = results->n_gpus};
     for (size_t i = 0; i < push->n_series; i++)
-        sample->values[at++] = metric_value(push->series[i].metric, results);
+        sample->values[at++] = series_value(push, push->series[i].metric, results);
     for (uint32_t gpu = 0; gpu < results->n_gpus; gpu++) {
         for (size_t i = 0; i < push->n_gpu_series; i++)
             sample->values[at++] =
@@ -122,7 +133,7 @@ void push_add(struct push *push, int64_t time_ns, const struct gput_results *res
         push->lost++;
         return;
     }
-    if (push->start_ns == 0)
+    if (push->start_ns == 0 && !isnan(results->elapsed_seconds))
         push->start_ns = time_ns - (int64_t)(results->elapsed_seconds * (double)NS_PER_SECOND);
     if (push->n_waiting == PUSH_MAX_WAITING) {
         drop_first(push, 1);
@@ -244,6 +255,7 @@ static bool send_batch(struct push *push)
     int code = post(push, count, &answer, &body, &error);
     bool is_taken = code == GPUT_OK && answer.status >= 200 && answer.status < 300;
     bool is_busy = code != GPUT_OK || push->protocol->is_busy(answer.status);
+    push->has_answered |= code == GPUT_OK;
     if (is_taken) {
         push->failures = 0;
         push->sent += count;
@@ -276,6 +288,27 @@ void push_finish(struct push *push)
         ;
     push->lost += push->n_waiting;
     drop_first(push, push->n_waiting);
+}
+
+static void wait_until(int64_t at_ns)
+{
+    struct timespec at = {at_ns / NS_PER_SECOND, at_ns % NS_PER_SECOND};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+}
+
+/* One that was never there is not waited for: as a rule the address is wrong. */
+int push_deliver(struct push *push, struct gput_error *error)
+{
+    while (push->n_waiting > 0 && push->lost == 0) {
+        wait_until(push->next_try_ns);
+        if (!send_batch(push) && (push->failures == MAX_TRIES || !push->has_answered))
+            break;
+    }
+    if (push->n_waiting == 0 && push->lost == 0)
+        return GPUT_OK;
+    return error_set(error, GPUT_ERROR_IO, "%s",
+        push->problem[0] ? push->problem : "There was no memory for samples.");
 }
 
 void push_give_up(struct push *push, int64_t at_ns)

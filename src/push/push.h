@@ -59,6 +59,7 @@ struct push {
     struct push_series series[PUSH_MAX_SERIES], gpu_series[PUSH_MAX_SERIES];
     size_t n_series, n_gpu_series;
     int64_t start_ns;            /* where counters were 0 */
+    bool without_constants;      /* samples are of what changes alone */
     struct gput_results results; /* the latest: whose figures these are, and of which GPUs */
 
     struct push_sample *waiting[PUSH_MAX_WAITING]; /* owned; a ring */
@@ -66,6 +67,7 @@ struct push {
 
     int64_t next_try_ns; /* monotonic clock */
     unsigned failures;   /* one after the other */
+    bool has_answered;   /* whatever it said */
     _Atomic int64_t give_up_ns;
 
     uint64_t sent, lost; /* samples */
@@ -85,6 +87,10 @@ void push_send(struct push *push);
 
 /* Sends what waits, once and now, and gives up what is not taken. */
 void push_finish(struct push *push);
+
+/* Sends all that waits, for those who have nothing else to do: a busy receiver is waited for, until
+ * it was so five times running. Errors: GPUT_ERROR_IO: some of it is lost, or still waits. */
+int push_deliver(struct push *push, struct gput_error *error);
 
 /* From any thread: nothing is waited for after that moment of the monotonic clock. */
 void push_give_up(struct push *push, int64_t at_ns);

@@ -13,6 +13,7 @@ import subprocess
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
 from command import BUILD, COMMAND, PATIENCE, SOURCE, CommandTest, main, wait_until
+from receiver import Receiver
 from report_data import PAGE
 
 FIXTURES = SOURCE / "tests" / "fixtures"
@@ -25,7 +26,7 @@ STANDS_FOR = [
     (r"--start 2 --end 6 ", ""),
     (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bserve$", "serve --listen 127.0.0.1:0"),
     (r"\bgpu-tracker live\b[^\n]*", r"script -qec 'timeout --foreground --preserve-status -s TERM 1 \g<0>' /dev/null"),
-    (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
+    (r"(gpu-tracker push .*)http://(?:prometheus|collector):\d+", r"\1$RECEIVER"), (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
 ]  # fmt: skip
 PROGRAM = '#!/bin/sh\n[ -z "$GPUT_BLOCKS_FILE" ] || exec build/examples/mark-blocks\nexec sleep 0.1\n'
 
@@ -77,9 +78,12 @@ class Documented(CommandTest):
         self.addCleanup(self.waiting.wait)
         self.addCleanup(self.waiting.kill)
         (self.folder / "page.html").write_text(PAGE)
+        receiver = Receiver()
+        self.addCleanup(receiver.close)
         self.environment = {name: value for name, value in os.environ.items() if name != "GPUT_CONFIG"} | {
             "GPUT_REPORT_PAGE": str(self.folder / "page.html"),  # there is none where npm was not
-            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "PID": str(self.waiting.pid), "url": "x"}
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "PID": str(self.waiting.pid), "url": "x",
+            "RECEIVER": receiver.url()}
 
     def prepare_sessions(self):
         marks = call(7, "load", 0, 2) + call(7, "train", 2, 8)

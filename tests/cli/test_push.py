@@ -1,9 +1,12 @@
 """Metrics that are sent to receivers: what arrives, and that a receiver which fails costs its metrics alone."""
 
+import csv
+import datetime
 import json
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import unittest
 import urllib.parse
@@ -207,6 +210,124 @@ def read_remote_write(body):
     return series
 
 
+class Ended(PushTest):
+    """gpu-tracker push: sessions that have ended, with the times of their samples."""
+
+    def session(self, name="s", extension=".sqlite", **variables):
+        folder = self.folder / name
+        folder.mkdir()
+        done = self.run_command("run", "--st", "0.1", "-q", "--tf", folder / f"a{extension}", "-o", folder / "a.json", "--", *BRIEF, env=self.environment(**variables))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return folder, json.loads((folder / "a.json").read_text())
+
+    def push(self, *words, status=0):
+        done = self.run_command("push", *words, env=self.environment())
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def samples(self, server):
+        """Metric -> [(value, milliseconds)] in the order in which they came, of the only session."""
+        found = {}
+        for _, _, body in server.requests:
+            for labels, samples in read_remote_write(body).items():
+                found.setdefault(dict(labels)["__name__"], []).extend(samples)
+        return found
+
+    def test_samples_have_their_times(self):
+        folder, results = self.session(extension=".csv")
+        server = self.receive()
+        said = self.push(folder, "--remote-write", server.url(), "--label", "team=a").stdout
+        with open(folder / "a.csv") as file:
+            rows = list(csv.DictReader(file.readlines()[2:]))
+        self.assertEqual(said, f"1 of 1 sessions sent: {len(rows) + 1} samples\n")
+        found = self.samples(server)
+        times = [round(float(row["timestamp"]) * 1000) for row in rows]
+        for (_, time), wanted in zip(found["gputracker_combined_memory_bytes"], times):
+            self.assertAlmostEqual(time, wanted, delta=1)
+        self.assertEqual([value for value, _ in found["gputracker_combined_threads"]], [float(row["combined_n_threads"]) for row in rows])
+        percents = [float(row["cpu_combined_sum_utilization_percent"] or 0) for row in rows]
+        seconds = sum((later - time) / 1000 * percent / 100 for time, later, percent in zip(times, times[1:], percents[1:]))
+        counted = [value for value, _ in found["gputracker_combined_cpu_seconds_total"]]
+        self.assertAlmostEqual(counted[-2], seconds, delta=0.01)
+        self.assertEqual(counted, sorted(counted))
+        self.assertEqual(found["gputracker_processes_total"][0][0], results["accounting"]["processes"]["seen"])
+        for times in ([time for _, time in samples] for samples in found.values()):
+            self.assertEqual(times, sorted(set(times)))
+        [labels] = {labels for labels in read_remote_write(server.requests[0][2]) if ("__name__", "gputracker_elapsed_seconds_total") in labels}
+        self.assertEqual(dict(labels)["instance"], f"{results['identity']['host']}:{results['identity']['pid']}")
+        self.assertEqual(dict(labels)["team"], "a")
+
+    def test_gpus_and_bytes_of_databases(self):
+        (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
+        folder, _ = self.session(GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
+        server = self.receive()
+        self.push(folder, "--remote-write", server.url())
+        found = {}
+        for _, _, body in server.requests:
+            for labels, samples in read_remote_write(body).items():
+                found.setdefault((dict(labels)["__name__"], dict(labels).get("uuid")), []).extend(samples)
+        with sqlite3.connect(folder / "a.sqlite") as database:
+            for column, name, factor in ("power_watts", "gputracker_gpu_power_watts", 1), ("utilization_percent", "gputracker_gpu_utilization_ratio", 0.01):
+                for gpu in "GPU-aaaa", "GPU-bbbb":
+                    rows = [row[0] * factor for row in database.execute(f"SELECT {column} FROM gpu_data WHERE uuid = ? ORDER BY timestamp", (gpu,)) if row[0] is not None]
+                    self.assertGreater(len(rows), 1)
+                    for wanted, (value, _) in zip(rows, found[name, gpu], strict=False):
+                        self.assertAlmostEqual(value, wanted)
+            count = database.execute("SELECT count(read_bytes) FROM io_data").fetchone()[0]
+        self.assertIn(len(found["gputracker_combined_read_bytes_total", None]), (count, count + 1))
+        # What does not change goes with the samples alone: a second one at an earlier time would be refused.
+        for name in "gputracker_system_cores", "gputracker_elapsed_seconds_total":
+            times = [time for _, time in found[name, None]]
+            self.assertEqual(times, sorted(set(times)))
+
+    def test_by_otlp_and_thinned(self):
+        folder, results = self.session()
+        collector = self.receive()
+        self.push(folder / "a.sqlite", "--otlp=" + collector.url(), "--push-interval", "60")
+        resource, metrics = read_otlp(collector.requests[0][2])
+        self.assertEqual((resource["host.name"], resource["process.pid"]), (results["identity"]["host"], results["identity"]["pid"]))
+        self.assertEqual(len(metrics["process.memory.usage"].points), 1)
+
+    def test_reports_alone_are_one_sample(self):
+        folder, results = self.session()
+        server = self.receive()
+        self.assertEqual(self.push(folder / "a.json", "--remote-write", server.url()).stdout, "1 of 1 sessions sent: 1 samples\n")
+        [(value, time)] = self.samples(server)["gputracker_elapsed_seconds_total"]
+        self.assertAlmostEqual(value, results["compute_time"]["time"] * 3600, delta=0.001)
+        ended = datetime.datetime.fromisoformat(results["identity"]["end"].replace("Z", "+00:00")).timestamp()
+        self.assertAlmostEqual(time / 1000, ended, delta=0.002)
+
+    def test_busy_receivers_are_asked_again(self):
+        folder, _ = self.session()
+        for status in 502, 503, 504, 429:
+            server = self.receive((status, {}, b""), (204, {}, b""))
+            self.push(folder / "a.json", "--remote-write", server.url())
+            first, second = [read_remote_write(body) for _, _, body in server.requests]
+            self.assertEqual(first, second)
+
+    def test_refusals_name_the_session_and_the_way_out(self):
+        self.session("s", ".csv")
+        self.session("t", ".csv")
+        server = self.receive((400, {}, b"out of bounds\n"), (204, {}, b""))
+        done = self.push("s", "t", "--remote-write", server.url(), status=1)
+        self.assertRegex(done.stderr, r"s/a\.csv was not sent: .* answered 400 Bad Request: out of bounds\. Prometheus takes .*out_of_order_time_window")
+        self.assertTrue(done.stderr.endswith("gpu-tracker: 1 of 2 sessions were not sent, or not whole.\n"), done.stderr)
+        self.assertRegex(done.stdout, "^1 of 2 sessions sent")
+
+    def test_one_that_is_not_there_is_not_waited_for(self):
+        self.session("s", ".csv")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            closed = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.assertIn("s/a.csv was not sent: ", self.push("s", "--remote-write", closed, status=1).stderr)
+
+    def test_what_cannot_be_sent(self):
+        (self.folder / "notes.json").write_text("{}")
+        for words, said in [(["s"], "Say where to"), (["none.csv", "--remote-write", "http://127.0.0.1:1"], "none.csv"),
+                            (["notes.json", "--remote-write", "http://127.0.0.1:1"], "notes.json"),
+                            (["s", "--remote-write", "x", "--push-interval", "soon"], "--push-interval=soon is not a valid interval")]:
+            self.assertIn(said, self.push(*words, status=1).stderr)
+
+
 class RemoteWrite(PushTest):
     def test_what_arrives(self):
         server = self.receive((503, {}, b""), (204, {}, b""))
@@ -224,13 +345,14 @@ class RemoteWrite(PushTest):
         self.assertAlmostEqual(last[0] - first[0], (last[1] - first[1]) / 1000, delta=1)
         self.assertRegex(self.source("remote_write"), "^2 samples sent to ")
 
-    def test_a_real_prometheus(self):
+    def prometheus(self, configuration):
+        """Starts one; gives its address, and a function that asks it."""
         program = shutil.which("prometheus")
         if not program:
             self.skipTest("needs prometheus")
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        (self.folder / "prometheus.yml").write_text("{}")
+        (self.folder / "prometheus.yml").write_text(configuration)
         with open(self.folder / "prometheus.log", "w") as log:
             self.processes.append(subprocess.Popen(
                 [program, f"--config.file={self.folder}/prometheus.yml", f"--storage.tsdb.path={self.folder}/data", "--web.enable-remote-write-receiver",
@@ -244,10 +366,28 @@ class RemoteWrite(PushTest):
                 return None
 
         wait_until(lambda: ask("/-/ready"), "Prometheus")
-        self.assertEqual(self.track("--remote-write", f"http://127.0.0.1:{port}", "--label", "team=a", "--push-interval", "0.5", command=LONG), "")
+        return f"http://127.0.0.1:{port}", ask
+
+    def test_a_real_prometheus(self):
+        url, ask = self.prometheus("{}")
+        self.assertEqual(self.track("--remote-write", url, "--label", "team=a", "--push-interval", "0.5", command=LONG), "")
         query = urllib.parse.quote('count_over_time(gputracker_elapsed_seconds_total{job="gpu-tracker",team="a"}[10m])')
         [found] = json.loads(ask(f"/api/v1/query?query={query}"))["data"]["result"]
         self.assertEqual(self.source("remote_write").split()[0], found["value"][1])
+
+    def test_a_real_prometheus_takes_the_past(self):
+        url, ask = self.prometheus("storage: {tsdb: {out_of_order_time_window: 30d}}")
+        self.track("--tf", "s.csv")
+        lines = (self.folder / "s.csv").read_text().splitlines()
+        for days in 3, 9:
+            old = [",".join([*line.split(",")[:-1], f"{float(line.split(',')[-1]) - days * 86400:.6f}"]) for line in lines[3:]]
+            (self.folder / f"o{days}.csv").write_text("\n".join([*lines[:3], *old]) + "\n")
+        for _ in range(2):  # again is as once
+            done = self.run_command("push", "o3.csv", "s.csv", "o9.csv", "--remote-write", url, env=self.environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+        query = urllib.parse.quote("count_over_time(gputracker_elapsed_seconds_total[30d])")
+        found = {item["metric"]["instance"]: int(item["value"][1]) for item in json.loads(ask(f"/api/v1/query?query={query}"))["data"]["result"]}
+        self.assertEqual((found["o3.csv"], found["o9.csv"], len(found)), (len(lines) - 3, len(lines) - 3, 3))
 
     def test_labels_of_pages(self):
         self.run_command("run", "-o", "r.prom", "--label", "job=train", "--", "true", env=self.environment())

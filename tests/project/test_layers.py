@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "training": {"base", "model", "trace", "import", "output"},
     "report": {"base", "model", "formats", "import", "trace", "blocks", "analyze", "timeline", "training", "plot", "output"},
     "fleet": {"base", "model", "formats", "output"},
-    "push": {"base", "model", "output"},
+    "push": {"base", "model", "formats", "output"},
     "serve": {"base"},
     "config": {"base", "model", "analyze"},
     "doctor": {"base", "model", "os", "gpu", "energy", "blocks"},

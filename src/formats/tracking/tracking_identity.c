@@ -1,6 +1,7 @@
 #include "formats/tracking/tracking_identity.h"
 
 #include "base/clock.h"
+#include "base/table.h"
 #include "formats/tracking/tracking_format.h"
 #include "formats/tracking/tracking_sidecar.h"
 #include "model/results_identity.h"
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define ROWS_AT_ONCE 512
 
 /* ---- The table ---- */
 
@@ -121,4 +124,32 @@ void tracking_identity_read_table(const struct gput_table *table, struct gput_re
     if (object)
         results_identity_read(object, results);
     doc_destroy(object);
+}
+
+/* Sink of tables, of which only that with the identity is kept. */
+static int take_table(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error)
+{
+    (void)tables;
+    (void)error;
+    if (strcmp(gput_table_name(part), TRACKING_IDENTITY_TABLE) == 0)
+        tracking_identity_read_table(part, user);
+    return GPUT_OK;
+}
+
+int tracking_identity_of(struct tracking_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error)
+{
+    if (!reader->format->read_tables) {
+        tracking_identity_read(path, results);
+        return GPUT_OK;
+    }
+    struct gput_tables *building = tables_create(), *tables = NULL;
+    if (!building)
+        return error_memory(error);
+    tables_set_sink(building, ROWS_AT_ONCE, take_table, results);
+    int code = tracking_reader_tables(reader, building, error);
+    int finished = tables_finish_building(building, &tables, error);
+    gput_tables_destroy(tables);
+    return code == GPUT_OK ? finished : code;
 }

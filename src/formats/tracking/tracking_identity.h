@@ -6,6 +6,7 @@
 #pragma once
 
 #include "formats/tracking/tracking_file.h"
+#include "formats/tracking/tracking_reader.h"
 
 #include <gputracker/table.h>
 
@@ -25,3 +26,10 @@ bool tracking_identity_read(const char *path, struct gput_results *results);
 
 /* Reads the last row of a table likewise. */
 void tracking_identity_read_table(const struct gput_table *table, struct gput_results *results);
+
+/*
+ * Reads that of a file that is open: from its tables, or the file next to it. Errors: those of
+ * tracking_reader_tables().
+ */
+int tracking_identity_of(struct tracking_reader *reader, const char *path,
+    struct gput_results *results, struct gput_error *error);

@@ -1,0 +1,127 @@
+/* gpu-tracker push: sessions that have ended, sent to stores of metrics. */
+#include "arguments.h"
+#include "message.h"
+#include "tracking.h"
+
+#include <gputracker/push.h>
+#include <gputracker/report.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the table "sessions". */
+enum { PATH_COLUMN = 1, KIND_COLUMN, RESULTS_COLUMN };
+
+struct sent {
+    struct gput_push_counts counts; /* of all sessions */
+    size_t sessions, failed;
+};
+
+static int find_sessions(
+    const struct arguments *arguments, struct gput_tables **tables, struct gput_error *error)
+{
+    size_t count = (size_t)arguments->n_operands;
+    struct gput_html_report_session *sessions = calloc(count, sizeof *sessions);
+    const struct gput_html_report_session **list = calloc(count, sizeof *list);
+    struct gput_html_report_options options = gput_html_report_options_default();
+    int code = sessions && list ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+        sessions[i] = gput_html_report_session_default();
+        sessions[i].path = arguments->operands[i];
+        list[i] = &sessions[i];
+    }
+    options.sessions = list;
+    options.session_count = count;
+    options.warn = message_warning;
+    if (code == GPUT_OK)
+        code = gput_report_files(&options, tables, error);
+    free(sessions);
+    free(list);
+    return code;
+}
+
+/* One that fails is said, and the others are sent. */
+static void send_session(const struct gput_table *sessions, size_t row,
+    const struct gput_push_options *options, struct sent *sent)
+{
+    struct gput_push_counts counts = gput_push_counts_default();
+    struct gput_error error;
+    char text[1024];
+    const char *path = gput_table_text(sessions, row, PATH_COLUMN);
+    const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
+    const char *results = gput_table_text(sessions, row, RESULTS_COLUMN);
+    bool has_samples = kind && strcmp(kind, "tracking") == 0;
+    bool has_results = kind && strcmp(kind, "results") == 0;
+    if (!has_samples && !has_results) {
+        snprintf(text, sizeof text, "%s is left out: it has no metrics of a session.",
+            path ? path : "a session");
+        message_warning(NULL, text);
+        return;
+    }
+    int code = gput_push_session(
+        has_samples ? path : NULL, has_samples ? results : path, options, &counts, &error);
+    sent->counts.sent += counts.sent;
+    sent->counts.lost += counts.lost;
+    sent->counts.refused += counts.refused;
+    sent->sessions++;
+    if (code == GPUT_OK)
+        return;
+    sent->failed++;
+    snprintf(text, sizeof text, "%s was not sent%s: %s", path, counts.sent > 0 ? " to its end" : "",
+        error.message);
+    message_warning(NULL, text);
+}
+
+static int send_all(const struct gput_table *sessions, const struct gput_push_options *options,
+    struct gput_error *error)
+{
+    struct sent sent = {.counts = gput_push_counts_default()};
+    for (size_t row = 0; row < gput_table_row_count(sessions); row++)
+        send_session(sessions, row, options, &sent);
+    if (sent.sessions == 0)
+        return fail(
+            error, GPUT_ERROR_INVALID, "There is no session with metrics in what was named.");
+    printf("%zu of %zu sessions sent: %llu samples\n", sent.sessions - sent.failed, sent.sessions,
+        (unsigned long long)sent.counts.sent);
+    if (sent.failed > 0)
+        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not whole.",
+            sent.failed, sent.sessions);
+    return GPUT_OK;
+}
+
+static int push(const struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_push_options options = gput_push_options_default();
+    struct gput_tables *tables = NULL;
+    char *labels = NULL;
+    const char *interval = arguments_value(arguments, OPTION_SENT_INTERVAL);
+    options.otlp = arguments_value(arguments, OPTION_OTLP);
+    options.remote_write = arguments_value(arguments, OPTION_REMOTE_WRITE);
+    options.warn = message_warning;
+    if (!options.otlp && !options.remote_write)
+        return fail(error, GPUT_ERROR_INVALID,
+            "Say where to: --remote-write http://prometheus:9090, or "
+            "--otlp=http://collector:4318.");
+    if (interval && !tracking_read_number(interval, 0, &options.interval_seconds))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--push-interval=%s is not a valid interval. It is a number of seconds.", interval);
+    int code = tracking_read_labels(arguments, &labels, error);
+    options.labels = labels;
+    if (code == GPUT_OK)
+        code = find_sessions(arguments, &tables, error);
+    if (code == GPUT_OK)
+        code = send_all(gput_tables_find(tables, "sessions"), &options, error);
+    gput_tables_destroy(tables);
+    free(labels);
+    return code;
+}
+
+int cmd_push(const struct arguments *arguments)
+{
+    struct gput_error error;
+    if (push(arguments, &error) == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(&error);
+    return EXIT_FAILURE;
+}

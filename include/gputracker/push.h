@@ -1,0 +1,87 @@
+/*
+ * Sends the metrics of a session that has ended to a receiver, with the times of its samples.
+ *
+ *     struct gput_push_options options = gput_push_options_default();
+ *     struct gput_push_counts counts = gput_push_counts_default();
+ *     options.remote_write = "http://prometheus:9090";
+ *     if (gput_push_session("samples.sqlite", "usage.json", &options, &counts, &error) == GPUT_OK)
+ *         printf("%llu samples sent\n", (unsigned long long)counts.sent);
+ *
+ * A session that is tracked sends its metrics itself: gput_session_options.otlp and .remote_write.
+ */
+#ifndef GPUTRACKER_PUSH_H
+#define GPUTRACKER_PUSH_H
+
+#include <gputracker/error.h>
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Where to, and what. Sized: see gputracker/sized.h. */
+struct gput_push_options {
+    size_t size;              /**< set by gput_push_options_default() */
+    const char *otlp;         /**< as in struct gput_session_options; NULL: not by OTLP */
+    const char *remote_write; /**< likewise */
+    const char *labels;       /**< "job=train,team=vision", of all metrics; NULL: none */
+    double interval_seconds;  /**< at least so long between two samples; 0: all are sent */
+    /** Called with one line (no newline) for each warning: rows that were left out, figures that
+     * the receiver refused. NULL: none. */
+    void (*warn)(void *user, const char *message);
+    void *user;
+};
+
+/** Sets the defaults in a struct of that size; for gput_push_options_default(). */
+GPUT_API void gput_push_options_init(struct gput_push_options *options, size_t size);
+
+/** Nowhere yet, all samples. */
+static inline struct gput_push_options gput_push_options_default(void)
+{
+    struct gput_push_options options;
+    gput_push_options_init(&options, sizeof options);
+    return options;
+}
+
+/** What became of the samples. Sized: see gputracker/sized.h. */
+struct gput_push_counts {
+    size_t size;      /**< set by gput_push_counts_default() */
+    uint64_t sent;    /**< moments of time whose metrics a receiver took, for each receiver */
+    uint64_t lost;    /**< that a receiver did not take */
+    uint64_t refused; /**< figures of those that were sent */
+};
+
+/** Sets the defaults in a struct of that size; for gput_push_counts_default(). */
+GPUT_API void gput_push_counts_init(struct gput_push_counts *counts, size_t size);
+
+/** All are 0. */
+static inline struct gput_push_counts gput_push_counts_default(void)
+{
+    struct gput_push_counts counts;
+    gput_push_counts_init(&counts, sizeof counts);
+    return counts;
+}
+
+/**
+ * Sends the samples of a tracking file (.csv or .sqlite), and the figures of its end from `results`
+ * (a report in JSON, or what a killed session left); either may be NULL. Counters of CPU time are
+ * the percents of the samples by their time; GPUs, energy and bytes are in .sqlite files. Samples
+ * are read as a stream. Blocks until the receiver took them all: where it is busy it is tried again
+ * after 1, 2, 4 and 8 seconds, or when it says.
+ *
+ * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_IO (the receiver cannot be
+ * reached, refuses, or stays busy: what is left is not sent), GPUT_ERROR_INVALID (an address, a
+ * label, nothing to send or nowhere to), GPUT_ERROR_UNSUPPORTED (https without libcurl),
+ * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (a file), GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_push_session(const char *samples, const char *results,
+    const struct gput_push_options *options, struct gput_push_counts *counts,
+    struct gput_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

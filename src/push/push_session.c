@@ -1,0 +1,528 @@
+/*
+ * A session that has ended, sent with its past times: samples from its tracking file as a stream,
+ * the figures of its end from its results.
+ */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/sized.h"
+#include "base/table.h"
+#include "base/text.h"
+#include "formats/results/results_codec.h"
+#include "formats/results/results_file.h"
+#include "formats/results/results_read_doc.h"
+#include "formats/tracking/tracking_identity.h"
+#include "formats/tracking/tracking_reader.h"
+#include "model/results_columns.h"
+#include "model/results_identity.h"
+#include "push/push.h"
+
+#include <gputracker/push.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RESULTS_BYTES ((size_t)64 << 20)
+#define ROWS_AT_ONCE 512
+#define MAX_RECEIVERS 2
+/* Between two samples that are farther apart the process was not seen: it may have been stopped. */
+#define MAX_GAP_SECONDS 3600.0
+/* Receivers distinguish milliseconds. */
+#define MIN_INTERVAL 1e-3
+
+static const struct gput_push_options usual_options = {.size = sizeof usual_options};
+static const struct gput_push_counts usual_counts = {.size = sizeof usual_counts};
+
+void gput_push_options_init(struct gput_push_options *options, size_t size)
+{
+    sized_init(options, size, &usual_options, sizeof usual_options);
+}
+
+void gput_push_counts_init(struct gput_push_counts *counts, size_t size)
+{
+    sized_init(counts, size, &usual_counts, sizeof usual_counts);
+}
+
+/* What is sent, while it is read. */
+struct replay {
+    const struct gput_push_options *options;
+    struct push *receivers[MAX_RECEIVERS];
+    size_t n_receivers;
+    struct gput_results end;     /* as the session left them */
+    struct gput_results results; /* at the moment that is sent next */
+    double start;                /* seconds since the epoch; NaN: not known */
+    double last_sent, last_read; /* timestamps; -INFINITY, NaN: none yet */
+    struct gput_error *error;
+};
+
+/* ---- receivers ---- */
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+/* Sessions that do not say whose they are differ by their files. */
+static int name_instance(const struct replay *replay, struct push_settings *settings,
+    const char *label, const char *path)
+{
+    if (replay->results.identity.host[0] || labels_get(&settings->labels, label))
+        return GPUT_OK;
+    return labels_set(&settings->labels, label, file_base_name(path));
+}
+
+static int add_receiver(struct replay *replay, const struct push_protocol *protocol,
+    struct push_settings *settings, const char *label, const char *path)
+{
+    if (settings->is_off)
+        return GPUT_OK;
+    if (name_instance(replay, settings, label, path) != GPUT_OK)
+        return error_memory(replay->error);
+    struct push *push = push_create(protocol, settings);
+    if (!push)
+        return error_memory(replay->error);
+    replay->receivers[replay->n_receivers++] = push;
+    return GPUT_OK;
+}
+
+static int open_receivers(struct replay *replay, const char *path)
+{
+    const struct gput_push_options *options = replay->options;
+    struct push_settings settings = {0};
+    int code = GPUT_OK;
+    if (options->otlp) {
+        code = push_settings_of_otlp(&settings, options->otlp, options->labels,
+            options->interval_seconds, variable, replay->error);
+        if (code == GPUT_OK)
+            code = add_receiver(replay, &push_otlp, &settings, "service.instance.id", path);
+        push_settings_finish(&settings);
+    }
+    if (code == GPUT_OK && options->remote_write) {
+        code = push_settings_of_remote_write(&settings, options->remote_write, options->labels,
+            options->interval_seconds, replay->error);
+        if (code == GPUT_OK)
+            code = add_receiver(replay, &push_remote_write, &settings, "instance", path);
+        push_settings_finish(&settings);
+    }
+    return code;
+}
+
+/* In the words of Prometheus, for samples that are older than what it has. */
+static bool is_too_old(const char *answer)
+{
+    return strstr(answer, "out of bounds") || strstr(answer, "out of order") ||
+           strstr(answer, "too old");
+}
+
+static int deliver(struct replay *replay)
+{
+    struct gput_error reason;
+    for (size_t i = 0; i < replay->n_receivers; i++) {
+        int code = push_deliver(replay->receivers[i], &reason);
+        if (code != GPUT_OK)
+            return error_set(replay->error, code, "%s%s", reason.message,
+                is_too_old(reason.message)
+                    ? ". Prometheus takes samples of the past within the "
+                      "storage.tsdb.out_of_order_time_window of its configuration"
+                    : "");
+    }
+    return GPUT_OK;
+}
+
+/* Sends what is known at that moment; full batches leave at once. */
+static int put(struct replay *replay, double timestamp)
+{
+    bool is_full = false;
+    for (size_t i = 0; i < replay->n_receivers; i++) {
+        push_add(replay->receivers[i], (int64_t)llround(timestamp * 1e6) * 1000, &replay->results);
+        is_full |= replay->receivers[i]->n_waiting >= PUSH_MAX_BATCH;
+    }
+    return is_full ? deliver(replay) : GPUT_OK;
+}
+
+static bool is_due(struct replay *replay, double timestamp)
+{
+    double interval = fmax(replay->options->interval_seconds, MIN_INTERVAL);
+    if (isnan(timestamp) || timestamp < replay->last_sent + interval)
+        return false;
+    replay->last_sent = timestamp;
+    return true;
+}
+
+/* ---- samples ---- */
+
+static void add_cpu_time(double *total, double percent, double gap)
+{
+    if (!isnan(percent))
+        *total = (isnan(*total) ? 0 : *total) + gap * percent / 100;
+}
+
+static void take_row(struct replay *replay, const struct tracking_row *row)
+{
+    struct gput_results *results = &replay->results;
+    const double *values = row->values;
+    double gap = row->timestamp - replay->last_read;
+    for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
+        enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
+        double factor = quantity == GPUT_QUANTITY_RAM
+                            ? gput_ram_unit_factor(results->static_data.ram_unit)
+                        : quantity == GPUT_QUANTITY_GPU_RAM
+                            ? gput_ram_unit_factor(results->static_data.gpu_ram_unit)
+                            : 1;
+        results->now.values[i] = values[i] / factor;
+        results->max[i] = fmax(results->max[i], results->now.values[i]);
+    }
+    if (gap > 0 && gap < MAX_GAP_SECONDS) {
+        add_cpu_time(&results->now.main_cpu_seconds, values[GPUT_CPU_MAIN_SUM], gap);
+        add_cpu_time(&results->now.descendants_cpu_seconds, values[GPUT_CPU_DESCENDANTS_SUM], gap);
+        add_cpu_time(&results->accounting.sampled_cpu_seconds, values[GPUT_CPU_COMBINED_SUM], gap);
+        add_cpu_time(&results->now.system_cpu_seconds, values[GPUT_CPU_SYSTEM_SUM], gap);
+    }
+    replay->last_read = row->timestamp;
+}
+
+static int send_rows(struct replay *replay, struct tracking_reader *reader)
+{
+    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
+    size_t count = 1;
+    int code = rows ? GPUT_OK : error_memory(replay->error);
+    replay->last_sent = -INFINITY;
+    while (code == GPUT_OK && count > 0) {
+        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, replay->error);
+        for (size_t i = 0; code == GPUT_OK && i < count; i++) {
+            if (isnan(replay->start))
+                replay->start = rows[i].timestamp;
+            take_row(replay, &rows[i]);
+            replay->results.elapsed_seconds = rows[i].timestamp - replay->start;
+            if (is_due(replay, rows[i].timestamp))
+                code = put(replay, rows[i].timestamp);
+        }
+    }
+    free(rows);
+    return code == GPUT_OK ? deliver(replay) : code;
+}
+
+/* ---- the further tables of databases: GPUs, energy, bytes ---- */
+
+static double cell(const struct gput_table *table, size_t row, const char *name)
+{
+    for (size_t i = 0; i < gput_table_column_count(table); i++) {
+        if (strcmp(gput_table_column_name(table, i), name) == 0)
+            return gput_table_column_type(table, i) == GPUT_COLUMN_DOUBLE
+                       ? gput_table_double(table, row, i)
+                       : NAN;
+    }
+    return NAN;
+}
+
+static const char *text_cell(const struct gput_table *table, size_t row, const char *name)
+{
+    for (size_t i = 0; i < gput_table_column_count(table); i++) {
+        if (strcmp(gput_table_column_name(table, i), name) == 0 &&
+            gput_table_column_type(table, i) == GPUT_COLUMN_TEXT)
+            return gput_table_text(table, row, i);
+    }
+    return NULL;
+}
+
+static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
+{
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        if (strcmp(results->gpus[i].uuid, uuid) == 0)
+            return &results->gpus[i];
+    }
+    return NULL;
+}
+
+static int add_gpu(struct replay *replay, const char *uuid, struct gput_gpu **gpu)
+{
+    struct gput_results *results = &replay->results;
+    if (results_reserve_gpus(results, (size_t)results->n_gpus + 1) != GPUT_OK)
+        return error_memory(replay->error);
+    *gpu = &results->gpus[results->n_gpus++];
+    memset(*gpu, 0, sizeof **gpu);
+    results_forget_numbers(results_gpu_list(), *gpu);
+    text_fit((*gpu)->uuid, sizeof(*gpu)->uuid, "%s", uuid);
+    const struct gput_gpu *known = find_gpu(&replay->end, uuid);
+    if (known) {
+        memcpy((*gpu)->name, known->name, sizeof known->name);
+        memcpy((*gpu)->vendor, known->vendor, sizeof known->vendor);
+        (*gpu)->ram_capacity_bytes = known->ram_capacity_bytes;
+    }
+    return GPUT_OK;
+}
+
+static int take_gpu(struct replay *replay, const struct gput_table *table, size_t row)
+{
+    const char *uuid = text_cell(table, row, "uuid");
+    double factor = gput_ram_unit_factor(replay->results.static_data.gpu_ram_unit);
+    struct gput_gpu *gpu = uuid ? find_gpu(&replay->results, uuid) : NULL;
+    if (!uuid)
+        return GPUT_OK;
+    if (!gpu)
+        TRY(add_gpu(replay, uuid, &gpu));
+    gpu->now.ram_bytes = cell(table, row, "ram_used") / factor;
+    gpu->now.combined_ram_bytes = cell(table, row, "combined_ram") / factor;
+    gpu->now.utilization_percent = cell(table, row, "utilization_percent");
+    gpu->now.power_watts = cell(table, row, "power_watts");
+    return GPUT_OK;
+}
+
+static int take_energy(struct replay *replay, const struct gput_table *table, size_t row)
+{
+    struct gput_energy *energy = &replay->results.energy;
+    double *figures[GPUT_ENERGY_FIGURE_COUNT] = {
+        [GPUT_ENERGY_PACKAGE] = &energy->machine.package,
+        [GPUT_ENERGY_CORE] = &energy->machine.core,
+        [GPUT_ENERGY_UNCORE] = &energy->machine.uncore,
+        [GPUT_ENERGY_DRAM] = &energy->machine.dram,
+        [GPUT_ENERGY_PSYS] = &energy->machine.psys,
+        [GPUT_ENERGY_GPU] = &energy->machine.gpu,
+        [GPUT_ENERGY_TOTAL] = &energy->machine.total,
+        [GPUT_ENERGY_MAIN] = &energy->main,
+        [GPUT_ENERGY_DESCENDANTS] = &energy->descendants,
+        [GPUT_ENERGY_COMBINED] = &energy->combined,
+    };
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        *figures[i] = cell(table, row, gput_energy_figure_name((enum gput_energy_figure)i));
+    return GPUT_OK;
+}
+
+static int take_bytes(struct replay *replay, const struct gput_table *table, size_t row)
+{
+    struct gput_accounting *accounting = &replay->results.accounting;
+    accounting->read_bytes = cell(table, row, "read_bytes");
+    accounting->write_bytes = cell(table, row, "write_bytes");
+    accounting->storage_read_bytes = cell(table, row, "storage_read_bytes");
+    accounting->storage_dirtied_bytes = cell(table, row, "storage_write_bytes");
+    return GPUT_OK;
+}
+
+static const struct further_table {
+    const char *name;
+    int (*take)(struct replay *replay, const struct gput_table *table, size_t row);
+} further_tables[] = {
+    {"gpu_data", take_gpu}, {"energy_data", take_energy}, {"io_data", take_bytes}};
+
+/* What is known of a moment before its first row of a table. */
+static void forget(struct replay *replay)
+{
+    struct gput_static_data static_data = replay->results.static_data;
+    struct gput_identity identity = replay->results.identity;
+    results_forget(&replay->results);
+    replay->results.static_data = static_data;
+    replay->results.identity = identity;
+    for (uint32_t i = 0; i < replay->results.n_gpus; i++)
+        replay->results.gpus[i].now.ram_bytes = replay->results.gpus[i].now.combined_ram_bytes =
+            replay->results.gpus[i].now.utilization_percent =
+                replay->results.gpus[i].now.power_watts = NAN;
+}
+
+/* Several rows of one moment, one a GPU, are one sample: it is complete when the next begins. */
+struct further {
+    struct replay *replay;
+    const char *name; /* the table that was read last; its name is ours */
+    double timestamp; /* of what is complete when another one comes; NaN: none */
+};
+
+static int complete(struct further *further)
+{
+    double timestamp = further->timestamp;
+    further->timestamp = NAN;
+    int code = is_due(further->replay, timestamp) ? put(further->replay, timestamp) : GPUT_OK;
+    return code;
+}
+
+static int begin_table(struct further *further, const char *name)
+{
+    TRY(complete(further));
+    TRY(deliver(further->replay));
+    further->name = name;
+    further->replay->last_sent = -INFINITY;
+    forget(further->replay);
+    return GPUT_OK;
+}
+
+static int take_part(void *user, const struct gput_tables *tables, const struct gput_table *part,
+    struct gput_error *error)
+{
+    struct further *further = user;
+    const struct further_table *table = NULL;
+    (void)tables;
+    (void)error; /* it is the replay's */
+    for (size_t i = 0; i < sizeof further_tables / sizeof *further_tables; i++) {
+        if (strcmp(gput_table_name(part), further_tables[i].name) == 0)
+            table = &further_tables[i];
+    }
+    if (!table)
+        return GPUT_OK;
+    if (further->name != table->name)
+        TRY(begin_table(further, table->name));
+    for (size_t row = 0; row < gput_table_row_count(part); row++) {
+        double timestamp = cell(part, row, "timestamp");
+        if (timestamp != further->timestamp)
+            TRY(complete(further));
+        further->timestamp = timestamp;
+        TRY(table->take(further->replay, part, row));
+    }
+    return GPUT_OK;
+}
+
+static void set_without_constants(struct replay *replay, bool without)
+{
+    for (size_t i = 0; i < replay->n_receivers; i++)
+        replay->receivers[i]->without_constants = without;
+}
+
+static int send_further(struct replay *replay, struct tracking_reader *reader)
+{
+    struct further further = {replay, NULL, NAN};
+    struct gput_tables *building = tables_create(), *tables = NULL;
+    if (!building)
+        return error_memory(replay->error);
+    tables_set_sink(building, ROWS_AT_ONCE, take_part, &further);
+    set_without_constants(replay, true);
+    int code = tracking_reader_tables(reader, building, replay->error);
+    if (code == GPUT_OK)
+        code = complete(&further);
+    if (code == GPUT_OK)
+        code = deliver(replay);
+    set_without_constants(replay, false);
+    struct gput_error reason;
+    int finished = tables_finish_building(building, &tables, &reason);
+    gput_tables_destroy(tables);
+    return code != GPUT_OK ? code : finished == GPUT_OK ? GPUT_OK : error_memory(replay->error);
+}
+
+/* ---- files ---- */
+
+static void warn(const struct replay *replay, const char *text)
+{
+    if (text && replay->options->warn)
+        replay->options->warn(replay->options->user, text);
+}
+
+static int read_end(struct replay *replay, const char *path)
+{
+    struct str content = {0};
+    struct doc *doc = NULL;
+    int code = file_read_bounded(path, MAX_RESULTS_BYTES, &content, replay->error);
+    if (code == GPUT_OK && results_is_copy(str_text(&content), content.length)) {
+        code = results_file_parse(path, &content, &replay->end, replay->error);
+    } else if (code == GPUT_OK) {
+        code = doc_read_json(str_text(&content), content.length, path, &doc, replay->error);
+        if (code == GPUT_OK && !results_doc_is_report(doc))
+            code = error_set(
+                replay->error, GPUT_ERROR_FORMAT, "%.400s is not a report of gpu-tracker.", path);
+        else if (code == GPUT_OK)
+            code = results_read_doc(doc, &replay->end, replay->error);
+        doc_destroy(doc);
+    }
+    str_finish(&content);
+    return code;
+}
+
+static void begin(struct replay *replay, const struct tracking_reader *reader)
+{
+    const char *start = replay->results.identity.start;
+    replay->results.static_data = *tracking_reader_static_data(reader);
+    replay->start = start[0] ? results_identity_seconds(start) : NAN;
+    replay->last_read = NAN;
+}
+
+static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
+{
+    TRY(tracking_identity_of(reader, path, &replay->results, replay->error));
+    begin(replay, reader);
+    TRY(open_receivers(replay, path));
+    TRY(send_rows(replay, reader));
+    warn(replay, tracking_reader_warning(reader));
+    return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
+}
+
+static int send_samples(struct replay *replay, const char *path)
+{
+    struct tracking_reader *reader;
+    TRY(tracking_reader_salvage(path, &reader, replay->error));
+    int code = send_file(replay, reader, path);
+    tracking_reader_close(reader);
+    return code;
+}
+
+/* Counters of the end are not less than those of the samples: that would be a new start. */
+static int send_end(struct replay *replay, const char *path)
+{
+    struct gput_results *end = &replay->end;
+    double now = results_identity_seconds(end->identity.end);
+    double sampled = replay->results.accounting.sampled_cpu_seconds;
+    if (isnan(now)) /* it was killed */
+        now = results_identity_seconds(end->identity.start) + end->elapsed_seconds;
+    if (isnan(now))
+        return error_set(replay->error, GPUT_ERROR_INVALID,
+            "%.400s does not say when its session ended: it cannot be sent.", path);
+    if (replay->n_receivers == 0) {
+        memcpy(&replay->results.identity, &end->identity, sizeof end->identity);
+        TRY(open_receivers(replay, path));
+    }
+    end->accounting.sampled_cpu_seconds = fmax(end->accounting.sampled_cpu_seconds, sampled);
+    now = fmax(now, replay->last_read + MIN_INTERVAL); /* fmax() takes the one that is known */
+    for (size_t i = 0; i < replay->n_receivers; i++)
+        push_add(replay->receivers[i], (int64_t)llround(now * 1e6) * 1000, end);
+    return deliver(replay);
+}
+
+static int send_session(struct replay *replay, const char *samples, const char *results)
+{
+    if (!samples && !results)
+        return error_set(replay->error, GPUT_ERROR_INVALID,
+            "There is nothing to send: name a tracking file or results.");
+    if (!replay->options->otlp && !replay->options->remote_write)
+        return error_set(replay->error, GPUT_ERROR_INVALID,
+            "There is nowhere to send to: give the address of a receiver.");
+    if (results)
+        TRY(read_end(replay, results));
+    if (samples)
+        TRY(send_samples(replay, samples));
+    return results ? send_end(replay, results) : GPUT_OK;
+}
+
+static void finish(struct replay *replay, struct gput_push_counts *counts)
+{
+    char text[512];
+    for (size_t i = 0; i < replay->n_receivers; i++) {
+        struct push *push = replay->receivers[i];
+        counts->sent += push->sent;
+        counts->lost += push->lost + push->n_waiting;
+        counts->refused += push->refused;
+        if (push->refused > 0) {
+            push_describe(push, text, sizeof text);
+            warn(replay, text);
+        }
+        push_destroy(push);
+    }
+    results_finish(&replay->end);
+    results_finish(&replay->results);
+}
+
+int gput_push_session(const char *samples, const char *results,
+    const struct gput_push_options *given, struct gput_push_counts *counts,
+    struct gput_error *error)
+{
+    struct gput_push_options options = usual_options;
+    struct gput_push_counts made = usual_counts;
+    struct gput_error ignored;
+    TRY(sized_read(&options, sizeof options, given, error));
+    struct replay replay = {.options = &options,
+        .last_sent = -INFINITY,
+        .last_read = NAN,
+        .start = NAN,
+        .error = error ? error : &ignored};
+    results_forget(&replay.results);
+    results_forget(&replay.end);
+    int code = send_session(&replay, samples, results);
+    finish(&replay, &made);
+    if (counts)
+        sized_write(counts, &made, sizeof made);
+    return code;
+}
