@@ -210,6 +210,15 @@ def read_remote_write(body):
     return series
 
 
+def apart(rows):
+    """Those that are a millisecond after the one before, which are sent."""
+    kept = rows[:1]
+    for row in rows[1:]:
+        if float(row["timestamp"]) >= float(kept[-1]["timestamp"]) + 1e-3:
+            kept.append(row)
+    return kept
+
+
 class Ended(PushTest):
     """gpu-tracker push: sessions that have ended, with the times of their samples."""
 
@@ -238,7 +247,7 @@ class Ended(PushTest):
         server = self.receive()
         said = self.push(folder, "--remote-write", server.url(), "--label", "team=a").stdout
         with open(folder / "a.csv") as file:
-            rows = list(csv.DictReader(file.readlines()[2:]))
+            rows = apart(list(csv.DictReader(file.readlines()[2:])))
         self.assertEqual(said, f"1 of 1 sessions sent: {len(rows) + 1} samples\n")
         found = self.samples(server)
         times = [round(float(row["timestamp"]) * 1000) for row in rows]
@@ -387,7 +396,8 @@ class RemoteWrite(PushTest):
             self.assertEqual(done.returncode, 0, done.stderr)
         query = urllib.parse.quote("count_over_time(gputracker_elapsed_seconds_total[30d])")
         found = {item["metric"]["instance"]: int(item["value"][1]) for item in json.loads(ask(f"/api/v1/query?query={query}"))["data"]["result"]}
-        self.assertEqual((found["o3.csv"], found["o9.csv"], len(found)), (len(lines) - 3, len(lines) - 3, 3))
+        self.assertEqual((found["o3.csv"], len(found)), (found["o9.csv"], 3))
+        self.assertIn(found["o3.csv"], (len(lines) - 3, len(lines) - 4))  # the last one may be within a millisecond of the one before
 
     def test_labels_of_pages(self):
         self.run_command("run", "-o", "r.prom", "--label", "job=train", "--", "true", env=self.environment())

@@ -12,7 +12,12 @@ from pyspark.sql import SparkSession, Window, functions
 from .sql import aggregates, call_aggregates
 
 
-def _session():
+def _partitions(sessions):
+    """A session is in one partition as a whole: more of them than sessions are empty, and each costs a task."""
+    return str(min(200, max(2 * (os.cpu_count() or 1), sessions)))
+
+
+def _session(sessions):
     active = SparkSession.getActiveSession()
     if active is not None:
         return active, False
@@ -23,6 +28,8 @@ def _session():
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "4g",
         "spark.log.level": "ERROR",
+        "spark.sql.shuffle.partitions": _partitions(sessions),
+        "spark.driver.host": "localhost",
     }.items():
         builder = builder.config(name, value)
     return builder.getOrCreate(), True
@@ -46,7 +53,7 @@ def _arrow(frame):
 
 
 def run(batch, columns):
-    spark, is_ours = _session()
+    spark, is_ours = _session(len(batch.sessions))
     try:
         samples = _read(spark, batch.paths("samples"))
         segments = _read(spark, batch.paths("segments"))
