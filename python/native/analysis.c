@@ -1,22 +1,7 @@
 /* Analysis, comparison and combining: functions that read files and give tables back. */
 #include "native.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static const char *optional_path(PyObject *path)
-{
-    return path ? PyBytes_AsString(path) : NULL;
-}
-
-/* For "O&": None stays NULL. */
-static int convert_optional_path(PyObject *object, void *result)
-{
-    if (object != Py_None)
-        return PyUnicode_FSConverter(object, result);
-    *(PyObject **)result = NULL;
-    return 1;
-}
 
 static int parse_split(const char *word, struct gput_analysis_options *options)
 {
@@ -50,21 +35,21 @@ static PyObject *tables_of(PyObject *module, const struct gput_analysis *analysi
 /* analyze(tracking_file, sub_tracking_file, details, split) -> ({name: Table}, warnings) */
 static PyObject *analyze(PyObject *module, PyObject *args)
 {
-    PyObject *tracking = NULL, *sub_tracking = NULL, *result = NULL;
-    int details = 0;
-    const char *split = NULL;
+    PyObject *tracking, *sub_tracking, *result = NULL;
     struct gput_analysis_options options = gput_analysis_options_default();
-    options.cores = gput_usable_cores();
-    if (!PyArg_ParseTuple(args, "O&O&|pz", PyUnicode_FSConverter, &tracking, convert_optional_path,
-            &sub_tracking, &details, &split))
+    struct native_call call;
+    const char *split = NULL;
+    int details = 0;
+    if (!PyArg_ParseTuple(args, "OO|pz", &tracking, &sub_tracking, &details, &split) ||
+        !native_call_begin(&call))
         return NULL;
-    struct native_warnings *warnings = native_warnings_create();
-    if (warnings && parse_split(split, &options) == 0) {
-        options.tracking_file = PyBytes_AsString(tracking);
-        options.sub_tracking_file = optional_path(sub_tracking);
-        options.details = details;
-        options.warn = native_warnings_add;
-        options.user = warnings;
+    options.cores = gput_usable_cores();
+    options.details = details;
+    options.warn = native_warnings_add;
+    options.user = call.warnings;
+    if (held_path(call.held, tracking, &options.tracking_file) &&
+        held_optional_path(call.held, sub_tracking, &options.sub_tracking_file) &&
+        parse_split(split, &options) == 0) {
         struct gput_analysis *analysis;
         struct gput_error error;
         int code;
@@ -73,16 +58,10 @@ static PyObject *analyze(PyObject *module, PyObject *args)
         Py_END_ALLOW_THREADS;
         PyObject *tables = code == GPUT_OK ? tables_of(module, analysis) : native_raise(&error);
         if (tables)
-            result = Py_BuildValue("NN", tables, native_warnings_collect(warnings));
-        if (code == GPUT_OK)
-            gput_analysis_destroy(analysis);
-    } else if (!warnings) {
-        PyErr_NoMemory();
+            result = Py_BuildValue("NN", tables, native_warnings_collect(call.warnings));
+        gput_analysis_destroy(analysis);
     }
-    native_warnings_destroy(warnings);
-    Py_DECREF(tracking);
-    Py_XDECREF(sub_tracking);
-    return result;
+    return native_call_end(&call, result);
 }
 
 /* load_analysis(path) -> {name: Table} */
@@ -107,33 +86,27 @@ static PyObject *load_analysis(PyObject *module, PyObject *args)
 
 /* ---- Comparison ---- */
 
-/* Reads [(name, path), …]; `keep` holds the bytes that the sessions point to. */
-static struct gput_comparison_session *read_sessions(
-    PyObject *list, Py_ssize_t *count, PyObject *keep)
+/* [(name, path), …] */
+static bool held_compared(
+    PyObject *held, PyObject *list, const struct gput_comparison_session **sessions, size_t *count)
 {
-    *count = PyList_Size(list);
-    if (*count < 0)
-        return NULL;
-    struct gput_comparison_session *sessions = calloc((size_t)*count + 1, sizeof *sessions);
-    if (!sessions) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    for (Py_ssize_t i = 0; i < *count; i++) {
-        PyObject *pair = PyList_GetItem(list, i), *path = NULL;
-        if (!PyTuple_Check(pair))
+    PyObject *tuple = held_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    struct gput_comparison_session *items =
+        length < 0 ? NULL : held_memory(held, length, sizeof *items);
+    for (Py_ssize_t i = 0; items && i < length; i++) {
+        PyObject *pair = PyTuple_GetItem(tuple, i), *path;
+        if (!PyTuple_Check(pair)) {
             PyErr_SetString(PyExc_TypeError, "pairs of name and path are needed");
-        else if (PyArg_ParseTuple(pair, "sO&", &sessions[i].name, PyUnicode_FSConverter, &path)) {
-            sessions[i].path = PyBytes_AsString(path);
-            int failed = PyList_Append(keep, path);
-            Py_DECREF(path);
-            if (failed == 0)
-                continue;
+            return false;
         }
-        free(sessions);
-        return NULL;
+        if (!PyArg_ParseTuple(pair, "sO", &items[i].name, &path) ||
+            !held_path(held, path, &items[i].path))
+            return false;
     }
-    return sessions;
+    *sessions = items;
+    *count = items ? (size_t)length : 0;
+    return items != NULL;
 }
 
 /* In place of the format of a picture: tables. */
@@ -176,38 +149,32 @@ static int put_warnings(PyObject *list, struct native_warnings *warnings)
 static PyObject *compare(PyObject *module, PyObject *args)
 {
     PyObject *list, *said, *result = NULL;
+    struct gput_comparison_options options = gput_comparison_options_default();
+    const struct gput_comparison_session *sessions;
+    struct native_call call;
     const char *statistic;
+    size_t count;
     int format, is_inline = 0;
-    if (!PyArg_ParseTuple(args, "O!siO!|p", &PyList_Type, &list, &statistic, &format, &PyList_Type,
-            &said, &is_inline))
+    if (!PyArg_ParseTuple(
+            args, "OsiO!|p", &list, &statistic, &format, &PyList_Type, &said, &is_inline) ||
+        !native_call_begin(&call))
         return NULL;
-    PyObject *keep = PyList_New(0);
-    struct native_warnings *warnings = keep ? native_warnings_create() : NULL;
-    Py_ssize_t count = 0;
-    struct gput_comparison_session *sessions = warnings ? read_sessions(list, &count, keep) : NULL;
-    if (sessions) {
+    options.warn = native_warnings_add;
+    options.user = call.warnings;
+    if (held_compared(call.held, list, &sessions, &count)) {
         struct gput_comparison *comparison;
         struct gput_error error;
         int code;
-        struct gput_comparison_options options = gput_comparison_options_default();
-        options.warn = native_warnings_add;
-        options.user = warnings;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_comparison_create(sessions, (size_t)count, &options, &comparison, &error);
+        code = gput_comparison_create(sessions, count, &options, &comparison, &error);
         Py_END_ALLOW_THREADS;
-        if (put_warnings(said, warnings) == 0)
+        if (put_warnings(said, call.warnings) == 0)
             result = code == GPUT_OK
                          ? render_comparison(module, comparison, statistic, format, is_inline)
                          : native_raise(&error);
-        if (code == GPUT_OK)
-            gput_comparison_destroy(comparison);
-    } else if (keep && !warnings) {
-        PyErr_NoMemory();
+        gput_comparison_destroy(comparison);
     }
-    free(sessions);
-    native_warnings_destroy(warnings);
-    Py_XDECREF(keep);
-    return result;
+    return native_call_end(&call, result);
 }
 
 /* ---- Combining ---- */
@@ -231,26 +198,22 @@ static bool combine_files(const char *output, const char *const *paths, size_t c
 /* combine(output, [path, …], mix) -> warnings */
 static PyObject *combine(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *output = NULL, *list, *result = NULL;
+    PyObject *path, *list, *result = NULL;
     struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
     struct native_call call;
     const char *const *paths;
+    const char *output;
     size_t count;
     int mix = 0;
-    if (!PyArg_ParseTuple(
-            args, "O&O!|p", PyUnicode_FSConverter, &output, &PyList_Type, &list, &mix))
+    if (!PyArg_ParseTuple(args, "OO|p", &path, &list, &mix) || !native_call_begin(&call))
         return NULL;
-    if (native_call_begin(&call)) {
-        options.mix = mix;
-        options.warn = native_warnings_add;
-        options.user = call.warnings;
-        if (held_paths(call.held, list, &paths, &count) &&
-            combine_files(PyBytes_AsString(output), paths, count, &options))
-            result = native_warnings_collect(call.warnings);
-        native_call_end(&call, result);
-    }
-    Py_DECREF(output);
-    return result;
+    options.mix = mix;
+    options.warn = native_warnings_add;
+    options.user = call.warnings;
+    if (held_path(call.held, path, &output) && held_paths(call.held, list, &paths, &count) &&
+        combine_files(output, paths, count, &options))
+        result = native_warnings_collect(call.warnings);
+    return native_call_end(&call, result);
 }
 
 static PyMethodDef functions[] = {

@@ -47,17 +47,30 @@ bool held_texts(PyObject *held, PyObject *list, const char *const **texts, size_
     return items != NULL;
 }
 
+bool held_path(PyObject *held, PyObject *object, const char **path)
+{
+    PyObject *bytes = NULL;
+    *path = NULL;
+    if (!PyUnicode_FSConverter(object, &bytes) || held_add(held, bytes) < 0)
+        return false;
+    *path = PyBytes_AsString(bytes);
+    return true;
+}
+
+bool held_optional_path(PyObject *held, PyObject *object, const char **path)
+{
+    *path = NULL;
+    return object == Py_None || held_path(held, object, path);
+}
+
 bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count)
 {
     PyObject *tuple = held_tuple(held, list);
     Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
     const char **items = length < 0 ? NULL : held_memory(held, length, sizeof *items);
-    for (Py_ssize_t i = 0; items && i < length; i++) {
-        PyObject *path = NULL;
-        if (!PyUnicode_FSConverter(PyTuple_GetItem(tuple, i), &path) || held_add(held, path) < 0)
+    for (Py_ssize_t i = 0; items && i < length; i++)
+        if (!held_path(held, PyTuple_GetItem(tuple, i), &items[i]))
             return false;
-        items[i] = PyBytes_AsString(path);
-    }
     *paths = items;
     *count = items ? (size_t)length : 0;
     return items != NULL;

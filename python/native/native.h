@@ -103,6 +103,9 @@ void *held_memory(PyObject *held, Py_ssize_t count, size_t size); /* all zeroes 
 PyObject *held_tuple(PyObject *held, PyObject *sequence);
 /* A list of texts; None: empty. */
 bool held_texts(PyObject *held, PyObject *list, const char *const **texts, size_t *count);
+bool held_path(PyObject *held, PyObject *object, const char **path);
+/* None: NULL. */
+bool held_optional_path(PyObject *held, PyObject *object, const char **path);
 /* A list of paths. */
 bool held_paths(PyObject *held, PyObject *list, const char *const **paths, size_t *count);
 

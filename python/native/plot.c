@@ -79,7 +79,6 @@ static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords
     static char *names[] = {"sessions", "output", "marks", "curves", "figures", "blocks",
         "is_inline", "start", "end", "width_mm", "height_mm", "title", NULL};
     PyObject *sessions, *path = Py_None, *marks = Py_None, *curves = Py_None, *figures = Py_None;
-    PyObject *converted = NULL;
     int blocks = 0, is_inline = 0;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|O$OOOppddddz", names, &sessions, &path,
             &marks, &curves, &figures, &blocks, &is_inline, &options->start_seconds,
@@ -87,12 +86,8 @@ static bool read_plot_options(PyObject *held, PyObject *args, PyObject *keywords
         return false;
     options->blocks = blocks;
     options->is_inline = is_inline;
-    if (path != Py_None) {
-        if (!PyUnicode_FSConverter(path, &converted) || held_add(held, converted) < 0)
-            return false;
-        *output = PyBytes_AsString(converted);
-    }
-    return held_sessions(held, sessions, &options->sessions, &options->session_count) &&
+    return held_optional_path(held, path, output) &&
+           held_sessions(held, sessions, &options->sessions, &options->session_count) &&
            (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count)) &&
            (curves == Py_None ||
                held_curves(held, curves, &options->curves, &options->curve_count)) &&
@@ -137,19 +132,12 @@ static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywor
     struct gput_html_report_options *options, const char **output)
 {
     static char *names[] = {"sessions", "output", "marks", "title", "page", NULL};
-    PyObject *sessions, *path, *marks = Py_None, *page = Py_None, *converted = NULL;
+    PyObject *sessions, *path, *marks = Py_None, *page = Py_None;
     if (!PyArg_ParseTupleAndKeywords(
             args, keywords, "OO|$OzO", names, &sessions, &path, &marks, &options->title, &page))
         return false;
-    if (!PyUnicode_FSConverter(path, &converted) || held_add(held, converted) < 0)
-        return false;
-    *output = PyBytes_AsString(converted);
-    if (page != Py_None) {
-        if (!PyUnicode_FSConverter(page, &converted) || held_add(held, converted) < 0)
-            return false;
-        options->page = PyBytes_AsString(converted);
-    }
-    return held_sessions(held, sessions, &options->sessions, &options->session_count) &&
+    return held_path(held, path, output) && held_optional_path(held, page, &options->page) &&
+           held_sessions(held, sessions, &options->sessions, &options->session_count) &&
            (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count));
 }
 
@@ -189,27 +177,25 @@ static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywor
 static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywords)
 {
     struct gput_html_report_options options = gput_html_report_options_default();
-    PyObject *result = NULL, *held = PyList_New(0);
-    struct native_warnings *warnings = native_warnings_create();
+    PyObject *result = NULL;
     struct native_taking taking = {.module = module};
+    struct native_call call;
+    if (!native_call_begin(&call))
+        return NULL;
     options.warn = native_warnings_add;
-    options.user = warnings;
-    if (!warnings)
-        PyErr_NoMemory();
-    else if (held && read_tables_options(held, args, keywords, &options, &taking.take)) {
+    options.user = call.warnings;
+    if (read_tables_options(call.held, args, keywords, &options, &taking.take)) {
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
         code = gput_report_tables(&options, native_take_part, &taking, &error);
         Py_END_ALLOW_THREADS;
         if (code == GPUT_OK)
-            result = native_warnings_collect(warnings);
+            result = native_warnings_collect(call.warnings);
         else if (!PyErr_Occurred()) /* it is not an exception of `take` */
             native_raise(&error);
     }
-    native_warnings_destroy(warnings);
-    Py_XDECREF(held);
-    return result;
+    return native_call_end(&call, result);
 }
 
 /* Without marks that are named: those of folders are found. */

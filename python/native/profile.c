@@ -249,11 +249,8 @@ static bool read_profile_options(PyObject *held, PyObject *args, PyObject *keywo
         options->rows = rows;
         if (!read_rows(held, source, rows))
             return false;
-    } else {
-        PyObject *path = NULL;
-        if (!PyUnicode_FSConverter(source, &path) || held_add(held, path) < 0)
-            return false;
-        options->path = PyBytes_AsString(path);
+    } else if (!held_path(held, source, &options->path)) {
+        return false;
     }
     return native_to_bound(start, &options->has_start, &options->start) &&
            native_to_bound(end, &options->has_end, &options->end) &&

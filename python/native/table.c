@@ -357,79 +357,70 @@ PyObject *native_steal_tables(PyObject *module, struct gput_tables *tables)
 
 /* ---- Files ---- */
 
-/* [(start, stop), …]; NULL with an exception. */
-static struct gput_recorded_span *read_spans(PyObject *list, size_t *count)
+/* [(start, stop), …]; None: the whole file. */
+static bool held_spans(PyObject *held, PyObject *list, struct gput_recorded_options *options)
 {
-    Py_ssize_t length = PyList_Size(list);
-    struct gput_recorded_span *spans =
-        length < 0 ? NULL : calloc((size_t)length + 1, sizeof *spans);
-    if (!spans)
-        return length < 0 ? NULL : (void *)PyErr_NoMemory();
-    for (Py_ssize_t i = 0; i < length; i++) {
-        PyObject *pair = PySequence_Tuple(PyList_GetItem(list, i));
-        bool read = pair && PyArg_ParseTuple(pair, "dd", &spans[i].start, &spans[i].stop);
-        Py_XDECREF(pair);
-        if (!read) {
-            free(spans);
-            return NULL;
-        }
+    if (list == Py_None)
+        return true;
+    PyObject *tuple = held_tuple(held, list);
+    Py_ssize_t length = tuple ? PyTuple_Size(tuple) : -1;
+    struct gput_recorded_span *spans = length < 0 ? NULL : held_memory(held, length, sizeof *spans);
+    for (Py_ssize_t i = 0; spans && i < length; i++) {
+        PyObject *pair = held_tuple(held, PyTuple_GetItem(tuple, i));
+        if (!pair || !PyArg_ParseTuple(pair, "dd", &spans[i].start, &spans[i].stop))
+            return false;
     }
-    *count = (size_t)length;
-    return spans;
+    options->spans = spans;
+    options->n_spans = spans ? (size_t)length : 0;
+    return spans != NULL;
 }
 
 typedef int read_function(const char *path, const struct gput_recorded_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
 /* -> ({name: Table}, warnings) */
-static PyObject *read_file(
-    PyObject *module, PyObject *path, struct gput_recorded_options *options, read_function *read)
+static PyObject *read_file(PyObject *module, PyObject *object, PyObject *spans,
+    struct gput_recorded_options *options, read_function *read)
 {
-    struct gput_error error;
-    struct gput_tables *tables;
     PyObject *result = NULL;
-    int code;
+    struct native_call call;
+    const char *path;
+    if (!native_call_begin(&call))
+        return NULL;
     options->warn = native_warnings_add;
-    options->user = native_warnings_create();
-    if (!options->user)
-        return PyErr_NoMemory();
-    Py_BEGIN_ALLOW_THREADS;
-    code = read(PyBytes_AsString(path), options, &tables, &error);
-    Py_END_ALLOW_THREADS;
-    if (code != GPUT_OK)
-        native_raise(&error);
-    else
-        result = Py_BuildValue(
-            "NN", native_steal_tables(module, tables), native_warnings_collect(options->user));
-    native_warnings_destroy(options->user);
-    return result;
+    options->user = call.warnings;
+    if (held_path(call.held, object, &path) && held_spans(call.held, spans, options)) {
+        struct gput_error error;
+        struct gput_tables *tables;
+        int code;
+        Py_BEGIN_ALLOW_THREADS;
+        code = read(path, options, &tables, &error);
+        Py_END_ALLOW_THREADS;
+        if (code != GPUT_OK)
+            native_raise(&error);
+        else
+            result = Py_BuildValue(
+                "NN", native_steal_tables(module, tables), native_warnings_collect(call.warnings));
+    }
+    return native_call_end(&call, result);
 }
 
 static PyObject *read_samples(PyObject *module, PyObject *args)
 {
-    PyObject *path, *list = Py_None, *result = NULL;
+    PyObject *path, *spans = Py_None;
     struct gput_recorded_options options = gput_recorded_options_default();
-    struct gput_recorded_span *spans = NULL;
-    if (!PyArg_ParseTuple(args, "O&|O", PyUnicode_FSConverter, &path, &list))
+    if (!PyArg_ParseTuple(args, "O|O", &path, &spans))
         return NULL;
-    if (list != Py_None)
-        options.spans = spans = read_spans(list, &options.n_spans);
-    if (list == Py_None || spans)
-        result = read_file(module, path, &options, gput_recorded_samples);
-    free(spans);
-    Py_DECREF(path);
-    return result;
+    return read_file(module, path, spans, &options, gput_recorded_samples);
 }
 
 static PyObject *read_blocks(PyObject *module, PyObject *args, read_function *read)
 {
     PyObject *path;
     struct gput_recorded_options options = gput_recorded_options_default();
-    if (!PyArg_ParseTuple(args, "O&|z", PyUnicode_FSConverter, &path, &options.code_block))
+    if (!PyArg_ParseTuple(args, "O|z", &path, &options.code_block))
         return NULL;
-    PyObject *result = read_file(module, path, &options, read);
-    Py_DECREF(path);
-    return result;
+    return read_file(module, path, Py_None, &options, read);
 }
 
 static PyObject *read_marks(PyObject *module, PyObject *args)
@@ -495,36 +486,33 @@ static read_function *function_of(const char *name)
  * what is returned has those of the other tables. */
 static PyObject *read_parts(PyObject *module, PyObject *args)
 {
-    const char *name;
-    PyObject *path, *result = NULL;
+    const char *name, *path;
+    PyObject *object, *result = NULL;
     struct native_taking taking = {.module = module};
-    if (!PyArg_ParseTuple(args, "sO&O", &name, PyUnicode_FSConverter, &path, &taking.take))
+    struct native_call call;
+    if (!PyArg_ParseTuple(args, "sOO", &name, &object, &taking.take) || !native_call_begin(&call))
         return NULL;
     struct gput_recorded_options options = gput_recorded_options_default();
     read_function *read = function_of(name);
-    taking.warnings = read ? native_warnings_create() : NULL;
+    taking.warnings = call.warnings;
     options.warn = native_take_warning;
     options.take = native_take_part;
     options.user = &taking;
     options.joinable = true;
-    if (taking.warnings) {
+    if (read && held_path(call.held, object, &path)) {
         struct gput_error error;
         struct gput_tables *tables;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = read(PyBytes_AsString(path), &options, &tables, &error);
+        code = read(path, &options, &tables, &error);
         Py_END_ALLOW_THREADS;
         if (code == GPUT_OK)
-            result = Py_BuildValue("NN", native_steal_tables(module, tables),
-                native_warnings_collect(taking.warnings));
+            result = Py_BuildValue(
+                "NN", native_steal_tables(module, tables), native_warnings_collect(call.warnings));
         else if (!PyErr_Occurred()) /* it is not an exception of `take` */
             native_raise(&error);
-    } else if (read) {
-        PyErr_NoMemory();
     }
-    native_warnings_destroy(taking.warnings);
-    Py_DECREF(path);
-    return result;
+    return native_call_end(&call, result);
 }
 
 static PyMethodDef functions[] = {

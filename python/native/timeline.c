@@ -7,24 +7,17 @@ static bool read_timeline_options(
     static char *names[] = {"inputs", "start", "end", "by_step", "suffixes", "output",
         "output_folder", "node", "readings", "low_dimension", "low_threshold", NULL};
     PyObject *inputs, *start = Py_None, *end = Py_None, *suffixes = Py_None;
-    PyObject *files[2] = {Py_None, Py_None};
-    const char **paths[] = {&options->output, &options->output_folder};
+    PyObject *output = Py_None, *folder = Py_None;
     int by_step = 0, readings = 1;
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOpOOOzpzd", names, &inputs, &start, &end,
-            &by_step, &suffixes, &files[0], &files[1], &options->node, &readings,
+            &by_step, &suffixes, &output, &folder, &options->node, &readings,
             &options->low_dimension, &options->low_threshold))
         return false;
     options->unit = by_step ? GPUT_TIMELINE_STEP : GPUT_TIMELINE_TIME;
     options->without_readings = !readings;
-    for (int i = 0; i < 2; i++) {
-        PyObject *path = NULL;
-        if (files[i] == Py_None)
-            continue;
-        if (!PyUnicode_FSConverter(files[i], &path) || held_add(held, path) < 0)
-            return false;
-        *paths[i] = PyBytes_AsString(path);
-    }
-    return native_to_bound(start, &options->has_start, &options->start) &&
+    return held_optional_path(held, output, &options->output) &&
+           held_optional_path(held, folder, &options->output_folder) &&
+           native_to_bound(start, &options->has_start, &options->start) &&
            native_to_bound(end, &options->has_end, &options->end) &&
            held_texts(held, suffixes, &options->suffixes, &options->suffix_count) &&
            held_paths(held, inputs, &options->inputs, &options->input_count);
