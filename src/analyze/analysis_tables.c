@@ -87,19 +87,11 @@ static void add_head(struct gput_table *table)
     table_add_column(table, "thread_id", GPUT_COLUMN_INT);
 }
 
-static void put_id(struct gput_table *table, int64_t id)
-{
-    if (id < 0)
-        table_put_missing(table);
-    else
-        table_put_int(table, id);
-}
-
 static void put_head(struct gput_table *table, const struct gput_code_block *block)
 {
     table_put_text(table, block->name);
-    put_id(table, block->process_id);
-    put_id(table, block->thread_id);
+    table_put_known(table, block->process_id);
+    table_put_known(table, block->thread_id);
 }
 
 /* Measurement by measurement: of a block, or of the session as a whole. */

@@ -43,14 +43,6 @@ static int next_marks(struct reading *reading, struct sub_tracking_mark rows[BAT
     return GPUT_OK;
 }
 
-static void put_known(struct gput_table *table, int64_t value)
-{
-    if (value == SUB_TRACKING_UNKNOWN)
-        table_put_missing(table);
-    else
-        table_put_int(table, value);
-}
-
 /* Adds a table with the columns that identify a block. */
 static struct gput_table *add_table(struct reading *reading, const char *name)
 {
@@ -65,7 +57,7 @@ static void put_block(struct reading *reading, struct gput_table *table, int64_t
     int64_t thread_id, uint32_t name)
 {
     table_put_int(table, process_id);
-    put_known(table, thread_id);
+    table_put_known(table, thread_id);
     table_put_text(table, sub_tracking_names_text(reading->names, name));
 }
 
@@ -84,7 +76,7 @@ static void put_mark(struct reading *reading, struct gput_table *table,
     table_put_int(table, row->position);
     table_put_double(table, row->timestamp);
     for (size_t i = 0; i < n_exact; i++)
-        put_known(table, *sub_tracking_column_figure(row, exact[i]));
+        table_put_known(table, *sub_tracking_column_figure(row, exact[i]));
 }
 
 /* The columns of exact figures that the file has. Returns how many. */

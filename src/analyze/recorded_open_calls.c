@@ -131,10 +131,7 @@ static void put_calls(
         struct open_lane *lane = &calls->lanes[i];
         while (open_starts_pop_latest(&lane->starts, &time)) {
             table_put_int(table, lane->process_id);
-            if (lane->thread_id == SUB_TRACKING_UNKNOWN)
-                table_put_missing(table);
-            else
-                table_put_int(table, lane->thread_id);
+            table_put_known(table, lane->thread_id);
             table_put_text(table, sub_tracking_names_text(names, lane->name));
             table_put_double(table, sub_tracking_seconds_of_ns(time));
         }

@@ -79,6 +79,8 @@ static void describe(int errno_value, char *text, size_t size)
 static void set_errno(struct gput_error *error, enum gput_code code, int errno_value,
     const char *format, va_list arguments)
 {
+    if (!error)
+        return;
     error->code = code;
     error->errno_value = errno_value;
     /* A long path is truncated rather than the reason. */
@@ -93,24 +95,20 @@ static void set_errno(struct gput_error *error, enum gput_code code, int errno_v
 int error_set_errno(struct gput_error *error, int errno_value, const char *format, ...)
 {
     enum gput_code code = error_code_of_errno(errno_value);
-    if (error) {
-        va_list arguments;
-        va_start(arguments, format);
-        set_errno(error, code, errno_value, format, arguments);
-        va_end(arguments);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    set_errno(error, code, errno_value, format, arguments);
+    va_end(arguments);
     return code;
 }
 
 int error_set_errno_as(
     struct gput_error *error, enum gput_code code, int errno_value, const char *format, ...)
 {
-    if (error) {
-        va_list arguments;
-        va_start(arguments, format);
-        set_errno(error, code, errno_value, format, arguments);
-        va_end(arguments);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    set_errno(error, code, errno_value, format, arguments);
+    va_end(arguments);
     return code;
 }
 

@@ -168,6 +168,14 @@ void table_put_missing(struct gput_table *table)
     }
 }
 
+void table_put_known(struct gput_table *table, int64_t value)
+{
+    if (value < 0)
+        table_put_missing(table);
+    else
+        table_put_int(table, value);
+}
+
 void table_add_columns(struct gput_table *table, const char *prefix, const char *unit,
     const struct column *columns, size_t count)
 {

@@ -34,6 +34,7 @@ void table_put_text(struct gput_table *table, const char *value); /* NULL: missi
 /* A text that could not be made for lack of memory fails the table as its own cells do. */
 void table_put_str(struct gput_table *table, const struct str *value);
 void table_put_missing(struct gput_table *table);
+void table_put_known(struct gput_table *table, int64_t value); /* negative: missing */
 
 /* Makes the tables pass their rows on in parts: each time a table has `rows` of them, and when it
  * ends. Passed rows are removed from the table. */

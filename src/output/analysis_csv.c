@@ -36,22 +36,14 @@ static void add_columns(const struct lines *lines)
     table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
 }
 
-static void put_id(struct gput_table *table, int64_t id)
-{
-    if (id < 0)
-        table_put_missing(table);
-    else
-        table_put_int(table, id);
-}
-
 /* What stands before the figures in every line. */
 static void put_head(const struct lines *lines, const char *measurement)
 {
     struct gput_table *table = lines->table;
     const struct gput_code_block *block = lines->block;
     table_put_text(table, block ? block->name : NULL);
-    put_id(table, block ? block->process_id : -1);
-    put_id(table, block ? block->thread_id : -1);
+    table_put_known(table, block ? block->process_id : -1);
+    table_put_known(table, block ? block->thread_id : -1);
     if (block) {
         table_put_columns(table, block_columns, BLOCK_COLUMNS - 1, block);
     } else {

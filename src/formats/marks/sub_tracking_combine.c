@@ -64,6 +64,13 @@ static int check_paths(const char *output, const struct combination *work, struc
     return GPUT_OK;
 }
 
+static uint64_t bytes_of(const struct sub_tracking_reader *reader)
+{
+    uint64_t done, total;
+    sub_tracking_reader_progress(reader, &done, &total);
+    return total;
+}
+
 /* Reads the header of each file: validates it, collects its columns and its size. */
 static int survey(struct combination *work, unsigned *columns, struct gput_error *error)
 {
@@ -74,10 +81,7 @@ static int survey(struct combination *work, unsigned *columns, struct gput_error
         int code = names ? sub_tracking_reader_open(work->paths[i], names, &reader, error)
                          : error_memory(error);
         if (code == GPUT_OK) {
-            uint64_t done;
-            uint64_t total;
-            sub_tracking_reader_progress(reader, &done, &total);
-            work->bytes_total += total;
+            work->bytes_total += bytes_of(reader);
             *columns |= sub_tracking_reader_columns(reader);
         }
         sub_tracking_reader_close(reader);
@@ -127,12 +131,8 @@ static int copy_file(struct combination *work, const char *path, struct gput_err
     int code = names ? sub_tracking_reader_open(path, names, &reader, error) : error_memory(error);
     if (code == GPUT_OK)
         code = copy_rows(work, reader, names, error);
-    if (code == GPUT_OK) {
-        uint64_t done;
-        uint64_t total;
-        sub_tracking_reader_progress(reader, &done, &total);
-        work->bytes_done += total;
-    }
+    if (code == GPUT_OK)
+        work->bytes_done += bytes_of(reader);
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);
     return code;
