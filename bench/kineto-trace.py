@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes a trace like those of PyTorch's profiler: kineto-trace.py MEGABYTES FILE."""
-import random,sys,json
+import random,sys
 random.seed(1)
 mb=int(sys.argv[1]); out=open(sys.argv[2],'w',buffering=1<<20)
 out.write('''{

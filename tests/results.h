@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/results.h"
+#include "testing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -32,4 +33,16 @@ static inline int results_load_by_value(
     if (code == GPUT_OK)
         *results = results_by_value(loaded);
     return code;
+}
+
+/* The source of that name; the test fails where there is none. */
+static inline const struct gput_source *source_of(
+    const struct gput_results *results, const char *name)
+{
+    for (uint32_t i = 0; i < results->n_sources; i++) {
+        if (strcmp(results->sources[i].name, name) == 0)
+            return &results->sources[i];
+    }
+    fail_msg("no source %s", name);
+    return NULL;
 }

@@ -12,7 +12,6 @@ from ._native import BlockMarker, Blocks, fork_hooks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import ParamSpec, TypeVar
     from ._analysis import SubTrackingAnalyzer as SubTrackingAnalyzer, TrackingComparison as TrackingComparison
     from ._results import (

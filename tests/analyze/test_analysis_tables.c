@@ -1,17 +1,8 @@
 #include "analyze/analysis.h"
-#include "testing.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
-
-static size_t column(const struct gput_table *table, const char *name)
-{
-    for (size_t i = 0; i < gput_table_column_count(table); i++)
-        if (strcmp(gput_table_column_name(table, i), name) == 0)
-            return i;
-    fail_msg("no column %s", name);
-    return 0;
-}
 
 /* Two measurements, a block with a part. */
 static struct gput_analysis *make(bool details)
@@ -52,14 +43,14 @@ static void overall_has_a_row_a_measurement(void **state)
     const struct gput_table *overall = gput_tables_find(tables, "overall");
     assert_int_equal(gput_table_row_count(overall), 2);
     assert_int_equal(gput_table_column_count(overall), 7);
-    assert_string_equal(gput_table_text(overall, 0, column(overall, "measurement")), "main_ram");
-    assert_string_equal(gput_table_text(overall, 0, column(overall, "unit")), "megabytes");
-    assert_true(gput_table_is_missing(overall, 1, column(overall, "unit")));
-    assert_true(gput_table_double(overall, 0, column(overall, "std")) == 0.5);
-    assert_int_equal(gput_table_int(overall, 0, column(overall, "missing_timepoints")), 4);
+    assert_string_equal(gput_table_text(overall, 0, column_of(overall, "measurement")), "main_ram");
+    assert_string_equal(gput_table_text(overall, 0, column_of(overall, "unit")), "megabytes");
+    assert_true(gput_table_is_missing(overall, 1, column_of(overall, "unit")));
+    assert_true(gput_table_double(overall, 0, column_of(overall, "std")) == 0.5);
+    assert_int_equal(gput_table_int(overall, 0, column_of(overall, "missing_timepoints")), 4);
     const struct gput_table *data = gput_tables_find(tables, "static_data");
-    assert_true(gput_table_is_missing(data, 0, column(data, "ram_system_capacity")));
-    assert_int_equal(gput_table_int(data, 0, column(data, "system_core_count")), 4);
+    assert_true(gput_table_is_missing(data, 0, column_of(data, "ram_system_capacity")));
+    assert_int_equal(gput_table_int(data, 0, column_of(data, "system_core_count")), 4);
     gput_tables_destroy(tables);
 }
 
@@ -69,14 +60,14 @@ static void parts_follow_their_block(void **state)
     struct gput_tables *tables = tables_of(make(false));
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
     assert_int_equal(gput_table_row_count(blocks), 2);
-    assert_int_equal(gput_table_int(blocks, 0, column(blocks, "num_calls")), 3);
-    assert_true(gput_table_is_missing(blocks, 0, column(blocks, "process_id")));
-    assert_int_equal(gput_table_int(blocks, 1, column(blocks, "process_id")), 77);
-    assert_true(gput_table_double(blocks, 0, column(blocks, "compute_time_total")) == 6);
+    assert_int_equal(gput_table_int(blocks, 0, column_of(blocks, "num_calls")), 3);
+    assert_true(gput_table_is_missing(blocks, 0, column_of(blocks, "process_id")));
+    assert_int_equal(gput_table_int(blocks, 1, column_of(blocks, "process_id")), 77);
+    assert_true(gput_table_double(blocks, 0, column_of(blocks, "compute_time_total")) == 6);
     const struct gput_table *usage = gput_tables_find(tables, "code_block_usage");
     assert_int_equal(gput_table_row_count(usage), 4);
-    assert_true(gput_table_double(usage, 1, column(usage, "max")) == 9);
-    assert_int_equal(gput_table_int(usage, 2, column(usage, "process_id")), 77);
+    assert_true(gput_table_double(usage, 1, column_of(usage, "max")) == 9);
+    assert_int_equal(gput_table_int(usage, 2, column_of(usage, "process_id")), 77);
     gput_tables_destroy(tables);
 }
 
@@ -87,11 +78,11 @@ static void details_add_columns(void **state)
     struct gput_tables *tables = tables_of(make(true));
     const struct gput_table *overall = gput_tables_find(tables, "overall");
     assert_int_equal(gput_table_row_count(overall), 2);
-    assert_true(gput_table_is_missing(overall, 1, column(overall, "p99")));
+    assert_true(gput_table_is_missing(overall, 1, column_of(overall, "p99")));
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
-    assert_true(column(blocks, "compute_time_p95") > 0);
+    assert_true(column_of(blocks, "compute_time_p95") > 0);
     assert_string_equal(
-        gput_table_column_unit(blocks, column(blocks, "self_time_total")), "seconds");
+        gput_table_column_unit(blocks, column_of(blocks, "self_time_total")), "seconds");
     gput_tables_destroy(tables);
 }
 
@@ -105,11 +96,11 @@ static void energy_has_columns_where_it_is_known(void **state)
     analysis->blocks[0].energy[GPUT_ENERGY_TOTAL] = 12;
     struct gput_tables *tables = tables_of(analysis);
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
-    assert_true(gput_table_double(blocks, 0, column(blocks, "energy_total")) == 12);
-    assert_string_equal(gput_table_column_unit(blocks, column(blocks, "energy_dram")), "joules");
+    assert_true(gput_table_double(blocks, 0, column_of(blocks, "energy_total")) == 12);
+    assert_string_equal(gput_table_column_unit(blocks, column_of(blocks, "energy_dram")), "joules");
     const struct gput_table *energy = gput_tables_find(tables, "energy");
-    assert_true(gput_table_double(energy, 0, column(energy, "total")) == 20);
-    assert_true(gput_table_is_missing(energy, 0, column(energy, "dram")));
+    assert_true(gput_table_double(energy, 0, column_of(energy, "total")) == 20);
+    assert_true(gput_table_is_missing(energy, 0, column_of(energy, "dram")));
     gput_tables_destroy(tables);
     tables = tables_of(make(false));
     assert_null(gput_tables_find(tables, "energy"));
@@ -124,11 +115,11 @@ static void exact_figures_have_columns_where_the_marks_have_them(void **state)
     analysis->blocks[0].exact[GPUT_EXACT_PROCESS_CPU_TIME] = 12;
     struct gput_tables *tables = tables_of(analysis);
     const struct gput_table *blocks = gput_tables_find(tables, "code_blocks");
-    size_t cpu = column(blocks, "exact_process_cpu_time");
+    size_t cpu = column_of(blocks, "exact_process_cpu_time");
     assert_true(gput_table_double(blocks, 0, cpu) == 12);
     assert_true(gput_table_is_missing(blocks, 1, cpu));
     assert_string_equal(
-        gput_table_column_unit(blocks, column(blocks, "exact_peak_rss_rise")), "bytes");
+        gput_table_column_unit(blocks, column_of(blocks, "exact_peak_rss_rise")), "bytes");
     gput_tables_destroy(tables);
 }
 

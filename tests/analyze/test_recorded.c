@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/str.h"
-#include "testing.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,15 +34,6 @@ static void write_path(const char *text)
     assert_int_equal(file_write_atomic(path, text, strlen(text), NULL), GPUT_OK);
 }
 
-static size_t column(const struct gput_table *table, const char *name)
-{
-    for (size_t i = 0; i < gput_table_column_count(table); i++)
-        if (strcmp(gput_table_column_name(table, i), name) == 0)
-            return i;
-    fail_msg("no column %s", name);
-    return 0;
-}
-
 static void count_warning(void *user, const char *message)
 {
     assert_non_null(message);
@@ -60,21 +51,22 @@ static void samples_have_the_columns_that_the_file_has(void **state)
     const struct gput_table *samples = gput_tables_find(tables, "samples");
     assert_int_equal(gput_table_column_count(samples), 4);
     assert_int_equal(gput_table_row_count(samples), 2);
-    assert_true(gput_table_double(samples, 1, column(samples, "main_ram")) == 2.5);
-    assert_true(gput_table_is_missing(samples, 0, column(samples, "main_gpu_ram")));
-    assert_int_equal(gput_table_int(samples, 0, column(samples, "main_n_threads")), 3);
-    assert_true(gput_table_is_missing(samples, 1, column(samples, "main_n_threads")));
-    assert_string_equal(gput_table_column_unit(samples, column(samples, "main_ram")), "megabytes");
+    assert_true(gput_table_double(samples, 1, column_of(samples, "main_ram")) == 2.5);
+    assert_true(gput_table_is_missing(samples, 0, column_of(samples, "main_gpu_ram")));
+    assert_int_equal(gput_table_int(samples, 0, column_of(samples, "main_n_threads")), 3);
+    assert_true(gput_table_is_missing(samples, 1, column_of(samples, "main_n_threads")));
     assert_string_equal(
-        gput_table_column_unit(samples, column(samples, "main_gpu_ram")), "kilobytes");
-    assert_int_equal(column(samples, "timestamp"), 3);
+        gput_table_column_unit(samples, column_of(samples, "main_ram")), "megabytes");
+    assert_string_equal(
+        gput_table_column_unit(samples, column_of(samples, "main_gpu_ram")), "kilobytes");
+    assert_int_equal(column_of(samples, "timestamp"), 3);
 
     const struct gput_table *data = gput_tables_find(tables, "static_data");
     assert_true(gput_table_is_record(data));
-    assert_string_equal(gput_table_text(data, 0, column(data, "ram_unit")), "megabytes");
-    assert_true(gput_table_double(data, 0, column(data, "ram_system_capacity")) == 16.5);
-    assert_true(gput_table_is_missing(data, 0, column(data, "gpu_ram_system_capacity")));
-    assert_int_equal(gput_table_int(data, 0, column(data, "system_core_count")), 4);
+    assert_string_equal(gput_table_text(data, 0, column_of(data, "ram_unit")), "megabytes");
+    assert_true(gput_table_double(data, 0, column_of(data, "ram_system_capacity")) == 16.5);
+    assert_true(gput_table_is_missing(data, 0, column_of(data, "gpu_ram_system_capacity")));
+    assert_int_equal(gput_table_int(data, 0, column_of(data, "system_core_count")), 4);
     gput_tables_destroy(tables);
 }
 
@@ -132,11 +124,11 @@ static void marks_are_unchanged(void **state)
     const struct gput_table *marks = gput_tables_find(tables, "marks");
     assert_int_equal(gput_table_column_count(marks), 5);
     assert_int_equal(gput_table_row_count(marks), 3);
-    assert_int_equal(gput_table_int(marks, 2, column(marks, "process_id")), 7);
-    assert_true(gput_table_is_missing(marks, 2, column(marks, "thread_id")));
-    assert_string_equal(gput_table_text(marks, 2, column(marks, "code_block_name")), "a");
-    assert_int_equal(gput_table_int(marks, 1, column(marks, "position")), 1);
-    assert_true(gput_table_double(marks, 2, column(marks, "timestamp")) == 5);
+    assert_int_equal(gput_table_int(marks, 2, column_of(marks, "process_id")), 7);
+    assert_true(gput_table_is_missing(marks, 2, column_of(marks, "thread_id")));
+    assert_string_equal(gput_table_text(marks, 2, column_of(marks, "code_block_name")), "a");
+    assert_int_equal(gput_table_int(marks, 1, column_of(marks, "position")), 1);
+    assert_true(gput_table_double(marks, 2, column_of(marks, "timestamp")) == 5);
     gput_tables_destroy(tables);
 }
 
@@ -148,10 +140,10 @@ static void calls_are_paired_and_sorted_by_start(void **state)
     assert_int_equal(gput_recorded_calls(path, NULL, &tables, NULL), GPUT_OK);
     const struct gput_table *calls = gput_tables_find(tables, "calls");
     assert_int_equal(gput_table_row_count(calls), 2); /* the last is open */
-    assert_string_equal(gput_table_text(calls, 0, column(calls, "code_block_name")), "a");
-    assert_true(gput_table_double(calls, 1, column(calls, "start")) == 2);
-    assert_true(gput_table_double(calls, 1, column(calls, "stop")) == 4.25);
-    assert_true(gput_table_double(calls, 1, column(calls, "compute_time")) == 2.25);
+    assert_string_equal(gput_table_text(calls, 0, column_of(calls, "code_block_name")), "a");
+    assert_true(gput_table_double(calls, 1, column_of(calls, "start")) == 2);
+    assert_true(gput_table_double(calls, 1, column_of(calls, "stop")) == 4.25);
+    assert_true(gput_table_double(calls, 1, column_of(calls, "compute_time")) == 2.25);
     gput_tables_destroy(tables);
 }
 
@@ -165,14 +157,14 @@ static void calls_have_what_the_kernel_counted_in_each(void **state)
         "7,a,1,3,1,2500000000,10\n7,a,1,4,1,5000000000,\n");
     assert_int_equal(gput_recorded_calls(path, NULL, &tables, NULL), GPUT_OK);
     const struct gput_table *calls = gput_tables_find(tables, "calls");
-    size_t seconds = column(calls, "exact_process_cpu_time");
-    size_t faults = column(calls, "exact_minor_faults");
+    size_t seconds = column_of(calls, "exact_process_cpu_time");
+    size_t faults = column_of(calls, "exact_minor_faults");
     assert_string_equal(gput_table_column_unit(calls, seconds), "seconds");
     assert_true(gput_table_double(calls, 0, seconds) == 4);
     assert_true(gput_table_double(calls, 1, seconds) == 0.5);
     assert_true(gput_table_is_missing(calls, 0, faults));
     assert_true(gput_table_double(calls, 1, faults) == 1);
-    assert_true(gput_table_is_missing(calls, 1, column(calls, "exact_package_energy")));
+    assert_true(gput_table_is_missing(calls, 1, column_of(calls, "exact_package_energy")));
     gput_tables_destroy(tables);
 }
 
@@ -225,11 +217,11 @@ static void open_calls_are_those_without_a_stop(void **state)
     assert_int_equal(gput_recorded_open_calls(path, &tables, NULL), GPUT_OK);
     const struct gput_table *calls = gput_tables_find(tables, "open_calls");
     assert_int_equal(gput_table_row_count(calls), 3);
-    size_t name = column(calls, "code_block_name"), start = column(calls, "start");
+    size_t name = column_of(calls, "code_block_name"), start = column_of(calls, "start");
     assert_string_equal(gput_table_text(calls, 0, name), "outer");
     assert_true(gput_table_double(calls, 0, start) == 1.5);
     assert_string_equal(gput_table_text(calls, 1, name), "inner");
-    assert_int_equal(gput_table_int(calls, 1, column(calls, "thread_id")), 71);
+    assert_int_equal(gput_table_int(calls, 1, column_of(calls, "thread_id")), 71);
     assert_string_equal(gput_table_text(calls, 2, name), "moved");
     assert_true(gput_table_double(calls, 2, start) == 6.5);
     gput_tables_destroy(tables);
@@ -254,7 +246,7 @@ static void many_open_calls_are_found(void **state)
     const struct gput_table *calls = gput_tables_find(tables, "open_calls");
     assert_int_equal(gput_table_row_count(calls), 4500);
     for (size_t row = 0; row < 4500; row++)
-        assert_int_equal((int)gput_table_double(calls, row, column(calls, "start")) % 2, 1);
+        assert_int_equal((int)gput_table_double(calls, row, column_of(calls, "start")) % 2, 1);
     gput_tables_destroy(tables);
 }
 
@@ -276,8 +268,8 @@ static int take(void *user, struct gput_tables *part, struct gput_error *error)
     parts->rows += rows;
     parts->largest = rows > parts->largest ? rows : parts->largest;
     for (size_t row = 0; row < rows; row++)
-        parts->sum += gput_table_double(table, row, column(table, "main_ram"));
-    assert_string_equal(gput_table_column_unit(table, column(table, "main_ram")), "bytes");
+        parts->sum += gput_table_double(table, row, column_of(table, "main_ram"));
+    assert_string_equal(gput_table_column_unit(table, column_of(table, "main_ram")), "bytes");
     gput_tables_destroy(part);
     return parts->refuse ? GPUT_ERROR_STATE : GPUT_OK;
 }

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import random
-import unittest
 
 from analysis_files import MEASUREMENTS, START, call, expected, row, write_marks, write_tracking
 from command import CommandTest, main

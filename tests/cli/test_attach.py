@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 from command import SOURCE, CommandTest, main, python, wait_until

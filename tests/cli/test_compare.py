@@ -8,7 +8,6 @@ import pathlib
 import pickletools
 import struct
 import subprocess
-import unittest
 import xml.etree.ElementTree
 
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking

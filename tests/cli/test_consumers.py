@@ -12,7 +12,7 @@ import time
 import unittest
 
 from command import (
-    AS_NOBODY, BUILD, COMMAND, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, refusal, wait_until)
+    AS_NOBODY, COMMAND, PATIENCE, SANITIZED, CommandTest, main, parse_text, python, refusal, wait_until)
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 MB = 1e6

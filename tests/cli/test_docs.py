@@ -5,13 +5,12 @@ import cProfile
 import gzip
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
 import subprocess
 
-from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
+from analysis_files import call, row, write_marks, write_tracking
 from command import BUILD, COMMAND, PATIENCE, SOURCE, CommandTest, main, wait_until
 from receiver import Receiver
 from report_data import PAGE

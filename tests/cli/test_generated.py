@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import unittest
 
 from command import BUILD, SOURCE, CommandTest, main
 

@@ -4,7 +4,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import unittest
 
 import command
 from simulated_gpu import PROGRAMS, SCENARIO, SERVED, GpuCheckTest

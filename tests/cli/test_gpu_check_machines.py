@@ -2,7 +2,6 @@
 
 import pathlib
 import subprocess
-import unittest
 
 import command
 from simulated_gpu import MEMORY, PROGRAMS, SCENARIO, SERVED, GpuCheckTest

@@ -123,7 +123,7 @@ class Labels(CommandTest):
     def test_a_daemon_that_is_killed_with_its_namespace(self):
         if NO_NAMESPACE:
             self.skipTest(f"no pid namespace can be had: {NO_NAMESPACE}")
-        script = f'for i in $(seq 300); do /bin/true; done; "$0" daemon [ spin 0.4 ready sleep 1000 ] | head -c 1'
+        script = 'for i in $(seq 300); do /bin/true; done; "$0" daemon [ spin 0.4 ready sleep 1000 ] | head -c 1'
         for become in self.users():
             with self.subTest(user=become.__name__):
                 become()

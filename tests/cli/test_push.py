@@ -8,7 +8,6 @@ import shutil
 import socket
 import sqlite3
 import subprocess
-import unittest
 import urllib.parse
 import urllib.request
 

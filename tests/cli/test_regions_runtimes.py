@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import unittest
 
 from command import BUILD, PATIENCE, CommandTest, main
 

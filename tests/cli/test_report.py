@@ -5,7 +5,6 @@ import json
 import random
 import shutil
 import sqlite3
-import time
 
 import analysis_files
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking

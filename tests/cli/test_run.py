@@ -6,7 +6,7 @@ import resource
 import subprocess
 import sys
 
-from command import ANNOUNCEMENT, AS_NOBODY, BUILD, COMMAND, PATIENCE, CommandTest, main, parse_text, python
+from command import ANNOUNCEMENT, AS_NOBODY, BUILD, COMMAND, PATIENCE, CommandTest, main, python
 
 
 class ExitStatus(CommandTest):

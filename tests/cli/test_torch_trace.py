@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import unittest
 
 from command import PATIENCE, CommandTest, main, refusal
 

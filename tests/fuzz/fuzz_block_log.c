@@ -4,6 +4,7 @@
  */
 #include "formats/marks/block_log.h"
 #include "fuzz_folder.h"
+#include "fuzz_marks.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -56,19 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     close(fd);
 
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    struct sub_tracking_reader *reader;
-    if (sub_tracking_reader_open(path, names, &reader, NULL) == GPUT_OK) {
-        struct sub_tracking_mark rows[16];
-        size_t count;
-        while (sub_tracking_reader_next(reader, rows, 16, &count, NULL) == GPUT_OK && count > 0)
-            for (size_t i = 0; i < count; i++)
-                if (rows[i].position > SUB_TRACKING_STOP ||
-                    rows[i].name >= sub_tracking_names_count(names))
-                    abort();
-        sub_tracking_reader_close(reader);
-    }
-    sub_tracking_names_destroy(names);
+    fuzz_read_marks(path, sub_tracking_reader_open);
     unlink(path);
     return 0;
 }

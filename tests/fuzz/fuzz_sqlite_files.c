@@ -5,10 +5,10 @@
  * are not as they should be.
  */
 #include "base/clock.h"
-#include "formats/marks/sub_tracking_file.h"
 #include "formats/tracking/tracking_file.h"
 #include "formats/tracking/tracking_reader.h"
 #include "fuzz_folder.h"
+#include "fuzz_marks.h"
 
 #include <gputracker/energy_recording.h>
 #include <gputracker/recorded.h>
@@ -141,24 +141,6 @@ static void read_tracking(
     tracking_reader_close(reader);
 }
 
-static void read_marks(int open_reader(const char *path, struct sub_tracking_names *names,
-    struct sub_tracking_reader **reader, struct gput_error *error))
-{
-    struct sub_tracking_names *names = sub_tracking_names_create();
-    struct sub_tracking_reader *reader;
-    struct sub_tracking_mark rows[3];
-    size_t count;
-    if (open_reader(paths[MARKS], names, &reader, NULL) == GPUT_OK) {
-        while (sub_tracking_reader_next(reader, rows, 3, &count, NULL) == GPUT_OK && count > 0)
-            for (size_t i = 0; i < count; i++)
-                if (rows[i].position > SUB_TRACKING_STOP ||
-                    rows[i].name >= sub_tracking_names_count(names))
-                    abort();
-        sub_tracking_reader_close(reader);
-    }
-    sub_tracking_names_destroy(names);
-}
-
 static void read_recording(void)
 {
     struct gput_energy_recording *recording;
@@ -175,8 +157,8 @@ static void read_file(enum kind kind)
         read_tracking(tracking_reader_open);
         read_tracking(tracking_reader_salvage);
     } else if (kind == MARKS) {
-        read_marks(sub_tracking_reader_open);
-        read_marks(sub_tracking_reader_salvage);
+        fuzz_read_marks(paths[MARKS], sub_tracking_reader_open);
+        fuzz_read_marks(paths[MARKS], sub_tracking_reader_salvage);
     } else {
         read_recording();
     }

@@ -1,6 +1,6 @@
 #include "model/processes.h"
 
-#include "testing.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,15 +12,6 @@ static const struct gput_table *table_of(
 {
     assert_int_equal(gput_processes_tables(list, tables, NULL), GPUT_OK);
     return gput_tables_find(*tables, name);
-}
-
-static size_t column(const struct gput_table *table, const char *name)
-{
-    for (size_t i = 0; i < gput_table_column_count(table); i++)
-        if (strcmp(gput_table_column_name(table, i), name) == 0)
-            return i;
-    fail_msg("no column %s", name);
-    return 0;
 }
 
 static void each_process_is_a_row(void **state)
@@ -45,21 +36,21 @@ static void each_process_is_a_row(void **state)
     struct gput_tables *tables;
     const struct gput_table *table = table_of(&list, "processes", &tables);
     assert_int_equal(gput_table_row_count(table), 2);
-    assert_true(gput_table_is_missing(table, 0, column(table, "parent")));
-    assert_int_equal(gput_table_int(table, 1, column(table, "parent")), 7);
-    assert_string_equal(gput_table_text(table, 0, column(table, "command_line")), "main -x");
-    assert_true(gput_table_is_missing(table, 1, column(table, "name")));
-    assert_true(gput_table_double(table, 0, column(table, "end_timestamp")) == 3);
-    assert_true(gput_table_is_missing(table, 1, column(table, "end_timestamp")));
-    assert_int_equal(gput_table_int(table, 0, column(table, "peak_ram_bytes")), 5000000);
-    assert_string_equal(gput_table_text(table, 0, column(table, "at_least")), "all");
-    assert_true(gput_table_is_missing(table, 1, column(table, "at_least")));
-    assert_string_equal(gput_table_text(table, 0, column(table, "peak_ram_source")), "final");
-    assert_true(gput_table_is_missing(table, 0, column(table, "peak_gpu_ram_bytes")));
-    assert_int_equal(gput_table_int(table, 0, column(table, "exit_code")), 7);
-    assert_true(gput_table_is_missing(table, 0, column(table, "exit_signal")));
-    assert_true(gput_table_is_missing(table, 1, column(table, "exit_code")));
-    assert_int_equal(gput_table_int(table, 1, column(table, "exit_signal")), 9);
+    assert_true(gput_table_is_missing(table, 0, column_of(table, "parent")));
+    assert_int_equal(gput_table_int(table, 1, column_of(table, "parent")), 7);
+    assert_string_equal(gput_table_text(table, 0, column_of(table, "command_line")), "main -x");
+    assert_true(gput_table_is_missing(table, 1, column_of(table, "name")));
+    assert_true(gput_table_double(table, 0, column_of(table, "end_timestamp")) == 3);
+    assert_true(gput_table_is_missing(table, 1, column_of(table, "end_timestamp")));
+    assert_int_equal(gput_table_int(table, 0, column_of(table, "peak_ram_bytes")), 5000000);
+    assert_string_equal(gput_table_text(table, 0, column_of(table, "at_least")), "all");
+    assert_true(gput_table_is_missing(table, 1, column_of(table, "at_least")));
+    assert_string_equal(gput_table_text(table, 0, column_of(table, "peak_ram_source")), "final");
+    assert_true(gput_table_is_missing(table, 0, column_of(table, "peak_gpu_ram_bytes")));
+    assert_int_equal(gput_table_int(table, 0, column_of(table, "exit_code")), 7);
+    assert_true(gput_table_is_missing(table, 0, column_of(table, "exit_signal")));
+    assert_true(gput_table_is_missing(table, 1, column_of(table, "exit_code")));
+    assert_int_equal(gput_table_int(table, 1, column_of(table, "exit_signal")), 9);
     gput_tables_destroy(tables);
 }
 
@@ -70,9 +61,9 @@ static void the_others_are_summed_up(void **state)
     struct gput_tables *tables;
     const struct gput_table *table = table_of(&list, "other_processes", &tables);
     assert_true(gput_table_is_record(table));
-    assert_int_equal(gput_table_int(table, 0, column(table, "count")), 12);
-    assert_true(gput_table_double(table, 0, column(table, "cpu_seconds")) == 2.5);
-    assert_true(gput_table_is_missing(table, 0, column(table, "read_bytes")));
+    assert_int_equal(gput_table_int(table, 0, column_of(table, "count")), 12);
+    assert_true(gput_table_double(table, 0, column_of(table, "cpu_seconds")) == 2.5);
+    assert_true(gput_table_is_missing(table, 0, column_of(table, "read_bytes")));
     assert_int_equal(gput_table_row_count(gput_tables_find(tables, "processes")), 0);
     gput_tables_destroy(tables);
 }

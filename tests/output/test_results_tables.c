@@ -1,19 +1,7 @@
 #include "results.h"
-#include "testing.h"
-
-#include <gputracker/table.h>
+#include "tables.h"
 
 #include <math.h>
-
-static size_t column_of(const struct gput_table *table, const char *name)
-{
-    for (size_t i = 0; i < gput_table_column_count(table); i++) {
-        if (strcmp(gput_table_column_name(table, i), name) == 0)
-            return i;
-    }
-    fail_msg("no column %s", name);
-    return 0;
-}
 
 static void results_are_tables(void **state)
 {

@@ -7,7 +7,6 @@ import pickle
 import sqlite3
 import statistics
 import subprocess
-import sys
 import time
 import unittest
 from unittest import mock
@@ -16,7 +15,7 @@ import package
 import sessions
 
 import gpu_tracker as gput
-from gpu_tracker import _pandas, _tables
+from gpu_tracker import _pandas
 
 try:
     import pandas

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 import types
-import unittest
 from unittest import mock
 
 import package

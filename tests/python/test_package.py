@@ -1,9 +1,7 @@
 """The package as such: what importing it does, its command, its names."""
 
-import os
 import subprocess
 import sys
-import unittest
 
 import package
 

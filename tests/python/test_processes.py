@@ -1,7 +1,6 @@
 """Tracking programs of several processes: multiprocessing by each start method, fork, asyncio, threads."""
 
 import os
-import unittest
 
 import package
 

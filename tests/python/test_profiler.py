@@ -3,7 +3,6 @@
 import importlib.util
 import inspect
 import os
-import sys
 import unittest
 
 import package
@@ -13,12 +12,7 @@ from training import TRAIN
 from gpu_tracker import profiler
 from gpu_tracker.profiler import (
     MergedTimeline,
-    MergeUnit,
     PandasFrame,
-    PandasFrameAnalysis,
-    PT_dataloader_analysis,
-    StatsBy,
-    StepPythonProfileStats,
 )
 
 

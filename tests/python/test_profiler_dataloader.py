@@ -6,7 +6,6 @@ import os
 import xml.etree.ElementTree
 
 import package
-import training
 from profiles import ProfileTest, WithoutPandas, column, moment, printed, rows, us
 from training import BEGIN_US
 

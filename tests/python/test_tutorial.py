@@ -1,9 +1,5 @@
 """The tutorial's Python examples, as they are written there, in its order."""
 
-import ast
-import json
-import os
-import unittest
 
 import package
 

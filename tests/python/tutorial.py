@@ -2,7 +2,6 @@
 # Sleep times are shorter; asserts stand where the tutorial shows output.
 import json
 import multiprocessing as mp
-import os
 import pickle as pkl
 
 import gpu_tracker as gput

@@ -3,16 +3,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-static const struct gput_source *source_of(const struct gput_results *results, const char *name)
-{
-    for (uint32_t i = 0; i < results->n_sources; i++) {
-        if (strcmp(results->sources[i].name, name) == 0)
-            return &results->sources[i];
-    }
-    fail_msg("no source %s", name);
-    return NULL;
-}
-
 static void assert_state(
     const struct gput_results *results, const char *name, enum gput_source_state state)
 {

@@ -1,6 +1,6 @@
 #include "session/results_check.h"
 
-#include "testing.h"
+#include "results.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,16 +39,6 @@ static struct gput_results whole(void)
     add_exact(&results, "processes");
     add_exact(&results, "cpu_energy");
     return results;
-}
-
-static const struct gput_source *source_of(const struct gput_results *results, const char *name)
-{
-    for (uint32_t i = 0; i < results->n_sources; i++) {
-        if (strcmp(results->sources[i].name, name) == 0)
-            return &results->sources[i];
-    }
-    fail_msg("no source %s", name);
-    return NULL;
 }
 
 static void assert_taken_back(const struct gput_results *results, const char *name)

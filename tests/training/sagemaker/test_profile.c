@@ -1,6 +1,6 @@
 #include <gputracker/profile.h>
 
-#include "testing.h"
+#include "tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,19 +24,10 @@ static struct gput_tables *make(
     return tables;
 }
 
-static size_t column(const struct gput_table *table, const char *name)
-{
-    for (size_t i = 0; i < gput_table_column_count(table); i++)
-        if (strcmp(gput_table_column_name(table, i), name) == 0)
-            return i;
-    fail_msg("no column %s", name);
-    return 0;
-}
-
 static void assert_number(
     const struct gput_table *table, size_t row, const char *name, double expected)
 {
-    size_t at = column(table, name);
+    size_t at = column_of(table, name);
     double value = gput_table_column_type(table, at) == GPUT_COLUMN_INT
                        ? (double)gput_table_int(table, row, at)
                        : gput_table_double(table, row, at);
@@ -47,7 +38,7 @@ static void assert_number(
 static void assert_text(
     const struct gput_table *table, size_t row, const char *name, const char *expected)
 {
-    assert_string_equal(gput_table_text(table, row, column(table, name)), expected);
+    assert_string_equal(gput_table_text(table, row, column_of(table, name)), expected);
 }
 
 static void says_when_job_and_loop_began(void **state)
@@ -190,7 +181,7 @@ static void finds_what_stands_out_in_loading_data(void **state)
     assert_number(summary, 2, "duration_median_us", 100000);
     assert_number(summary, 3, "count", 2);
     assert_number(summary, 3, "duration_max_us", 1200000);
-    assert_true(gput_table_is_missing(summary, 1, column(summary, "duration_median_us")));
+    assert_true(gput_table_is_missing(summary, 1, column_of(summary, "duration_median_us")));
     const struct gput_table *outliers = gput_tables_find(tables, "getnext_outliers");
     assert_int_equal(gput_table_row_count(outliers), 1);
     assert_number(outliers, 0, "duration_us", 300000);
@@ -380,7 +371,7 @@ static void keeps_readings_next_to_missing_ones(void **state)
     struct gput_tables *tables = make(GPUT_PROFILE_READINGS, &options);
     const struct gput_table *table = gput_tables_get(tables, 0);
     assert_int_equal(gput_table_row_count(table), 4); /* each once */
-    assert_true(gput_table_is_missing(table, 0, column(table, "value")));
+    assert_true(gput_table_is_missing(table, 0, column_of(table, "value")));
     for (size_t i = 1; i < 4; i++)
         assert_number(table, i, "value", (double)i);
     gput_tables_destroy(tables);
