@@ -18,7 +18,7 @@ from report_data import PAGE
 FIXTURES = SOURCE / "tests" / "fixtures"
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 OURS = re.compile(r"(?:\$ )?((?:[A-Z_]+=\S+ )*gpu-tracker .*|mkdir .*)")
-# Names stand for what each user has; and nothing waits for a minute, or takes a port that may be in use.
+# Names stand for what each user has; and nothing waits for a minute, computes for seconds, or takes a port that may be in use.
 STANDS_FOR = [
     (r"_4711\b", "_kept"), (r"\b4711\b", "$PID"), (r"--for 60\b", "--for 0.1"), (r"attach \$PID", "attach --for 0.1 $PID"),
     (r"merge --steps 10-12", "merge --steps 1-2"), (r"--steps 3-4 -o", "--steps 3 -o"),
@@ -26,8 +26,9 @@ STANDS_FOR = [
     (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bserve$", "serve --listen 127.0.0.1:0"),
     (r"\bgpu-tracker live\b[^\n]*", r"script -qec 'timeout --foreground --preserve-status -s TERM 1 \g<0>' /dev/null"),
     (r"(gpu-tracker push .*)http://(?:prometheus|collector):\d+", r"\1$RECEIVER"), (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
+    (r"examples/(busy-program|mark-blocks)\b", r"\g<0> 0.05"),
 ]  # fmt: skip
-PROGRAM = '#!/bin/sh\n[ -z "$GPUT_BLOCKS_FILE" ] || exec build/examples/mark-blocks\nexec sleep 0.1\n'
+PROGRAM = '#!/bin/sh\n[ -z "$GPUT_BLOCKS_FILE" ] || exec build/examples/mark-blocks 0.05\nexec sleep 0.1\n'
 
 
 def shown(text):
@@ -91,16 +92,17 @@ class Documented(CommandTest):
         for name in "marks.csv", "blocks.csv", "worker-1.csv", "worker-2.csv", "worker1.csv", "worker2.csv", "marks/a.csv", "folder/a.csv":
             (self.folder / name).parent.mkdir(exist_ok=True)
             write_marks(self.folder / name, marks)
+        self.ours("sub-track", "analyze", "--tf=samples.csv", "--stf=blocks.csv", "-f", "json", "-o", "analysis")
         for name in "a", "b", "m1", "m2", "n1", "n2", "before", "after":
-            self.ours("sub-track", "analyze", "--tf=samples.csv", "--stf=blocks.csv", "-f", "json", "-o", f"{name}.json")
-            shutil.copy(self.folder / f"{name}.json", self.folder / f"{name}.kept")
+            shutil.copy(self.folder / "analysis", self.folder / f"{name}.json")
+            shutil.copy(self.folder / "analysis", self.folder / f"{name}.kept")
         (self.folder / "results").mkdir()
         for name in "usage.r0.json", "usage.r1.json", "results/usage.json":
             self.ours("run", "-q", "-o", name, "--", "true")
         for name in "before.sqlite", "after.sqlite", "train.sqlite":
             self.ours("run", "-q", "--tf", name, "--", "sleep", "0.05")
         environment = os.environ | {"GPUT_BLOCKS_FILE": str(self.folder / "a.gputblocks")}
-        subprocess.run([BUILD / "examples" / "mark-blocks"], env=environment, cwd=self.folder, check=True, capture_output=True)
+        subprocess.run([BUILD / "examples" / "mark-blocks", "0.05"], env=environment, cwd=self.folder, check=True, capture_output=True)
 
     def prepare_recordings(self):
         cpu = {"intel_power": 40.0, "total_dram_power": 2.0, "per_process_mem_use_abs": {"7": 3e8}}
@@ -181,6 +183,20 @@ class Documented(CommandTest):
                     count += 1
         self.assertGreater(count, 30)
 
+    def test_examples_of_the_help(self):
+        text = self.run_command("help").stdout
+        topics = re.findall(r"(?m)^    ([a-z]+)  ", text)
+        overview = self.run_command("-h").stdout.split("Commands")[1].split("\nOptions:")[0]
+        commands = re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)(?:  |$)", overview)
+        lines = [line for words in [[], *([word] for word in topics), *(command.split() for command in commands)]
+                 for line in examples(self.run_command("help", *words).stdout)]
+        self.assertGreater(len(lines), len(commands))
+        for line in dict.fromkeys(lines):
+            with self.subTest(line=line):
+                self.check(line)
+
+
+class Named(CommandTest):
     def test_options_in_sentences(self):
         helps, count = {}, 0
         for page in PAGES:
@@ -209,18 +225,6 @@ class Documented(CommandTest):
                  for target in re.findall(r"(?m)(?:`|^)(?:sudo )?make ([a-z-]+)\b", page.read_text())}
         self.assertGreater(len(named), 15)
         self.assertEqual(named - targets, set())
-
-    def test_examples_of_the_help(self):
-        text = self.run_command("help").stdout
-        topics = re.findall(r"(?m)^    ([a-z]+)  ", text)
-        overview = self.run_command("-h").stdout.split("Commands")[1].split("\nOptions:")[0]
-        commands = re.findall(r"(?m)^    ([a-z][a-z-]*(?: [a-z]+)?)(?:  |$)", overview)
-        lines = [line for words in [[], *([word] for word in topics), *(command.split() for command in commands)]
-                 for line in examples(self.run_command("help", *words).stdout)]
-        self.assertGreater(len(lines), len(commands))
-        for line in dict.fromkeys(lines):
-            with self.subTest(line=line):
-                self.check(line)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ class OutputNames(unittest.TestCase):
         write_marks(cls.folder / "m.csv", call(7, "load", 0, 2) + call(7, "train", 2, 8))
         cls.run_command("sub-track analyze --tf t.csv --stf m.csv -f json -o a.json")
         marks = os.environ | {"GPUT_BLOCKS_FILE": str(cls.folder / "b.gputblocks"), "GPUT_BLOCK_EXACT": "1"}
-        cls.run_command("run -q --st 0.02 --tf run.sqlite --", BUILD / "examples" / "mark-blocks", env=marks)
+        cls.run_command("run -q --st 0.02 --tf run.sqlite --", BUILD / "examples" / "mark-blocks", "0.1", env=marks)
         cpu = {"intel_power": 40.0, "total_dram_power": 2.0, "per_process_mem_use_abs": {"7": 3e8}}
         lines = [json.dumps({"date": f"2023-06-30 16:32:{second:02}", "metrics": {"cpu": cpu, "gpu": {}}}) for second in range(60)]
         (cls.folder / "rec").mkdir()

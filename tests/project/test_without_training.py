@@ -1,7 +1,10 @@
 """The core builds and works without the part for training profiles: -Dtraining=false."""
 
+import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
 import unittest
@@ -10,9 +13,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
 
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
-# Kept, so that only what changed is compiled the next time.
-BUILD = pathlib.Path(os.environ["GPUT_BUILD"]) / "without-training"
-OPTIONS = ["-Dtraining=false", "-Dtests=false", "-Dpython=disabled", "-Dbuildtype=plain", "-Dwerror=true"]
+WHOLE = pathlib.Path(os.environ["GPUT_BUILD"])
+# Kept, so that it is configured once.
+BUILD = WHOLE / "without-training"
+OPTIONS = ["-Dtraining=false", "-Dtests=false", "-Dpython=disabled", "-Dbenchmarks=false"]
+SAME_OPTIONS = {"buildtype", "debug", "optimization", "werror", "prefix", "libdir", "bundled", "collectors", "isal", "report"}
+# What distinguishes the build: sources that ask for it are compiled again.
+DEFINE = "-DWITH_TRAINING"
 
 
 def output_of(*command):
@@ -20,16 +27,58 @@ def output_of(*command):
     return done.returncode, done.stdout
 
 
+def needed(*command):
+    status, output = output_of(*command)
+    if status != 0:
+        raise RuntimeError(f"{command}:\n{output[-4000:]}")
+    return output
+
+
+def options_of_whole():
+    for option in json.loads(needed("meson", "introspect", "--buildoptions", WHOLE)):
+        value = option["value"]
+        if option["name"] in SAME_OPTIONS:
+            yield f"-D{option['name']}={str(value).lower() if isinstance(value, bool) else value}"
+
+
+def steps_of(build):
+    """The commands that make gpu-tracker, in their order; of those that compile also the source and the object."""
+    for line in needed("ninja", "-C", build, "-t", "commands", "gpu-tracker").splitlines():
+        words = shlex.split(line)
+        if "-c" not in words:
+            yield line, None, None
+            continue
+        folder = os.path.relpath(SOURCE, build)
+        words = [re.sub(f"(?<![./]){re.escape(folder)}(?=/|$)", "SOURCE", word) for word in words]
+        source = words[words.index("-c") + 1].replace("SOURCE", str(SOURCE))
+        if "WITH_TRAINING" not in pathlib.Path(build, source).read_text():
+            words = [word for word in words if word != DEFINE]
+        yield line, words[words.index("-o") + 1], words
+
+
+def build_core():
+    """Makes every step of the build, except that a source that the whole build compiles by the same command is not
+    compiled again: its object is taken."""
+    headers = [*SOURCE.glob("cli/**/*.h"), *SOURCE.glob("include/**/*.h")]
+    assert not any("WITH_TRAINING" in header.read_text() for header in headers)
+    compiled = {name: words for _, name, words in steps_of(WHOLE) if words}
+    for line, name, words in steps_of(BUILD):
+        if name:
+            (BUILD / name).parent.mkdir(exist_ok=True)
+            (BUILD / name).unlink(missing_ok=True)
+        if name and compiled.get(name) == words:
+            (BUILD / name).symlink_to(WHOLE / name)
+        else:
+            needed("sh", "-c", f"cd '{BUILD}' && {line}")
+
+
 class WithoutTraining(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        steps = [["ninja", "-C", BUILD, "gpu-tracker"]]
         if not (BUILD / "build.ninja").exists():
-            steps.insert(0, ["meson", "setup", *OPTIONS, BUILD, SOURCE])
-        for step in steps:
-            status, output = output_of(*step)
-            if status != 0:
-                raise RuntimeError(output[-4000:])
+            needed("meson", "setup", *OPTIONS, *options_of_whole(), BUILD, SOURCE)
+        needed("ninja", "-C", BUILD, "build.ninja")
+        build_core()
 
     def command(self, *arguments):
         return output_of(BUILD / "gpu-tracker", *arguments)

@@ -1,5 +1,6 @@
 """What the tests of the Python package share."""
 
+import atexit
 import base64
 import contextlib
 import csv
@@ -8,9 +9,12 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import traceback
 import unittest
 import unittest.mock
 
@@ -57,6 +61,47 @@ def fake_gpu(folder, lines):
     machine = {"GPUT_NVML": str(library), "GPUT_SYSFS": "/nonexistent", "FAKE_NVML_SCENARIO": str(scenario)}
     with unittest.mock.patch.dict(os.environ, machine):
         yield
+
+
+def _become_program(main, files, folder, environment):
+    """In a fork: ends it as Python ends a program."""
+    signal.alarm(PATIENCE)
+    for number, file in enumerate(files):
+        os.dup2(file.fileno(), number)
+    sys.stdin = open(0, closefd=False)
+    sys.stdout = open(1, "w", closefd=False)
+    sys.stderr = open(2, "w", buffering=1, closefd=False)
+    sys.path[:] = [str(folder), *(path for path in sys.path if not pathlib.Path(path).is_relative_to(SOURCE / "tests"))]
+    os.environ.update(environment)
+    status = 0
+    try:
+        status = main()
+    except SystemExit as end:
+        status = end.code
+    except BaseException:
+        traceback.print_exc()
+        status = 1
+    finally:
+        threading._shutdown()
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        os._exit(int(status or 0))
+
+
+def run_forked(main, input="", environment={}):
+    """main() as a program of its own, in the current folder: a fork has what the test imported, which takes a program most of its time.
+    Returns what subprocess.run() does."""
+    with tempfile.TemporaryFile("w+") as stdin, tempfile.TemporaryFile("w+") as stdout, tempfile.TemporaryFile("w+") as stderr:
+        stdin.write(input)
+        stdin.seek(0)
+        sys.stdout.flush()
+        pid = os.fork()
+        if pid == 0:
+            _become_program(main, (stdin, stdout, stderr), os.getcwd(), environment)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        stdout.seek(0)
+        stderr.seek(0)
+        return subprocess.CompletedProcess(main, status, stdout.read(), stderr.read())
 
 
 class PackageTest(unittest.TestCase):

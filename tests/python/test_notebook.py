@@ -11,15 +11,18 @@ import unittest
 
 import package
 
-PROGRAM = """
-import sys
-from IPython.core.interactiveshell import InteractiveShell
-import IPython
+HAS_IPYTHON = importlib.util.find_spec("IPython") is not None
+if HAS_IPYTHON:
+    from IPython.core.interactiveshell import InteractiveShell
 
-shell = InteractiveShell.instance()
-for cell in sys.stdin.read().split("#cell\\n"):
-    shell.run_cell(cell, store_history=True)
-"""
+
+def run_shell():
+    """A program: IPython with the cells of its standard input."""
+    shell = InteractiveShell.instance()
+    for cell in sys.stdin.read().split("#cell\n"):
+        shell.run_cell(cell, store_history=True)
+
+
 # Says "begun" and waits for an interrupt, in one statement. One long sleep would miss a signal that comes right before it: Python
 # runs a signal's handler between two steps of a program, and a sleep under way ends at those alone that come during it.
 WAIT = "import itertools, time; any(time.sleep(0.01) for _ in itertools.repeat(print('be' + 'gun', flush=True)))"
@@ -27,10 +30,12 @@ THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s(?: \(In \[\d+\]\))?
 ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB \| GPU: (?:n/a|-?\d+/\d+/\d+ MB) \| Time [\d.]+s \| \(Consumed/Peaked/Used Total\)\n"
 
 
-@unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
+@unittest.skipUnless(HAS_IPYTHON, "IPython is not installed")
 class ShellTest(package.PackageTest):
-    def run_cells(self, *cells):
-        return self.run_python(PROGRAM, input="#cell\n".join(cells)).stdout
+    def run_cells(self, *cells, environment={}):
+        done = package.run_forked(run_shell, "#cell\n".join(cells), environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
 
 class HiddenGpu(ShellTest):
@@ -251,7 +256,7 @@ class Magics(ShellTest):
 
     def test_a_cell_with_wrong_options_is_not_run(self):
         wrong = "--nonsense", "--interval soon", "--interval 0", "print(2)", "\n%%gput --nonsense"
-        done = self.run_python(PROGRAM, input="#cell\n".join([*self.LOAD, *(f"%%gput {options}\nprint('ran')\n" for options in wrong)]))
+        done = package.run_forked(run_shell, "#cell\n".join([*self.LOAD, *(f"%%gput {options}\nprint('ran')\n" for options in wrong)]))
         self.assertRegex(done.stderr, rf"^(UsageError: gput: .*\n){{{len(wrong)}}}$")
         self.assertEqual(done.stdout, "")
 
@@ -458,14 +463,12 @@ class Samples(package.PackageTest):
             self.assertLess(mb[-1], mb[0] + 20)
 
 
-@unittest.skipUnless(importlib.util.find_spec("IPython"), "IPython is not installed")
-class GpuRam(package.PackageTest):
+@unittest.skipUnless(HAS_IPYTHON, "IPython is not installed")
+class GpuRam(ShellTest):
     def figures(self, *cells):
         gpu = package.FakeGpu(self.folder)
         start = "from gpu_tracker.notebook import IPyGPULogger; hold(100); logger = IPyGPULogger().start()"
-        output = self.run_python(
-            PROGRAM, input="#cell\n".join([package.FakeGpu.HOLD, start, *cells]), env=gpu.environment
-        ).stdout
+        output = self.run_cells(package.FakeGpu.HOLD, start, *cells, environment=gpu.environment)
         return [tuple(map(int, line.split()[1:4])) for line in output.splitlines() if line.startswith("GPU:")], output
 
     def test_cells_without_length_have_their_own(self):

@@ -4,22 +4,24 @@ import importlib.metadata
 import importlib.util
 import itertools
 import re
-import subprocess
-import sys
 import unittest
 import unittest.mock
 
 import package
 
+HAS_PYTEST = importlib.util.find_spec("pytest") is not None
+if HAS_PYTEST:
+    import pytest
 
-@unittest.skipUnless(importlib.util.find_spec("pytest"), "pytest is not installed")
+
+@unittest.skipUnless(HAS_PYTEST, "pytest is not installed")
 class Plugin(package.PackageTest):
-    def run_tests(self, code, *arguments, env=None):
+    def run_tests(self, code, *arguments, environment={}):
         (self.folder / "test_it.py").write_text("import pytest, time\n" + code)
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        command = ["-p", "no:cacheprovider", *arguments]
         if "gpu_tracker" not in {point.name for point in importlib.metadata.entry_points(group="pytest11")}:
             command += ["-p", "gpu_tracker.pytest_plugin"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=package.PATIENCE, env=env)
+        return package.run_forked(lambda: pytest.main(command), environment=environment)
 
     def test_reports_each_test(self):
         done = self.run_tests("def test_big():\n    b = b'x' * 80_000_000\n    time.sleep(0.05)\ndef test_small(): pass\n", "--gput")
@@ -84,7 +86,7 @@ class Plugin(package.PackageTest):
             "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_peak():\n    hold(8100); time.sleep(0.05); hold(100)\n"
             "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_kept():\n    hold(8100)\n"
             "@pytest.mark.gput_limit(gpu_ram='2 GB')\ndef test_none(): pass\n",
-            "--gput", env=gpu.environment,
+            "--gput", environment=gpu.environment,
         )  # fmt: skip
         self.assertRegex(done.stdout, r"(?m)^test_it.py FF\. ")
         problems = re.findall(r"(?m)^gput_limit: it needed (.*) of GPU RAM, and its limit is 2000.0 MB$", done.stdout)
