@@ -1,9 +1,12 @@
 """Commands that read and write files, with each of their allocations failing once: the whole result, or an error."""
 
+import contextlib
 import json
 import os
+import struct
+import subprocess
 
-from command import BUILD, SANITIZED, CommandTest, main
+from command import BUILD, COMMAND, SANITIZED, CommandTest, main
 
 PRELOADED = BUILD / "tests" / "failing-malloc.so"
 TRACE = {"traceEvents": [
@@ -34,6 +37,33 @@ class FailingAllocations(CommandTest):
         if not PRELOADED.exists():
             self.skipTest("this libc's allocations cannot be made to fail")
 
+    @contextlib.contextmanager
+    def attempts(self, arguments):
+        """A function that runs the command with the allocation of a number failing: its exit status and what it said."""
+        numbers, numbers_end = os.pipe()
+        statuses_end, statuses = os.pipe()
+        said_path = self.folder / "said"
+        with open(said_path, "ab") as said:
+            environment = os.environ | {"LD_PRELOAD": str(PRELOADED), "FAILING_MALLOC": f"each:{numbers}:{statuses}"}
+            server = subprocess.Popen([COMMAND, *arguments], env=environment, cwd=self.folder, pass_fds=(numbers, statuses),
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)  # fmt: skip
+        self.processes.append(server)
+        os.close(numbers)
+        os.close(statuses)
+
+        def attempt(number):
+            os.truncate(said_path, 0)
+            os.write(numbers_end, struct.pack("@l", number))
+            status = os.read(statuses_end, struct.calcsize("@i"))
+            self.assertTrue(status, "the command that starts others has ended")
+            return os.waitstatus_to_exitcode(struct.unpack("@i", status)[0]), said_path.read_text()
+
+        try:
+            yield attempt
+        finally:
+            os.close(numbers_end)
+            os.close(statuses_end)
+
     def check(self, output, *arguments):
         """With every allocation failing in turn: an error that leaves no file, or all of what it writes otherwise."""
         path = self.folder / output
@@ -41,20 +71,21 @@ class FailingAllocations(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         whole = path.read_bytes()
         failures = 0
-        for number in range(1, self.MAX_FAILURES):
-            path.unlink(missing_ok=True)
-            done = self.run_command(*arguments, env=os.environ | {"LD_PRELOAD": str(PRELOADED), "FAILING_MALLOC": str(number)})
-            with self.subTest(number=number):
-                self.assertGreaterEqual(done.returncode, 0, "it died")
-                if done.returncode == 0:
-                    self.assertEqual(path.read_bytes(), whole)
-                else:
-                    self.assertFalse(path.exists())
-                    failures += 1
-            if "no allocation failed" in done.stderr:
-                break
-        else:
-            self.fail("there is no end of allocations")
+        with self.attempts(arguments) as attempt:
+            for number in range(1, self.MAX_FAILURES):
+                path.unlink(missing_ok=True)
+                status, said = attempt(number)
+                with self.subTest(number=number):
+                    self.assertGreaterEqual(status, 0, "it died")
+                    if status == 0:
+                        self.assertEqual(path.read_bytes(), whole)
+                    else:
+                        self.assertFalse(path.exists())
+                        failures += 1
+                if "no allocation failed" in said:
+                    break
+            else:
+                self.fail("there is no end of allocations")
         self.assertGreater(failures, 10)
 
     def test_timeline_merge(self):

@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of each target: so much CPU time, but so many inputs at least. */
-#define TARGET_NS 250000000
-#define MIN_INPUTS 20
+/* Of each target: all seeds, as many changes of them, and more until so much CPU time is used. What
+ * is changed is the same in every run, so that more time would find nothing that is new. */
+#define TARGET_NS 40000000
 #define MAX_SEED_BYTES 8192
 #define MAX_INPUT_BYTES (2 * MAX_SEED_BYTES)
 #define MAX_SEEDS 1024
@@ -174,7 +174,7 @@ static void run_inputs(const struct target *target, struct input *input)
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     alarm(MAX_SECONDS);
-    for (int64_t end = cpu_ns() + TARGET_NS; input->count < MIN_INPUTS || cpu_ns() < end;
+    for (int64_t end = cpu_ns() + TARGET_NS; input->count < 2 * seed_count || cpu_ns() < end;
          input->count++) {
         make_input(input);
         /* exactly as long as it is: reading beyond is seen */
