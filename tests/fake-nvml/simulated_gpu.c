@@ -14,7 +14,13 @@
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int locked_descriptor; /* opened anew for each use: processes that forked share none */
+/* Opened once a process: processes that share a descriptor do not lock each other out. */
+static struct {
+    pid_t process;
+    char path[4096];
+    int descriptor;
+    struct simulated_state *state;
+} opened;
 
 uint64_t simulated_gpu_now_ns(void)
 {
@@ -53,36 +59,58 @@ static void forget_ended(struct simulated_state *state)
             state->processes[i] = (struct simulated_process){0};
 }
 
+static void close_file(void)
+{
+    if (opened.state) {
+        munmap(opened.state, sizeof *opened.state);
+        close(opened.descriptor);
+    }
+    opened.state = NULL;
+}
+
+static bool open_file(const char *path)
+{
+    if (opened.state && opened.process == getpid() && strcmp(opened.path, path) == 0)
+        return true;
+    close_file();
+    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    void *state = MAP_FAILED;
+    if (descriptor >= 0 && ftruncate(descriptor, sizeof *opened.state) == 0)
+        state = mmap(NULL, sizeof *opened.state, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (state == MAP_FAILED) {
+        if (descriptor >= 0)
+            close(descriptor);
+        return false;
+    }
+    opened.process = getpid();
+    snprintf(opened.path, sizeof opened.path, "%s", path);
+    opened.descriptor = descriptor;
+    opened.state = state;
+    return true;
+}
+
 struct simulated_state *simulated_gpu_lock(void)
 {
     const char *path = getenv("FAKE_GPU_STATE");
     if (!path)
         return NULL;
     pthread_mutex_lock(&lock);
-    int descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    struct simulated_state *state = MAP_FAILED;
-    if (descriptor >= 0 && flock(descriptor, LOCK_EX) == 0 &&
-        ftruncate(descriptor, sizeof *state) == 0)
-        state = mmap(NULL, sizeof *state, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (state == MAP_FAILED) {
-        if (descriptor >= 0)
-            close(descriptor);
+    if (!open_file(path) || flock(opened.descriptor, LOCK_EX) != 0) {
         pthread_mutex_unlock(&lock);
         return NULL;
     }
-    locked_descriptor = descriptor;
-    if (!state->created_ns) {
-        state->created_ns = simulated_gpu_now_ns();
-        fchmod(descriptor, 0666); /* any user may use a GPU */
+    if (!opened.state->created_ns) {
+        opened.state->created_ns = simulated_gpu_now_ns();
+        fchmod(opened.descriptor, 0666); /* any user may use a GPU */
     }
-    forget_ended(state);
-    return state;
+    forget_ended(opened.state);
+    return opened.state;
 }
 
 void simulated_gpu_unlock(struct simulated_state *state)
 {
-    munmap(state, sizeof *state);
-    close(locked_descriptor);
+    (void)state;
+    flock(opened.descriptor, LOCK_UN);
     pthread_mutex_unlock(&lock);
 }
 
@@ -129,7 +157,7 @@ uint64_t simulated_gpu_busy_ns(
     const struct simulated_state *state, int32_t pid, uint64_t start_ns, uint64_t end_ns)
 {
     uint64_t busy = 0;
-    for (int i = 0; i < SIMULATED_LAUNCHES; i++) {
+    for (uint64_t i = 0; i < SIMULATED_LAUNCHES && i < state->n_launches; i++) {
         const struct simulated_launch *launch = &state->launches[i];
         uint64_t start = launch->start_ns > start_ns ? launch->start_ns : start_ns;
         uint64_t end = launch->end_ns < end_ns ? launch->end_ns : end_ns;
