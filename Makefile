@@ -6,19 +6,21 @@ PREFIX ?= /usr/local
 WERROR ?= false
 MESON_FLAGS ?=
 PORTABLE_TARGETS ?=
-# make test TESTS="--suite unit cli/run"
+# make test TESTS="--suite unit cli/run"; TESTS=changed: what the changes since the last commit touch
 TESTS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable try-container check-daemonset gpu-check-kit dist reproducible site install uninstall format check-format clean help
+.PHONY: all configure deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable try-container check-daemonset gpu-check-kit dist reproducible site install uninstall format check-format clean help
 
-all: deps ## build the command and the libraries into build/
-	@test -f $(BUILD)/build.ninja || { echo "Configuring $(BUILD)/" >&2 && \
-		meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null; } || \
-		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+all: configure ## build the command and the libraries into build/
 	@# Whatever optional part is left out, and why: meson setup says it among much else.
 	@test -f $(BUILD)/gpu-tracker || grep -oE '(The|HTML) [A-Za-z ]+ (is|are) not built.*' $(BUILD)/meson-logs/meson-log.txt >&2 || true
 	@tools/compile.sh $(BUILD)
+
+configure: deps
+	@test -f $(BUILD)/build.ninja || { echo "Configuring $(BUILD)/" >&2 && \
+		meson setup $(BUILD) --prefix=$(PREFIX) -Dwerror=$(WERROR) $(MESON_FLAGS) >/dev/null; } || \
+		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 
 deps: ## install the Debian packages that are missing
 	@tools/install-deps.sh
@@ -36,7 +38,7 @@ screenshots: report-test-deps all ## record sessions and take the pictures of re
 run: all ## build, then track a small real program and show what it used
 	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program
 
-test: all ## build and run every test
+test: $(if $(filter changed,$(TESTS)),configure,all) ## build and run every test
 	@tools/run-tests.py $(BUILD) $(TESTS)
 
 test-python: all ## the Python tests with pandas, Jupyter, pytest and type checks, in an environment of their own

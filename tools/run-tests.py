@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [meson test option…]
+With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py).
 
 A test that fails is a defect, of the product or of the test: none runs a second time. Most tests wait for something, so
 more run at once than there are processors.
@@ -12,6 +13,8 @@ import re
 import subprocess
 import sys
 
+import changed_tests
+
 
 def run(build, *options):
     """Runs meson test; returns {name: ((passed, failed, skipped), what the failed ones said)}."""
@@ -19,7 +22,7 @@ def run(build, *options):
     for log in folder.glob("testlog*.json"):
         log.unlink()
     at_once = str(2 * os.cpu_count())
-    subprocess.run(["meson", "test", "-C", build, "--no-rebuild", "--print-errorlogs", "--num-processes", at_once, *options])
+    subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, *options])
     results = {}
     for log in folder.glob("testlog*.json"):
         for line in log.read_text().splitlines():
@@ -57,6 +60,12 @@ def show_failures(results):
 
 def main():
     build, options = sys.argv[1], sys.argv[2:]
+    if options == ["changed"]:
+        options = changed_tests.choose(build, pathlib.Path(__file__).resolve().parents[1])
+        if not options:
+            sys.exit("Nothing has changed since the last commit.")
+    else:
+        options.insert(0, "--no-rebuild")
     results = run(build, *options)
     show_failures(results)
     counts = [count for count, _ in results.values()]
