@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that building and testing need, only those that are missing.
+# libisal-dev, which unpacks faster than zlib, is not in every distribution: it comes with others, where it is there.
 #   --report        also Node.js and npm, which build the page of HTML reports
 #   --report-tests  these and Chromium, in which the page is tested
 set -eu
 packages="gcc g++ libc6-dev binutils meson ninja-build pkg-config python3 python3-dev libcmocka-dev libjansson-dev libsqlite3-dev zlib1g-dev"
+optional=libisal-dev
 # Node.js may have come from elsewhere, with npm in it.
 report_packages=
 command -v node >/dev/null && command -v npm >/dev/null || report_packages="nodejs npm"
@@ -65,8 +67,11 @@ show_count() { # WHAT NUMBER
 }
 
 install_all() {
-    $as_root apt-get update &&
-        $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+    $as_root apt-get update || return
+    for package in $optional; do
+        ! apt-cache show "$package" >/dev/null 2>&1 || missing="$missing $package"
+    done
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
 }
 
 echo "Installing Debian packages, which takes some minutes on a bare machine:$missing" >&2
