@@ -9,7 +9,6 @@
 #include <gputracker/timeline.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -190,48 +189,16 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
 
 /* ---- While the command runs ---- */
 
-/* The variables of a process, as gput_job_create() takes them, in `text`. NULL: they cannot be
- * read. Both are the caller's. */
-static const char **read_environment(pid_t pid, char **text)
-{
-    enum { MAX_BYTES = 1 << 20 };
-    char path[64];
-    size_t length = 0, count = 0;
-    ssize_t got = 1;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    *text = fd >= 0 ? malloc(MAX_BYTES + 1) : NULL;
-    while (*text && length < MAX_BYTES && got > 0) {
-        got = read(fd, *text + length, MAX_BYTES - length);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    if (fd >= 0)
-        close(fd);
-    if (!*text)
-        return NULL;
-    (*text)[length] = '\0';
-    for (size_t i = 0; i < length; i++)
-        count += (*text)[i] == '\0';
-    const char **lines = calloc(count + 2, sizeof *lines);
-    for (size_t i = 0, at = 0; lines && at < length; i++, at += strlen(*text + at) + 1)
-        lines[i] = *text + at;
-    return lines;
-}
-
 static void learn_rank(struct torch_client *client, pid_t pid)
 {
-    char *text;
     struct gput_job *job;
     struct gput_error error;
-    const char **environment = read_environment(pid, &text);
-    if (environment && gput_job_create(environment, &job, &error) == GPUT_OK) {
-        client->rank = gput_job_rank(job);
-        client->world_size = gput_job_world_size(job);
-        client->local_size = gput_job_local_size(job);
-        gput_job_destroy(job);
-    }
-    free(environment);
-    free(text);
+    if (gput_job_of_process(pid, &job, &error) != GPUT_OK)
+        return;
+    client->rank = gput_job_rank(job);
+    client->world_size = gput_job_world_size(job);
+    client->local_size = gput_job_local_size(job);
+    gput_job_destroy(job);
 }
 
 /* Where a process is to write its next trace. */

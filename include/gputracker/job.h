@@ -15,6 +15,8 @@
 
 #include <gputracker/error.h>
 
+#include <sys/types.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,6 +32,13 @@ struct gput_job; /**< where a process is in its job; opaque */
  */
 GPUT_API int gput_job_create(
     const char *const *environment, struct gput_job **job, struct gput_error *error);
+/**
+ * The same of another process on this machine, from the environment that its program was started
+ * with (/proc/PID/environ). The job holds a copy of it. Errors: GPUT_ERROR_GONE (the process has
+ * ended), GPUT_ERROR_PERMISSION (it is another user's), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+GPUT_API int gput_job_of_process(pid_t pid, struct gput_job **job, struct gput_error *error);
+/** NULL is fine. */
 GPUT_API void gput_job_destroy(struct gput_job *job);
 
 /** Who started the process: "torchrun", "Open MPI", "Slurm" …; NULL: no launcher that is known.

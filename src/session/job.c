@@ -10,8 +10,10 @@
 
 const char *job_variable(void *user, const char *name)
 {
-    const struct gput_job *job = user;
+    struct gput_job *job = user;
     size_t length = strlen(name);
+    if (job->read.text.data)
+        return environment_variable(&job->read, name);
     if (!job->environment)
         return getenv(name);
     for (const char *const *line = job->environment; *line; line++)
@@ -35,34 +37,56 @@ static int copy_id(struct gput_job *job, struct gput_error *error)
     return error_memory(error);
 }
 
-int gput_job_create(
-    const char *const *environment, struct gput_job **result, struct gput_error *error)
+/* From the environment that it has. */
+static int read_job(struct gput_job *job, pid_t pid, struct gput_error *error)
 {
-    struct gput_job *job = calloc(1, sizeof *job);
     struct tm utc;
     time_t now = time(NULL);
-    if (!job)
-        return error_memory(error);
-    job->environment = environment;
-    job->pid = getpid();
+    job->pid = pid;
     if (gethostname(job->host, sizeof job->host) != 0)
         job->host[0] = '\0';
     job->host[sizeof job->host - 1] = '\0';
     if (gmtime_r(&now, &utc))
         strftime(job->time, sizeof job->time, "%Y%m%dT%H%M%SZ", &utc);
     launcher_parse(job_variable, job, &job->launcher);
-    int code = copy_id(job, error);
-    if (code == GPUT_OK)
-        *result = job;
-    else
+    return copy_id(job, error);
+}
+
+static int give(struct gput_job *job, int code, struct gput_job **result)
+{
+    *result = code == GPUT_OK ? job : NULL;
+    if (code != GPUT_OK)
         gput_job_destroy(job);
     return code;
 }
 
+int gput_job_create(
+    const char *const *environment, struct gput_job **result, struct gput_error *error)
+{
+    struct gput_job *job = calloc(1, sizeof *job);
+    if (job)
+        job->environment = environment;
+    return give(job, job ? read_job(job, getpid(), error) : error_memory(error), result);
+}
+
+int gput_job_of_process(pid_t pid, struct gput_job **result, struct gput_error *error)
+{
+    static const char *const none[] = {NULL};
+    struct gput_job *job = calloc(1, sizeof *job);
+    int code = job ? environment_read("/proc", pid, &job->read, error) : error_memory(error);
+    if (code == GPUT_OK) {
+        job->environment = none;
+        code = read_job(job, pid, error);
+    }
+    return give(job, code, result);
+}
+
 void gput_job_destroy(struct gput_job *job)
 {
-    if (job)
-        free(job->id);
+    if (!job)
+        return;
+    environment_finish(&job->read);
+    free(job->id);
     free(job);
 }
 

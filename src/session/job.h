@@ -5,6 +5,7 @@
 
 #include <gputracker/job.h>
 
+#include "os/environment.h"
 #include "os/launcher.h"
 
 #include <limits.h>
@@ -17,6 +18,7 @@ struct gput_job {
     char time[32];
     pid_t pid;
     const char *const *environment; /* NULL: the process' own */
+    struct environment read;        /* that of another process, in its place; else empty */
 };
 
 /* NULL: it is not set. */

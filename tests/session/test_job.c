@@ -2,8 +2,11 @@
 
 #include "testing.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const of_rank_3[] = {"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=8",
@@ -77,6 +80,56 @@ static void fills_in_placeholders(void **state)
     assert_string_equal(path_of(without_launcher, "a%20b%"), "a%20b%"); /* no placeholders */
 }
 
+/* Returns when its program runs. */
+static pid_t start(const char *const *environment)
+{
+    static const char *const arguments[] = {"sleep", "1000", NULL};
+    int started[2];
+    char nothing;
+    assert_int_equal(pipe2(started, O_CLOEXEC), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execve("/bin/sleep", (char *const *)arguments, (char *const *)environment);
+        _exit(1);
+    }
+    close(started[1]);
+    assert_int_equal(read(started[0], &nothing, 1), 0); /* closed by execve() */
+    close(started[0]);
+    return pid;
+}
+
+static void another_process_has_its_own(void **state)
+{
+    (void)state;
+    static const char *const environment[] = {"RANK=5", "WORLD_SIZE=6", "LOCAL_RANK=1",
+        "LOCAL_WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=run", NULL};
+    static const char *const nothing[] = {NULL};
+    struct gput_job *job;
+    struct gput_error error;
+    pid_t pid = start(environment);
+    assert_int_equal(gput_job_of_process(pid, &job, NULL), GPUT_OK);
+    assert_string_equal(gput_job_launcher(job), "torchrun");
+    assert_int_equal(gput_job_rank(job), 5);
+    assert_int_equal(gput_job_world_size(job), 6);
+    assert_int_equal(gput_job_local_size(job), 2);
+    gput_job_destroy(job);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    assert_int_equal(gput_job_of_process(pid, &job, &error), GPUT_ERROR_GONE);
+    assert_null(job);
+
+    /* Not that of the caller. */
+    assert_int_equal(setenv("RANK", "3", 1) | setenv("WORLD_SIZE", "4", 1), 0);
+    pid = start(nothing);
+    assert_int_equal(gput_job_of_process(pid, &job, NULL), GPUT_OK);
+    assert_int_equal(gput_job_rank(job), -1);
+    gput_job_destroy(job);
+    unsetenv("RANK");
+    unsetenv("WORLD_SIZE");
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 static void refuses_what_names_no_file(void **state)
 {
     (void)state;
@@ -116,6 +169,7 @@ int main(void)
         cmocka_unit_test(puts_the_rank_before_the_extension_where_there_are_several),
         cmocka_unit_test(leaves_streams_and_devices_alone),
         cmocka_unit_test(fills_in_placeholders),
+        cmocka_unit_test(another_process_has_its_own),
         cmocka_unit_test(refuses_what_names_no_file),
         cmocka_unit_test(finds_names_that_are_free),
     };
