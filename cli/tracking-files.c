@@ -169,7 +169,7 @@ static int create_without_files(
     struct gput_error without_files;
     struct gput_session_options options = tracking->options;
     options.tracking_file = options.energy_folder = options.otlp = NULL;
-    options.remote_write = options.labels = NULL;
+    options.remote_write = options.labels = options.textfile_folder = NULL;
     options.resource_usage_file = "";
     if (gput_session_create(&options, session, &without_files) != GPUT_OK)
         return error->code;

@@ -123,6 +123,11 @@ struct gput_session_options {
     /** Programs reset the kernel's peak of their RSS, as marks with gput_blocks_options.block_peaks
      * do: what the kernel says of peaks is then no upper bound. */
     bool peaks_are_reset;
+    /** A folder of node_exporter's textfile collector, which sessions may share: each keeps a file
+     * with its metrics there, gpu-tracker-HOST-PID.prom, with the label `session`, without those of
+     * the machine. It stays at the end; sessions remove files that were not written for ten
+     * minutes. NULL: none. */
+    const char *textfile_folder;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

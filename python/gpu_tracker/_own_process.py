@@ -28,6 +28,7 @@ _OPTIONS = {
     "otlp": "--otlp",
     "remote_write": "--remote-write",
     "labels": "--label",
+    "textfile_folder": "--textfile",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
 # A shell starts the command in the background and ends, so that it is no child of the program, and not counted.

@@ -93,6 +93,7 @@ class Tracker:
         this machine follow after commas: "0.0.0.0:5001,trainer.example.org".
     otlp: "http://collector:4318", or "" for what OpenTelemetry's variables say: where metrics are sent while tracking
         runs. remote_write: the same for Prometheus' remote write. push_interval: seconds between two samples that are sent. labels: {"job": "train"}: of all metrics.
+        textfile_folder: a folder of node_exporter's textfile collector, which sessions may share: a file with the metrics of this one.
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when the tracked processes
         exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
     enforce: end the tracked processes, with all they started, when a limit is exceeded: SIGTERM, and SIGKILL five
@@ -145,6 +146,7 @@ class Tracker:
         labels: Mapping[str, str] | None = None,
         push_interval: float = 0,
         remote_write: str | None = None,
+        textfile_folder: str | os.PathLike[str] | None = None,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -182,6 +184,7 @@ class Tracker:
             "labels": ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None,
             "push_interval": push_interval,
             "remote_write": remote_write,
+            "textfile_folder": textfile_folder and os.path.abspath(textfile_folder),
         }
         self._has_processes = options["processes"] and not own_process
         self._is_one_of_many = _name_files(options)

@@ -1,6 +1,7 @@
 #include "output/prometheus.h"
 
 #include "base/number.h"
+#include "base/text.h"
 #include "model/results_identity.h"
 #include "output/labels.h"
 #include "output/metric.h"
@@ -203,24 +204,57 @@ static void write_gpu_metric(struct writer *writer, const struct metric *metric)
     }
 }
 
-void prometheus_write(const struct gput_results *results, const char *label_list,
-    enum gput_format format, struct str *text)
+/* ---- Pages ---- */
+
+/* By its name: those of AIPowerMeter, and of GPUs but for what the command holds on them, are the
+ * machine's, too. */
+static bool is_of_command(const struct metric *metric)
+{
+    const char *own = "gputracker_", *name = metric->name;
+    return text_begins_with(name, own) && !text_begins_with(name, "gputracker_system_") &&
+           (!text_begins_with(name, "gputracker_gpu_") || strstr(name, "_combined_"));
+}
+
+static void write_all(struct writer *writer, bool only_command)
+{
+    const struct metric_table *table = metrics_of_prometheus();
+    write_build(writer);
+    write_session(writer);
+    write_sources(writer);
+    for (size_t i = 0; i < table->count; i++) {
+        if (!only_command || is_of_command(&table->rows[i]))
+            write_metric(writer, &table->rows[i]);
+    }
+    if (!only_command)
+        write_gpu_info(writer);
+    for (size_t i = 0; i < table->gpu_count; i++) {
+        if (!only_command || is_of_command(&table->gpu_rows[i]))
+            write_gpu_metric(writer, &table->gpu_rows[i]);
+    }
+    if (writer->is_openmetrics)
+        str_append(writer->text, "# EOF\n");
+}
+
+static void write_page(const struct gput_results *results, const char *label_list,
+    enum gput_format format, bool only_command, struct str *text)
 {
     struct labels labels = {0};
     struct gput_error error;
-    const struct metric_table *table = metrics_of_prometheus();
     struct writer writer = {results, &labels, format == GPUT_OPENMETRICS, text, 0};
     if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
         text->failed |= error.code == GPUT_ERROR_MEMORY;
-    write_build(&writer);
-    write_session(&writer);
-    write_sources(&writer);
-    for (size_t i = 0; i < table->count; i++)
-        write_metric(&writer, &table->rows[i]);
-    write_gpu_info(&writer);
-    for (size_t i = 0; i < table->gpu_count; i++)
-        write_gpu_metric(&writer, &table->gpu_rows[i]);
-    if (writer.is_openmetrics)
-        str_append(text, "# EOF\n");
+    write_all(&writer, only_command);
     labels_finish(&labels);
+}
+
+void prometheus_write(const struct gput_results *results, const char *label_list,
+    enum gput_format format, struct str *text)
+{
+    write_page(results, label_list, format, false, text);
+}
+
+void prometheus_write_command(
+    const struct gput_results *results, const char *label_list, struct str *text)
+{
+    write_page(results, label_list, GPUT_PROMETHEUS, true, text);
 }

@@ -12,3 +12,7 @@
  * (output/labels.h; NULL: none). */
 void prometheus_write(const struct gput_results *results, const char *label_list,
     enum gput_format format, struct str *text);
+
+/* The same in the text format, without what is the machine's: many sessions have it at once. */
+void prometheus_write_command(
+    const struct gput_results *results, const char *label_list, struct str *text);

@@ -104,7 +104,7 @@ void sink_pass_warnings(struct sink *sink);
 bool sink_await_end(struct sink *sink);
 
 extern const struct sink_class sink_metrics, sink_power, sink_tracking, sink_callback, sink_results,
-    sink_otlp, sink_remote_write;
+    sink_otlp, sink_remote_write, sink_textfile;
 
 /* Where the page of metrics is served; NULL: nowhere, or not any more. Belongs to the sink. */
 const char *sink_metrics_address(const struct sink *sink);

@@ -14,6 +14,7 @@ static const struct sink_class *const classes[] = {
     &sink_results,
     &sink_otlp,
     &sink_remote_write,
+    &sink_textfile,
 };
 #define CLASSES (sizeof classes / sizeof classes[0])
 

@@ -25,7 +25,8 @@ STANDS_FOR = [
     (r"--start 2 --end 6 ", ""),
     (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bserve$", "serve --listen 127.0.0.1:0"),
     (r"\bgpu-tracker live\b[^\n]*", r"script -qec 'timeout --foreground --preserve-status -s TERM 1 \g<0>' /dev/null"),
-    (r"(gpu-tracker push .*)http://(?:prometheus|collector):\d+", r"\1$RECEIVER"), (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
+    (r"(gpu-tracker push .*)http://(?:prometheus|collector):\d+", r"\1$RECEIVER"),
+    (r"/var/lib/node_exporter/(?= )", "."), (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
     (r"examples/(busy-program|mark-blocks)\b", r"\g<0> 0.05"),
 ]  # fmt: skip
 PROGRAM = '#!/bin/sh\n[ -z "$GPUT_BLOCKS_FILE" ] || exec build/examples/mark-blocks 0.05\nexec sleep 0.1\n'
