@@ -45,7 +45,7 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
     options.sysfs_root = from_environment("GPUT_SYSFS");
     options.nvml_path = from_environment("GPUT_NVML");
     options.gpu_brand = arguments_value(arguments, OPTION_GPU_BRAND);
-    int code = report_read_format(arguments, OPTION_FORMAT, GPUT_TEXT, &format, error);
+    int code = report_read_format(arguments, OPTION_FORMAT, output, GPUT_TEXT, &format, error);
     if (code == GPUT_OK)
         code = report_check_output(output, error);
     if (code == GPUT_OK)

@@ -77,15 +77,16 @@ static int summarize(const struct arguments *arguments, struct gput_error *error
     struct gput_energy_window window;
     enum gput_format format;
     char *text = NULL;
-    int code = report_read_format(arguments, OPTION_SUMMARY_FORMAT, GPUT_SUMMARY, &format, error);
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
+    int code =
+        report_read_format(arguments, OPTION_SUMMARY_FORMAT, output, GPUT_SUMMARY, &format, error);
     if (code == GPUT_OK)
         code = open_recording(arguments, &recording, &window, error);
     if (code != GPUT_OK)
         return code;
     code = gput_energy_recording_render(recording, &window, format, &text, NULL, error);
     if (code == GPUT_OK)
-        code = report_write_text(
-            arguments_value(arguments, OPTION_OUTPUT), STDOUT_FILENO, text, error);
+        code = report_write_text(output, STDOUT_FILENO, text, error);
     free(text);
     gput_energy_recording_destroy(recording);
     return code;
@@ -110,26 +111,6 @@ int cmd_energy_summary(const struct arguments *arguments)
 
 #define MAX_CURVES 64
 
-static int read_curve_format(
-    const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
-{
-    static const struct {
-        const char *extension;
-        enum gput_format format;
-    } formats[] = {{NULL, GPUT_TEXT}, {NULL, GPUT_JSON}, {NULL, GPUT_CSV}, {".svg", GPUT_SVG},
-        {".pdf", GPUT_PDF}, {".png", GPUT_PNG}};
-    const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
-    const char *extension = output ? strrchr(output, '.') : NULL;
-    int choice = 0;
-    for (int i = 0; extension && i < (int)(sizeof formats / sizeof *formats); i++) {
-        if (formats[i].extension && strcmp(extension, formats[i].extension) == 0)
-            choice = i;
-    }
-    int code = arguments_read_choice(arguments, OPTION_CURVE_FORMAT, "format", &choice, error);
-    *format = code == GPUT_OK ? formats[choice].format : GPUT_TEXT;
-    return code;
-}
-
 static int render_curves(const struct gput_energy_recording *recording,
     const struct arguments *arguments, const struct gput_energy_window *window, char **bytes,
     size_t *length, struct gput_error *error)
@@ -139,7 +120,8 @@ static int render_curves(const struct gput_energy_recording *recording,
     size_t count = 0;
     enum gput_format format;
     char *rest = NULL;
-    TRY(read_curve_format(arguments, &format, error));
+    TRY(report_read_format(arguments, OPTION_CURVE_FORMAT,
+        arguments_value(arguments, OPTION_CURVE_OUTPUT), GPUT_TEXT, &format, error));
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (count == MAX_CURVES)
             return fail(

@@ -115,13 +115,9 @@ static int run(const struct arguments *arguments, struct gput_error *error)
 {
     const char *html = arguments_value(arguments, OPTION_HTML_REPORT);
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    enum gput_format format, usual = report_usual_format(output);
+    enum gput_format format;
     struct gput_fleet *fleet;
-    if (usual != GPUT_JSON)
-        usual = output && strlen(output) > 4 && strcmp(output + strlen(output) - 4, ".csv") == 0
-                    ? GPUT_CSV
-                    : GPUT_SUMMARY;
-    TRY(report_read_format(arguments, OPTION_JOB_FORMAT, usual, &format, error));
+    TRY(report_read_format(arguments, OPTION_JOB_FORMAT, output, GPUT_SUMMARY, &format, error));
     TRY(report_check_output(output, error));
     if (html && !gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
         return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());

@@ -37,8 +37,8 @@ static int show(const struct arguments *arguments, struct gput_error *error)
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     struct report report = {.path = output, .screen_fd = STDOUT_FILENO, .stop_fd = SCREEN_WAITS};
     struct gput_results *results = NULL;
-    int code = report_read_format(
-        arguments, OPTION_TRACKING_FORMAT, report_usual_format(output), &report.format, error);
+    int code = report_read_format(arguments, OPTION_TRACKING_FORMAT, output,
+        report_usual_format(output), &report.format, error);
     if (code == GPUT_OK)
         code = gput_results_load(arguments->operands[0], &results, error);
     if (code == GPUT_OK)

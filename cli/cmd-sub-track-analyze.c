@@ -29,6 +29,7 @@ static int read_by(const struct arguments *arguments, struct gput_analysis_optio
 static int analyze(const struct arguments *arguments, struct gput_error *error)
 {
     int shown = 0;
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
     struct gput_analysis_options options = gput_analysis_options_default();
     options.tracking_file = arguments_value(arguments, OPTION_ANALYZED_FILE);
@@ -41,10 +42,10 @@ static int analyze(const struct arguments *arguments, struct gput_error *error)
     if (code == GPUT_OK)
         code = cores_read(arguments, &options.cores, error);
     if (code == GPUT_OK)
-        code = report_read_format(
-            arguments, OPTION_ANALYSIS_FORMAT, analysis_usual_format(arguments), &format, error);
+        code = report_read_format(arguments, OPTION_ANALYSIS_FORMAT, output,
+            analysis_usual_format(arguments), &format, error);
     if (code == GPUT_OK)
-        code = report_check_output(arguments_value(arguments, OPTION_OUTPUT), error);
+        code = report_check_output(output, error);
     if (code != GPUT_OK)
         return code;
 

@@ -143,18 +143,12 @@ static int render(const struct arguments *arguments, const struct gput_compariso
     return code;
 }
 
-/* A picture where the name of the output says so. */
-static enum gput_format usual_format(const struct arguments *arguments)
-{
-    enum gput_format usual = analysis_usual_format(arguments);
-    return report_picture_format(arguments_value(arguments, OPTION_OUTPUT), usual);
-}
-
 static int compare(const struct arguments *arguments, const struct gput_comparison_config *config,
     struct session_list *list, bool *broken, struct gput_error *error)
 {
     enum gput_format format;
     struct gput_comparison_options options = gput_comparison_options_default();
+    const char *output = arguments_value(arguments, OPTION_OUTPUT);
     const char *statistic = arguments_value(arguments, OPTION_STATISTIC);
     options.warn = message_warning;
     if (config)
@@ -163,9 +157,9 @@ static int compare(const struct arguments *arguments, const struct gput_comparis
     TRY(list_sessions(arguments, config, list, error));
     if (statistic)
         TRY(gput_statistic_parse(statistic, &options.statistic, error));
-    TRY(report_read_format(
-        arguments, OPTION_COMPARISON_FORMAT, usual_format(arguments), &format, error));
-    TRY(report_check_output(arguments_value(arguments, OPTION_OUTPUT), error));
+    TRY(report_read_format(arguments, OPTION_COMPARISON_FORMAT, output,
+        analysis_usual_format(arguments), &format, error));
+    TRY(report_check_output(output, error));
 
     struct gput_comparison *comparison;
     int code = gput_comparison_create(list->items, list->count, &options, &comparison, error);

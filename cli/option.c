@@ -16,11 +16,13 @@ static const struct option options[OPTION_COUNT] = {
         .help = "File path to store the measurements in. If not set, they are printed to the "
                 "screen. \"-\" is the standard output."},
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
-        .help = "File format of the output. Either 'json' or 'text'. Defaults to 'text'."},
+        .help =
+            "File format of the output. Either 'json' or 'text'. Defaults to what the name of the "
+            "output says, else to 'text'."},
     [OPTION_SUMMARY_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary text json",
         .help = "File format of the output: 'summary' is for people, in units that fit; 'text' has "
                 "a line a metric, as AIPowerMeter prints them; 'json' is for programs. Defaults to "
-                "'summary'."},
+                "what the name of the output says, else to 'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
         .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
@@ -208,8 +210,8 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Write to this file; a name that ends in .svg, .pdf or .png makes a picture. "
                 "Defaults to the standard output."},
     [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg pdf png",
-        .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to "
-                "'text'."},
+        .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to what the "
+                "name of the output says, else to 'text'."},
     [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
         .help = "Instead of the findings, print a shell script that opens what is closed. It is to "
                 "be read, and run as root."},
@@ -223,15 +225,15 @@ static const struct option options[OPTION_COUNT] = {
         "summary text json csv pickle",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
                 "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
-                "loads) have every figure. Defaults to 'summary' on a terminal, elsewhere to "
-                "'text'."},
+                "loads) have every figure. Defaults to what the name of the output says (.json, "
+                ".csv, .pkl), else to 'summary' on a terminal and elsewhere to 'text'."},
     [OPTION_COMPARISON_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text json csv pickle svg pdf png",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
                 "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
                 "loads) have every figure, 'svg', 'pdf' and 'png' are a picture of the main ones. "
-                "Defaults to a picture where the name of the output ends so, to 'summary' on a "
-                "terminal, elsewhere to 'text'."},
+                "Defaults to what the name of the output says (.json, .csv, .pkl, .svg, .pdf, "
+                ".png), else to 'summary' on a terminal and elsewhere to 'text'."},
     [OPTION_JOB_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
         .help = "File format of the output: 'summary' for people, 'json' has jobs, machines, ranks "
                 "and findings, 'csv' the ranks. Defaults to what the name of the output says, else "
@@ -363,7 +365,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_TABLE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to the screen."},
     [OPTION_TABLE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
-        .help = "'text', 'json' or 'csv'. Defaults to 'text'."},
+        .help = "'text', 'json' or 'csv'. Defaults to what the name of the output says, else to "
+                "'text'."},
     [OPTION_TABLE] = {0, "table", ARGUMENT_TEXT, "name", .newer = true,
         .help = "Show only this table."},
     [OPTION_STEPS_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase framework_metric process",

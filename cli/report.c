@@ -1,6 +1,7 @@
 #include "report.h"
 
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "screen.h"
 
@@ -25,23 +26,22 @@ int report_refuse_pickle(struct gput_error *error)
         "A pickle is not for the screen: give the file that it should go to with -o.");
 }
 
-/* What an option calls a format, and the extension of files in it. */
+/* What options call a format, and the extension of files in it. */
 static const struct {
     const char *word;
     enum gput_format format;
     const char *extension; /* NULL: none that chooses it */
-    bool is_picture;
 } formats[] = {
-    {"json", GPUT_JSON, ".json", false},
-    {"csv", GPUT_CSV, NULL, false},
-    {"pickle", GPUT_PICKLE, ".pkl", false},
-    {"pickle", GPUT_PICKLE, ".pickle", false},
-    {"prometheus", GPUT_PROMETHEUS, ".prom", false},
-    {"full", GPUT_FULL, NULL, false},
-    {"summary", GPUT_SUMMARY, NULL, false},
-    {"svg", GPUT_SVG, ".svg", true},
-    {"pdf", GPUT_PDF, ".pdf", true},
-    {"png", GPUT_PNG, ".png", true},
+    {"json", GPUT_JSON, ".json"},
+    {"csv", GPUT_CSV, ".csv"},
+    {"pickle", GPUT_PICKLE, ".pkl"},
+    {"pickle", GPUT_PICKLE, ".pickle"},
+    {"prometheus", GPUT_PROMETHEUS, ".prom"},
+    {"full", GPUT_FULL, NULL},
+    {"summary", GPUT_SUMMARY, NULL},
+    {"svg", GPUT_SVG, ".svg"},
+    {"pdf", GPUT_PDF, ".pdf"},
+    {"png", GPUT_PNG, ".png"},
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -55,51 +55,42 @@ static enum gput_format format_of(const char *word)
     return GPUT_TEXT;
 }
 
-int report_read_format(const struct arguments *arguments, enum option_id id, enum gput_format usual,
-    enum gput_format *format, struct gput_error *error)
-{
-    const char *word = arguments_value(arguments, id);
-    const char *output = arguments_value(arguments, OPTION_OUTPUT);
-    int choice, code = arguments_read_choice(arguments, id, "format", &choice, error);
-    if (code != GPUT_OK)
-        return code;
-    *format = word ? format_of(word) : usual;
-    bool to_stdout = !output || strcmp(output, "-") == 0;
-    if (!to_stdout || !isatty(STDOUT_FILENO))
-        return GPUT_OK;
-    if (*format == GPUT_PDF || *format == GPUT_PNG)
-        return refuse_picture(error);
-    return *format == GPUT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
-}
-
 static bool has_extension(const char *path, const char *extension)
 {
     size_t length = strlen(path), wanted = strlen(extension);
     return length > wanted && strcmp(path + length - wanted, extension) == 0;
 }
 
-/* The format of a path's extension, among reports or among pictures. */
+/* The format of a path's extension, among those that the option has. */
 static enum gput_format format_of_path(
-    const char *path, bool is_picture, enum gput_format otherwise)
+    const char *path, enum option_id id, enum gput_format otherwise)
 {
     for (size_t i = 0; i < FORMATS; i++) {
-        if (formats[i].extension && formats[i].is_picture == is_picture &&
+        if (formats[i].extension && choice_find(option(id)->words, formats[i].word) >= 0 &&
             has_extension(path, formats[i].extension))
             return formats[i].format;
     }
     return otherwise;
 }
 
-enum gput_format report_usual_format(const char *path)
+int report_read_format(const struct arguments *arguments, enum option_id id, const char *output,
+    enum gput_format usual, enum gput_format *format, struct gput_error *error)
 {
-    if (!path || strcmp(path, "-") == 0)
-        return GPUT_SUMMARY;
-    return format_of_path(path, false, GPUT_FULL);
+    const char *word = arguments_value(arguments, id);
+    bool is_file = report_is_file(output);
+    int choice;
+    TRY(arguments_read_choice(arguments, id, "format", &choice, error));
+    *format = word ? format_of(word) : is_file ? format_of_path(output, id, usual) : usual;
+    if (is_file || !isatty(STDOUT_FILENO))
+        return GPUT_OK;
+    if (*format == GPUT_PDF || *format == GPUT_PNG)
+        return refuse_picture(error);
+    return *format == GPUT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
 }
 
-enum gput_format report_picture_format(const char *path, enum gput_format usual)
+enum gput_format report_usual_format(const char *output)
 {
-    return path ? format_of_path(path, true, usual) : usual;
+    return report_is_file(output) ? GPUT_FULL : GPUT_SUMMARY;
 }
 
 /* "-" is the standard output, and without a name there is the screen. */

@@ -8,21 +8,18 @@
 #include <gputracker/processes.h>
 #include <gputracker/results.h>
 
-/* Reads the option of a format, whose row says which formats there are; `usual` when it was not
- * given. Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "text" or
- * "json".`; that of report_refuse_pickle() when a terminal would get one. */
-int report_read_format(const struct arguments *arguments, enum option_id id, enum gput_format usual,
-    enum gput_format *format, struct gput_error *error);
+/* Reads the option of a format, whose row says which formats there are. When it was not given: that
+ * of the extension of `output` (a path, "-" or NULL), where the option has it, else `usual`.
+ * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "text" or "json".`; that
+ * of report_refuse_pickle() when a terminal would get one. */
+int report_read_format(const struct arguments *arguments, enum option_id id, const char *output,
+    enum gput_format usual, enum gput_format *format, struct gput_error *error);
 
-/* The format of a session's report without -f: a summary on the screen; in a file by its extension
- * (.json, .pkl, .pickle, .prom), else everything as text. */
-enum gput_format report_usual_format(const char *path);
+/* The usual format of a session's report: a summary on the screen, in a file everything as text. */
+enum gput_format report_usual_format(const char *output);
 
 /* GPUT_ERROR_INVALID: a pickle is not for the screen. */
 int report_refuse_pickle(struct gput_error *error);
-
-/* That of a picture whose name ends so, else `usual`. */
-enum gput_format report_picture_format(const char *path, enum gput_format usual);
 
 /*
  * Whether a report can be written to `path` at all; to be called before tracking begins. NULL and

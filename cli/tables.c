@@ -11,11 +11,8 @@
 int tables_read_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error)
 {
-    static const enum gput_format formats[] = {GPUT_TEXT, GPUT_JSON, GPUT_CSV};
-    int choice = 0;
-    TRY(arguments_read_choice(arguments, OPTION_TABLE_FORMAT, "format", &choice, error));
-    *format = formats[choice];
-    return GPUT_OK;
+    return report_read_format(arguments, OPTION_TABLE_FORMAT,
+        arguments_value(arguments, OPTION_TABLE_OUTPUT), GPUT_TEXT, format, error);
 }
 
 static int check_csv(

@@ -8,7 +8,8 @@
 #include <gputracker/file.h>
 #include <gputracker/table.h>
 
-/* Reads --format: text, json or csv. Errors: GPUT_ERROR_INVALID. */
+/* Reads --format: text, json or csv; without it, the extension of --output decides. Errors:
+ * GPUT_ERROR_INVALID. */
 int tables_read_format(
     const struct arguments *arguments, enum gput_format *format, struct gput_error *error);
 

@@ -1,4 +1,4 @@
-#include <gputracker/screen.h>
+#include "base/screen.h"
 
 #include "base/utf8.h"
 
@@ -26,4 +26,12 @@ size_t gput_screen_text(char *text, size_t length)
         i += step == 0 ? 1 : step;
     }
     return used;
+}
+
+void screen_make_harmless(struct str *text, size_t start)
+{
+    if (text->failed || text->length == start)
+        return;
+    text->length = start + gput_screen_text(text->data + start, text->length - start);
+    text->data[text->length] = '\0';
 }

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,10 +80,8 @@ void str_append_repeated(struct str *string, char byte, size_t count)
     string->data[string->length] = '\0';
 }
 
-void str_printf(struct str *string, const char *format, ...)
+void str_print_list(struct str *string, const char *format, va_list arguments)
 {
-    va_list arguments;
-    va_start(arguments, format);
     va_list again;
     va_copy(again, arguments);
 
@@ -96,6 +93,13 @@ void str_printf(struct str *string, const char *format, ...)
         string->length += (size_t)length;
     }
     va_end(again);
+}
+
+void str_printf(struct str *string, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    str_print_list(string, format, arguments);
     va_end(arguments);
 }
 

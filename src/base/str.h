@@ -7,6 +7,7 @@
 
 #include <gputracker/error.h>
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -38,6 +39,7 @@ void str_append_bytes(struct str *string, const void *bytes, size_t length);
 void str_append_char(struct str *string, char byte);
 void str_append_repeated(struct str *string, char byte, size_t count);
 void str_printf(struct str *string, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void str_print_list(struct str *string, const char *format, va_list arguments);
 
 /*
  * Transfers the text: the caller frees it with free(). NULL when an append failed (the partial text

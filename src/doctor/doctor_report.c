@@ -6,6 +6,7 @@
 #include "base/doc.h"
 #include "base/error.h"
 #include "base/number.h"
+#include "base/screen.h"
 #include "base/str.h"
 #include "base/table.h"
 
@@ -229,9 +230,10 @@ int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format
     *bytes = NULL;
     if (format == GPUT_JSON)
         TRY(write_json(doctor, doctor->ram_unit, &rendered, error));
-    else if (format == GPUT_TEXT)
+    else if (format == GPUT_TEXT) {
         write_text(doctor, doctor->ram_unit, &rendered);
-    else
+        screen_make_harmless(&rendered, 0);
+    } else
         return error_set(
             error, GPUT_ERROR_INVALID, "The doctor's findings are written as text or JSON only.");
     return str_steal_bytes(&rendered, bytes, length, error);

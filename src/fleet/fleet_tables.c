@@ -1,6 +1,7 @@
 /* Jobs, machines, ranks and findings as tables. */
 #include "fleet/fleet.h"
 
+#include "base/screen.h"
 #include "base/table.h"
 
 #include <math.h>
@@ -198,5 +199,6 @@ int gput_fleet_render(const struct gput_fleet *fleet, enum gput_format format, c
     if (format != GPUT_SUMMARY && format != GPUT_TEXT)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a job.");
     fleet_write_text(fleet, &text);
+    screen_make_harmless(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

@@ -1,5 +1,7 @@
 #include "output/analysis_render.h"
 
+#include "base/screen.h"
+
 int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error)
 {
@@ -14,5 +16,7 @@ int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format 
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of an analysis.");
     struct str text = {0};
     writers[format](analysis, &text);
+    if (format == GPUT_TEXT)
+        screen_make_harmless(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

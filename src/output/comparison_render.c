@@ -1,5 +1,6 @@
 #include "output/comparison_render.h"
 
+#include "base/screen.h"
 #include "output/comparison_picture.h"
 #include "plot/drawing.h"
 
@@ -72,6 +73,8 @@ int gput_comparison_render(const struct gput_comparison *comparison,
         return error_memory(error);
     struct str text = {0};
     writers[format](&report, &text);
+    if (format == GPUT_TEXT)
+        screen_make_harmless(&text, 0);
     free(report.values);
     return str_steal_bytes(&text, bytes, length, error);
 }

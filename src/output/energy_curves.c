@@ -5,6 +5,7 @@
 #include "base/csv.h"
 #include "base/doc.h"
 #include "base/number.h"
+#include "base/screen.h"
 #include "plot/chart.h"
 
 #include <math.h>
@@ -210,6 +211,8 @@ int gput_energy_recording_render_curves(const struct gput_energy_recording *reco
     int code = is_picture ? draw(&curves, format, bytes, length, error) : GPUT_OK;
     if (is_text)
         writers[format](&curves, &text);
+    if (format == GPUT_TEXT)
+        screen_make_harmless(&text, 0);
     curves_finish(&curves);
     return is_picture ? code : str_steal_bytes(&text, bytes, length, error);
 }

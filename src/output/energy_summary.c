@@ -5,6 +5,7 @@
 #include "analyze/energy_recording.h"
 #include "base/doc.h"
 #include "base/number.h"
+#include "base/screen.h"
 #include "output/energy_overview.h"
 
 #include <math.h>
@@ -173,5 +174,7 @@ int gput_energy_recording_render(const struct gput_energy_recording *recording,
     else
         return error_set(error, GPUT_ERROR_INVALID,
             "The summary of a recording is for people, text or JSON only.");
+    if (format != GPUT_JSON)
+        screen_make_harmless(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

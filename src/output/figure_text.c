@@ -1,9 +1,9 @@
 #include "output/figure_text.h"
 
+#include "base/screen.h"
 #include "base/utf8.h"
 
 #include <gputracker/measurement.h>
-#include <gputracker/screen.h>
 #include <gputracker/units.h>
 
 #include <limits.h>
@@ -69,8 +69,7 @@ static void append_harmless(struct str *text, const char *name)
     str_append(text, name);
     if (text->failed || text->length == start)
         return;
-    text->length = start + gput_screen_text(text->data + start, text->length - start);
-    text->data[text->length] = '\0';
+    screen_make_harmless(text, start);
     for (char *end = text->data + start; (end = strpbrk(end, "\n\t"));)
         *end = ' ';
 }

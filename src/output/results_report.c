@@ -3,6 +3,7 @@
  */
 #include "base/doc.h"
 #include "base/error.h"
+#include "base/screen.h"
 #include "base/sized.h"
 #include "output/doc_text.h"
 #include "output/processes_report.h"
@@ -130,5 +131,7 @@ int gput_results_render(const struct gput_results *results, const struct gput_re
             "A report is written as text, JSON, pickle or metrics only.");
     TRY(sized_read(&options, sizeof options, given, error));
     chosen->write(results, &options, &rendered);
+    if (format == GPUT_TEXT || format == GPUT_FULL)
+        screen_make_harmless(&rendered, 0);
     return str_steal_bytes(&rendered, bytes, length, error);
 }

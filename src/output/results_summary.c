@@ -3,13 +3,12 @@
  */
 #include "output/results_summary.h"
 
+#include "base/screen.h"
 #include "output/doc_text.h"
 #include "output/human.h"
 #include "output/processes_report.h"
 #include "output/regions_report.h"
 #include "output/results_advice.h"
-
-#include <gputracker/screen.h>
 
 #include <math.h>
 #include <stdarg.h>
@@ -42,15 +41,6 @@ static void color(struct summary *summary, const char *escape)
 {
     if (summary->options->color)
         str_append(summary->text, escape);
-}
-
-/* Makes what was appended since `start` harmless: texts of files, programs and drivers. */
-static void make_harmless(struct str *text, size_t start)
-{
-    if (text->length == start)
-        return;
-    text->length = start + gput_screen_text(text->data + start, text->length - start);
-    text->data[text->length] = '\0';
 }
 
 /* The last blank before which `columns` hold the text, counting a code point as one; that between
@@ -87,19 +77,21 @@ static void append_wrapped(struct summary *summary, const char *text, size_t col
 __attribute__((format(printf, 4, 5))) static void row(
     struct summary *summary, const char *label, const char *figure, const char *format, ...)
 {
-    char detail[512];
+    struct str detail = {0};
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(detail, sizeof detail, format, arguments);
+    str_print_list(&detail, format, arguments);
     va_end(arguments);
+    screen_make_harmless(&detail, 0);
     str_printf(summary->text, "  %-*s ", LABEL_WIDTH, label);
     color(summary, BOLD);
     str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
     color(summary, PLAIN);
-    str_append(summary->text, detail[0] ? "  " : "");
-    detail[gput_screen_text(detail, strlen(detail))] = '\0';
-    append_wrapped(summary, detail, DETAIL_COLUMN);
+    str_append(summary->text, detail.length ? "  " : "");
+    append_wrapped(summary, str_text(&detail), DETAIL_COLUMN);
     str_append_char(summary->text, '\n');
+    summary->text->failed |= detail.failed;
+    str_finish(&detail);
 }
 
 /* ---- The command ---- */
@@ -119,7 +111,7 @@ static void append_word(const char *word, struct str *text)
     for (const char *at = word; *at; at++)
         str_append_char(text, *at == '\n' || *at == '\t' ? ' ' : *at);
     str_append(text, quote);
-    make_harmless(text, start);
+    screen_make_harmless(text, start);
 }
 
 /* Cuts a text to `width` columns, counting a code point as one, and ends it in "…". */
@@ -361,7 +353,7 @@ static void list_missing(const struct gput_results *results, struct str *list)
         str_append(list, list->length ? ", " : "");
         doc_text_label(results->sources[i].name, list);
     }
-    make_harmless(list, 0);
+    screen_make_harmless(list, 0);
 }
 
 /* "Not known  GPU, CPU energy (why: -f full, gpu-tracker doctor)" */
@@ -414,7 +406,7 @@ void results_summary_write(
     if (options->processes)
         processes_report_write_tree(options->processes, text);
     regions_report_write(options, text);
-    make_harmless(text, start);
+    screen_make_harmless(text, start);
 }
 
 /* "12.3 s  1.9 cores  RAM 412 MB, peak 500 MB  GPU RAM 11.2 GB, busy 85 %" */

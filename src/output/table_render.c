@@ -1,6 +1,7 @@
 #include "base/csv.h"
 #include "base/json_string.h"
 #include "base/number.h"
+#include "base/screen.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "base/utf8.h"
@@ -298,6 +299,8 @@ static void add_part(struct gput_table_writer *writer, const struct gput_table *
 
 static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
 {
+    if (writer->format == GPUT_TEXT)
+        screen_make_harmless(&writer->out, 0);
     *text = str_text(&writer->out);
     return writer->out.failed ? error_memory(error) : GPUT_OK;
 }

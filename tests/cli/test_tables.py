@@ -1,6 +1,7 @@
 """Analyses and comparisons as tables for people: numbers first, what changed most first."""
 
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -92,6 +93,25 @@ class Tables(CommandTest):
     def test_names_move_no_cursor(self):
         write_marks(self.folder / "before-marks.csv", call(7, "a\033[2Jb", 0, 2))
         self.assertNotIn("\033", "\n".join(self.rows(*self.analyze, "-f", "summary")))
+        self.assertIn("a?[2Jb", self.run_command(*self.analyze).stdout)
+        self.run_command(*self.analyze, "-o", "out.txt")
+        self.assertIn("a?[2Jb", (self.folder / "out.txt").read_text())
+        self.run_command(*self.analyze, "-o", "hostile.json")
+        self.assertIn("a?[2Jb", self.run_command("sub-track", "compare", "-m", "x=hostile.json", "-m", "y=hostile.json").stdout)
+        self.assertIn("a\\u001b[2Jb", self.run_command(*self.analyze, "-f", "json").stdout)
+
+    def test_the_name_of_the_output_says_the_format(self):
+        starts = {"x.json": b"{", "x.pkl": b"\x80", "x.csv": b"", "x.txt": b"Overall"}
+        for command in self.analyze, self.compare:
+            for name, start in starts.items():
+                self.run_command(*command, "-o", name)
+                written = (self.folder / name).read_bytes()
+                self.assertTrue(written.startswith(start), (command, name, written[:60]))
+                self.assertEqual(written.startswith(b"Overall"), name == "x.txt")
+            self.run_command(*command, "-f", "text", "-o", "x.json")
+            self.assertTrue((self.folder / "x.json").read_bytes().startswith(b"Overall"))
+        self.run_command("doctor", "-o", "x.json")
+        json.loads((self.folder / "x.json").read_text())
 
 
 if __name__ == "__main__":
