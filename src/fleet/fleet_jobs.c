@@ -109,7 +109,7 @@ static void unite(struct gput_fleet *fleet, size_t *alias)
 static const char *element_of(const struct fleet_rank *rank)
 {
     const char *line = strrchr(rank->job_id, '_');
-    bool is_alone = isnan(rank->rank) || rank->world_size == 1;
+    bool is_alone = isnan(rank->world_size) || rank->world_size == 1;
     return line && is_alone && line[1] && strspn(line + 1, "0123456789") == strlen(line + 1) ? line
                                                                                              : NULL;
 }

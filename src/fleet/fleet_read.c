@@ -67,7 +67,7 @@ static double known(double value, double other)
     return isnan(value) ? other : value;
 }
 
-/* Of files that say nothing of themselves: the number after "r" or "rank" in "usage.r3.json". */
+/* Where the identity has none: the number after "r" or "rank" in "usage.r3.json". */
 static double rank_of_name(const char *path)
 {
     double rank = NAN;
@@ -97,7 +97,7 @@ static void take_identity(struct fleet_rank *rank, const struct gput_results *re
     COPY(rank->start_text, identity->start);
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
     rank->pid = identity->pid;
-    rank->rank = identity->start[0] ? identity->rank : rank_of_name(rank->path);
+    rank->rank = known(identity->rank, rank_of_name(rank->path));
     rank->world_size = identity->world_size;
     rank->restarts = identity->restarts;
     rank->exit_status = identity->exit_status;

@@ -138,6 +138,20 @@ class Job(unittest.TestCase):
         self.assertIn("slowest rank: 3 min 20 s, median 1 min 40 s; busiest rank: ", text)
         self.assertNotIn("nan", text)
 
+    def test_ranks_that_only_the_names_of_files_have(self):
+        for rank in 0, 1, 10:
+            members = {"job": {"launcher": "", "job_id": "", "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(rank, ram=(rank + 1) * 1e9, name=f"solve.r{rank}.json", members=members)
+        read = self.job()
+        self.assertEqual([(rank["rank"], rank["max_ram_bytes"]) for rank in read["ranks"]], [(0, 1e9), (1, 2e9), (10, 11e9)])
+        self.assertEqual(len(read["jobs"]), 1)
+
+    def test_the_number_in_the_name_of_an_array_s_element_makes_no_job_of_it(self):
+        for element in 1, 2:
+            members = {"job": {"launcher": "Slurm", "job_id": f"4711_{element}", "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(element, name=f"usage.r{element}.json", members=members)
+        self.assertEqual([job["name"] for job in self.job()["jobs"]], ["4711 (array)"])
+
     def test_a_rank_without_an_end(self):
         self.rank(0, world=1, identity={"end": None, "exit_status": None})
         self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed", self.findings()["unfinished_ranks"])
