@@ -17,7 +17,7 @@ static int read_by(const struct arguments *arguments, struct gput_analysis_optio
         enum gput_split split;
         enum gput_grouping grouping;
     } choices[] = {{GPUT_SPLIT_PROCESS, 0}, {GPUT_SPLIT_THREAD, 0}, {0, GPUT_GROUP_SOURCE},
-        {0, GPUT_GROUP_DOMAIN}};
+        {0, GPUT_GROUP_DOMAIN}, {0, GPUT_GROUP_CATEGORY}, {GPUT_SPLIT_RANK, 0}};
     int choice = -1, code = arguments_read_choice(arguments, OPTION_BY, "part", &choice, error);
     if (code == GPUT_OK && choice >= 0) {
         options->split = choices[choice].split;

@@ -251,10 +251,13 @@ static const struct option options[OPTION_COUNT] = {
         .help = "Also show percentiles (p50, p95, p99), the self time of each code block (without "
                 "the blocks called inside it), and what the kernel counted in its calls (CPU time, "
                 "page faults, peak RSS) if the sub-tracking file has it."},
-    [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread source domain", .newer = true,
-        .help = "Show separately, after each code block, each 'process' or each 'thread'. Or show "
-                "code blocks together: those of each 'source' (nvtx, token) or each 'domain' of a "
-                "source (nvtx:train), which are before the colon and the slash of their names."},
+    [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread source domain category rank",
+        .newer = true,
+        .help =
+            "Show separately, after each code block, each 'process', 'thread' or 'rank' of a "
+            "parallel job. Or show code blocks together: those of each 'source' (nvtx, token) "
+            "or each 'domain' of a source (nvtx:train), which are before the colon and the slash "
+            "of their names, or each 'category', in brackets at their end."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
         .help = "JSON config file with file_path_map (session names and their files) and "
                 "statistic, to be used instead of -m and --stat. Sessions given with -m are added "

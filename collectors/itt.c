@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* ---- What ITT defines (ittnotify.h, ittnotify_config.h) ---- */
 
@@ -141,6 +143,23 @@ static const char *name_of(const struct itt_string *string)
     return string ? string->text : NULL;
 }
 
+/* ---- Threads, and what is not to be recorded ---- */
+
+static void thread_set_name(const char *name)
+{
+    regions_name_thread(&itt, (pid_t)syscall(SYS_gettid), name);
+}
+
+static void pause_all(void)
+{
+    atomic_store(&itt.is_paused, true);
+}
+
+static void resume_all(void)
+{
+    atomic_store(&itt.is_paused, false);
+}
+
 /* ---- Nested tasks ---- */
 
 static void task_begin(const struct itt_domain *domain, struct itt_id id, struct itt_id parent,
@@ -257,6 +276,10 @@ static const struct {
 } functions[] = {
     {"__itt_domain_create", (function)domain_create},
     {"__itt_string_handle_create", (function)string_handle_create},
+    {"__itt_thread_set_name", (function)thread_set_name},
+    {"__itt_pause", (function)pause_all},
+    {"__itt_resume", (function)resume_all},
+    {"__itt_detach", (function)pause_all},
     {"__itt_task_begin", (function)task_begin},
     {"__itt_task_begin_ex", (function)task_begin_ex},
     {"__itt_task_end", (function)task_end},

@@ -31,6 +31,8 @@ enum {
     CORE_RANGE_POP = 11,
     CORE_NAME_CATEGORY_A = 12,
     CORE_NAME_CATEGORY_W = 13,
+    CORE_NAME_OS_THREAD_A = 14,
+    CORE_NAME_OS_THREAD_W = 15,
 };
 enum {
     CORE2_RANGE_START_EX = 2,
@@ -162,6 +164,19 @@ static void name_category_a(uint32_t number, const char *name)
 static void name_category_w(uint32_t number, const wchar_t *name)
 {
     domain_name_category_w(NULL, number, name);
+}
+
+/* ---- Threads ---- */
+
+static void name_os_thread_a(uint32_t thread_id, const char *name)
+{
+    regions_name_thread(&nvtx, thread_id, name);
+}
+
+static void name_os_thread_w(uint32_t thread_id, const wchar_t *name)
+{
+    char buffer[REGION_NAME_MAX];
+    name_os_thread_a(thread_id, region_text_of_wide(name, buffer, sizeof buffer));
 }
 
 /* ---- Payloads ---- */
@@ -326,6 +341,8 @@ static const struct entry core[] = {
     {CORE_RANGE_POP, (function)pop},
     {CORE_NAME_CATEGORY_A, (function)name_category_a},
     {CORE_NAME_CATEGORY_W, (function)name_category_w},
+    {CORE_NAME_OS_THREAD_A, (function)name_os_thread_a},
+    {CORE_NAME_OS_THREAD_W, (function)name_os_thread_w},
 };
 
 static const struct entry core2[] = {

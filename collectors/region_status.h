@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define REGION_STATUS_MAGIC "GPUTRGN"
-#define REGION_STATUS_VERSION 1
+#define REGION_STATUS_VERSION 2
 #define REGION_STATUS_SLOTS 62
 
 /* Why ranges are not in the log. */
@@ -17,6 +17,7 @@ enum region_left_out {
     REGION_LEFT_OUT_BY_DEPTH,    /* nested too deeply */
     REGION_LEFT_OUT_BY_DURATION, /* too short */
     REGION_LEFT_OUT_BY_NUMBER,   /* too many are open at once, or there is no memory */
+    REGION_LEFT_OUT_BY_PAUSE,    /* the program has paused recording */
     REGION_UNMATCHED_ENDS,       /* ends of ranges that are not open */
     REGION_LEFT_OUT_REASONS,
 };

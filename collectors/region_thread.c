@@ -117,10 +117,13 @@ static inline const struct region_name *recorded_name(struct regions *regions,
     struct region_thread *thread, struct region_domain *domain, const char *text)
 {
     const struct region_name *name = name_of(regions, thread, domain, text ? text : "");
-    if (name && name->is_recorded)
+    bool is_paused = atomic_load_explicit(&regions->is_paused, memory_order_relaxed);
+    if (__builtin_expect(name && name->is_recorded && !is_paused, 1))
         return name;
-    regions_count(
-        regions, thread->slot, name ? REGION_LEFT_OUT_BY_NAME : REGION_LEFT_OUT_BY_NUMBER);
+    regions_count(regions, thread->slot,
+        is_paused ? REGION_LEFT_OUT_BY_PAUSE
+        : name    ? REGION_LEFT_OUT_BY_NAME
+                  : REGION_LEFT_OUT_BY_NUMBER);
     return NULL;
 }
 
@@ -129,12 +132,18 @@ static inline const struct region_name *recorded_name(struct regions *regions,
 static inline void mark_start(struct regions *regions, struct open_region *open)
 {
     struct gput_blocks *log = open->name ? regions_log(regions) : NULL;
-    if (!log)
+    if (!log) {
         open->name = NULL;
-    else if (regions->min_ns > 0)
+        return;
+    }
+    if (regions->min_ns > 0)
         late_call_start(log, &open->call);
     else
         gput_blocks_start(log, open->name->full, &open->call);
+    uint64_t process = open->call.process; /* another one after a fork */
+    if (__builtin_expect(
+            process != atomic_load_explicit(&regions->labelled, memory_order_relaxed), 0))
+        regions_label(regions, process);
 }
 
 static inline void mark_stop(struct regions *regions, unsigned slot, const struct open_region *open)

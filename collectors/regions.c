@@ -2,6 +2,8 @@
 
 #include "base/file_limit.h"
 #include "blocks/blocks_state.h"
+#include "formats/marks/sub_tracking_labels.h"
+#include "os/launcher.h"
 #include "region_thread.h"
 
 #include <fcntl.h>
@@ -127,6 +129,44 @@ struct gput_blocks *regions_open_log(struct regions *regions)
     opened = regions;
     pthread_once(&once, open_log);
     return atomic_load(&regions->blocks);
+}
+
+/* ---- Labels ---- */
+
+/* A call without a duration. Its name stays, as all names that are given to the log. */
+static void write_label(struct gput_blocks *blocks, const char *text)
+{
+    const char *name = blocks ? strdup(text) : NULL;
+    if (!name)
+        return;
+    gput_blocks_mark(blocks, name, GPUT_BLOCK_START);
+    gput_blocks_mark(blocks, name, GPUT_BLOCK_STOP);
+}
+
+static const char *variable_of(void *user, const char *name)
+{
+    (void)user;
+    return getenv(name);
+}
+
+void regions_label(struct regions *regions, uint64_t process)
+{
+    struct launcher launcher;
+    char name[SUB_TRACKING_LABEL_SIZE];
+    if (process == 0 || atomic_exchange(&regions->labelled, process) == process)
+        return;
+    launcher_parse(variable_of, NULL, &launcher);
+    sub_tracking_label_rank(launcher.rank, name);
+    if (launcher.rank >= 0)
+        write_label(regions_log(regions), name);
+}
+
+void regions_name_thread(struct regions *regions, int64_t thread_id, const char *name)
+{
+    struct gput_blocks *blocks = name && *name ? regions_log(regions) : NULL;
+    char label[SUB_TRACKING_LABEL_SIZE];
+    sub_tracking_label_thread(thread_id, name ? name : "", label);
+    write_label(blocks, label);
 }
 
 void regions_count(struct regions *regions, unsigned slot, enum region_left_out reason)

@@ -60,10 +60,12 @@ struct regions {
     char *folder;                         /* where logs go */
     char *path;                           /* of the log, as of gput_blocks_open() */
     _Atomic(struct gput_blocks *) blocks; /* NULL: see regions_log() */
+    _Atomic uint64_t labelled; /* the process whose log has its rank: see regions_label() */
     struct region_status *status;
     struct region_filter filter;
     unsigned max_depth;
-    int64_t min_ns; /* 0: marks are written when they come */
+    int64_t min_ns;         /* 0: marks are written when they come */
+    _Atomic bool is_paused; /* ranges that begin are left out */
     pthread_key_t key;
     _Atomic unsigned n_threads; /* so far */
     _Atomic(struct region_domain *) domains;
@@ -98,6 +100,12 @@ static inline struct gput_blocks *regions_log(struct regions *regions)
     struct gput_blocks *blocks = atomic_load_explicit(&regions->blocks, memory_order_acquire);
     return __builtin_expect(blocks != NULL, 1) ? blocks : regions_open_log(regions);
 }
+
+/* Says in the log of this process which rank it is, where a launcher gave it one. */
+void regions_label(struct regions *regions, uint64_t process);
+
+/* Says there how the program calls one of its threads. */
+void regions_name_thread(struct regions *regions, int64_t thread_id, const char *name);
 
 /* Counts what is not recorded, for the calling thread's slot. */
 void regions_count(struct regions *regions, unsigned slot, enum region_left_out reason);

@@ -55,18 +55,22 @@ enum gput_split {
     GPUT_SPLIT_NONE,
     GPUT_SPLIT_PROCESS, /**< a part for each process that ran the block */
     GPUT_SPLIT_THREAD,  /**< a part for each thread; needs a sub-tracking file with thread ids */
+    GPUT_SPLIT_RANK,    /**< a part for each rank of a parallel job, as `run --regions` records it;
+                             one part for all processes without */
 };
 
 /**
  * Which code blocks count as one, by their names: `source:domain/name`, as those of regions and
  * phases are. A group is a code block itself, named by its source ("nvtx") or domain ("nvtx:train";
- * "token" where the source has none); blocks without a source are "(no source)". Rows and joules
- * count once in it, calls that are nested in each other fully each.
+ * "token" where the source has none) or category; blocks without are "(no source)" and
+ * "(no category)". Rows and joules count once in it, calls that are nested in each other fully
+ * each.
  */
 enum gput_grouping {
     GPUT_GROUP_NONE,
     GPUT_GROUP_SOURCE,
     GPUT_GROUP_DOMAIN,
+    GPUT_GROUP_CATEGORY, /**< by what is in brackets at the end of a name, "nvtx:train [phase]" */
 };
 
 /** What is analyzed. Sized: see gputracker/sized.h. */
@@ -199,6 +203,10 @@ GPUT_API const char *gput_code_block_name(const struct gput_code_block *block);
 GPUT_API int64_t gput_code_block_process(const struct gput_code_block *block);
 /** The thread of a part by thread; else -1. */
 GPUT_API int64_t gput_code_block_thread(const struct gput_code_block *block);
+/** The name that the program gave to that thread (by NVTX or ITT); NULL: it gave none. */
+GPUT_API const char *gput_code_block_thread_name(const struct gput_code_block *block);
+/** The rank of a part by rank; -1: of processes that have none, and of other blocks. */
+GPUT_API int64_t gput_code_block_rank(const struct gput_code_block *block);
 
 /** Calls that were started and stopped. */
 GPUT_API uint64_t gput_code_block_calls(const struct gput_code_block *block);
@@ -253,12 +261,13 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
 /**
  * The analysis as tables: the record "static_data"; "overall" with a row a measurement
  * (measurement, unit, min, max, mean, std, missing_timepoints); "code_blocks" with a row a block,
- * and after it one for each of its parts (code_block_name, process_id, thread_id, num_timepoints,
- * num_calls, num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_…
- * in joules and exact_… where known); "code_block_usage" with a row a block and measurement; the
- * record "lost_calls" (num_lost_calls, at_least); the record "energy" with the joules of the
- * session by gput_energy_figure_name(), where the tracking file has them. With `details` also p50,
- * p95, p99, self_time_total, cpu_time_total.
+ * and after it one for each of its parts (code_block_name, process_id, thread_id; split by rank
+ * also rank, by thread also thread_name; num_timepoints, num_calls, num_non_empty_calls,
+ * num_outside_calls, compute_time_min … _total in seconds, energy_… in joules and exact_… where
+ * known); "code_block_usage" with a row a block and measurement; the record "lost_calls"
+ * (num_lost_calls, at_least); the record "energy" with the joules of the session by
+ * gput_energy_figure_name(), where the tracking file has them. With `details` also p50, p95, p99,
+ * self_time_total, cpu_time_total.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -87,13 +87,17 @@ class SubTrackingAnalyzer:
         """
         return self._analyze()
 
-    def tables(self, details: bool = False, split: Literal["process", "thread", "source", "domain"] | None = None) -> dict[str, Table]:
+    def tables(
+        self,
+        details: bool = False,
+        split: Literal["process", "thread", "rank", "source", "domain", "category"] | None = None,
+    ) -> dict[str, Table]:
         """All of it as Tables by name, for other libraries: "overall", "code_blocks", "code_block_usage", and those of one row:
         "static_data", "lost_calls" and, where the tracking file has it, "energy".
 
         details: also percentiles, self time and the CPU time of the thread.
-        split: "process" or "thread": also a row for each part of a code block. "source" or "domain": code blocks that are
-            called source:domain/name together.
+        split: "process", "thread" or "rank": also a row for each part of a code block. "source", "domain" or "category": code
+            blocks that are called source:domain/name [category] together.
         """
         tables, warnings = _native.analyze(*self._checked_files(), details, split)
         log_warnings(warnings)

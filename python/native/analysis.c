@@ -11,13 +11,19 @@ static int parse_split(const char *word, struct gput_analysis_options *options)
         options->split = GPUT_SPLIT_PROCESS;
     else if (strcmp(word, "thread") == 0)
         options->split = GPUT_SPLIT_THREAD;
+    else if (strcmp(word, "rank") == 0)
+        options->split = GPUT_SPLIT_RANK;
+    else if (strcmp(word, "category") == 0)
+        options->grouping = GPUT_GROUP_CATEGORY;
     else if (strcmp(word, "source") == 0)
         options->grouping = GPUT_GROUP_SOURCE;
     else if (strcmp(word, "domain") == 0)
         options->grouping = GPUT_GROUP_DOMAIN;
     else {
         PyErr_Format(PyExc_ValueError,
-            "\"%s\" is not a valid split. Valid values are process, thread, source, domain", word);
+            "\"%s\" is not a valid split. Valid values are process, thread, source, domain, "
+            "category, rank",
+            word);
         return -1;
     }
     return 0;

@@ -60,6 +60,7 @@ struct gput_code_block *analysis_create_blocks(
     for (size_t i = 0; blocks && i < n; i++) {
         struct gput_code_block *block = &blocks[i];
         block->process_id = block->thread_id = -1;
+        block->rank = CODE_BLOCK_NO_RANK;
         block->compute_time = no_statistics;
         block->compute_time_percentiles = no_percentiles;
         block->self_time_total = block->cpu_time_total = NAN;
@@ -81,6 +82,7 @@ void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n)
 {
     for (size_t i = 0; blocks && i < n; i++) {
         free((char *)blocks[i].name);
+        free(blocks[i].thread_name);
         free(blocks[i].resource_usage);
         free(blocks[i].percentiles);
         analysis_destroy_blocks(blocks[i].parts, blocks[i].n_parts); /* parts have no parts */

@@ -30,6 +30,7 @@ struct gput_analysis {
     size_t n_blocks;
     bool details;
     enum gput_split split;
+    bool has_thread_names; /* of some parts by thread */
 };
 
 /* An empty analysis with those measurements (copied) and lists for them. NULL without memory. */

@@ -62,3 +62,24 @@ const struct column lost_columns[LOST_COLUMNS] = {
     COUNT("at_least", lost_at_least, "1: there may be more, as the file was truncated; 0: that is their number"),
 };
 /* clang-format on */
+
+void analysis_add_part_columns(const struct gput_analysis *analysis, struct gput_table *table)
+{
+    table_add_column(table, "process_id", GPUT_COLUMN_INT);
+    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    if (analysis->split == GPUT_SPLIT_RANK)
+        table_add_column(table, "rank", GPUT_COLUMN_INT);
+    if (analysis->has_thread_names)
+        table_add_column(table, "thread_name", GPUT_COLUMN_TEXT);
+}
+
+void analysis_put_part(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
+{
+    table_put_known(table, block ? block->process_id : -1);
+    table_put_known(table, block ? block->thread_id : -1);
+    if (analysis->split == GPUT_SPLIT_RANK)
+        table_put_known(table, block ? block->rank : -1);
+    if (analysis->has_thread_names)
+        table_put_text(table, block ? block->thread_name : NULL);
+}

@@ -80,18 +80,17 @@ static void put_statistics(struct gput_table *table, const struct gput_statistic
         table_put_columns(table, percentiles_columns, PERCENTILES_COLUMNS, percentiles);
 }
 
-static void add_head(struct gput_table *table)
+static void add_head(const struct gput_analysis *analysis, struct gput_table *table)
 {
     table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
-    table_add_column(table, "process_id", GPUT_COLUMN_INT);
-    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    analysis_add_part_columns(analysis, table);
 }
 
-static void put_head(struct gput_table *table, const struct gput_code_block *block)
+static void put_head(const struct gput_analysis *analysis, struct gput_table *table,
+    const struct gput_code_block *block)
 {
     table_put_text(table, block->name);
-    table_put_known(table, block->process_id);
-    table_put_known(table, block->thread_id);
+    analysis_put_part(analysis, table, block);
 }
 
 /* Measurement by measurement: of a block, or of the session as a whole. */
@@ -103,7 +102,7 @@ static void put_usage(const struct gput_analysis *analysis, struct gput_table *t
         block ? block->percentiles : analysis->overall_percentiles;
     for (size_t i = 0; i < analysis->n_measurements; i++) {
         if (block)
-            put_head(table, block);
+            put_head(analysis, table, block);
         table_put_text(table, analysis->measurements[i]);
         table_put_text(table, unit_of(analysis, analysis->measurements[i]));
         put_statistics(
@@ -144,7 +143,7 @@ static void walk_blocks(const struct gput_analysis *analysis, struct gput_table 
 static void put_block(const struct gput_analysis *analysis, struct gput_table *table,
     const struct gput_code_block *block)
 {
-    put_head(table, block);
+    put_head(analysis, table, block);
     table_put_columns(table, block_columns, BLOCK_COLUMNS, block);
     put_statistics(
         table, &block->compute_time, &block->compute_time_percentiles, analysis->details);
@@ -179,7 +178,7 @@ static void add_energy(struct gput_tables *tables, const struct gput_analysis *a
 static void add_blocks(struct gput_tables *tables, const struct gput_analysis *analysis)
 {
     struct gput_table *table = tables_add(tables, "code_blocks");
-    add_head(table);
+    add_head(analysis, table);
     table_add_columns(table, "", NULL, block_columns, BLOCK_COLUMNS);
     add_statistics(table, "compute_time_", "seconds", analysis->details);
     add_number(table, "compute_time_", "total", "seconds");
@@ -198,7 +197,7 @@ static void add_blocks(struct gput_tables *tables, const struct gput_analysis *a
 static void add_block_usage(struct gput_tables *tables, const struct gput_analysis *analysis)
 {
     struct gput_table *table = tables_add(tables, "code_block_usage");
-    add_head(table);
+    add_head(analysis, table);
     add_usage(table, analysis->details);
     walk_blocks(analysis, table, put_usage);
 }

@@ -27,6 +27,7 @@ struct work {
     const struct gput_analysis_options *options;
     struct sub_tracking_names *names;
     struct call_table table;
+    struct sub_tracking_labels labels; /* of processes and threads */
     struct block_groups groups;
     struct sweep_lane *lanes; /* one for each lane of the table */
     uint32_t n_parts;
@@ -98,6 +99,10 @@ static int read_marks(
     warn(work, children);
     free(children);
     work->table.has_lost = work->analysis->lost_calls_at_least;
+    work->labels = *sub_tracking_reader_labels(reader);
+    *sub_tracking_reader_labels(reader) = (struct sub_tracking_labels){0};
+    if (work->options->split == GPUT_SPLIT_RANK)
+        work->table.ranks = &work->labels;
     TRY(call_table_pair(&work->table, error));
     char warning[CALL_TABLE_WARNING_SIZE];
     if (call_table_warning(&work->table, work->options->sub_tracking_file, warning))
@@ -126,8 +131,11 @@ static int load_calls(struct work *work, struct gput_error *error)
 /* Whether two adjacent lanes belong to one part of a block. */
 static bool same_part(const struct call_lane *a, const struct call_lane *b, enum gput_split split)
 {
-    return a->block == b->block && a->process_id == b->process_id &&
-           (split == GPUT_SPLIT_PROCESS || a->thread_id == b->thread_id);
+    if (a->block != b->block || a->rank != b->rank)
+        return false;
+    return split == GPUT_SPLIT_RANK ||
+           (a->process_id == b->process_id &&
+               (split == GPUT_SPLIT_PROCESS || a->thread_id == b->thread_id));
 }
 
 /* Sets the targets of each lane: blocks are numbered first, then their parts. */
@@ -408,8 +416,26 @@ static void fill_block(
     }
 }
 
-/* Adds to the block of lane `first` a part for each process or thread; `*next` is the first lane
- * of the next block. */
+/* Whose calls a part has. */
+static int identify_part(struct work *work, const struct call_lane *lane,
+    struct gput_code_block *part, struct gput_error *error)
+{
+    if (work->options->split == GPUT_SPLIT_RANK) {
+        part->rank = lane->rank;
+        return GPUT_OK;
+    }
+    part->process_id = lane->process_id;
+    if (work->options->split != GPUT_SPLIT_THREAD)
+        return GPUT_OK;
+    part->thread_id = lane->thread_id;
+    const char *name = sub_tracking_labels_thread(&work->labels, lane->process_id, lane->thread_id);
+    part->thread_name = name ? strdup(name) : NULL;
+    work->analysis->has_thread_names |= name != NULL;
+    return name && !part->thread_name ? error_memory(error) : GPUT_OK;
+}
+
+/* Adds to the block of lane `first` a part for each process, thread or rank; `*next` is the first
+ * lane of the next block. */
 static int fill_parts(
     struct work *work, size_t first, size_t *next, struct call_sums *sums, struct gput_error *error)
 {
@@ -432,9 +458,7 @@ static int fill_parts(
         if (part->name)
             continue;
         TRY(analysis_name_block(part, block->name, error));
-        part->process_id = lanes[i].process_id;
-        if (work->options->split == GPUT_SPLIT_THREAD)
-            part->thread_id = lanes[i].thread_id;
+        TRY(identify_part(work, &lanes[i], part, error));
         fill_block(work, work->lanes[i].part, sums, part);
     }
     return GPUT_OK;
@@ -577,6 +601,7 @@ int gput_analysis_create(const struct gput_analysis_options *given, struct gput_
     block_groups_finish(&work.groups);
     free(work.energy);
     call_table_finish(&work.table);
+    sub_tracking_labels_finish(&work.labels);
     sub_tracking_names_destroy(work.names);
     if (code != GPUT_OK)
         gput_analysis_destroy(work.analysis);

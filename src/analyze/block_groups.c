@@ -1,9 +1,11 @@
 #include "analyze/block_groups.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WITHOUT_SOURCE "(no source)"
+#define WITHOUT_CATEGORY "(no category)"
 
 /* A file and its line, "train.py:12", is no source. */
 static size_t source_length(const char *name)
@@ -24,16 +26,31 @@ static bool has_domains(const char *name, size_t length)
 static size_t group_length(const char *name, enum gput_grouping grouping)
 {
     size_t length = source_length(name);
-    if (grouping != GPUT_GROUP_DOMAIN || length == 0 || !has_domains(name, length))
+    if (grouping == GPUT_GROUP_SOURCE || length == 0 || !has_domains(name, length))
         return length;
     const char *slash = strchr(name + length, '/');
     return slash ? (size_t)(slash - name) : length;
+}
+
+/* "nvtx:train [phase]" of "nvtx:train/step [phase]". */
+static char *category_name(const char *name)
+{
+    const char *bracket = strrchr(name, '[');
+    size_t length = strlen(name), domain = group_length(name, GPUT_GROUP_DOMAIN);
+    char *category;
+    bool has_one =
+        domain > 0 && bracket && bracket > name && bracket[-1] == ' ' && name[length - 1] == ']';
+    if (!has_one)
+        return strdup(WITHOUT_CATEGORY);
+    return asprintf(&category, "%.*s %s", (int)domain, name, bracket) < 0 ? NULL : category;
 }
 
 static char *group_name(const char *name, enum gput_grouping grouping)
 {
     if (grouping == GPUT_GROUP_NONE)
         return strdup(name);
+    if (grouping == GPUT_GROUP_CATEGORY)
+        return category_name(name);
     size_t length = group_length(name, grouping);
     return length > 0 ? strndup(name, length) : strdup(WITHOUT_SOURCE);
 }

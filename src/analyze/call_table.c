@@ -192,7 +192,9 @@ static int compare_lanes(const void *left, const void *right)
     const struct call_lane *a = left, *b = right;
     if (a->block != b->block)
         return a->block < b->block ? -1 : 1;
-    int order = compare_int64(a->process_id, b->process_id);
+    int order = compare_int64(a->rank, b->rank);
+    if (order == 0)
+        order = compare_int64(a->process_id, b->process_id);
     return order ? order : compare_int64(a->thread_id, b->thread_id);
 }
 
@@ -312,6 +314,8 @@ static int pair_exact_figures(struct call_table *table, struct gput_error *error
 int call_table_pair(struct call_table *table, struct gput_error *error)
 {
     TRY(number_blocks(table, error));
+    for (size_t i = 0; table->ranks && i < table->n_lanes; i++)
+        table->lanes[i].rank = sub_tracking_labels_rank(table->ranks, table->lanes[i].process_id);
     if (table->n_lanes > 0)
         qsort(table->lanes, table->n_lanes, sizeof *table->lanes, compare_lanes);
     free(table->lane_slots);

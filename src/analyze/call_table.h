@@ -35,6 +35,7 @@ struct call {
 struct call_lane {
     int64_t process_id;
     int64_t thread_id; /* SUB_TRACKING_UNKNOWN when the file has none */
+    int64_t rank;      /* of the process in `ranks`; 0 without */
     uint32_t name;     /* in the name table */
     uint32_t block;    /* index of its block among those sorted by name */
     uint32_t track;    /* the same for all lanes of one process (and thread) */
@@ -56,13 +57,15 @@ struct call_table {
     bool has_starts;                        /* stops may have a recorded start */
     unsigned exact; /* the exact figures of calls that are summed up: bits 1 << figure */
     bool each_call; /* and keep those of each call; to be set before the first mark */
+    struct sub_tracking_labels *ranks; /* that sort lanes before processes; NULL: none; not owned;
+                                          to be set before call_table_pair() */
     bool keep_open; /* keep starts without a stop; to be set before call_table_pair() */
     bool has_lost;  /* marks are known to be missing: a stop without a start is left out, where it
                        would be refused otherwise; to be set before call_table_pair() */
     bool whole_ns;  /* times are computed from nanoseconds, relative to `origin` */
     double origin;  /* seconds since the epoch of time 0 in `calls` */
 
-    struct call_lane *lanes; /* after call_table_pair() sorted by block, process, thread */
+    struct call_lane *lanes; /* after call_table_pair() sorted by block, rank, process, thread */
     size_t n_lanes;
     size_t lane_capacity;
     uint32_t *lane_slots; /* hash table: index in `lanes` + 1, 0 is free */

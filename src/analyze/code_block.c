@@ -28,6 +28,16 @@ int64_t gput_code_block_thread(const struct gput_code_block *block)
     return block->thread_id;
 }
 
+int64_t gput_code_block_rank(const struct gput_code_block *block)
+{
+    return block->rank >= 0 ? block->rank : -1;
+}
+
+const char *gput_code_block_thread_name(const struct gput_code_block *block)
+{
+    return block->thread_name;
+}
+
 uint64_t gput_code_block_calls(const struct gput_code_block *block)
 {
     return block->num_calls;

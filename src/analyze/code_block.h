@@ -5,11 +5,17 @@
 
 #include <gputracker/analysis.h>
 
+#include <stdbool.h>
+
+#define CODE_BLOCK_NO_RANK (-2)
+
 /* Figures of a code block, or of its calls in one process or thread. Owned by the analysis. */
 struct gput_code_block {
     const char *name;
-    int64_t process_id;           /* of a part; -1 for the block as a whole */
-    int64_t thread_id;            /* of a part by thread; else -1 */
+    int64_t process_id; /* of a part; -1 for the block as a whole */
+    int64_t thread_id;  /* of a part by thread; else -1 */
+    int64_t rank; /* of a part by rank, -1: of processes without one; else CODE_BLOCK_NO_RANK */
+    char *thread_name;            /* of a part by thread; NULL: it has none; owned */
     uint64_t num_timepoints;      /* rows of the tracking file inside at least one call */
     uint64_t num_calls;           /* calls that were started and stopped */
     uint64_t num_non_empty_calls; /* calls with at least one row */
@@ -39,3 +45,9 @@ struct gput_code_block {
     struct gput_code_block *parts; /* with a split: sorted by process and thread; else NULL */
     size_t n_parts;
 };
+
+/* Whether it is a part of a block. */
+static inline bool code_block_is_part(const struct gput_code_block *block)
+{
+    return block->process_id >= 0 || block->rank != CODE_BLOCK_NO_RANK;
+}

@@ -318,6 +318,8 @@ static int rewrite(struct csv_sink *sink, unsigned columns)
         code = copy_rows(sink, reader, writer, names);
     if (code == GPUT_OK)
         code = sub_tracking_writer_add_lost(writer, sub_tracking_reader_lost(reader), NULL);
+    if (code == GPUT_OK)
+        code = sub_tracking_writer_add_labels(writer, sub_tracking_reader_labels(reader), NULL);
     sub_tracking_reader_close(reader);
     if (code == GPUT_OK)
         code = sub_tracking_writer_finish(writer, NULL);

@@ -25,8 +25,7 @@ static void add_columns(const struct lines *lines)
 {
     struct gput_table *table = lines->table;
     table_add_column(table, "code_block", GPUT_COLUMN_TEXT);
-    table_add_column(table, "process_id", GPUT_COLUMN_INT);
-    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    analysis_add_part_columns(lines->analysis, table);
     table_add_columns(table, "", NULL, block_columns, BLOCK_COLUMNS - 1);
     table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
     table_add_columns(table, "", NULL, statistics_columns, STATISTICS_COLUMNS);
@@ -42,8 +41,7 @@ static void put_head(const struct lines *lines, const char *measurement)
     struct gput_table *table = lines->table;
     const struct gput_code_block *block = lines->block;
     table_put_text(table, block ? block->name : NULL);
-    table_put_known(table, block ? block->process_id : -1);
-    table_put_known(table, block ? block->thread_id : -1);
+    analysis_put_part(lines->analysis, table, block);
     if (block) {
         table_put_columns(table, block_columns, BLOCK_COLUMNS - 1, block);
     } else {

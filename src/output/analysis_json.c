@@ -79,12 +79,18 @@ void analysis_add_exact(
 static void add_block(
     const struct gput_analysis *analysis, struct doc *object, const struct gput_code_block *block)
 {
-    if (block->process_id < 0)
+    if (!code_block_is_part(block))
         doc_add_string(object, "name", block->name);
+    else if (block->rank >= 0)
+        doc_add_int(object, "rank", block->rank);
+    else if (block->process_id < 0)
+        doc_add_null(object, "rank");
     else
         doc_add_int(object, "process_id", block->process_id);
     if (block->thread_id >= 0)
         doc_add_int(object, "thread_id", block->thread_id);
+    if (block->thread_name)
+        doc_add_string(object, "thread_name", block->thread_name);
     columns_add_to_doc(
         block_columns, BLOCK_COLUMNS - (block->num_outside_calls == 0), block, object);
     struct doc *compute_time = doc_add_object(object, "compute_time");
@@ -104,8 +110,9 @@ static void add_block(
         analysis_add_exact(analysis, block, object);
     if (block->n_parts == 0)
         return;
-    struct doc *parts =
-        doc_add_array(object, analysis->split == GPUT_SPLIT_THREAD ? "threads" : "processes");
+    struct doc *parts = doc_add_array(object, analysis->split == GPUT_SPLIT_THREAD ? "threads"
+                                              : analysis->split == GPUT_SPLIT_RANK ? "ranks"
+                                                                                   : "processes");
     for (size_t i = 0; i < block->n_parts; i++)
         add_block(analysis, doc_add_object(parts, NULL), &block->parts[i]);
 }

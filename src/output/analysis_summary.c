@@ -168,17 +168,28 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
     return count;
 }
 
+static void name_part(const struct gput_code_block *part, char *name, size_t size)
+{
+    if (part->rank >= 0)
+        snprintf(name, size, "  rank %lld", (long long)part->rank);
+    else if (part->process_id < 0)
+        snprintf(name, size, "  no rank");
+    else if (part->thread_id < 0)
+        snprintf(name, size, "  process %lld", (long long)part->process_id);
+    else
+        snprintf(name, size, "  process %lld, thread %lld%s%s", (long long)part->process_id,
+            (long long)part->thread_id, part->thread_name ? " " : "",
+            part->thread_name ? part->thread_name : "");
+}
+
 static void put_block(struct summary *summary, const struct gput_code_block *block)
 {
     size_t count = put_block_figures(summary, block);
     figure_put_name(summary->text, count, block->name, NULL, summary->options.width);
     for (size_t i = 0; i < block->n_parts; i++) {
-        char name[96];
+        char name[320];
         const struct gput_code_block *part = &block->parts[i];
-        int length = snprintf(name, sizeof name, "  process %lld", (long long)part->process_id);
-        if (part->thread_id >= 0)
-            snprintf(name + length, sizeof name - (size_t)length, ", thread %lld",
-                (long long)part->thread_id);
+        name_part(part, name, sizeof name);
         put_block_figures(summary, part);
         figure_put_name(summary->text, count, name, NULL, summary->options.width);
     }

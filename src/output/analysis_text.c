@@ -202,15 +202,26 @@ static void write_exact(const struct gput_analysis *analysis, const struct gput_
     text_table_destroy(table);
 }
 
-static void write_block(const struct gput_analysis *analysis, const struct gput_code_block *block,
-    int indent, struct str *text)
+static void write_identity(const struct gput_code_block *block, int indent, struct str *text)
 {
-    if (block->process_id < 0)
+    if (!code_block_is_part(block))
         write_value("Name:", block->name, indent, text);
+    else if (block->rank >= 0)
+        write_count("Rank:", block->rank, indent, text);
+    else if (block->process_id < 0)
+        write_value("Rank:", "none", indent, text);
     else
         write_count("Process ID:", block->process_id, indent, text);
     if (block->thread_id >= 0)
         write_count("Thread ID:", block->thread_id, indent, text);
+    if (block->thread_name)
+        write_value("Thread Name:", block->thread_name, indent, text);
+}
+
+static void write_block(const struct gput_analysis *analysis, const struct gput_code_block *block,
+    int indent, struct str *text)
+{
+    write_identity(block, indent, text);
     for (size_t i = 0; i < BLOCK_COLUMNS - (block->num_outside_calls == 0); i++) {
         struct str title = {0};
         text_table_append_title(&title, block_columns[i].name);
@@ -240,7 +251,10 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
     }
     if (block->n_parts == 0)
         return;
-    write_key(analysis->split == GPUT_SPLIT_THREAD ? "Threads:\n" : "Processes:\n", indent, text);
+    write_key(analysis->split == GPUT_SPLIT_THREAD ? "Threads:\n"
+              : analysis->split == GPUT_SPLIT_RANK ? "Ranks:\n"
+                                                   : "Processes:\n",
+        indent, text);
     for (size_t i = 0; i < block->n_parts; i++) {
         write_block(analysis, &block->parts[i], indent + 1, text);
         str_append_char(text, '\n');

@@ -262,7 +262,7 @@ class Details(AnalyzeTest):
             f"Sub-tracking file {self.marks} has no thread ids: its code blocks can be split by process only.",
         )
         self.assert_fails(
-            self.analyze("--by", "x"), 1, '"x" is not a valid part. Valid values are "process", "thread", "source" or "domain".'
+            self.analyze("--by", "x"), 1, '"x" is not a valid part. Valid values are "process", "thread", "source", "domain", "category" or "rank".'
         )
 
 
@@ -278,6 +278,35 @@ class Grouped(AnalyzeTest):
         for form in "summary", "text", "csv":
             self.assertIn("nvtx:b", self.analyze("--by", "domain", "-f", form).stdout)
         self.assertNotIn("nvtx:a/x", self.analyze("--by", "source", "-f", "csv").stdout)
+
+
+    def test_blocks_of_a_category_count_as_one(self):
+        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/y [load]", 1, 2), (7, "nvtx:b/z [load]", 6, 7), (7, "nvtx:a/w", 0, 9)])
+        blocks = {block["name"]: block["num_calls"] for block in self.results("--by", "category")["code_block_results"]}
+        self.assertEqual(blocks, {"(no category)": 1, "nvtx:a [load]": 2, "nvtx:b [load]": 1})
+
+    def test_a_block_has_a_part_for_each_rank(self):
+        ranks = [(process, f"[gpu-tracker] rank: {rank}", position, START) for process, rank in ((7, 1), (8, 0), (9, 1)) for position in (0, 1)]
+        self.write(calls=[(7, "a", 0, 4), (8, "a", 0, 1), (9, "a", 1, 2), (10, "a", 0, 3)], extra_marks=ranks)
+        results = self.results("--by", "rank")["code_block_results"]
+        self.assertEqual([block["name"] for block in results], ["a"])
+        parts = [(part["rank"], part["num_calls"], part["compute_time"]["total"]) for part in results[0]["ranks"]]
+        self.assertEqual(parts, [(None, 1, 3), (0, 1, 1), (1, 2, 5)])
+        self.assertRegex(self.analyze("--by", "rank", "-f", "summary").stdout, r"(?s)  no rank\n.*  rank 0\n.*  rank 1\n")
+        self.assertIn("\tRank:                none", self.analyze("--by", "rank", "-f", "text").stdout)
+        table = list(csv.DictReader(io.StringIO(self.analyze("--by", "rank", "-f", "csv").stdout)))
+        self.assertEqual([row["rank"] for row in table if row["measurement"] == "compute_time"], ["", "", "0", "1"])
+
+    def test_threads_have_the_names_that_they_were_given(self):
+        names = ("process_id,code_block_name,position,timestamp,thread_id",)
+        rows = [f"7,{name},{position},{START + second},{thread}" for name, thread in (("a", 7), ("a", 8)) for position, second in ((0, 1), (1, 2))]
+        rows += [f"7,[gpu-tracker] thread 8: loader,{position},{START},7" for position in (0, 1)]
+        self.write(calls=[])
+        self.marks.write_text("\n".join([*names, *rows, ""]))
+        parts = self.results("--by", "thread")["code_block_results"][0]["threads"]
+        self.assertEqual([(part["thread_id"], part.get("thread_name")) for part in parts], [(7, None), (8, "loader")])
+        for form, expected in {"summary": ", thread 8 loader", "text": "Thread Name:         loader", "csv": ",7,8,loader,"}.items():
+            self.assertIn(expected, self.analyze("--by", "thread", "-f", form).stdout)
 
 
 class Exact(AnalyzeTest):

@@ -112,6 +112,25 @@ class Recorded(RegionsTest):
         self.assertIn("3 ends of ranges that had not begun were ignored.", shown)
 
 
+class Labels(RegionsTest):
+    def test_ranks_and_names_of_threads_are_known_to_the_analysis(self):
+        done = self.run_command(
+            *("run", "--regions=nvtx", "--st", "0.02", "--tf", "samples.csv", "--", "env", "PMI_RANK=5", PROGRAM),
+            *("name:main loop", "push:-:a", "fork", "pop:-", "push:-:b", "pop:-"),
+            env=ENVIRONMENT,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Regions: 2, the longest first", done.stderr)
+
+        def parts(by, key):
+            done = self.run_command("sub-track", "analyze", "--tf", "samples.csv", "--stf", "samples-regions.gputblocks", "--by", by, "-f", "json")
+            return {block["name"]: block[key] for block in json.loads(done.stdout)["code_block_results"]}
+
+        ranks = {name: [(part["rank"], part["num_calls"]) for part in listed] for name, listed in parts("rank", "ranks").items()}
+        self.assertEqual(ranks, {"nvtx:default/a": [(5, 1)], "nvtx:default/b": [(5, 2)]})  # also of the forked process
+        self.assertEqual(parts("thread", "threads")["nvtx:default/a"][0]["thread_name"], "main loop")
+
+
 class Exact(RegionsTest):
     def exact(self, *options):
         done = self.run_command(

@@ -5,6 +5,7 @@
  *
  *     push:DOMAIN:NAME  pop:DOMAIN       in a domain; "-" is the default one, by its own functions
  *     start:DOMAIN:NAME  end             a range that any thread may end; the one started last
+ *     name:NAME                          this thread
  *     sleep:MS
  *     threads:N:COUNT                    N threads that nest COUNT pairs each in another
  *     fork                               a child does the rest; this one waits and does so, too
@@ -38,6 +39,7 @@ struct attributes {
 
 static int (*push_a)(const char *);
 static int (*pop_default)(void);
+static void (*name_os_thread)(uint32_t, const char *);
 static uint64_t (*start_a)(const char *);
 static void (*end_default)(uint64_t);
 static uint64_t (*domain_start)(void *, const struct attributes *);
@@ -50,7 +52,8 @@ static void *(*domain_create)(const char *);
 static function *core[16] = {[5] = (function *)&start_a,
     [7] = (function *)&end_default,
     [9] = (function *)&push_a,
-    [11] = (function *)&pop_default};
+    [11] = (function *)&pop_default,
+    [14] = (function *)&name_os_thread};
 static function *core2[16] = {[2] = (function *)&domain_start,
     [3] = (function *)&domain_end,
     [4] = (function *)&domain_push,
@@ -190,6 +193,8 @@ static void do_one(char *what)
         start(rest);
     else if (strcmp(what, "end") == 0 && pthread_create(&other, NULL, end_started, NULL) == 0)
         pthread_join(other, NULL);
+    else if (strncmp(what, "name:", 5) == 0 && name_os_thread)
+        name_os_thread((uint32_t)gettid(), rest);
     else if (strncmp(what, "sleep:", 6) == 0)
         pause_for(rest);
     else if (strncmp(what, "threads:", 8) == 0)

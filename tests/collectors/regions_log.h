@@ -18,7 +18,9 @@
 
 struct recorded {
     char text[1024]; /* the first marks: "+name " for a start, "-name " for a stop */
-    uint64_t starts, stops, unmatched;
+    uint64_t starts, stops, unmatched, paused;
+    int64_t rank;          /* of its process */
+    char thread_name[256]; /* of its first thread */
 };
 
 static inline int make_folder(void **state)
@@ -106,6 +108,10 @@ static inline void read_marks(const char *path, struct recorded *recorded)
                     "%c%s ", is_start ? '+' : '-', name);
         }
     }
+    struct sub_tracking_labels *labels = sub_tracking_reader_labels(reader);
+    const char *name = sub_tracking_labels_thread(labels, marks[0].process_id, marks[0].process_id);
+    recorded->rank = sub_tracking_labels_rank(labels, marks[0].process_id);
+    snprintf(recorded->thread_name, sizeof recorded->thread_name, "%s", name ? name : "");
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);
 }
@@ -121,6 +127,8 @@ static inline struct recorded record(const char *folder, bool (*attach)(void), v
     struct region_status *status = read_only_file(folder, ".status", sizeof *status);
     for (size_t i = 0; i < REGION_STATUS_SLOTS; i++)
         recorded.unmatched += status->slots[i].left_out[REGION_UNMATCHED_ENDS];
+    for (size_t i = 0; i < REGION_STATUS_SLOTS; i++)
+        recorded.paused += status->slots[i].left_out[REGION_LEFT_OUT_BY_PAUSE];
     free(status);
     return recorded;
 }

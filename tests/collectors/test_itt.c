@@ -42,6 +42,9 @@ struct part {
     int (*event_end)(int);
     void (*region_begin)(void *, struct id, struct id, void *);
     void (*region_end)(void *, struct id);
+    void (*pause)(void);
+    void (*resume)(void);
+    void (*set_thread_name)(const char *);
     void (*unknown)(void);
 };
 
@@ -63,6 +66,9 @@ static void attach_part(struct part *part)
         {"__itt_event_end", (void **)&part->event_end, NULL, NULL, 0},
         {"__itt_region_begin", (void **)&part->region_begin, NULL, NULL, 0},
         {"__itt_region_end", (void **)&part->region_end, NULL, NULL, 0},
+        {"__itt_pause", (void **)&part->pause, NULL, NULL, 0},
+        {"__itt_resume", (void **)&part->resume, NULL, NULL, 0},
+        {"__itt_thread_set_name", (void **)&part->set_thread_name, NULL, NULL, 0},
         {"__itt_what_is_new", (void **)&part->unknown, NULL, (void *)without_tool, 0},
         {NULL, NULL, NULL, NULL, 0},
     };
@@ -123,6 +129,40 @@ static void regions_frames_and_events(void **state)
     assert_int_equal(recorded.unmatched, 1);
 }
 
+static void mark_between_pauses(void)
+{
+    const struct part *part = &parts[0];
+    void *domain = part->domain_create("d");
+    part->set_thread_name("loader");
+    part->task_begin(domain, none, none, part->string_create("before"));
+    part->pause();
+    part->task_begin(domain, none, none, part->string_create("left out"));
+    part->task_end(domain);
+    part->task_end(domain);
+    part->resume();
+    part->task_begin(domain, none, none, part->string_create("after"));
+    part->task_end(domain);
+}
+
+static void a_pause_leaves_out_what_begins_in_it(void **state)
+{
+    unsetenv("PMI_RANK");
+    struct recorded recorded = record(*state, attach, mark_between_pauses);
+    assert_string_equal(recorded.text, "+itt:d/before -itt:d/before +itt:d/after -itt:d/after ");
+    assert_int_equal(recorded.paused, 1);
+    assert_int_equal(recorded.unmatched, 0);
+}
+
+static void a_log_has_the_rank_and_names_of_threads(void **state)
+{
+    setenv("PMI_RANK", "3", 1);
+    struct recorded recorded = record(*state, attach, mark_between_pauses);
+    unsetenv("PMI_RANK");
+    assert_int_equal(recorded.starts, 2);
+    assert_int_equal(recorded.rank, 3);
+    assert_string_equal(recorded.thread_name, "loader");
+}
+
 static void without_a_folder_nothing_is_called(void **state)
 {
     unsetenv("GPUT_REGIONS_FOLDER");
@@ -134,6 +174,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(several_parts_share_a_log, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(regions_frames_and_events, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            a_pause_leaves_out_what_begins_in_it, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            a_log_has_the_rank_and_names_of_threads, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(
             without_a_folder_nothing_is_called, make_folder, remove_folder),
     };

@@ -117,6 +117,7 @@ static int copy_rows(struct combination *work, struct sub_tracking_reader *reade
         report_progress(work, reader);
     }
     TRY(sub_tracking_writer_add_lost(work->writer, sub_tracking_reader_lost(reader), error));
+    TRY(sub_tracking_writer_add_labels(work->writer, sub_tracking_reader_labels(reader), error));
     const char *warning = sub_tracking_reader_warning(reader);
     if (warning && work->options->warn)
         work->options->warn(work->options->user, warning);

@@ -79,44 +79,68 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader)
     if (!reader)
         return;
     reader->methods->close(reader);
+    sub_tracking_labels_finish(&reader->labels);
     free(reader->path);
     free(reader->warning);
     free(reader);
 }
 
-/* Whether the name of a mark is that of lost calls, which are then in reader->checked. */
-static bool is_of_lost(struct sub_tracking_reader *reader, uint32_t name)
+/* Whether the name of a mark is no block's: it is one of lost calls, which are then in
+ * reader->checked, or a label. */
+static bool is_apart(struct sub_tracking_reader *reader, uint32_t name)
 {
     if (name != reader->checked_name) {
+        const char *text = sub_tracking_names_text(reader->names, name);
+        size_t length = sub_tracking_names_length(reader->names, name);
         reader->checked_name = name;
         reader->checked = (struct sub_tracking_lost){0};
-        sub_tracking_lost_parse(sub_tracking_names_text(reader->names, name),
-            sub_tracking_names_length(reader->names, name), &reader->checked);
+        sub_tracking_lost_parse(text, length, &reader->checked);
+        struct sub_tracking_label label;
+        reader->is_label = sub_tracking_label_parse(text, length, &label);
     }
-    return reader->checked.calls > 0;
+    return reader->checked.calls > 0 || reader->is_label;
 }
 
-/* Takes the rows of lost calls out of those that were read; returns how many others there are. */
-static size_t take_lost(
-    struct sub_tracking_reader *reader, struct sub_tracking_mark *rows, size_t count)
+static void take_lost(struct sub_tracking_reader *reader, const struct sub_tracking_mark *row)
+{
+    struct sub_tracking_lost lost = reader->checked;
+    lost.process_id = row->process_id;
+    lost.since_ns = lost.until_ns = row->timestamp_ns;
+    if (row->position == SUB_TRACKING_START) /* of two rows with one number */
+        sub_tracking_lost_add(&reader->lost, &lost);
+    if (row->timestamp_ns > reader->lost.until_ns)
+        reader->lost.until_ns = row->timestamp_ns;
+}
+
+static bool take_label(struct sub_tracking_reader *reader, const struct sub_tracking_mark *row)
+{
+    struct sub_tracking_label label;
+    sub_tracking_label_parse(sub_tracking_names_text(reader->names, row->name),
+        sub_tracking_names_length(reader->names, row->name), &label);
+    label.process_id = row->process_id;
+    label.timestamp_ns = row->timestamp_ns;
+    return row->position != SUB_TRACKING_START || sub_tracking_labels_add(&reader->labels, &label);
+}
+
+/* Takes the rows that are no block's out of those that were read; `*count` is how many others there
+ * are. */
+static int take_apart(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
+    size_t *count, struct gput_error *error)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_of_lost(reader, rows[i].name)) {
+    for (size_t i = 0; i < *count; i++) {
+        if (!is_apart(reader, rows[i].name)) {
             if (kept != i)
                 rows[kept] = rows[i];
             kept++;
-            continue;
+        } else if (!reader->is_label) {
+            take_lost(reader, &rows[i]);
+        } else if (!take_label(reader, &rows[i])) {
+            return error_memory(error);
         }
-        struct sub_tracking_lost lost = reader->checked;
-        lost.process_id = rows[i].process_id;
-        lost.since_ns = lost.until_ns = rows[i].timestamp_ns;
-        if (rows[i].position == SUB_TRACKING_START) /* of two rows with one number */
-            sub_tracking_lost_add(&reader->lost, &lost);
-        if (rows[i].timestamp_ns > reader->lost.until_ns)
-            reader->lost.until_ns = rows[i].timestamp_ns;
     }
-    return kept;
+    *count = kept;
+    return GPUT_OK;
 }
 
 /* At the end of the file. */
@@ -145,10 +169,9 @@ static int read_rows(struct sub_tracking_reader *reader, struct sub_tracking_mar
     for (;;) {
         *count = 0;
         TRY(reader->methods->next(reader, rows, capacity, count, error));
-        size_t kept = take_lost(reader, rows, *count);
         bool is_end = *count == 0;
-        *count = kept;
-        if (is_end || kept > 0)
+        TRY(take_apart(reader, rows, count, error));
+        if (is_end || *count > 0)
             return GPUT_OK;
     }
 }
@@ -185,6 +208,11 @@ int sub_tracking_reader_next(struct sub_tracking_reader *reader, struct sub_trac
 const struct sub_tracking_lost *sub_tracking_reader_lost(const struct sub_tracking_reader *reader)
 {
     return &reader->lost;
+}
+
+struct sub_tracking_labels *sub_tracking_reader_labels(struct sub_tracking_reader *reader)
+{
+    return &reader->labels;
 }
 
 unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader)
@@ -266,6 +294,39 @@ int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
     int code = rows[0].name == SUB_TRACKING_NO_NAME
                    ? error_memory(error)
                    : sub_tracking_writer_add(writer, rows, 2, names, error);
+    sub_tracking_names_destroy(names);
+    return code;
+}
+
+/* A call without a duration. */
+static int add_label(struct sub_tracking_writer *writer, const struct sub_tracking_label *label,
+    struct sub_tracking_names *names, struct gput_error *error)
+{
+    char name[SUB_TRACKING_LABEL_SIZE];
+    struct sub_tracking_mark rows[2] = {{.process_id = label->process_id}};
+    if (label->thread_name)
+        sub_tracking_label_thread(label->thread_id, label->thread_name, name);
+    else
+        sub_tracking_label_rank(label->rank, name);
+    sub_tracking_mark_clear_figures(&rows[0]);
+    rows[0].timestamp_ns = label->timestamp_ns;
+    rows[0].timestamp = sub_tracking_seconds_of_ns(label->timestamp_ns);
+    rows[0].thread_id = label->process_id;
+    rows[0].name = sub_tracking_names_add(names, name, strlen(name));
+    if (rows[0].name == SUB_TRACKING_NO_NAME)
+        return error_memory(error);
+    rows[1] = rows[0];
+    rows[1].position = SUB_TRACKING_STOP;
+    return sub_tracking_writer_add(writer, rows, 2, names, error);
+}
+
+int sub_tracking_writer_add_labels(struct sub_tracking_writer *writer,
+    const struct sub_tracking_labels *labels, struct gput_error *error)
+{
+    struct sub_tracking_names *names = labels->count > 0 ? sub_tracking_names_create() : NULL;
+    int code = labels->count > 0 && !names ? error_memory(error) : GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < labels->count; i++)
+        code = add_label(writer, &labels->items[i], names, error);
     sub_tracking_names_destroy(names);
     return code;
 }

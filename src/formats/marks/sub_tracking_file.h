@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "formats/marks/sub_tracking_labels.h"
 #include "formats/marks/sub_tracking_names.h"
 
 #include <stdbool.h>
@@ -126,7 +127,8 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader);
  * an error.
  *
  * A truncated last line (the writer was killed, the disk was full) is skipped: see
- * sub_tracking_reader_warning(). So are the rows of lost calls: see sub_tracking_reader_lost().
+ * sub_tracking_reader_warning(). So are the rows of lost calls and of labels: see
+ * sub_tracking_reader_lost(), sub_tracking_reader_labels().
  * Errors: GPUT_ERROR_FORMAT (the message names the line),
  * GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
@@ -138,6 +140,9 @@ unsigned sub_tracking_reader_columns(const struct sub_tracking_reader *reader);
 
 /* The lost calls of the file; complete at its end. Owned by the reader. */
 const struct sub_tracking_lost *sub_tracking_reader_lost(const struct sub_tracking_reader *reader);
+
+/* What the file says of processes and threads; complete at its end. Owned by the reader. */
+struct sub_tracking_labels *sub_tracking_reader_labels(struct sub_tracking_reader *reader);
 
 /* Bytes read so far and in total (SQLite: estimated), for progress. */
 void sub_tracking_reader_progress(
@@ -173,6 +178,10 @@ int sub_tracking_writer_add(struct sub_tracking_writer *writer,
  * error only _abandon() may be called. */
 int sub_tracking_writer_add_lost(struct sub_tracking_writer *writer,
     const struct sub_tracking_lost *lost, struct gput_error *error);
+
+/* Adds what is said of processes and threads. After an error only _abandon() may be called. */
+int sub_tracking_writer_add_labels(struct sub_tracking_writer *writer,
+    const struct sub_tracking_labels *labels, struct gput_error *error);
 
 /* Completes the file, renames it and frees the writer. On failure the file is removed and the
  * writer freed. */

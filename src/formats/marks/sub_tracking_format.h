@@ -20,6 +20,8 @@ struct sub_tracking_reader {
     struct sub_tracking_lost lost;
     uint32_t checked_name;            /* the name of the row before */
     struct sub_tracking_lost checked; /* what it says of lost calls; nothing: it is a block's */
+    bool is_label;                    /* or it says something of a process or thread */
+    struct sub_tracking_labels labels;
     bool has_ended;
     char *warning; /* or NULL */
 };

@@ -1,0 +1,116 @@
+#include "formats/marks/sub_tracking_labels.h"
+
+#include "base/array.h"
+#include "base/number.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RANK "[gpu-tracker] rank: "
+#define THREAD "[gpu-tracker] thread "
+
+void sub_tracking_label_rank(int64_t rank, char name[SUB_TRACKING_LABEL_SIZE])
+{
+    snprintf(name, SUB_TRACKING_LABEL_SIZE, RANK "%" PRId64, rank);
+}
+
+void sub_tracking_label_thread(
+    int64_t thread_id, const char *thread_name, char name[SUB_TRACKING_LABEL_SIZE])
+{
+    snprintf(name, SUB_TRACKING_LABEL_SIZE, THREAD "%" PRId64 ": %.190s", thread_id, thread_name);
+}
+
+/* What follows that beginning; NULL: the text begins otherwise. */
+static const char *after(const char *text, const char *end, const char *beginning)
+{
+    size_t length = strlen(beginning);
+    bool fits = (size_t)(end - text) > length && memcmp(text, beginning, length) == 0;
+    return fits ? text + length : NULL;
+}
+
+bool sub_tracking_label_parse(const char *name, size_t length, struct sub_tracking_label *label)
+{
+    const char *end = name + length;
+    const char *rank = after(name, end, RANK), *thread = after(name, end, THREAD);
+    *label = (struct sub_tracking_label){.thread_id = -1, .rank = -1};
+    if (rank)
+        return number_parse_int64(rank, end, &label->rank) == end && label->rank >= 0;
+    const char *text = thread ? number_parse_int64(thread, end, &label->thread_id) : NULL;
+    text = text && label->thread_id >= 0 ? after(text, end, ": ") : NULL;
+    label->thread_name = (char *)text;
+    return text != NULL;
+}
+
+bool sub_tracking_labels_add(
+    struct sub_tracking_labels *labels, const struct sub_tracking_label *label)
+{
+    struct sub_tracking_label copy = *label;
+    if (copy.thread_name && !(copy.thread_name = strdup(copy.thread_name)))
+        return false;
+    if (!ARRAY_RESERVE(labels->items, labels->count, labels->capacity)) {
+        free(copy.thread_name);
+        return false;
+    }
+    labels->items[labels->count++] = copy;
+    labels->is_sorted = false;
+    return true;
+}
+
+static int compare_keys(const struct sub_tracking_label *a, const struct sub_tracking_label *b)
+{
+    if (a->process_id != b->process_id)
+        return a->process_id < b->process_id ? -1 : 1;
+    return (a->thread_id > b->thread_id) - (a->thread_id < b->thread_id);
+}
+
+static int by_key_and_time(const void *left, const void *right)
+{
+    const struct sub_tracking_label *a = left, *b = right;
+    int order = compare_keys(a, b);
+    return order ? order
+                 : (a->timestamp_ns > b->timestamp_ns) - (a->timestamp_ns < b->timestamp_ns);
+}
+
+/* The last one of that process and thread. */
+static const struct sub_tracking_label *find(
+    struct sub_tracking_labels *labels, int64_t process_id, int64_t thread_id)
+{
+    struct sub_tracking_label key = {.process_id = process_id, .thread_id = thread_id};
+    size_t first = 0, end = labels->count;
+    if (!labels->is_sorted && labels->count > 0)
+        qsort(labels->items, labels->count, sizeof *labels->items, by_key_and_time);
+    labels->is_sorted = true;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (compare_keys(&labels->items[middle], &key) <= 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    bool is_found = first > 0 && compare_keys(&labels->items[first - 1], &key) == 0;
+    return is_found ? &labels->items[first - 1] : NULL;
+}
+
+int64_t sub_tracking_labels_rank(struct sub_tracking_labels *labels, int64_t process_id)
+{
+    const struct sub_tracking_label *label = find(labels, process_id, -1);
+    return label ? label->rank : -1;
+}
+
+const char *sub_tracking_labels_thread(
+    struct sub_tracking_labels *labels, int64_t process_id, int64_t thread_id)
+{
+    const struct sub_tracking_label *label =
+        thread_id >= 0 ? find(labels, process_id, thread_id) : NULL;
+    return label ? label->thread_name : NULL;
+}
+
+void sub_tracking_labels_finish(struct sub_tracking_labels *labels)
+{
+    for (size_t i = 0; i < labels->count; i++)
+        free(labels->items[i].thread_name);
+    free(labels->items);
+    *labels = (struct sub_tracking_labels){0};
+}

@@ -1,0 +1,49 @@
+/*
+ * What marks say of their processes and threads: the rank of a process in its parallel job, and the
+ * names that a program gives to threads. A file has each as one call without a duration, of a block
+ * with a name of its own: "[gpu-tracker] rank: 3", "[gpu-tracker] thread 4713: loader". So other
+ * readers show them as blocks. Readers of ours give them apart from the calls.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Space for the name of such a block, with its final 0; longer names of threads are cut. */
+#define SUB_TRACKING_LABEL_SIZE 256
+
+struct sub_tracking_label {
+    int64_t process_id;
+    int64_t thread_id;    /* -1: it is the rank of the process */
+    int64_t rank;         /* -1: it is the name of a thread */
+    int64_t timestamp_ns; /* later ones replace earlier ones */
+    char *thread_name;    /* owned; NULL: it is a rank */
+};
+
+/* All zero: none. */
+struct sub_tracking_labels {
+    struct sub_tracking_label *items;
+    size_t count, capacity;
+    bool is_sorted;
+};
+
+/* The names of blocks that say so. */
+void sub_tracking_label_rank(int64_t rank, char name[SUB_TRACKING_LABEL_SIZE]);
+void sub_tracking_label_thread(
+    int64_t thread_id, const char *thread_name, char name[SUB_TRACKING_LABEL_SIZE]);
+
+/* Whether the name of a block says such a thing, which is set in the label, except the process and
+ * the time; its name is part of the given one. */
+bool sub_tracking_label_parse(const char *name, size_t length, struct sub_tracking_label *label);
+
+/* Adds a copy. False without memory. */
+bool sub_tracking_labels_add(
+    struct sub_tracking_labels *labels, const struct sub_tracking_label *label);
+
+/* The rank of a process, -1: not known; the name of a thread, NULL: it has none. */
+int64_t sub_tracking_labels_rank(struct sub_tracking_labels *labels, int64_t process_id);
+const char *sub_tracking_labels_thread(
+    struct sub_tracking_labels *labels, int64_t process_id, int64_t thread_id);
+
+void sub_tracking_labels_finish(struct sub_tracking_labels *labels);
