@@ -4,7 +4,8 @@
  *
  * The structures are those of the specification (arrow.apache.org/docs/format/CDataInterface.html),
  * a stable ABI that each program declares itself; the guards are the specification's, so that
- * another header may have declared it before.
+ * another header may have declared it before. Whoever has a structure calls its `release` once,
+ * which sets that member to NULL; a structure whose `release` is NULL holds nothing.
  *
  *     struct ArrowArrayStream stream;
  *     if (gput_table_arrow_stream(gput_tables_get(tables, 0), &stream, &error) == GPUT_OK)
@@ -29,6 +30,7 @@ extern "C" {
 #define ARROW_FLAG_NULLABLE 2
 #define ARROW_FLAG_MAP_KEYS_SORTED 4
 
+/** The type of a column, or of the table with its columns as children. */
 struct ArrowSchema {
     const char *format;
     const char *name;
@@ -41,6 +43,7 @@ struct ArrowSchema {
     void *private_data;
 };
 
+/** Cells of a column, or of the table with its columns as children. */
 struct ArrowArray {
     int64_t length;
     int64_t null_count;
@@ -59,6 +62,8 @@ struct ArrowArray {
 #ifndef ARROW_C_STREAM_INTERFACE
 #define ARROW_C_STREAM_INTERFACE
 
+/** Record batches one after the other. `get_next` gives an array whose `release` is NULL after the
+ * last one. */
 struct ArrowArrayStream {
     int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
     int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);

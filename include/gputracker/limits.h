@@ -1,5 +1,6 @@
 /*
- * Limits on what a tracked command may use: a warning, or its end.
+ * Limits on what a tracked command may use: a warning, or its end. Use is compared at each
+ * sample: what rises and falls again between two is not seen.
  *
  *     struct gput_session_options options = gput_session_options_default();
  *     struct gput_limits limits = gput_limits_default();
@@ -26,7 +27,7 @@ enum gput_limit_kind {
     GPUT_LIMIT_GPU_RAM,     /**< "gpu_ram": bytes, as of each sample */
     GPUT_LIMIT_SECONDS,     /**< "seconds": wall time */
     GPUT_LIMIT_CPU_SECONDS, /**< "cpu_seconds": CPU time, as of each sample */
-    GPUT_LIMIT_KINDS,
+    GPUT_LIMIT_KINDS,       /**< grows with later versions */
 };
 
 /** Limits of a session. Sized: see gputracker/sized.h. */

@@ -25,35 +25,35 @@ extern "C" {
  * follows them there).
  */
 enum gput_measurement_id {
-    GPUT_MAIN_RAM,        /**< RSS of the main process */
-    GPUT_DESCENDANTS_RAM, /**< of what it started; pages that they share count once */
-    GPUT_COMBINED_RAM,    /**< of both; pages that they share count once */
-    GPUT_SYSTEM_RAM,      /**< in use on the machine, by any process */
-    GPUT_MAIN_GPU_RAM,    /**< GPU RAM, as drivers list it for processes */
-    GPUT_DESCENDANTS_GPU_RAM,
-    GPUT_COMBINED_GPU_RAM,
+    GPUT_MAIN_RAM,                 /**< RSS of the main process */
+    GPUT_DESCENDANTS_RAM,          /**< of what it started; pages that they share count once */
+    GPUT_COMBINED_RAM,             /**< of both; pages that they share count once */
+    GPUT_SYSTEM_RAM,               /**< in use on the machine, by any process */
+    GPUT_MAIN_GPU_RAM,             /**< GPU RAM, as drivers list it for processes */
+    GPUT_DESCENDANTS_GPU_RAM,      /**< of what it started */
+    GPUT_COMBINED_GPU_RAM,         /**< of both; memory that they share counts once */
     GPUT_SYSTEM_GPU_RAM,           /**< in use on all GPUs, by any process */
     GPUT_GPU_SUM_UTILIZATION,      /**< of the selected GPUs, added up: 100 is one GPU */
     GPUT_GPU_HARDWARE_UTILIZATION, /**< the mean of the selected GPUs */
-    GPUT_MAIN_THREADS,
-    GPUT_DESCENDANTS_THREADS,
-    GPUT_COMBINED_THREADS,
-    GPUT_CPU_SYSTEM_SUM,      /**< of all cores, added up: 100 is one core */
-    GPUT_CPU_SYSTEM_HARDWARE, /**< the sum divided by the number of cores */
-    GPUT_CPU_MAIN_SUM,        /**< the same of the main process, since the sample before */
-    GPUT_CPU_MAIN_HARDWARE,   /**< the sum divided by the expected cores */
-    GPUT_CPU_DESCENDANTS_SUM,
-    GPUT_CPU_DESCENDANTS_HARDWARE,
-    GPUT_CPU_COMBINED_SUM,
-    GPUT_CPU_COMBINED_HARDWARE,
+    GPUT_MAIN_THREADS,             /**< as /proc/PID/stat has it */
+    GPUT_DESCENDANTS_THREADS,      /**< the sum over the descendants that live */
+    GPUT_COMBINED_THREADS,         /**< the sum of both */
+    GPUT_CPU_SYSTEM_SUM,           /**< of all cores, added up: 100 is one core */
+    GPUT_CPU_SYSTEM_HARDWARE,      /**< the sum divided by the number of cores */
+    GPUT_CPU_MAIN_SUM,             /**< the same of the main process, since the sample before */
+    GPUT_CPU_MAIN_HARDWARE,        /**< the sum divided by the expected cores */
+    GPUT_CPU_DESCENDANTS_SUM, /**< what died between two samples is in it once it was collected */
+    GPUT_CPU_DESCENDANTS_HARDWARE, /**< the sum divided by the expected cores */
+    GPUT_CPU_COMBINED_SUM,         /**< of main and descendants */
+    GPUT_CPU_COMBINED_HARDWARE,    /**< the sum divided by the expected cores */
     /* Not in tracking files: */
-    GPUT_MAIN_PRIVATE_RAM, /**< what no other process maps */
-    GPUT_MAIN_SHARED_RAM,  /**< what others map as well */
-    GPUT_DESCENDANTS_PRIVATE_RAM,
-    GPUT_DESCENDANTS_SHARED_RAM,
-    GPUT_COMBINED_PRIVATE_RAM,
-    GPUT_COMBINED_SHARED_RAM,
-    GPUT_MEASUREMENT_COUNT,
+    GPUT_MAIN_PRIVATE_RAM,        /**< what no other process maps */
+    GPUT_MAIN_SHARED_RAM,         /**< what others map as well */
+    GPUT_DESCENDANTS_PRIVATE_RAM, /**< the sum over the descendants */
+    GPUT_DESCENDANTS_SHARED_RAM,  /**< each page once */
+    GPUT_COMBINED_PRIVATE_RAM,    /**< of main and descendants */
+    GPUT_COMBINED_SHARED_RAM,     /**< each page once */
+    GPUT_MEASUREMENT_COUNT,       /**< grows with later versions */
 };
 
 /** How many measurements a tracking file has. */

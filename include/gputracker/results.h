@@ -70,11 +70,14 @@ GPUT_API double gput_results_mean(
 GPUT_API double gput_results_now(
     const struct gput_results *results, enum gput_measurement_id measurement);
 
-/** Joules over the session; NaN: not available on this machine. */
+/** Joules over the session, by the machine's counters and the shares of the tracked processes; see
+ * gputracker/energy.h. NaN: not available on this machine, and the source "cpu_energy" or
+ * "gpu_energy" says why. */
 GPUT_API double gput_results_energy(
     const struct gput_results *results, enum gput_energy_figure figure);
 
-/** Whether the command was ended because it passed a limit. */
+/** Whether the command was ended because it passed a limit. The table "limits_passed" of
+ * gput_results_tables() says which; there is one, too, when it was only warned of. */
 GPUT_API bool gput_results_was_ended(const struct gput_results *results);
 
 /* ---- All figures, by their columns ---- */
@@ -130,11 +133,14 @@ GPUT_API int gput_results_tables(
 
 /* ---- The units that reports show, as the session's options had them ---- */
 
+/** Of sizes. The figures above are in base units whatever it is. */
 GPUT_API enum gput_ram_unit gput_results_ram_unit(const struct gput_results *results);
+/** Of RAM of GPUs. */
 GPUT_API enum gput_ram_unit gput_results_gpu_ram_unit(const struct gput_results *results);
+/** Of wall time. */
 GPUT_API enum gput_time_unit gput_results_time_unit(const struct gput_results *results);
 
-/** Changes them. */
+/** Changes them, for reports that are rendered afterwards. */
 GPUT_API void gput_results_set_units(struct gput_results *results, enum gput_ram_unit ram,
     enum gput_ram_unit gpu_ram, enum gput_time_unit time);
 
@@ -154,6 +160,7 @@ GPUT_API const char *gput_source_state_name(enum gput_source_state state);
 GPUT_API size_t gput_results_source_count(const struct gput_results *results);
 /** Its name in snake_case: "ram", "cpu_time", "gpu" …. Texts belong to the results. */
 GPUT_API const char *gput_results_source_name(const struct gput_results *results, size_t index);
+/** How far its figures can be trusted over this session: exact only where nothing was missed. */
 GPUT_API enum gput_source_state gput_results_source_state(
     const struct gput_results *results, size_t index);
 /** Where its figures come from, or why they are missing: a text for people. */

@@ -29,8 +29,12 @@
 extern "C" {
 #endif
 
-/** What the cells of a column are. */
-enum gput_column_type { GPUT_COLUMN_INT, GPUT_COLUMN_DOUBLE, GPUT_COLUMN_TEXT };
+/** What the cells of a column are: all are of one type, and any can be missing. */
+enum gput_column_type {
+    GPUT_COLUMN_INT,    /**< int64_t: counts, ids, flags (0 or 1) */
+    GPUT_COLUMN_DOUBLE, /**< double, in the column's unit */
+    GPUT_COLUMN_TEXT, /**< ends with a 0; UTF-8, but for names that programs gave in other bytes */
+};
 
 struct gput_table;  /**< one table; owned by its list and by those who retain it */
 struct gput_tables; /**< a list of named tables */
@@ -42,29 +46,37 @@ GPUT_API const struct gput_table *gput_tables_get(const struct gput_tables *tabl
 /** The table of that name, or NULL. */
 GPUT_API const struct gput_table *gput_tables_find(
     const struct gput_tables *tables, const char *name);
-/** Removes all tables except the one of that name. Errors: GPUT_ERROR_NOT_FOUND, whose message
- * names them. */
+/** Removes all tables except the one of that name, for a format that holds one table. Pointers to
+ * the others are no longer valid, unless they were retained. Errors: GPUT_ERROR_NOT_FOUND, whose
+ * message names the tables there are; the list is then as before. */
 GPUT_API int gput_tables_select(
     struct gput_tables *tables, const char *name, struct gput_error *error);
-/** Sets the error of gput_tables_select(): no table of that name, and the names there are. */
+/** Sets the error of gput_tables_select(): no table of that name, and the names there are. Returns
+ * GPUT_ERROR_NOT_FOUND. */
 GPUT_API int gput_tables_not_found(
     const struct gput_tables *tables, const char *name, struct gput_error *error);
-GPUT_API void gput_tables_destroy(struct gput_tables *tables); /**< NULL is fine */
+/** Frees the list, and those of its tables that were not retained. NULL is fine. */
+GPUT_API void gput_tables_destroy(struct gput_tables *tables);
 
-/** Keeps a table beyond its list, until gput_table_release(), once for each retain. Both may be
- * called from any thread; a table itself never changes. Returns `table`. */
+/** Keeps a table beyond its list, until gput_table_release(), once for each retain. May be called
+ * from any thread; a table itself never changes. Returns `table`. */
 GPUT_API const struct gput_table *gput_table_retain(const struct gput_table *table);
-GPUT_API void gput_table_release(const struct gput_table *table); /**< NULL is fine */
+/** Gives up one hold; the last one frees the table. May be called from any thread, also after the
+ * list was destroyed. NULL is fine. */
+GPUT_API void gput_table_release(const struct gput_table *table);
 
 /** The name of the table. It and all other texts are valid as long as the table. */
 GPUT_API const char *gput_table_name(const struct gput_table *table);
 /** True for a table of exactly one row that is a set of named values, not a list. */
 GPUT_API bool gput_table_is_record(const struct gput_table *table);
-/** The size of the table. */
+/** How many rows it has; 0 where nothing was found. */
 GPUT_API size_t gput_table_row_count(const struct gput_table *table);
+/** How many columns it has, also without a row. Later versions of the library may add some: find
+ * them by name. */
 GPUT_API size_t gput_table_column_count(const struct gput_table *table);
-/** The name and type of a column. */
+/** The name of a column, unique in its table: "cpu_seconds". */
 GPUT_API const char *gput_table_column_name(const struct gput_table *table, size_t column);
+/** Which of the functions below reads its cells. */
 GPUT_API enum gput_column_type gput_table_column_type(
     const struct gput_table *table, size_t column);
 /** "gigabytes", "seconds since the epoch" …; NULL: a plain number, or a text. */
@@ -74,10 +86,11 @@ GPUT_API const char *gput_table_column_meaning(const struct gput_table *table, s
 
 /** True when the cell has no value. */
 GPUT_API bool gput_table_is_missing(const struct gput_table *table, size_t row, size_t column);
-/** A cell of a column of that type; INT64_MIN, NaN or NULL when it is missing. Texts are valid as
- * long as the table. */
+/** A cell of a column of GPUT_COLUMN_INT; INT64_MIN when it is missing. */
 GPUT_API int64_t gput_table_int(const struct gput_table *table, size_t row, size_t column);
+/** A cell of a column of GPUT_COLUMN_DOUBLE; NaN when it is missing. */
 GPUT_API double gput_table_double(const struct gput_table *table, size_t row, size_t column);
+/** A cell of a column of GPUT_COLUMN_TEXT; NULL when it is missing. Valid as long as the table. */
 GPUT_API const char *gput_table_text(const struct gput_table *table, size_t row, size_t column);
 
 /** All cells of a column of that type as an array, one a row, missing ones as above. Valid as long

@@ -15,21 +15,21 @@
 extern "C" {
 #endif
 
-/** A unit of sizes. */
+/** A unit of sizes. There are none of 1024: what a driver counts in MiB is converted. */
 enum gput_ram_unit {
     GPUT_BYTES,
-    GPUT_KILOBYTES,
-    GPUT_MEGABYTES,
-    GPUT_GIGABYTES,
-    GPUT_TERABYTES,
+    GPUT_KILOBYTES, /**< 1e3 bytes */
+    GPUT_MEGABYTES, /**< 1e6 bytes */
+    GPUT_GIGABYTES, /**< 1e9 bytes; the default of sessions */
+    GPUT_TERABYTES, /**< 1e12 bytes */
 };
 
 /** A unit of times. */
 enum gput_time_unit {
     GPUT_SECONDS,
-    GPUT_MINUTES,
-    GPUT_HOURS,
-    GPUT_DAYS,
+    GPUT_MINUTES, /**< 60 s */
+    GPUT_HOURS,   /**< 3600 s; the default of sessions */
+    GPUT_DAYS,    /**< 86400 s */
 };
 
 /** The name of a unit: "gigabytes". Static text. */
@@ -45,6 +45,7 @@ GPUT_API const char *gput_time_unit_name(enum gput_time_unit unit);
  */
 GPUT_API int gput_ram_unit_parse(
     const char *word, const char *what, enum gput_ram_unit *unit, struct gput_error *error);
+/** The same of a unit of times; the message says "time unit". */
 GPUT_API int gput_time_unit_parse(
     const char *word, enum gput_time_unit *unit, struct gput_error *error);
 
