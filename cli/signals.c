@@ -93,8 +93,8 @@ static void note(int number, siginfo_t *info, void *context)
 int signals_catch(struct signals *signals)
 {
     struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigset_t set;
-    watched_signals(&set);
+    watched_signals(&signals->watched);
+    sigset_t set = signals->watched;
     signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals->fd < 0)
         return errno;
@@ -112,10 +112,7 @@ int signals_catch(struct signals *signals)
 
 void signals_receive(struct signals *signals)
 {
-    sigset_t set;
-    (void)signals;
-    watched_signals(&set);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    pthread_sigmask(SIG_BLOCK, &signals->watched, NULL);
 }
 
 static bool pop_early(struct signal_event *event)

@@ -17,6 +17,7 @@
  */
 #pragma once
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -31,6 +32,7 @@ struct signal_event {
 
 struct signals {
     int fd; /* a signalfd */
+    sigset_t watched;
 };
 
 /* Makes writing past the limit on file size an error instead of a fatal signal; the tracked command

@@ -9,6 +9,7 @@
 #include "signals.h"
 #include "tracking-files.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,12 +258,22 @@ static int track_in_session(struct gput_session *session, struct tracking *track
                    : exit_status(&end, outcome, rank_paths_are_many(&tracking->ranks), killed_by);
 }
 
+/* The thread that samples would take memory of its own from the kernel: it waits for the others'.
+ */
+static void share_memory_of_threads(void)
+{
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style)
 {
     struct gput_error error;
     struct tracking tracking;
     struct gput_session *session = NULL;
+    share_memory_of_threads();
     signals_survive_closed_pipes();
     int code = tracking_read(arguments, style->is_older_form, &tracking, &error);
     if (code != GPUT_OK) {

@@ -181,10 +181,18 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
 
 /* ---- entering ---- */
 
+#ifndef CLONE_CLEAR_SIGHAND
+#define CLONE_CLEAR_SIGHAND 0x100000000ull
+#endif
+
+/* Without handlers of signals; -1: no group. */
 static pid_t fork_into(int directory_fd)
 {
-    struct clone_args arguments = {
-        .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD, .cgroup = (uint64_t)directory_fd};
+    struct clone_args arguments = {.flags = CLONE_CLEAR_SIGHAND, .exit_signal = SIGCHLD};
+    if (directory_fd >= 0) {
+        arguments.flags |= CLONE_INTO_CGROUP;
+        arguments.cgroup = (uint64_t)directory_fd;
+    }
     return (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
 }
 
@@ -205,11 +213,14 @@ static void enter(const struct own_group *group, const char *file)
     write_file(group, file, '0');
 }
 
-pid_t own_cgroup_fork(struct own_cgroup *own)
+pid_t own_cgroup_fork(struct own_cgroup *own, bool *without_handlers)
 {
     pid_t child = own && own->v2.path ? fork_into(own->v2.directory_fd) : -1;
     bool is_in_v2 = child >= 0;
     if (!is_in_v2)
+        child = fork_into(-1);
+    *without_handlers = child >= 0;
+    if (child < 0)
         child = fork();
     if (own)
         own->entry_bytes = (own->v2.path && !is_in_v2) + (own->v1.path != NULL);

@@ -44,8 +44,11 @@ void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t 
  * fork(), with the child in the groups from its first instruction where the kernel can do that
  * (version 2); else the child moves itself. In the child only what is
  * allowed between fork and execve may be called. `own` may be NULL.
+ *
+ * *without_handlers, in the child: signals that had a handler have their default action, as
+ * execve() would give it to them. Kernels before 5.5 leave that to the caller.
  */
-pid_t own_cgroup_fork(struct own_cgroup *own);
+pid_t own_cgroup_fork(struct own_cgroup *own, bool *without_handlers);
 
 /* Its usage so far. NaN: not available, or the command was not moved into it. */
 void own_cgroup_usage(const struct own_cgroup *own, struct cgroup_usage *usage);

@@ -8,23 +8,22 @@
 #include <unistd.h>
 
 /*
- * Resets handlers as execve() will, then unblocks signals: one that arrives before execve() must
- * act on the child as it will on the program, and not be caught by a handler of ours.
+ * Resets handlers as execve() will: a signal that arrives before it must act on the child as it
+ * will on the program, and not be caught by a handler of ours.
  */
-static void unblock_signals(const sigset_t *mask)
+static void reset_handlers(void)
 {
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
         if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
             signal(number, SIG_DFL);
     }
-    sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
 /* In the child: sends an errno through the pipe, which execve() closes when it succeeds. */
 static void exec_in_child(char *const argv[], const sigset_t *mask, int report_fd)
 {
-    unblock_signals(mask);
+    sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
     int failure = errno;
     ssize_t done = write(report_fd, &failure, sizeof failure);
@@ -73,7 +72,10 @@ int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gpu
     sigset_t mask;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    pid_t child = own_cgroup_fork(cgroup);
+    bool without_handlers;
+    pid_t child = own_cgroup_fork(cgroup, &without_handlers);
+    if (child == 0 && !without_handlers)
+        reset_handlers();
     if (child == 0)
         exec_in_child(argv, &mask, report_fd);
     int fork_error = errno;

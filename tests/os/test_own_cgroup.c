@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 static struct cgroup_directory directory_of(const char *name, bool is_v2)
@@ -183,7 +184,8 @@ static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
     own_cgroup_create(&own, &here, 1);
     fake_sysfs_write(in(&own.v1, "tasks"), "");
     fake_sysfs_write(in(&own.v2, "cgroup.procs"), "");
-    pid_t child = own_cgroup_fork(&own);
+    bool without_handlers;
+    pid_t child = own_cgroup_fork(&own, &without_handlers);
     if (child == 0)
         _exit(0);
     assert_int_equal(waitpid(child, NULL, 0), child);
@@ -191,6 +193,35 @@ static void a_child_moves_itself_where_it_cannot_be_forked_into(void **state)
     assert_holds(&own.v2, "cgroup.procs", "0");
     assert_int_equal(own.entry_bytes, 2);
     own_cgroup_remove(&own);
+}
+
+static void do_nothing(int number)
+{
+    (void)number;
+}
+
+static bool has(int number, void (*handler)(int))
+{
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == handler;
+}
+
+static void a_child_has_no_handlers_where_it_says_so(void **state)
+{
+    (void)state;
+    int status;
+    bool without_handlers;
+    signal(SIGUSR1, do_nothing);
+    signal(SIGUSR2, SIG_IGN);
+    pid_t child = own_cgroup_fork(NULL, &without_handlers);
+    if (child == 0)
+        _exit(
+            has(SIGUSR1, without_handlers ? SIG_DFL : do_nothing) && has(SIGUSR2, SIG_IGN) ? 0 : 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(has(SIGUSR1, do_nothing));
+    signal(SIGUSR1, SIG_DFL);
+    signal(SIGUSR2, SIG_DFL);
 }
 
 static void ends_what_lives_in_a_group_of_version_2(void **state)
@@ -412,6 +443,7 @@ int main(void)
         IN_FOLDER(one_that_cannot_be_made_leaves_the_other),
         IN_FOLDER(of_version_1_memory_alone_is_counted),
         IN_FOLDER(a_child_moves_itself_where_it_cannot_be_forked_into),
+        cmocka_unit_test(a_child_has_no_handlers_where_it_says_so),
         IN_FOLDER(ends_what_lives_in_a_group_of_version_2),
         IN_FOLDER(every_session_of_a_process_has_its_own),
         IN_FOLDER(what_a_killed_tracker_left_is_removed),
