@@ -61,11 +61,12 @@ def build_core():
     compiled again: its object is taken."""
     headers = [*SOURCE.glob("cli/**/*.h"), *SOURCE.glob("include/**/*.h")]
     assert not any("WITH_TRAINING" in header.read_text() for header in headers)
+    for link in BUILD.rglob("*.o"):
+        link.unlink()  # some may be of sources that are no more
     compiled = {name: words for _, name, words in steps_of(WHOLE) if words}
     for line, name, words in steps_of(BUILD):
         if name:
             (BUILD / name).parent.mkdir(exist_ok=True)
-            (BUILD / name).unlink(missing_ok=True)
         if name and compiled.get(name) == words:
             (BUILD / name).symlink_to(WHOLE / name)
         else:
