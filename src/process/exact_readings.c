@@ -1,7 +1,10 @@
 #include "process/exact_readings.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "process/bytes.h"
+
+#include <stdlib.h>
 
 /* A process is stalled for at most 1 / 200 of its time. */
 #define PAUSE_PER_READING 200
@@ -16,10 +19,26 @@ void exact_readings_init(
         .when = when, .credit_ns = CREDIT_MAX_NS, .credit_since_ns = now_ns};
 }
 
+/* A file or segment of which a process had memory alone when it was last read. */
+struct private_object {
+    uint64_t device, inode;
+    struct process *process;
+};
+
+/* Those of all processes, collected when a pass first needs them: to go through thousands of
+ * processes for each of thousands of readings would take minutes. */
+struct private_objects {
+    struct private_object *objects;
+    size_t count, capacity;
+    bool is_collected;
+    bool is_partial; /* for want of memory */
+};
+
 /* One pass over a tree as of one scan. */
 struct pass {
     struct exact_readings *readings;
     struct process_tree *tree;
+    struct private_objects *private;
     bool is_alone; /* one process has all the memory */
     int64_t now_ns;
 };
@@ -112,21 +131,49 @@ static void mark_sharers_stale(struct process_tree *tree, struct process *proces
     }
 }
 
-/* True when `other` has private memory in an object of which `memory` has shared memory. */
-static bool contradicts(const struct memory *memory, const struct memory *other)
+/* So little is left out. */
+static bool counts(uint64_t bytes, const struct memory *memory)
+{
+    return bytes * 100 > memory->resident_bytes;
+}
+
+static void add_private_objects(struct private_objects *private, struct process *process)
+{
+    const struct memory *memory = &process->polled->memory;
+    for (size_t i = 0; memory->has_ranges && i < memory->range_count; i++) {
+        const struct shared_range *range = &memory->ranges[i];
+        if (!counts(range->private_bytes, memory))
+            continue;
+        if (!ARRAY_RESERVE(private->objects, private->count, private->capacity)) {
+            private->is_partial = true;
+            return;
+        }
+        private->objects[private->count++] =
+            (struct private_object){range->device, range->inode, process};
+    }
+}
+
+static bool has_private_memory_in(const struct memory *memory, uint64_t device, uint64_t inode)
 {
     for (size_t i = 0; i < memory->range_count; i++) {
         const struct shared_range *range = &memory->ranges[i];
-        if (range->shared_bytes * 100 <= memory->resident_bytes)
-            continue;
-        for (size_t k = 0; k < other->range_count; k++) {
-            const struct shared_range *others = &other->ranges[k];
-            if (others->private_bytes * 100 > other->resident_bytes &&
-                others->inode == range->inode && others->device == range->device)
-                return true;
-        }
+        if (range->inode == inode && range->device == device &&
+            counts(range->private_bytes, memory))
+            return true;
     }
     return false;
+}
+
+/* Another process has shared memory in the object: if this one had some alone, that is no more. */
+static void mark_mapper_stale(
+    struct exact_readings *readings, struct process *process, uint64_t device, uint64_t inode)
+{
+    struct polled *polled = process->polled;
+    if (!polled->memory.has_ranges || polled->metered.ranges_are_stale ||
+        !has_private_memory_in(&polled->memory, device, inode))
+        return;
+    polled->metered.ranges_are_stale = true;
+    readings->has_marked = true;
 }
 
 /*
@@ -136,14 +183,27 @@ static bool contradicts(const struct memory *memory, const struct memory *other)
  */
 static void mark_mappers_stale(const struct pass *pass, struct process *process)
 {
-    for (size_t i = 0; i < pass->tree->count; i++) {
-        struct process *other = pass->tree->processes[i];
-        if (other == process || !other->polled->memory.has_ranges ||
-            other->polled->metered.ranges_are_stale ||
-            !contradicts(&process->polled->memory, &other->polled->memory))
+    const struct memory *memory = &process->polled->memory;
+    struct private_objects *private = pass->private;
+    if (private->is_collected)
+        add_private_objects(private, process);
+    for (size_t i = 0; !private->is_collected && i < pass->tree->count; i++)
+        add_private_objects(private, pass->tree->processes[i]);
+    private->is_collected = true;
+    for (size_t i = 0; i < memory->range_count; i++) {
+        const struct shared_range *range = &memory->ranges[i];
+        if (!counts(range->shared_bytes, memory))
             continue;
-        other->polled->metered.ranges_are_stale = true;
-        pass->readings->has_marked = true;
+        for (size_t k = 0; k < private->count; k++) {
+            const struct private_object *object = &private->objects[k];
+            if (object->inode == range->inode && object->device == range->device &&
+                object->process != process)
+                mark_mapper_stale(pass->readings, object->process, range->device, range->inode);
+        }
+        for (size_t k = 0; private->is_partial && k < pass->tree->count; k++)
+            if (pass->tree->processes[k] != process)
+                mark_mapper_stale(
+                    pass->readings, pass->tree->processes[k], range->device, range->inode);
     }
 }
 
@@ -293,17 +353,21 @@ static void read_groups(
 void exact_readings_take(struct exact_readings *readings, struct process_tree *tree,
     const struct exec_generations *generations, int64_t now_ns)
 {
-    struct pass pass = {
-        .readings = readings, .tree = tree, .is_alone = generations->count <= 1, .now_ns = now_ns};
+    struct private_objects private = {0};
+    struct pass pass = {.readings = readings,
+        .tree = tree,
+        .private = &private,
+        .is_alone = generations->count <= 1,
+        .now_ns = now_ns};
     earn_credit(readings, now_ns);
     readings->has_deferred = false;
+    readings->has_marked = true;
     /* Again for those that the first pass made stale: figures of one scan must be consistent. */
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && readings->has_marked; i++) {
         readings->has_marked = false;
         read_groups(&pass, generations, true);
         read_groups(&pass, generations, false);
-        if (!readings->has_marked)
-            return;
     }
-    readings->has_deferred = true;
+    readings->has_deferred |= readings->has_marked;
+    free(private.objects);
 }
