@@ -233,6 +233,8 @@ static int read_limits(
 }
 
 #define IN_CONFIG(field) offsetof(struct gput_config, field)
+/* What only Python's Tracker has is read, as files are shared with it, and not recommended. */
+#define UNUSED sizeof(struct gput_config)
 
 static const struct member {
     const char *name;
@@ -258,15 +260,16 @@ static const struct member {
     {"listen", read_string, IN_CONFIG(options.listen)},
     {"otlp", read_string, IN_CONFIG(options.otlp)},
     {"remote_write", read_string, IN_CONFIG(options.remote_write)},
+    {"textfile_folder", read_string, IN_CONFIG(options.textfile_folder)},
     {"labels", read_string, IN_CONFIG(options.labels)},
     {"push_interval", read_push_interval, IN_CONFIG(options.push_interval_seconds)},
     {"limits", read_limits, IN_CONFIG(limits)},
     {"enforce", read_bool, IN_CONFIG(limits.enforce)},
     {"processes", read_bool, IN_CONFIG(options.processes)},
     {"command_lines", read_bool, IN_CONFIG(options.command_lines)},
-    {"own_process", read_unused_bool, 0},
-    {"n_join_attempts", read_unused_count, 0},
-    {"join_timeout", read_unused_seconds, 0},
+    {"own_process", read_unused_bool, UNUSED},
+    {"n_join_attempts", read_unused_count, UNUSED},
+    {"join_timeout", read_unused_seconds, UNUSED},
 };
 
 static int set_member(struct gput_config *config, const struct doc *value, struct gput_error *error)
@@ -279,7 +282,8 @@ static int set_member(struct gput_config *config, const struct doc *value, struc
     }
     struct str known = {0};
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        str_printf(&known, "%s%s", i ? ", " : "", members[i].name);
+        if (members[i].field != UNUSED)
+            str_printf(&known, "%s%s", i ? ", " : "", members[i].name);
     int code = error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\". Valid options are %s.",
         value->key, str_text(&known));
     str_finish(&known);
