@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What passing a command's output on costs (run --phase-token): wall time of a program that prints lines into a pipe, read by cat.
 
-    output.py BUILD [MEGABYTES]      default 256
+    output.py BUILD [MEGABYTES]      default 1024
 
-In turn: alone, under `run`, under `run --phase-token` with an expression that has a text to search for, and with one without one.
+In turn: alone, under `run`, under `run --phase-token` with an expression that has a text to search for, with one that says how lines begin,
+and with one that is tried on each line.
 """
 
 import pathlib
@@ -27,7 +28,7 @@ def seconds(*command):
 
 def main():
     command = str(pathlib.Path(sys.argv[1]).resolve() / "gpu-tracker")
-    megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else 256
+    megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else 1024
     with tempfile.TemporaryDirectory(prefix="bench-output-") as folder:
         path = pathlib.Path(folder) / "lines"
         part = b"".join(LINE % i for i in range(100_000))
@@ -40,7 +41,8 @@ def main():
             "alone": ["cat", path],
             "run": [*run, "--", "cat", path],
             "a text to search for": [*run, "--phase-token", "Epoch [0-9]+", "--", "cat", path],
-            "no text to search for": [*run, "--phase-token", "^[0-9]+$", "--", "cat", path],
+            "how lines begin": [*run, "--phase-token", "^[0-9]+$", "--", "cat", path],
+            "each line": [*run, "--phase-token", "[0-9]{12}|nan", "--", "cat", path],
         }
         times = {name: [] for name in turns}
         for _ in range(ROUNDS):

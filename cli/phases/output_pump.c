@@ -51,7 +51,10 @@ static void end_lines(struct flow *flow)
 static bool pass_part(struct flow *flow)
 {
     struct output_stream *stream = flow->stream;
-    ssize_t got = output_stream_read(stream, flow->bytes, OUTPUT_PART);
+    ssize_t got = output_stream_tee(stream, flow->bytes, OUTPUT_PART);
+    bool is_passed = got > 0;
+    if (!is_passed)
+        got = output_stream_read(stream, flow->bytes, OUTPUT_PART);
     if (got <= 0)
         return got < 0 && (errno == EINTR || errno == EAGAIN);
     if (flow->lines)
@@ -59,7 +62,7 @@ static bool pass_part(struct flow *flow)
     output_stream_follow_settings(stream);
     flow->was_busy = stream->is_terminal;
     flow->after_end += flow->has_ended ? (size_t)got : 0;
-    return output_stream_write(stream, flow->bytes, (size_t)got);
+    return is_passed || output_stream_write(stream, flow->bytes, (size_t)got);
 }
 
 static void pass(struct flow *flow)

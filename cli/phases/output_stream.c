@@ -25,8 +25,9 @@ static int open_pipe(struct output_stream *stream)
     fcntl(ends[0], F_SETPIPE_SZ, OUTPUT_PART); /* a smaller one works, too */
     stream->source = ends[0];
     stream->command_end = ends[1];
-    stream->is_pipe =
-        fstat(stream->target, &info) == 0 && (S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode));
+    bool is_known = fstat(stream->target, &info) == 0;
+    stream->can_tee = is_known && S_ISFIFO(info.st_mode);
+    stream->is_pipe = stream->can_tee || (is_known && S_ISSOCK(info.st_mode));
     return 0;
 }
 
@@ -114,6 +115,27 @@ static bool write_all(struct output_stream *stream, const char *bytes, size_t le
         length -= done > 0 ? (size_t)done : 0;
     }
     return true;
+}
+
+ssize_t output_stream_tee(struct output_stream *stream, char *bytes, size_t size)
+{
+    struct pollfd space = {.fd = stream->target, .events = POLLOUT};
+    ssize_t passed = -1;
+    while (stream->can_tee && (passed = tee(stream->source, stream->target, size, 0)) < 0 &&
+           (errno == EAGAIN || errno == EINTR))
+        poll(&space, 1, -1);
+    if (passed < 0) {
+        stream->can_tee = false; /* a write says what is wrong with the target */
+        return 0;
+    }
+    ssize_t got = 0;
+    while (got < passed) {
+        ssize_t done = read(stream->source, bytes + got, (size_t)(passed - got));
+        if (done <= 0 && errno != EINTR)
+            break;
+        got += done > 0 ? done : 0;
+    }
+    return got;
 }
 
 bool output_stream_write(struct output_stream *stream, const char *bytes, size_t length)

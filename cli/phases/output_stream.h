@@ -21,6 +21,7 @@ struct output_stream {
     int target;      /* where it goes */
     bool is_terminal;
     bool is_pipe;            /* the target has readers who may go away */
+    bool can_tee;            /* both ends are pipes */
     struct termios settings; /* of a terminal, as last seen */
     struct line_ends ends;   /* of what goes to it */
     int failure;             /* errno of a target that takes no more; 0: it does */
@@ -38,6 +39,10 @@ void output_stream_follow_settings(struct output_stream *stream);
 
 /* Reads what there is, after poll(). 0: there will be no more, or for now there is none (-1). */
 ssize_t output_stream_read(struct output_stream *stream, char *bytes, size_t size);
+
+/* Passes on what there is, after poll(), from pipe to pipe without copying it, and reads it then.
+ * 0: there will be no more, or this is not possible. */
+ssize_t output_stream_tee(struct output_stream *stream, char *bytes, size_t size);
 
 /* Writes all of it, and waits for space. False:
  * the target takes no more, `failure` says why. */

@@ -83,12 +83,14 @@ static void keep(struct phase_lines *lines, const char *bytes, size_t length)
     lines->length += kept;
 }
 
-/* Lines with their ends, one after the other. */
-static void match_all(struct phase_lines *lines, const char *at, const char *end)
+/* Lines with their ends, one after the other. `is_plain`: all of it is text. */
+static void match_all(struct phase_lines *lines, const char *at, const char *end, bool is_plain)
 {
+    const struct phase_matcher *matcher = lines->matcher;
     while (at < end) {
         const char *line_end = find_end(at, end);
-        match(lines, at, (size_t)(line_end - at), *line_end == '\r');
+        if (!is_plain || !matcher->is_anchored || matcher->may_begin[(unsigned char)*at])
+            match(lines, at, (size_t)(line_end - at), *line_end == '\r');
         at = line_end + 1;
     }
 }
@@ -98,8 +100,7 @@ static void match_some(struct phase_lines *lines, const char *at, const char *en
 {
     const struct phase_matcher *matcher = lines->matcher;
     const char *found;
-    while (at < end && (found = memmem(at, (size_t)(end - at), matcher->literal,
-                            matcher->literal_length)) != NULL) {
+    while (at < end && (found = phase_matcher_find(matcher, at, end)) != NULL) {
         const char *before = find_last_end(at, found);
         const char *line = before ? before + 1 : at;
         const char *line_end = find_end(found, end);
@@ -125,7 +126,7 @@ void phase_lines_add(struct phase_lines *lines, const char *bytes, size_t length
         if (is_plain && lines->matcher->literal_length > 0)
             match_some(lines, at, last + 1);
         else
-            match_all(lines, at, last + 1);
+            match_all(lines, at, last + 1, is_plain);
         at = last + 1;
     }
     keep(lines, at, (size_t)(end - at));

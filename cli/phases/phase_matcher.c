@@ -126,7 +126,84 @@ static void find_literal(struct phase_matcher *matcher, const char *pattern)
     end_run(&runs);
 }
 
+/* How often a byte is in what programs print, roughly. */
+static int commonness(char byte)
+{
+    if (byte == ' ' || strchr("etaoinsrhldu", byte))
+        return 3;
+    if ((byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || strchr(".,:=-/_", byte))
+        return 2;
+    return byte >= 'A' && byte <= 'Z' ? 1 : 0;
+}
+
+static void choose_rarest(struct phase_matcher *matcher)
+{
+    for (size_t i = 1; i < matcher->literal_length; i++)
+        if (commonness(matcher->literal[i]) < commonness(matcher->literal[matcher->rarest]))
+            matcher->rarest = i;
+}
+
+/* ---- How each line that matches begins ---- */
+
+/* The length of the one character or bracket expression at the start of a pattern; 0: it begins
+ * otherwise, or that may be absent. */
+static size_t first_length(const char *at)
+{
+    size_t length = *at == '[' ? (size_t)(skip_brackets(at) - at) : *at ? 1 : 0;
+    if (*at == '\\')
+        length = at[1] && strchr("^.[]()|*+?{}$\\/-", at[1]) ? 2 : 0;
+    else if (*at && strchr("^.()|*+?{$", *at))
+        length = 0;
+    return length > 0 && !may_be_absent(at[length]) ? length : 0;
+}
+
+/* Of "^[0-9]+", the bytes that "^[0-9]" matches alone. Those beyond ASCII are parts of characters.
+ */
+static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
+{
+    char first[256];
+    regex_t regex;
+    size_t length = pattern[0] == '^' ? first_length(pattern + 1) : 0;
+    bool has_choice;
+    for (const char *at = pattern; *at;) {
+        const char *after = *at == '('   ? skip_group(at, &has_choice)
+                            : *at == '[' ? skip_brackets(at)
+                                         : at + 1 + (*at == '\\' && at[1]);
+        if (*at == '|')
+            length = 0;
+        at = after;
+    }
+    if (length == 0 || length + 2 > sizeof first)
+        return;
+    memcpy(first, pattern, length + 1);
+    first[length + 1] = '\0';
+    if (regcomp(&regex, first, REG_EXTENDED | REG_NOSUB) != 0)
+        return;
+    for (int byte = 1; byte < 256; byte++) {
+        const char text[] = {(char)byte, '\0'};
+        matcher->may_begin[byte] = byte >= 128 || regexec(&regex, text, 0, NULL, 0) == 0;
+    }
+    matcher->is_anchored = true;
+    regfree(&regex);
+}
+
 /* ---- Matching ---- */
+
+/* memchr() is several times as fast as memmem(), while the byte is rare. */
+const char *phase_matcher_find(const struct phase_matcher *matcher, const char *at, const char *end)
+{
+    enum { MAX_MISSES = 64 };
+    size_t length = matcher->literal_length, before = matcher->rarest;
+    for (int misses = 0; misses < MAX_MISSES && (size_t)(end - at) >= length; misses++) {
+        size_t places = (size_t)(end - at) - length + 1;
+        const char *rare = memchr(at + before, matcher->literal[before], places);
+        if (!rare || memcmp(rare - before, matcher->literal, length) == 0)
+            return rare ? rare - before : NULL;
+        misses = rare - before - at > 256 ? 0 : misses;
+        at = rare - before + 1;
+    }
+    return memmem(at, (size_t)(end - at), matcher->literal, length);
+}
 
 int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struct gput_error *error)
 {
@@ -143,6 +220,8 @@ int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struc
             reason);
     }
     find_literal(matcher, pattern);
+    choose_rarest(matcher);
+    find_beginnings(matcher, pattern);
     return GPUT_OK;
 }
 

@@ -18,6 +18,11 @@ struct phase_matcher {
      * faster than matching line by line. */
     char literal[64];
     size_t literal_length;
+    size_t rarest; /* which of its bytes is searched for */
+    /* Of an expression that matches at the start of a line: with which bytes such a line may begin.
+     */
+    bool is_anchored;
+    bool may_begin[256];
 };
 
 /* Of a POSIX extended regular expression. To be freed by phase_matcher_finish(). Errors:
@@ -25,6 +30,10 @@ struct phase_matcher {
 int phase_matcher_init(
     struct phase_matcher *matcher, const char *pattern, struct gput_error *error);
 void phase_matcher_finish(struct phase_matcher *matcher);
+
+/* Where the literal comes first; NULL: nowhere. There must be one. */
+const char *phase_matcher_find(
+    const struct phase_matcher *matcher, const char *at, const char *end);
 
 /* Whether a line (a text) begins a phase, and its name: the first group, else all that matches.
  * What is empty or blank begins none. Any thread. */

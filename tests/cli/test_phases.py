@@ -132,7 +132,7 @@ class Derived(PhasesTest):
         self.assertEqual([row[1] for row in rows[::2]], [f"derived:phase {i + 1}" for i in range(len(rows) // 2)])
         self.assertGreater(len(rows), 2)
         self.assertEqual([row[3] for row in rows[1:-1:2]], [row[3] for row in rows[2::2]])  # without gaps
-        self.assertIn("derived:phase 1", done.stderr)
+        self.assertRegex(done.stderr, r"ved:phase 1\n")  # the beginning is cut where the table is wide
 
     def test_next_to_printed_ones_and_where_nothing_changes(self):
         done = self.run_command("run", "--phases=auto", "--phase-token", "go", "--", "echo", "go")

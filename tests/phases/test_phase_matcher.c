@@ -63,6 +63,51 @@ static void what_each_match_contains_is_found(void **state)
     }
 }
 
+static void the_literal_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    static const char *const patterns[] = {"Epoch [0-9]+", "aaab", "zab", "e e", "a"};
+    static const char alphabet[] = "aabE poche1\nz";
+    struct phase_matcher matcher;
+    char text[700];
+    uint32_t random = 1;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        assert_int_equal(phase_matcher_init(&matcher, patterns[i], NULL), GPUT_OK);
+        for (int round = 0; round < 2000; round++) {
+            for (size_t j = 0; j < sizeof text; j++) {
+                random = random * 1664525 + 1013904223;
+                text[j] = alphabet[(random >> 16) % (sizeof alphabet - 1)];
+            }
+            size_t place = random % (sizeof text - 8);
+            memcpy(text + place, matcher.literal, round % 2 * matcher.literal_length);
+            const char *at = text + random % 9, *end = text + sizeof text - random % 5;
+            assert_ptr_equal(phase_matcher_find(&matcher, at, end),
+                memmem(at, (size_t)(end - at), matcher.literal, matcher.literal_length));
+        }
+        phase_matcher_finish(&matcher);
+    }
+}
+
+static void how_lines_begin_is_known_of_anchored_expressions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *begins; /* the ASCII bytes that may begin a line; NULL: any */
+    } rows[] = {{"^[0-9]+$", "0123456789"}, {"^E", "E"},
+        {"^[[:upper:]]x", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}, {"^\\[x", "["}, {"^ab|c", NULL},
+        {"^a?b", NULL}, {"^a{0}b", NULL}, {"^(a|b)", NULL}, {"a", NULL}, {"^.", NULL}, {"^", NULL},
+        {"^a(b|c)", "a"}, {"^[a|b]c", "a|b"}, {"^\\w", NULL}, {"", ""}};
+    for (size_t i = 0; rows[i].pattern[0]; i++) {
+        struct phase_matcher matcher;
+        assert_int_equal(phase_matcher_init(&matcher, rows[i].pattern, NULL), GPUT_OK);
+        assert_int_equal(matcher.is_anchored, rows[i].begins != NULL);
+        for (int byte = 1; matcher.is_anchored && byte < 128; byte++)
+            assert_int_equal(matcher.may_begin[byte], strchr(rows[i].begins, byte) != NULL);
+        assert_int_equal(matcher.may_begin[200], matcher.is_anchored);
+        phase_matcher_finish(&matcher);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -70,6 +115,8 @@ int main(void)
         cmocka_unit_test(a_name_is_text_without_blanks_around_it),
         cmocka_unit_test(an_invalid_expression_is_named_with_the_reason),
         cmocka_unit_test(what_each_match_contains_is_found),
+        cmocka_unit_test(the_literal_is_found_wherever_it_is),
+        cmocka_unit_test(how_lines_begin_is_known_of_anchored_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
