@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
@@ -27,7 +28,9 @@ def python_files(folder):
 
 
 @unittest.skipUnless((BUILD / "python/gpu_tracker").exists(), "this build has no Python package")
-class PythonPackage(unittest.TestCase):
+class Installed(unittest.TestCase):
+    """The files of the package in a folder of their own."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
@@ -39,6 +42,8 @@ class PythonPackage(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
+
+class PythonPackage(Installed):
     def run_python(self, *arguments):
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(self.packages), "PYTHONDONTWRITEBYTECODE": "1"}
         return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
@@ -76,6 +81,85 @@ class PythonPackage(unittest.TestCase):
         result = self.run_python("-m", "gpu_tracker", "--version")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn(result.stdout.split()[-1], (BUILD / "meson-info/intro-projectinfo.json").read_text())
+
+
+# What the older package has under names of ours, and the file by which it is known.
+OLDER = {"gpu_tracker/__init__.py": "print('older')\n", "gpu_tracker/__main__.py": "def main():\n    print('older command')\n",
+         "gpu_tracker/_helper_classes.py": "", "gpu_tracker/tracker.py": "", "gpu_tracker/sub_tracker.py": ""}  # fmt: skip
+
+
+def write_wheel(folder, name, version, files):
+    """Of {path: text or file} and the command `gpu-tracker`."""
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    information = f"{name}-{version}.dist-info"
+    files = files | {
+        f"{information}/METADATA": f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: {version}\n",
+        f"{information}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{information}/entry_points.txt": "[console_scripts]\ngpu-tracker = gpu_tracker.__main__:main\n",
+    }
+    record = "".join(f"{name},,\n" for name in [*files, f"{information}/RECORD"])
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, content in (files | {f"{information}/RECORD": record}).items():
+            wheel.writestr(name, content.read_bytes() if isinstance(content, pathlib.Path) else content)
+    return path
+
+
+@unittest.skipIf(subprocess.run([sys.executable, "-m", "pip", "--python", sys.executable, "--version"], capture_output=True).returncode,
+                 "there is no pip that installs elsewhere")
+class BesideTheOlder(Installed):
+    """pip lets a package overwrite files of another without a word. docs/python.md says which one counts then."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.environment = pathlib.Path(folder.name, "env")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.environment], check=True)
+        package = {path.relative_to(self.packages).as_posix(): path for path in self.packages.rglob("*") if path.is_file()}
+        self.ours = write_wheel(pathlib.Path(folder.name), "gputracker", "1.0.0", package)
+        self.theirs = write_wheel(pathlib.Path(folder.name), "gpu_tracker", "5.0.1", OLDER)
+
+    def pip(self, *words):
+        done = subprocess.run([sys.executable, "-m", "pip", "--python", self.environment / "bin/python", "--isolated", *words],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def install(self, *wheels):
+        for wheel in wheels:
+            self.pip("install", "--no-index", "--no-deps", wheel)
+
+    def run_command(self, *words):
+        environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
+        return subprocess.run([self.environment / "bin" / words[0], *words[1:]], env=environment, capture_output=True, text=True)
+
+    def assert_ours(self):
+        done = self.run_command("python", "-c", "import gpu_tracker; print(gpu_tracker.Tracker.__module__)")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "gpu_tracker.tracker\n", ""))
+
+    def test_theirs_counts_when_it_came_last(self):
+        self.install(self.ours, self.theirs)
+        self.assertEqual(self.run_command("python", "-c", "import gpu_tracker").stdout, "older\n")
+        self.assertEqual(self.run_command("gpu-tracker").stdout, "older\nolder command\n")
+
+    def test_an_error_names_both_when_ours_came_last(self):
+        self.install(self.theirs, self.ours)
+        for words in ["python", "-c", "import gpu_tracker"], ["gpu-tracker", "--version"]:
+            done = self.run_command(*words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("ImportError: The older package gpu-tracker and this one, gputracker, are both installed", done.stderr)
+
+    def test_what_the_error_says_repairs_both(self):
+        for order in (self.ours, self.theirs), (self.theirs, self.ours):
+            self.install(*order)
+            self.pip("uninstall", "--yes", "gpu-tracker", "gputracker")
+            self.assertIn("No module named 'gpu_tracker'", self.run_command("python", "-c", "import gpu_tracker").stderr)
+            self.install(self.ours)
+            self.assert_ours()
+            self.pip("uninstall", "--yes", "gputracker")
+
+    def test_an_upgrade_of_theirs_does_not_replace_ours(self):
+        self.install(self.ours)
+        self.pip("install", "--no-index", "--no-deps", "--upgrade", "--find-links", self.ours.parent, "gputracker")
+        self.assert_ours()
 
 
 tap.main()
