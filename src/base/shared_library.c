@@ -3,6 +3,14 @@
 #include <dlfcn.h>
 #include <string.h>
 
+bool shared_library_can_load(void)
+{
+    void *self = dlopen(NULL, RTLD_LAZY);
+    if (self)
+        dlclose(self);
+    return self;
+}
+
 const char *shared_library_load(const char *name, const struct shared_symbol *symbols)
 {
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

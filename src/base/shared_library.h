@@ -4,10 +4,15 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 struct shared_symbol {
     const char *name;
     void *function; /* points to the pointer that is set */
 };
+
+/* False of a statically linked program, which can load none. */
+bool shared_library_can_load(void);
 
 /*
  * Loads a library, such as "libz.so.1", and sets a pointer for each symbol; the last one has no

@@ -1,5 +1,7 @@
 #include "gpu/nvml_library.h"
 
+#include "base/shared_library.h"
+
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,18 +53,9 @@ static const char *const usual_paths[] = {
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",
 };
 
-/* A statically linked program cannot load anything, not even itself. */
-static bool can_load(void)
-{
-    void *self = dlopen(NULL, RTLD_LAZY);
-    if (self)
-        dlclose(self);
-    return self;
-}
-
 static int load(struct nvml_library *library, const char *path, struct gput_error *error)
 {
-    if (!can_load())
+    if (!shared_library_can_load())
         return error_set(error, GPUT_ERROR_UNSUPPORTED,
             "this statically linked gpu-tracker cannot load libnvidia-ml.so.1");
     if (path) {

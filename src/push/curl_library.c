@@ -46,14 +46,17 @@ struct curl_library {
 };
 
 #define REMEDY                                                                                     \
-    "An https address needs libcurl (Debian: apt-get install libcurl4), and not the static "       \
-    "command; http:// needs nothing. %s"
+    "An https address needs libcurl (Debian: apt-get install libcurl4); http:// needs nothing. %s"
 
 static int open_library(struct curl_library *library, struct gput_error *error)
 {
 #define SYMBOL(type, name, arguments) {#name, &library->name},
     const struct shared_symbol symbols[] = {CURL_FUNCTIONS(SYMBOL){NULL, NULL}};
 #undef SYMBOL
+    if (!shared_library_can_load())
+        return error_set(error, GPUT_ERROR_UNSUPPORTED,
+            "An https address needs libcurl, which this statically linked gpu-tracker cannot load; "
+            "http:// needs nothing.");
     const char *missing = shared_library_load("libcurl.so.4", symbols);
     if (missing)
         missing = shared_library_load("libcurl-gnutls.so.4", symbols);

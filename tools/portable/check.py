@@ -59,6 +59,17 @@ def check_program(program, before):
         assert pathlib.Path(samples).stat().st_size > 0
 
 
+def check_static(program, before):
+    """It says what a static program cannot do, before a command runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        for words in ["run", "--otlp=https://localhost", "--", "touch", "x"], ["run", "--remote-write=https://localhost", "--", "touch", "x"]:
+            done = subprocess.run([*before, program, *words], cwd=folder, capture_output=True, text=True)
+            assert done.returncode == 125 and "this statically linked gpu-tracker cannot load" in done.stderr, done.stderr
+        assert not any(pathlib.Path(folder).iterdir())
+        done = subprocess.run([*before, program, "doctor"], capture_output=True, text=True)
+        assert "this statically linked gpu-tracker cannot load libnvidia-ml.so.1" in " ".join(done.stdout.split()), done.stdout
+
+
 def check_archive(archive):
     is_static = "-static" in archive.name
     with tempfile.TemporaryDirectory() as folder:
@@ -75,6 +86,8 @@ def check_archive(archive):
         names = {path.name for path in program.parent.rglob("*")}
         assert {"LICENSE", "gpu-tracker.1", "components.cdx.json", "_gpu-tracker"} <= names, names
         check_program(program, runner(archive.name))
+        if is_static:
+            check_static(program, runner(archive.name))
     print(f"{archive.name}: {size / 1e6:.2f} MB, {'static' if is_static else 'glibc ' + '.'.join(map(str, glibc))}")
 
 
