@@ -10,7 +10,7 @@ PORTABLE_TARGETS ?=
 TESTS ?=
 
 .DEFAULT_GOAL := all
-.PHONY: all configure deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable try-container check-daemonset gpu-check-kit dist reproducible site install uninstall format check-format clean help
+.PHONY: all configure deps report-page report-test-deps screenshots run test test-python asan valgrind bench accuracy torture fuzz deb portable try-container check-daemonset check-dashboard gpu-check-kit dist reproducible site install uninstall format check-format clean help
 
 all: configure ## build the command and the libraries into build/
 	@# Whatever optional part is left out, and why: meson setup says it among much else.
@@ -85,6 +85,9 @@ check-daemonset: ## compare the DaemonSet with the schemas of Kubernetes (a prog
 		build-daemonset/bin/pip install --quiet kubernetes-validate; }
 	@build-daemonset/bin/kubernetes-validate --strict packaging/kubernetes/daemonset.yaml
 
+check-dashboard: ## compare the dashboard with Grafana's types (of npm, in build-dashboard/)
+	@tools/check-dashboard.sh build-dashboard
+
 gpu-check-kit: ## one folder, build-gpu-check-kit/, that holds gpu-tracker against a real NVIDIA GPU elsewhere
 	@tools/portable/build.sh build-portable x86_64-linux-gnu.2.17
 	@tools/gpu-check/make-kit.sh build-portable build-gpu-check-kit
@@ -107,7 +110,7 @@ check-format:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset
+	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset build-dashboard
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile
