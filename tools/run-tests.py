@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [meson test option…]
+"""Runs the tests of a build folder and ends with "N passed, N failed": run-tests.py BUILD [--left-by=LOG] [meson test option…]
 With "changed" in place of names it builds and runs what the changes since the last commit touch (changed_tests.py).
 
-A test that fails is a defect, of the product or of the test: none runs a second time. Most tests wait for something, so
+LOG is the testlog.json of a run elsewhere: only the programs run of which something was skipped there, or that it lacks; all without such
+a file. A test that fails is a defect, of the product or of the test: none runs a second time. Most tests wait for something, so
 more run at once than there are processors.
 """
 
@@ -15,6 +16,9 @@ import sys
 
 import changed_tests
 
+# Times out what hangs, not what is slow: several of these may run at once.
+PATIENCE = "3"
+
 
 def run(build, *options):
     """Runs meson test; returns {name: ((passed, failed, skipped), what the failed ones said)}."""
@@ -22,13 +26,24 @@ def run(build, *options):
     for log in folder.glob("testlog*.json"):
         log.unlink()
     at_once = str(2 * os.cpu_count())
-    subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, *options])
+    subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, "--timeout-multiplier", PATIENCE, *options])
     results = {}
     for log in folder.glob("testlog*.json"):
-        for line in log.read_text().splitlines():
-            test = json.loads(line)
-            results[test["name"].split(" / ")[-1]] = count(test), complaints(test)
+        results |= read_log(log)
     return results
+
+
+def read_log(log):
+    tests = map(json.loads, log.read_text().splitlines())
+    return {test["name"].split(" / ")[-1]: (count(test), complaints(test)) for test in tests}
+
+
+def left_by(build, log):
+    """The programs of which a run elsewhere says less than that all of it passed."""
+    listed = subprocess.run(["meson", "test", "-C", build, "--list"], capture_output=True, text=True, check=True).stdout
+    passed = {name for name, ((_, failed, skipped), _) in read_log(log).items() if not failed and not skipped}
+    names = {line.split(" / ")[-1] for line in listed.splitlines() if " / " in line}
+    return sorted(names - passed)
 
 
 def complaints(test):
@@ -65,7 +80,10 @@ def main():
         if not options:
             sys.exit("Nothing has changed since the last commit.")
     else:
-        options.insert(0, "--no-rebuild")
+        elsewhere = [pathlib.Path(option.partition("=")[2]) for option in options if option.startswith("--left-by=")]
+        options = ["--no-rebuild", *(option for option in options if not option.startswith("--left-by="))]
+        for log in elsewhere:
+            options += left_by(build, log) if log.exists() else []
     results = run(build, *options)
     show_failures(results)
     counts = [count for count, _ in results.values()]

@@ -1,13 +1,16 @@
 #!/bin/sh
 # Runs the commands at the beginning of the README in a minimal Debian with a pid, a mount and a user namespace of its own:
-# tools/try-bare.sh [RELEASE [TESTS]]
+# tools/try-bare.sh [RELEASE [TESTS [LOG]]]
 #
 # An ordinary user learns what to ask for; root installs it and builds; the user tests. TESTS is as of `make test TESTS=…`; all without.
+# LOG is where meson's testlog.json goes. What ccache has here is read there, so that one compiler compiles nothing twice.
 # Exits with 77 and the reason where such a system cannot be made.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 release=${1:-bookworm}
-tests=${2:-}
+tests=${2:-} log=${3:-}
+cache=
+! command -v ccache >/dev/null || cache=$(ccache --get-config cache_dir)
 
 skip() {
     echo "try-bare.sh: skipped: $1" >&2
@@ -26,7 +29,7 @@ git -C "$source" archive "$(git -C "$source" stash create | grep . || echo HEAD)
 
 cat >"$folder/inside.sh" <<'X'
 set -eu
-root=$1 tests=$2
+root=$1 tests=$2 cache=$3
 cd "$root"
 mount -t proc proc proc
 mount --rbind /sys sys
@@ -48,7 +51,8 @@ echo user:x:1000: >>etc/group
 
 as_root() {
     echo "== root: $*"
-    env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root chroot . sh -c "cd /home/user/gpu-tracker && $*"
+    # shellcheck disable=SC2086
+    env -i $read_cache PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root chroot . sh -c "cd /home/user/gpu-tracker && $*"
 }
 
 as_user() {
@@ -57,10 +61,18 @@ as_user() {
         setpriv --reuid 1000 --regid 1000 --clear-groups --no-new-privs sh -c "cd ~/gpu-tracker && $*"
 }
 
+read_cache=
 as_root "apt-get update && apt-get install -y make" >setup 2>&1 || { cat setup; exit 1; }
 as_user "make run" >asked 2>&1 && { echo "An ordinary user installed packages."; exit 1; }
 grep -v '^make: ' asked
 line=$(grep '^apt-get update && apt-get install ' asked) || { echo "The line to ask for is missing."; exit 1; }
+if [ -d "$cache" ]; then
+    mkdir ccache
+    mount --bind "$cache" ccache && mount -o remount,bind,ro ccache
+    as_root "apt-get install -y --no-install-recommends ccache" >setup 2>&1 || { cat setup; exit 1; }
+    # The flags and the language of messages are part of what ccache looks up.
+    read_cache="CCACHE_DIR=/ccache CCACHE_READONLY=1 CCACHE_TEMPDIR=/tmp CCACHE_NOHASHDIR=1 WERROR=true ${LANG:+LANG=$LANG}"
+fi
 as_root "make run"
 as_root "$line" >again 2>&1 || { cat again; exit 1; }
 grep -q '^0 upgraded, 0 newly installed' again || { cat again; echo "The line is not what root installs."; exit 1; }
@@ -71,11 +83,12 @@ X
 
 # Every user keeps the number that it has outside; no process there may do more than here.
 mkfifo "$folder/mapped"
-unshare --user --pid --mount --fork --kill-child sh -c 'read -r _ <"$1" && exec sh "$2/inside.sh" "$2/root" "$3"' \
-    - "$folder/mapped" "$folder" "$tests" &
+unshare --user --pid --mount --fork --kill-child sh -c 'read -r _ <"$1" && exec sh "$2/inside.sh" "$2/root" "$3" "$4"' \
+    - "$folder/mapped" "$folder" "$tests" "$cache" &
 inside=$!
 while [ "$(readlink "/proc/$inside/ns/user")" = "$(readlink /proc/self/ns/user)" ]; do sleep 0.1; done
 echo "0 0 65536" >"/proc/$inside/uid_map"
 echo "0 0 65536" >"/proc/$inside/gid_map"
 echo >"$folder/mapped"
 wait "$inside"
+[ -z "$log" ] || cp "$root/home/user/gpu-tracker/build/meson-logs/testlog.json" "$log"
