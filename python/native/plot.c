@@ -204,16 +204,23 @@ static PyObject *report_files(PyObject *module, PyObject *sessions)
     struct gput_html_report_options options = gput_html_report_options_default();
     struct gput_error error;
     struct gput_tables *tables;
+    struct native_warnings *warnings = native_warnings_create();
     PyObject *result = NULL, *held = PyList_New(0);
-    if (held && held_sessions(held, sessions, &options.sessions, &options.session_count)) {
+    options.warn = native_warnings_add;
+    options.user = warnings;
+    if (warnings && held &&
+        held_sessions(held, sessions, &options.sessions, &options.session_count)) {
         int code;
         Py_BEGIN_ALLOW_THREADS;
         code = gput_report_files(&options, &tables, &error);
         Py_END_ALLOW_THREADS;
         result = code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
     }
+    if (result)
+        result = Py_BuildValue("NN", result, native_warnings_collect(warnings));
     Py_XDECREF(held);
-    return result;
+    native_warnings_destroy(warnings);
+    return result ? result : PyErr_Occurred() ? NULL : PyErr_NoMemory();
 }
 
 static PyMethodDef functions[] = {
@@ -222,7 +229,7 @@ static PyMethodDef functions[] = {
     {"report", WITH_KEYWORDS(report), "report(sessions, output, *, …) -> warnings"},
     {"report_tables", WITH_KEYWORDS(report_tables),
         "report_tables(sessions, take, *, marks) -> warnings; take({name: Table}) for each part"},
-    {"report_files", report_files, METH_O, "report_files(sessions) -> {name: Table}"},
+    {"report_files", report_files, METH_O, "report_files(sessions) -> ({name: Table}, warnings)"},
     {NULL, NULL, 0, NULL},
 };
 

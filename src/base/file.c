@@ -364,3 +364,15 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
 {
     return file_write_until(path, bytes, length, -1, error);
 }
+
+size_t file_read_beginning(const char *path, char *bytes, size_t size)
+{
+    struct stat info;
+    ssize_t length = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+        length = read(fd, bytes, size);
+    if (fd >= 0)
+        close(fd);
+    return length > 0 ? (size_t)length : 0;
+}

@@ -14,6 +14,10 @@
  */
 int file_read(const char *path, struct str *content, struct gput_error *error);
 
+/* Reads the first bytes of a regular file, at most `size`; returns how many. 0: it is empty, or
+ * cannot be read. */
+size_t file_read_beginning(const char *path, char *bytes, size_t size);
+
 /*
  * The same for a file of at most `max_bytes`; an endless device or pipe is refused after that many.
  * Errors: also GPUT_ERROR_INVALID, which names the limit.

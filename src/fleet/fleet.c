@@ -1,5 +1,6 @@
 #include "fleet/fleet.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int make(
@@ -12,6 +13,11 @@ static int make(
             "There are no results of sessions in %.400s%s. Name reports in JSON (-o x.json), "
             "tracking files (--tf), or folders with them.",
             count > 0 ? paths[0] : "nothing", count > 1 ? " and the others" : "");
+    if (fleet->mark_files > 0)
+        fleet_find(fleet, NAN, "marks", "gpu-tracker sub-track analyze shows their code blocks",
+            fleet->mark_files > 1 ? "%s and %.0f more have marks of code blocks"
+                                  : "%s has marks of code blocks",
+            fleet->mark_file ? fleet->mark_file : "", fleet->mark_files - 1);
     if (!fleet->failed)
         fleet_sort(fleet);
     for (size_t i = 0; i < fleet->n_jobs && !fleet->failed; i++) {
@@ -45,6 +51,7 @@ void gput_fleet_destroy(struct gput_fleet *fleet)
         free(fleet->findings[i].text);
         free(fleet->findings[i].evidence);
     }
+    free(fleet->mark_file);
     free(fleet->ranks);
     free(fleet->gpus);
     free(fleet->jobs);

@@ -86,7 +86,9 @@ struct gput_fleet {
     struct fleet_finding *findings;
     size_t n_findings;
     double files_left_out;
-    bool failed; /* no memory */
+    double mark_files; /* which have no figures of ranks */
+    char *mark_file;   /* one of them; owned */
+    bool failed;       /* no memory */
 };
 
 /* fleet_read.c: reads every file of a path; what cannot be read is a finding. */

@@ -288,6 +288,21 @@ static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput
 
 /* ---- Files and folders ---- */
 
+/* Marks of code blocks, by the columns that CSV and SQLite have in their first bytes. */
+static bool has_marks(const char *path)
+{
+    char bytes[4096];
+    size_t length = file_read_beginning(path, bytes, sizeof bytes);
+    return memmem(bytes, length, "code_block_name", strlen("code_block_name")) != NULL;
+}
+
+static void count_marks(struct gput_fleet *fleet, const char *path)
+{
+    if (!fleet->mark_file)
+        fleet->failed |= !(fleet->mark_file = strdup(path));
+    fleet->mark_files++;
+}
+
 /* What a tracker that was killed left in its spool. */
 static void read_note(struct gput_fleet *fleet, const char *path)
 {
@@ -316,6 +331,8 @@ static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bo
     } else if (size == 0 && (is_samples || ends_in(path, ".json"))) {
         fleet_find(fleet, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);
+    } else if ((is_samples && has_marks(path)) || ends_in(path, ".gputblocks")) {
+        count_marks(fleet, path);
     } else if (is_samples) {
         is_read = read_samples(fleet, path, &error);
     } else if ((size_t)size > MAX_REPORT_BYTES) {

@@ -160,6 +160,7 @@ static const struct results_column record[] = {
     AT("tracker.late_ticks", NUMBER, tracker.late_ticks, NULL, NULL, "samples that began more than a tenth of the interval late"),
     AT("tracker.missed_ticks", NUMBER, tracker.missed_ticks, NULL, NULL, "deadlines that passed during an earlier sample"),
     AT("tracker.rows_lost", NUMBER, tracker.rows_lost, NULL, NULL, "rows that could not be written to the tracking file"),
+    AT("tracker.metrics_lost", WHOLE, tracker.metrics_lost, NULL, NULL, "samples whose metrics receivers did not take; missing: none is sent to"),
     AT("tracker.node_seconds", NUMBER, tracker.node_seconds, "seconds", NULL, "for how long it read figures of the machine, which one tracker of a job does on each; missing: it is alone"),
 
     AT("energy.machine.package", ENERGY, energy.machine.package, "joules", "cpu_energy", "energy of the CPU packages, core and uncore included"),

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/shared_library.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Of its API, which keeps these values since version 7. */
@@ -116,6 +117,13 @@ static struct curl_slist *list_fields(const struct curl_library *library, const 
     return list;
 }
 
+/* The command curl follows these variables, its library does not. */
+static const char *named_authority(void)
+{
+    const char *bundle = getenv("CURL_CA_BUNDLE"), *file = getenv("SSL_CERT_FILE");
+    return bundle && bundle[0] ? bundle : file && file[0] ? file : NULL;
+}
+
 static void set_options(const struct curl_library *library, void *curl, struct transfer *transfer)
 {
     const struct http_post *post = transfer->post;
@@ -133,8 +141,9 @@ static void set_options(const struct curl_library *library, void *curl, struct t
     library->curl_easy_setopt(curl, OPTION_HTTP_VERSION, (long)HTTP_VERSION_1_1);
     library->curl_easy_setopt(curl, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
     library->curl_easy_setopt(curl, OPTION_TIMEOUT_MS, (long)http_post_remaining_ms(post));
-    if (post->authority)
-        library->curl_easy_setopt(curl, OPTION_CA_INFO, post->authority);
+    const char *authority = post->authority ? post->authority : named_authority();
+    if (authority)
+        library->curl_easy_setopt(curl, OPTION_CA_INFO, authority);
 }
 
 static int perform(const struct curl_library *library, void *curl, struct transfer *transfer,

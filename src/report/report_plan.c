@@ -17,6 +17,8 @@
 
 /* A folder of sessions may have folders of sessions in it, one for each node or rank. */
 #define MAX_DEPTH 3
+/* Fewer bytes may be the beginning of anything. */
+#define MIN_BEGINNING 8
 
 /* ---- Names ---- */
 
@@ -70,6 +72,31 @@ static int is_shown(const struct dirent *entry)
 static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
     const char *path, int depth, struct gput_error *error);
 
+/* Cut within the lines that begin a tracking file: its tracker was killed as it began, or the disk
+ * was full. */
+static bool is_cut_tracking_file(const char *path)
+{
+    static const char *const begins[] = {"ram_unit,gpu_ram_unit,", "main_ram,descendants_ram,"};
+    char bytes[24];
+    size_t length = file_read_beginning(path, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        size_t compared = length < strlen(begins[i]) ? length : strlen(begins[i]);
+        if (compared >= MIN_BEGINNING && memcmp(bytes, begins[i], compared) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void say_left_out(
+    const struct report_plan *plan, const char *path, const struct gput_error *reason)
+{
+    char text[1024];
+    if (!plan->warn || !is_cut_tracking_file(path))
+        return;
+    text_fit(text, sizeof text, "%s is left out: %s", path, reason->message);
+    plan->warn(plan->user, text);
+}
+
 /* Something in a folder; what is of no kind is not of the session. */
 static int add_entry(struct report_plan *plan, const struct gput_html_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
@@ -84,6 +111,8 @@ static int add_entry(struct report_plan *plan, const struct gput_html_report_ses
         return add_path(plan, given, path, folder, loader, error);
     if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
         return error_copy(error, &reason);
+    if (S_ISREG(info.st_mode))
+        say_left_out(plan, path, &reason);
     return S_ISDIR(info.st_mode) && depth < MAX_DEPTH ? add_folder(plan, given, path, depth, error)
                                                       : GPUT_OK;
 }
@@ -237,7 +266,7 @@ static int join_marks(struct report_plan *plan, const struct gput_html_report_op
 int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
     struct gput_error *error)
 {
-    *plan = (struct report_plan){0};
+    *plan = (struct report_plan){.warn = options->warn, .user = options->user};
     if (options->session_count == 0)
         return error_set(
             error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");

@@ -24,6 +24,9 @@ struct report_planned {
 struct report_plan {
     struct report_planned *sessions; /* owned */
     size_t count, folders;
+    /* Called for files of folders that are left out though they are ours; NULL: not said. */
+    void (*warn)(void *user, const char *message);
+    void *user;
 };
 
 /*

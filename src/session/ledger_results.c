@@ -51,6 +51,7 @@ void ledger_results(const struct ledger *ledger, struct gput_results *results)
     fill_now(ledger, results);
     ledger_fill_energy(ledger, &results->energy);
     tracker_cost_fill(&ledger->cost, results);
+    results->tracker.metrics_lost = NAN; /* sinks that send say it */
     results->tracker.node_seconds =
         node_reader_seconds(ledger->node, ledger->settings->start_ns, ledger->snapshot->taken_ns);
     ledger_add_sources(ledger, &exactness, results);

@@ -8,6 +8,7 @@
 #include "push/push.h"
 #include "session/sink.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct push_output {
     bool has_warned;
     pthread_mutex_t lock; /* guards what follows, and the life of this */
     char description[512];
+    uint64_t lost;
     bool has_lost;
     unsigned holders; /* the writer and the sink */
 };
@@ -59,6 +61,7 @@ static void publish(struct push_output *output)
     atomic_store(&output->retry_ns, waits ? push->next_try_ns : INT64_MAX);
     pthread_mutex_lock(&output->lock);
     push_describe(push, output->description, sizeof output->description);
+    output->lost = push->lost;
     output->has_lost = push->lost + push->refused > 0;
     pthread_mutex_unlock(&output->lock);
 }
@@ -198,6 +201,8 @@ static void add_source(const struct sink *base, struct gput_results *results)
         return;
     pthread_mutex_lock(&sink->output->lock);
     bool has_lost = sink->output->has_lost;
+    double *lost = &results->tracker.metrics_lost;
+    *lost = (isnan(*lost) ? 0 : *lost) + (double)(sink->output->lost + base->items_lost);
     snprintf(text, sizeof text, "%s", sink->output->description);
     pthread_mutex_unlock(&sink->output->lock);
     if (text[0])

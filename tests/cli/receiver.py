@@ -49,15 +49,18 @@ class Receiver(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, *answers):
+    def __init__(self, *answers, tls=None):
         super().__init__(("127.0.0.1", 0), Handler)
+        self.scheme = "https" if tls else "http"
+        if tls:  # an ssl.SSLContext
+            self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.answers = list(answers) or [(200, {}, b"")]
         self.requests = []  # (path, fields, body)
         self.ended = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def url(self, path=""):
-        return f"http://127.0.0.1:{self.server_port}{path}"
+        return f"{self.scheme}://127.0.0.1:{self.server_port}{path}"
 
     def close(self):
         self.ended.set()

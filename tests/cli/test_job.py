@@ -65,6 +65,16 @@ class Job(unittest.TestCase):
     def findings(self, *names):
         return {finding["kind"]: f"{finding['text']}: {finding['evidence']}" for finding in self.job(*names)["findings"]}
 
+    # ---- files of other kinds ----
+
+    def test_files_of_marks_are_called_what_they_are(self):
+        self.rank(0)
+        for name in "blocks.csv", "other.csv":
+            (self.folder / name).write_text("process_id,thread_id,code_block_name,position,timestamp\n1,1,a,0,1.0\n1,1,a,1,2.0\n")
+        said = self.findings()
+        self.assertEqual(said["marks"], "./blocks.csv and 1 more have marks of code blocks: gpu-tracker sub-track analyze shows their code blocks")
+        self.assertNotIn("unreadable", said)
+
     # ---- figures ----
 
     def test_what_a_job_used(self):

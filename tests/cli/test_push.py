@@ -8,7 +8,9 @@ import shutil
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
+import unittest
 import urllib.parse
 import urllib.request
 
@@ -64,8 +66,8 @@ def read_otlp(body):
 
 
 class PushTest(CommandTest):
-    def receive(self, *answers):
-        made = Receiver(*answers)
+    def receive(self, *answers, tls=None):
+        made = Receiver(*answers, tls=tls)
         self.addCleanup(made.close)
         return made
 
@@ -149,6 +151,19 @@ class Otlp(PushTest):
             else:
                 self.assertEqual([others[0][0], len(others[0])], [first[0], 2])
 
+    def test_gateways_that_fail_are_busy(self):
+        for status in 502, 504:
+            collector = self.receive((status, {}, b""), (200, {}, b""))
+            self.assertIn(f"answered {status}", self.track("--otlp=" + collector.url()))
+            self.assertRegex(self.source(), "^2 samples sent to ")
+            self.assertEqual(self.results["tracker"]["metrics_lost"], 0)
+
+    def test_it_waits_as_long_as_the_receiver_says(self):
+        collector = self.receive((503, {"Retry-After": "100"}, b""), (200, {}, b""))
+        self.track("--otlp=" + collector.url(), "--push-interval", "0.5", command=["sleep", "3"])
+        self.assertEqual(len(collector.requests), 2)  # and once at the end
+        self.assertGreaterEqual(len(read_otlp(collector.requests[1][2])[1]["process.memory.usage"].points), 3)
+
     def test_refusals_are_counted(self):
         for answer, words in [((400, {}, b"bad metric\n"), "answered 400 Bad Request: bad metric"),
                               ((307, {"Location": "https://new/v1/metrics"}, b""), "answered 307 Temporary Redirect: give the new address, https://new/v1/metrics"),
@@ -158,6 +173,7 @@ class Otlp(PushTest):
             self.assertIn(words, said)
             self.assertIn("2 of 2 samples did not reach", said)
             self.assertIn("2 of 2 samples did not reach", self.source())
+            self.assertEqual(self.results["tracker"]["metrics_lost"], 2)
 
     def test_partial_success(self):
         message = b"\x08\x03\x12\x05old \x07"
@@ -402,6 +418,51 @@ class RemoteWrite(PushTest):
     def test_labels_of_pages(self):
         self.run_command("run", "-o", "r.prom", "--label", "job=train", "--", "true", env=self.environment())
         self.assertIn('\ngputracker_system_cores{job="train"} ', (self.folder / "r.prom").read_text())
+
+
+@unittest.skipUnless(shutil.which("openssl"), "needs openssl, to make certificates")
+class Https(PushTest):
+    """With an authority of the test's own, on the loopback."""
+
+    def setUp(self):
+        super().setUp()
+        self.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.pem")
+        self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=127.0.0.1", "-keyout", "server.key", "-out", "server.csr")
+        (self.folder / "names").write_text("subjectAltName=IP:127.0.0.1\n")
+        self.openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2", "-extfile", "names", "-out", "server.pem")
+        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        tls.load_cert_chain(self.folder / "server.pem", self.folder / "server.key")
+        self.collector = self.receive(tls=tls)
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *words], cwd=self.folder, check=True, capture_output=True)
+
+    def track(self, *options, **more):
+        said = super().track(*options, **more)
+        if "libcurl" in said:
+            self.skipTest("needs libcurl4")
+        return said
+
+    def test_an_authority_that_is_named(self):
+        said = self.track("--otlp=" + self.collector.url(), OTEL_EXPORTER_OTLP_CERTIFICATE=str(self.folder / "ca.pem"), OTEL_EXPORTER_OTLP_HEADERS="x-y=z")
+        self.assertEqual(said, "")
+        path, head, body = self.collector.requests[-1]
+        self.assertEqual((path, head["x-y"], head["Content-Encoding"]), ("/v1/metrics", "z", "gzip"))
+        self.assertIn("process.memory.usage", read_otlp(body)[1])
+        self.assertRegex(self.source(), "^2 samples sent to https://")
+
+    def test_remote_write(self):
+        url = self.collector.url().replace("//", "//user:word@")
+        self.assertEqual(self.track("--remote-write", url, CURL_CA_BUNDLE=str(self.folder / "ca.pem")), "")
+        path, head, body = self.collector.requests[-1]
+        self.assertEqual((path, head["Authorization"]), ("/api/v1/write", "Basic dXNlcjp3b3Jk"))
+        self.assertTrue(read_remote_write(body))
+
+    def test_an_authority_that_is_unknown_gets_nothing(self):
+        said = self.track("--otlp=" + self.collector.url(), CURL_CA_BUNDLE="", SSL_CERT_FILE="")
+        self.assertRegex(said, "(?i)certificate")
+        self.assertEqual(self.collector.requests, [])
+        self.assertIn("2 of 2 samples did not reach", self.source())
 
 
 class Textfile(PushTest):

@@ -83,7 +83,7 @@ static struct gput_results make_results(void)
     results.tracker.late_ticks = 3;
     results.tracker.missed_ticks = 2;
     results.tracker.rows_lost = 1;
-    results.tracker.node_seconds = NAN;
+    results.tracker.metrics_lost = results.tracker.node_seconds = NAN;
     results.n_sources = 2;
     results.sources[0] = (struct gput_source){"ram", GPUT_SOURCE_SAMPLED, "maps at each tick"};
     results.sources[1] = (struct gput_source){"gpu_power", GPUT_SOURCE_UNAVAILABLE, "no driver"};
@@ -181,7 +181,7 @@ static void missing_figures_are_zero_in_older_sections_and_null_elsewhere(void *
     results.accounting.kernel_cpu_seconds = NAN;
     results.accounting.captured_percent = NAN;
     results.accounting.processes_missed = NAN;
-    results.tracker.rss_bytes = results.tracker.node_seconds = NAN;
+    results.tracker.rss_bytes = results.tracker.metrics_lost = results.tracker.node_seconds = NAN;
     struct doc *doc = report_doc(&results);
     const struct doc *rss = doc_get(member(doc, "max_ram", "main"), "total_rss");
     assert_int_equal(rss->kind, DOC_DOUBLE);

@@ -159,6 +159,18 @@ class Export(Folder):
         self.assertEqual(sorted(row["samples"] for row in self.table("sessions")), [9, 10, 10])
         self.assertEqual([path for path in pathlib.Path("out").rglob("*.part")], [])
 
+    def test_files_that_are_cut_before_their_first_row_are_said(self):
+        sessions.write_tracking("runs/a.csv")
+        content = pathlib.Path("runs/a.csv").read_text().splitlines(True)
+        for name, lines in ("b", content[:1]), ("c", content[:2]), ("d", [*content[:2], content[2][:40]]):
+            pathlib.Path(f"runs/{name}.csv").write_text("".join(lines))
+        pathlib.Path("runs/data.csv").write_text("x,y\n1,2\n")  # of somebody else
+        with self.assertLogs("gpu_tracker") as logs:
+            self.assertEqual(len(fleet.export("runs", "out")), 1)
+        self.assertEqual(len(logs.output), 3, logs.output)
+        for name, said in zip("bcd", logs.output):
+            self.assertIn(f"runs/{name}.csv is left out: Tracking file runs/{name}.csv is invalid: it", said)
+
     def test_ranks_of_other_versions_lack_columns(self):
         sessions.write_tracking("runs/a.csv")
         with open("runs/old.csv", "w") as file:

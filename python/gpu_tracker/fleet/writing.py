@@ -68,11 +68,12 @@ def export(sessions: _Path | Iterable[_Path], folder: _Path, *, format: str = "p
 
 def _find(paths):
     """-> [(tracking file, its sub-tracking files)], warnings."""
-    tables = {name: Table(table) for name, table in _native.report_files(paths).items()}
+    found_tables, warnings = _native.report_files(paths)
+    tables = {name: Table(table) for name, table in found_tables.items()}
     marks: dict[int, list[str]] = {}
     for session, path in tables["marks"].rows():
         marks.setdefault(session, []).append(path)
-    found, warnings = [], []
+    found = []
     for session, path, kind, _ in tables["sessions"].rows():
         if kind == "tracking":
             found.append((path, marks.get(session, [])))
@@ -217,7 +218,7 @@ class _Session:
 
     def _read(self, kind, path, take):
         _, warnings = _native.read_parts(kind, path, take)
-        self.said.extend(warnings)
+        self.said.extend(warning for warning in warnings if warning not in self.said)  # a file is read several times
 
     # -- samples --
 

@@ -1,0 +1,82 @@
+#include "push/push.h"
+
+#include "model/results_columns.h"
+#include "testing.h"
+
+#include <string.h>
+
+#define CLOSED_PORT "http://127.0.0.1:1"
+
+static struct push *make_push(void)
+{
+    struct push_settings settings;
+    assert_int_equal(push_settings_of_remote_write(&settings, CLOSED_PORT, NULL, 0, NULL), GPUT_OK);
+    struct push *push = push_create(&push_remote_write, &settings);
+    assert_non_null(push);
+    push_settings_finish(&settings);
+    return push;
+}
+
+static void add(struct push *push, int count)
+{
+    struct gput_results results = {0};
+    results_forget(&results);
+    results.elapsed_seconds = 1;
+    for (int i = 0; i < count; i++)
+        push_add(push, i + 1, &results);
+    results_finish(&results);
+}
+
+static void a_full_queue_loses_the_oldest_and_counts_them(void **state)
+{
+    (void)state;
+    struct push *push = make_push();
+    add(push, PUSH_MAX_WAITING + 88);
+    assert_int_equal(push->n_waiting, PUSH_MAX_WAITING);
+    assert_int_equal(push->lost, 88);
+    assert_int_equal(push_at(push, 0)->time_ns, 89);
+    assert_int_equal(push_at(push, PUSH_MAX_WAITING - 1)->time_ns, PUSH_MAX_WAITING + 88);
+    push_destroy(push);
+}
+
+static void samples_wait_for_a_receiver_until_the_end(void **state)
+{
+    (void)state;
+    char text[512];
+    struct push *push = make_push();
+    add(push, 3);
+    push_send(push);
+    assert_int_equal(push->n_waiting, 3);
+    assert_int_equal(push->failures, 1);
+    push_send(push); /* not yet */
+    assert_int_equal(push->failures, 1);
+    push_finish(push);
+    assert_int_equal(push->lost, 3);
+    push_describe(push, text, sizeof text);
+    assert_memory_equal(text, "3 of 3 samples did not reach ", 29);
+    push_destroy(push);
+}
+
+static void what_does_not_change_can_be_left_out(void **state)
+{
+    (void)state;
+    struct push *push = make_push();
+    push->without_constants = true;
+    add(push, 1);
+    for (size_t i = 0; i < push->n_series; i++) {
+        if (strcmp(push->series[i].name, "gputracker_system_cores") == 0)
+            assert_true(
+                push_value(push, push_at(push, 0), i) != push_value(push, push_at(push, 0), i));
+    }
+    push_destroy(push);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_queue_loses_the_oldest_and_counts_them),
+        cmocka_unit_test(samples_wait_for_a_receiver_until_the_end),
+        cmocka_unit_test(what_does_not_change_can_be_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
