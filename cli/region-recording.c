@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* ---- Files ---- */
@@ -257,6 +258,26 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
         notes_add(&recording->notes, "%s", error.message);
 }
 
+/* Without a file of any collector: perhaps none could write one, and had no place to say so. */
+static void describe_nothing(
+    struct region_recording *recording, const struct region_logs_summary *summary)
+{
+    enum { SMALLEST = 128 * 1024 }; /* a log and its status */
+    const char *folder = recording->logs;
+    struct statvfs disk;
+    if (summary->processes > 0)
+        notes_add(
+            &recording->notes, "No process of the command announced a region that was recorded.");
+    else if (access(folder, W_OK | X_OK) != 0)
+        notes_add(&recording->notes, "No region was recorded: folder %.300s: %s", folder,
+            errno == ENOENT ? "it was removed while the command ran" : strerror(errno));
+    else if (statvfs(folder, &disk) == 0 && disk.f_bavail * disk.f_frsize < SMALLEST)
+        notes_add(&recording->notes, "No region was recorded: the disk with folder %.300s is full.",
+            folder);
+    else
+        notes_add(&recording->notes, "No process of the command announced a region.");
+}
+
 static void describe_left_out(
     struct region_recording *recording, const struct region_logs_summary *summary)
 {
@@ -335,8 +356,7 @@ void region_recording_merge(
         return;
     }
     if (recording->has_sources && !summary.has_regions)
-        notes_add(&recording->notes, "No process of the command announced a region%s.",
-            summary.processes > 0 ? " that was recorded" : "");
+        describe_nothing(recording, &summary);
     if (summary.logs > 0) {
         recording->has_marks = true;
         analyze(recording, tracking_file);

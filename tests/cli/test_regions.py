@@ -199,7 +199,23 @@ class Failing(RegionsTest):
         shell = f'rm -r "$GPUT_REGIONS_FOLDER"; exec {PROGRAM} push:-:a pop:-'
         done = self.run_command("run", "--regions=nvtx", "--region-file", "marks.csv", "--", "sh", "-c", shell, env=ENVIRONMENT)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("No process of the command announced a region.", done.stderr)
+        self.assertRegex(done.stderr, r"No region was recorded: folder \S*/marks\.csv\.parts: it was removed while the command ran")
+
+    def test_a_folder_that_may_not_be_written(self):
+        shell = f'mount -t tmpfs -o ro none "$GPUT_REGIONS_FOLDER" || exit 77; exec {PROGRAM} push:-:a pop:-'
+        if os.geteuid() != 0:
+            self.skipTest("only the superuser can mount a file system")
+        done = self.run_command("run", "--regions=nvtx", "--region-file", "marks.csv", "--", "sh", "-c", shell, env=ENVIRONMENT)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.folder / "marks.csv.parts"], stderr=subprocess.DEVNULL)
+        if done.returncode == 77:
+            self.skipTest("no file system can be mounted here")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"No region was recorded: folder \S*/marks\.csv\.parts: Read-only file system")
+
+    def test_a_program_that_closes_the_library(self):
+        rows, shown = self.record("push:-:a", "unload", "push:lib:b", "pop:lib", "pop:-")
+        self.assertEqual(self.calls(rows), {"nvtx:default/a": 1, "nvtx:lib/b": 1})
+        self.assertNotIn("turned itself off", shown)
 
 
 class Selected(RegionsTest):

@@ -11,6 +11,7 @@
  *     fork                               a child does the rest; this one waits and does so, too
  *     exec                               does the rest in the same process after execve()
  *     kill                               ends by SIGKILL
+ *     unload                             closes the loaded library, as programs do with plugins
  *     leave                              ends by _exit()
  */
 #include <dlfcn.h>
@@ -77,15 +78,19 @@ static const void *get_table(uint32_t id)
     return id == 1 ? &callbacks : NULL;
 }
 
+static void *library;
+
 static void load(void)
 {
     const char *path = getenv("NVTX_INJECTION64_PATH");
-    void *library = path ? dlopen(path, RTLD_LAZY) : NULL;
+    library = path ? dlopen(path, RTLD_LAZY) : NULL;
     int (*initialize)(const void *(*)(uint32_t)) = NULL;
     if (library)
         *(void **)&initialize = dlsym(library, "InitializeInjectionNvtx2");
-    if (initialize && initialize(get_table) == 0)
+    if (initialize && initialize(get_table) == 0) {
         dlclose(library);
+        library = NULL;
+    }
 }
 
 /* "d:name", of which `*name` is what follows the colon. */
@@ -181,6 +186,13 @@ static void pause_for(const char *milliseconds)
     nanosleep(&time, NULL);
 }
 
+static void unload(void)
+{
+    if (library)
+        dlclose(library);
+    library = NULL;
+}
+
 static void do_one(char *what)
 {
     char *colon = strchr(what, ':'), *rest = colon ? colon + 1 : what;
@@ -195,6 +207,8 @@ static void do_one(char *what)
         pthread_join(other, NULL);
     else if (strncmp(what, "name:", 5) == 0 && name_os_thread)
         name_os_thread((uint32_t)gettid(), rest);
+    else if (strcmp(what, "unload") == 0)
+        unload();
     else if (strncmp(what, "sleep:", 6) == 0)
         pause_for(rest);
     else if (strncmp(what, "threads:", 8) == 0)

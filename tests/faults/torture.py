@@ -34,6 +34,7 @@ Survived means all of this:
 
 The trials:
 
+- *any end*: forks, execs, dlclose, `_exit` and SIGKILL, in any order.
 - *kill*: SIGKILL at any moment, counted from the start or from when the file is there.
 - *failing allocation*: one allocation (malloc, calloc, realloc) fails, each time another of all that the command makes (the last
   column has their number).

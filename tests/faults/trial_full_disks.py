@@ -9,8 +9,8 @@ import resource
 import sqlite3
 import subprocess
 import time
-import unittest
 
+from disks import FullDisk
 from faults import COMMAND, leftovers, main, problem_of, run, trial, wait_until
 from formats import marks_csv, rapl, trace, tracked
 from marking import Marker
@@ -20,24 +20,6 @@ TRACKER_FAILED = 125
 
 # Writers that found a full disk try again after 50 ms.
 RETRY_SECONDS = 0.06
-
-
-class FullDisk:
-    """A file system of a few pages, unmounted at the end."""
-
-    def __init__(self, folder, size):
-        self.folder = folder / "disk"
-        self.folder.mkdir(exist_ok=True)
-        self.size = size
-
-    def __enter__(self):
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.size}", "none", self.folder], capture_output=True, text=True)
-        if done.returncode:
-            raise unittest.SkipTest(f"no file system can be mounted here: {done.stderr.strip()}")
-        return self.folder
-
-    def __exit__(self, *_):
-        subprocess.run(["umount", "-l", self.folder], check=True)
 
 
 def fill_some(disk, rounds):
