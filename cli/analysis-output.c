@@ -61,6 +61,7 @@ struct gput_summary_options analysis_summary_options(const struct arguments *arg
 {
     struct gput_summary_options options = gput_summary_options_default();
     options.all = arguments_have(arguments, OPTION_ALL);
-    options.width = is_for_a_terminal(arguments) ? screen_columns(STDOUT_FILENO) : 0;
+    options.width =
+        is_for_a_terminal(arguments) ? screen_columns(STDOUT_FILENO, REPORT_COLUMNS) : 0;
     return options;
 }

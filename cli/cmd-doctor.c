@@ -26,7 +26,7 @@ static int wrap(char **text, size_t *length, struct gput_error *error)
     FILE *file = open_memstream(&wrapped, length);
     if (!file)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    wrap_columns(file, *text, (int)screen_columns(STDOUT_FILENO));
+    wrap_columns(file, *text, (int)screen_columns(STDOUT_FILENO, 80));
     bool failed = fclose(file) != 0;
     free(*text);
     *text = wrapped;

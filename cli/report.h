@@ -27,6 +27,9 @@ int report_refuse_pickle(struct gput_error *error);
  */
 int report_check_output(const char *path, struct gput_error *error);
 
+/* Of reports for people where there is no terminal. */
+#define REPORT_COLUMNS 100
+
 /* Whether an output is a file: it is neither NULL nor "-". */
 bool report_is_file(const char *path);
 

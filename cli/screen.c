@@ -84,8 +84,8 @@ bool screen_takes_escapes(int fd)
     return isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-unsigned screen_columns(int fd)
+unsigned screen_columns(int fd, unsigned otherwise)
 {
     struct winsize size;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : otherwise;
 }

@@ -22,5 +22,5 @@ int screen_write(int fd, const char *bytes, size_t length, int stop_fd);
 /* True of a terminal that understands escape sequences (TERM). */
 bool screen_takes_escapes(int fd);
 
-/* The columns of a terminal, or what is usual elsewhere. */
-unsigned screen_columns(int fd);
+/* The columns of a terminal; `otherwise` elsewhere. */
+unsigned screen_columns(int fd, unsigned otherwise);

@@ -60,8 +60,10 @@ class Screen(CommandTest):
 
     def test_a_file_gets_the_names_as_they_are(self):
         self.record()
-        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", text=False)
+        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", "-f", "csv", text=False)
         self.assertIn(b"\033]0;title\007b", done.stdout)
+        done = self.run_command("sub-track", "analyze", "--tf", "t.csv", "--stf", "m.csv", text=False)
+        self.assertNotIn(b"\033", done.stdout)  # text may be shown by anything
 
     def test_the_command_and_the_processes_of_a_summary(self):
         hostile = self.folder / HOSTILE
