@@ -1,0 +1,142 @@
+/*
+ * The OMPT collector, whose sources are part of this program: it is started as OpenMP's runtimes do
+ * that, in a process of its own for each test.
+ */
+#include "regions_log.h"
+
+typedef void (*function)(void);
+
+union ompt_data {
+    uint64_t value;
+    void *pointer;
+};
+
+struct start_result {
+    int (*initialize)(function (*lookup)(const char *), int device, union ompt_data *data);
+    void (*finalize)(union ompt_data *data);
+    union ompt_data data;
+};
+
+struct start_result *ompt_start_tool(unsigned version, const char *runtime);
+
+enum { PARALLEL_BEGIN = 3, PARALLEL_END = 4, IMPLICIT_TASK = 7, WORK = 20, SYNC = 23 };
+enum { BEGIN = 1, END = 2 };
+
+static function callbacks[64];
+
+static int set_callback(int id, function callback)
+{
+    callbacks[id] = callback;
+    return 5; /* always */
+}
+
+static function find(const char *name)
+{
+    return strcmp(name, "ompt_set_callback") == 0 ? (function)set_callback : NULL;
+}
+
+static function find_nothing(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+static bool attach(void)
+{
+    struct start_result *result = ompt_start_tool(201811, "a runtime");
+    return result && result->initialize(find, 0, &result->data) == 1;
+}
+
+/* Not static: its name is that of the regions. */
+void omp_part_of_a_program(void);
+
+void omp_part_of_a_program(void) {}
+
+static void mark_a_parallel_region(void)
+{
+    void (*parallel_begin)(union ompt_data *, const void *, union ompt_data *, unsigned, int,
+        const void *) = (void (*)(union ompt_data *, const void *, union ompt_data *, unsigned, int,
+        const void *))callbacks[PARALLEL_BEGIN];
+    void (*parallel_end)(union ompt_data *, union ompt_data *, int, const void *) =
+        (void (*)(union ompt_data *, union ompt_data *, int, const void *))callbacks[PARALLEL_END];
+    void (*task)(int, union ompt_data *, union ompt_data *, unsigned, unsigned, int) =
+        (void (*)(int, union ompt_data *, union ompt_data *, unsigned, unsigned,
+            int))callbacks[IMPLICIT_TASK];
+    void (*work)(int, int, union ompt_data *, union ompt_data *, uint64_t, const void *) =
+        (void (*)(
+            int, int, union ompt_data *, union ompt_data *, uint64_t, const void *))callbacks[WORK];
+    void (*sync)(int, int, union ompt_data *, union ompt_data *, const void *) =
+        (void (*)(int, int, union ompt_data *, union ompt_data *, const void *))callbacks[SYNC];
+    union ompt_data parallel = {0}, none = {0};
+    task(BEGIN, NULL, &none, 1, 0, 1); /* the initial task */
+    parallel_begin(&none, NULL, &parallel, 2, 0, NULL);
+    task(BEGIN, &parallel, &none, 2, 0, 2);
+    work(1, BEGIN, &parallel, &none, 100, NULL);
+    work(1, END, &parallel, &none, 100, NULL);
+    sync(99, BEGIN, &parallel, &none, NULL);
+    sync(99, END, &parallel, &none, NULL);
+    task(END, NULL, &none, 2, 0, 2);
+    parallel_end(&parallel, &none, 0, NULL);
+}
+
+static void what_the_runtime_reports_is_nested(void **state)
+{
+    struct recorded recorded = record(*state, attach, mark_a_parallel_region);
+    assert_string_equal(recorded.text,
+        "+ompt:parallel/unknown +ompt:task/unknown +ompt:work/loop in unknown "
+        "-ompt:work/loop in unknown +ompt:sync/wait in unknown -ompt:sync/wait in unknown "
+        "-ompt:task/unknown -ompt:parallel/unknown ");
+    assert_int_equal(recorded.unmatched, 0);
+}
+
+static void mark_named_work(void)
+{
+    void (*work)(int, int, union ompt_data *, union ompt_data *, uint64_t, const void *) =
+        (void (*)(
+            int, int, union ompt_data *, union ompt_data *, uint64_t, const void *))callbacks[WORK];
+    for (int i = 0; i < 2; i++) {
+        work(2, BEGIN, NULL, NULL, 1, (const char *)omp_part_of_a_program);
+        work(2, END, NULL, NULL, 1, (const char *)omp_part_of_a_program);
+    }
+    work(2, END, NULL, NULL, 1, NULL);
+}
+
+static void a_region_has_the_name_of_its_function(void **state)
+{
+    struct recorded recorded = record(*state, attach, mark_named_work);
+    assert_non_null(strstr(recorded.text, "+ompt:work/sections in omp_part_of_a_program"));
+    assert_int_equal(recorded.starts, 2);
+    assert_int_equal(recorded.unmatched, 1);
+}
+
+static bool attach_without_callbacks(void)
+{
+    struct start_result *result = ompt_start_tool(201811, "an older one");
+    return result && result->initialize(find_nothing, 0, &result->data) == 1;
+}
+
+static void a_runtime_without_callbacks_goes_on_alone(void **state)
+{
+    assert_false(record_nothing(*state, attach_without_callbacks));
+}
+
+static void without_a_folder_the_runtime_goes_on_alone(void **state)
+{
+    unsetenv("GPUT_REGIONS_FOLDER");
+    assert_false(record_nothing(*state, attach));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            what_the_runtime_reports_is_nested, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            a_region_has_the_name_of_its_function, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            a_runtime_without_callbacks_goes_on_alone, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            without_a_folder_the_runtime_goes_on_alone, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
