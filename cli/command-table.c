@@ -79,9 +79,9 @@ static const struct command commands[] = {
         .summary = "Watch a process, or the machine, on the terminal.",
         .help =
             "Shows what a running process and its descendants use, or, without PID, the machine "
-            "and "
-            "all of its processes: each figure now, its peak and its last minute, GPUs, power, "
-            "and the processes, which can be sorted, folded, filtered and sent signals. '?' shows "
+            "and all of its processes. Each figure is there as it is now, with its peak and its "
+            "last minute, also of GPUs and of power. Processes can be sorted, folded, filtered and "
+            "sent signals. '?' shows "
             "the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the same of a "
             "command.",
         .options = live_options,
@@ -179,20 +179,19 @@ static const struct command commands[] = {
         .function = cmd_report,
         .usage = "[OPTIONS] SESSION...",
         .summary = "Show sessions in one HTML file, or export them.",
-        .help = "Writes an HTML file that shows what sessions used: curves of RAM, CPU, GPUs and "
-                "power, code blocks, processes, figures with their bounds and sources. It opens in "
-                "any browser and needs no network.\n"
-                "\n"
-                "A SESSION is a tracking file (.csv or .sqlite, also of the older Python package), "
-                "a sub-tracking file, results (a report in JSON, or what a killed session left), a "
-                "recording of power "
-                "(--energy-folder), a training profile of SageMaker Debugger, a profile of Python "
-                "(cProfile, pyinstrument), a trace of PyTorch's "
-                "profiler or in Chrome's format, or a folder of these. Results "
-                "and sub-tracking files belong to the only tracking file next to them, or to the "
-                "one whose name they continue. NAME=SESSION gives a session a name. Several whose "
-                "names or paths have different ranks (rank0=a.csv, run.r1.csv, rank2/t.csv) are "
-                "shown as the ranks of one job.",
+        .help =
+            "Writes an HTML file that shows what sessions used: curves of RAM, CPU, GPUs and "
+            "power, code blocks, processes, figures with their bounds and sources. It opens in "
+            "any browser and needs no network.\n"
+            "\nA SESSION is a tracking file (.csv or .sqlite, also of the older Python package), a "
+            "sub-tracking file, results (a report in JSON, or what a killed session left) or a "
+            "recording of power (--energy-folder). It may also be a training profile of SageMaker "
+            "Debugger, a profile of Python (cProfile, pyinstrument), a trace of PyTorch's profiler "
+            "or in Chrome's format, or a folder of these. Results "
+            "and sub-tracking files belong to the only tracking file next to them, or to the "
+            "one whose name they continue. NAME=SESSION gives a session a name. Several whose "
+            "names or paths have different ranks (rank0=a.csv, run.r1.csv, rank2/t.csv) are "
+            "shown as the ranks of one job.",
         .note = cmd_report_note,
         .options = report_options,
         .operands = {ARGUMENT_FILE, 1, -1},
@@ -521,10 +520,10 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] TRACE...",
         .summary = "Show why GPU streams were idle.",
         .help =
-            "Shows the gaps between the activities of each stream, by cause: host wait (the "
-            "next activity was launched after the previous one had ended), kernel wait (a gap "
-            "of up to 30 ns, the delay between kernels), other (it was launched in time, but "
-            "waited for something else), unknown (the trace has no launch time). Where no GPU was "
+            "Shows the gaps between the activities of each stream, by cause. Host wait: the next "
+            "activity was launched after the previous one had ended. Kernel wait: a gap of up to "
+            "30 ns, the delay between kernels. Other: it was launched in time, but waited for "
+            "something else. Unknown: the trace has no launch time. Where no GPU was "
             "used, it shows the time between operators for each thread, and how much of it was "
             "data loading.",
         .options = profile_kineto_options,
@@ -557,10 +556,11 @@ static const struct command commands[] = {
         .summary = "Merge recordings into one timeline.",
         .help =
             "Puts recordings on one timeline that Perfetto (ui.perfetto.dev) and chrome://tracing "
-            "open: training profiles of SageMaker Debugger (a folder that contains \"system\" or "
-            "\"framework\"), traces of PyTorch's profiler, one file per rank, any other trace in "
-            "Chrome's format, optionally compressed with gzip or Zstandard, and gpu-tracker's own "
-            "tracking and sub-tracking files. A folder that is not a training profile stands for "
+            "open. They are training profiles of SageMaker Debugger (a folder that contains "
+            "\"system\" or \"framework\"), traces of PyTorch's profiler, one file per rank, and "
+            "any other trace in Chrome's format. Traces may be compressed with gzip or Zstandard. "
+            "gpu-tracker's own tracking and sub-tracking files go onto it, too. A folder that is "
+            "not a training profile stands for "
             "all trace "
             "files in it.\n"
             "\n"

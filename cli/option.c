@@ -25,12 +25,13 @@ static const struct option options[OPTION_COUNT] = {
                 "what the name of the output says, else to 'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
-        .help = "File format of the output. 'summary' is about ten lines for people, 'text' the "
-                "report of the older gpu_tracker, 'full' every figure with its source, 'json' the "
-                "same for programs, 'pickle' a stopped Tracker, which the Python package loads "
-                "(with -o only), 'prometheus' metrics for a textfile collector. Defaults to 'text' "
-                "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
-                "file's extension (.json, .pkl, .prom), else 'full'."},
+        .help =
+            "File format of the output. 'summary' is about ten lines for people, 'text' the report "
+            "of the older gpu_tracker, 'full' every figure with its source. 'json' is the same for "
+            "programs, 'pickle' a stopped Tracker, which the Python package loads (with -o only). "
+            "'prometheus' is metrics for a textfile collector. Defaults to 'text' "
+            "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
+            "file's extension (.json, .pkl, .prom), else 'full'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
         .help = "Print no report on the screen; -o still writes its file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
@@ -72,8 +73,8 @@ static const struct option options[OPTION_COUNT] = {
                 "counters (instructions, cycles, cache misses)."},
     [OPTION_TORCH_TRACE] = {0, "torch-trace", ARGUMENT_TEXT, "trace", .newer = true,
         .repeatable = true,
-        .help = "Have PyTorch's profiler trace the command while it runs, without changing it: "
-                "2s@60s is two seconds, a minute after the start; 5steps@100 is five steps of the "
+        .help = "Have PyTorch's profiler trace the command while it runs, without changing it. "
+                "2s@60s is two seconds, a minute after the start. 5steps@100 is five steps of the "
                 "optimizer, from step 100 on. Ranks begin together. May be given several times."},
     [OPTION_TORCH_TRACE_FILE] = {0, "torch-trace-file", ARGUMENT_FILE, "timeline", .newer = true,
         .help = "The file for the traces of --torch-trace, with the samples, as one timeline "
@@ -130,9 +131,9 @@ static const struct option options[OPTION_COUNT] = {
                 "'adaptive': when they may have changed, at a bounded cost; 'exact': at every "
                 "sample; 'totals': never of a process that is alone. Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
-        .help = "Report each process individually, also those too short-lived to be sampled: as a "
-                "tree after the text, as \"processes\" in JSON, and as the table "
-                "\"process_data\" of an .sqlite tracking file."},
+        .help = "Report each process individually, also those too short-lived to be sampled. They "
+                "are a tree after the text, \"processes\" in JSON, and the table \"process_data\" "
+                "of an .sqlite tracking file."},
     [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .newer = true,
         .help = "As --processes, with the command line of each process. Command lines may contain "
                 "secrets."},
@@ -230,7 +231,7 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_COMPARISON_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text json csv pickle svg pdf png",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
-                "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
+                "older gpu_tracker printed. 'json', 'csv' and 'pickle' (which the Python package "
                 "loads) have every figure, 'svg', 'pdf' and 'png' are a picture of the main ones. "
                 "Defaults to what the name of the output says (.json, .csv, .pkl, .svg, .pdf, "
                 ".png), else to 'summary' on a terminal and elsewhere to 'text'."},
@@ -248,9 +249,9 @@ static const struct option options[OPTION_COUNT] = {
                 "code_block_name, position (0 start, 1 stop) and timestamp, in SQLite in a table "
                 "\"data\". Without it the session as a whole is analyzed."},
     [OPTION_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,
-        .help = "Also show percentiles (p50, p95, p99), the self time of each code block (without "
-                "the blocks called inside it), and what the kernel counted in its calls (CPU time, "
-                "page faults, peak RSS) if the sub-tracking file has it."},
+        .help = "Also show percentiles (p50, p95, p99), and the self time of each code block: "
+                "without the blocks called inside it. If the sub-tracking file has it, also what "
+                "the kernel counted in its calls (CPU time, page faults, peak RSS)."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread source domain category rank",
         .newer = true,
         .help =
@@ -301,15 +302,14 @@ static const struct option options[OPTION_COUNT] = {
             "report.html, for other formats to the standard output or the folder report-csv."},
     [OPTION_REPORT_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "html json csv speedscope collapsed", .newer = true,
-        .help = "What to write: 'html' the page; 'json' all that it shows, 'csv' the same as a "
-                "folder with a file for each table; code blocks and events as stacks for "
-                "'speedscope', or 'collapsed', a line a stack with its microseconds. Defaults to "
+        .help = "What to write: 'html' the page, 'json' all that it shows, 'csv' the same as a "
+                "folder with a file for each table. 'speedscope' and 'collapsed' (a line a stack "
+                "with its microseconds) are code blocks and events as stacks. Defaults to "
                 "html."},
     [OPTION_PERFETTO] = {0, "perfetto", ARGUMENT_NONE, .newer = true,
-        .help =
-            "Merge the sessions to one timeline (see 'gpu-tracker timeline merge') and serve it to "
-            "the viewer at ui.perfetto.dev: prints the address for a browser on this machine, "
-            "and ends when the timeline was fetched. -o keeps it in a file."},
+        .help = "Merge the sessions to one timeline (see 'gpu-tracker timeline merge') and serve "
+                "it to the viewer at ui.perfetto.dev. Prints the address for a browser on this "
+                "machine, and ends when the timeline was fetched. -o keeps it in a file."},
     [OPTION_REPORT_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .repeatable = true,
         .help = "A sub-tracking file (.csv, .sqlite or .gputblocks) with the code blocks of the "
                 "session. Can be given several times: all belong to the only session, or each to "
@@ -394,13 +394,13 @@ static const struct option options[OPTION_COUNT] = {
         .help = "The ranges of percent to count, both ends included; a reading counts for the "
                 "first range that contains it. Defaults to 90-100,10-90,0-10."},
     [OPTION_AT] = {0, "at", ARGUMENT_TEXT, "moments", .repeatable = true, .newer = true,
-        .help = "Instead of rows, sum up the events that contain these moments (microseconds since "
-                "the epoch; separate several by commas): by process as a share of the largest, by "
-                "metric, and by training phase."},
+        .help = "Instead of rows, sum up the events that contain these moments: by process as a "
+                "share of the largest, by metric, and by training phase. Moments are microseconds "
+                "since the epoch; separate several by commas."},
     [OPTION_BETWEEN] = {0, "between", ARGUMENT_TEXT, "intervals", .repeatable = true, .newer = true,
-        .help = "Instead of rows, sum up the events, except steps, that overlap these intervals "
-                "(from-to in microseconds since the epoch; separate several by commas): by process "
-                "and by metric, as shares of the largest."},
+        .help = "Instead of rows, sum up the events, except steps, that overlap these intervals: "
+                "by process and by metric, as shares of the largest. Intervals are from-to in "
+                "microseconds since the epoch; separate several by commas."},
     [OPTION_SORT] = {0, "sort", ARGUMENT_WORD, "order", "tottime cumtime pcalls ncalls",
         .newer = true,
         .help = "Sort functions by 'tottime', 'cumtime', 'pcalls' or 'ncalls'. "
