@@ -100,6 +100,12 @@ class SameFile(CommandTest):
         self.assertNotRegex(done.stderr, "same file")
 
 
+class OlderForm(CommandTest):
+    def test_takes_no_notice_of_the_name(self):
+        self.run_command("-e", "true", "-o", "x.json")
+        self.assertTrue((self.folder / "x.json").read_text().startswith("Max RAM:"))
+
+
 class WithoutEnd(CommandTest):
     def test_no_file_is_read_that_cannot_be_one(self):
         """Nor does it take the memory of the machine to find out."""
