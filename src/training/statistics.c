@@ -67,13 +67,16 @@ struct figure_summary figure_set_summarize(struct figure_set *figures)
     return sorted.summary;
 }
 
-void figure_summary_add_columns(struct gput_table *table, const char *prefix, const char *suffix)
+void figure_summary_add_columns(
+    struct gput_table *table, const char *prefix, const char *suffix, const char *unit)
 {
     static const char *const what[] = {"mean", "min", "max", "p50", "p95", "p99"};
     for (size_t i = 0; i < sizeof what / sizeof *what; i++) {
         char name[64];
         snprintf(name, sizeof name, "%s_%s%s", prefix, what[i], suffix);
         table_add_column(table, name, GPUT_COLUMN_DOUBLE);
+        if (unit)
+            table_set_unit(table, unit);
     }
 }
 

@@ -38,7 +38,8 @@ void figure_set_finish(struct figure_set *figures);
 struct figure_summary figure_set_summarize(struct figure_set *figures);
 
 /* The columns PREFIX_mean…, _min…, _max…, _p50…, _p95…, _p99… with `suffix` at their ends. */
-void figure_summary_add_columns(struct gput_table *table, const char *prefix, const char *suffix);
+void figure_summary_add_columns(
+    struct gput_table *table, const char *prefix, const char *suffix, const char *unit);
 
 /* Their cells. */
 void figure_summary_put(struct gput_table *table, const struct figure_summary *summary);

@@ -158,7 +158,7 @@ int profile_steps(struct profile_frame *frame, const struct gput_profile_options
     struct lines lines = {0};
     struct gput_table *table = tables_add(tables, "steps");
     table_add_column(table, keys[options->by], GPUT_COLUMN_TEXT);
-    figure_summary_add_columns(table, "duration", "_us");
+    figure_summary_add_columns(table, "duration", "_us", NULL);
     int code = step_index_make(&index, frame, error);
     if (code == GPUT_OK)
         code = row_sorter_create(&memory, &order, &members, error);

@@ -214,6 +214,16 @@ static int in_order(const void *left, const void *right)
     return order != 0 ? order : (a->key.phase > b->key.phase) - (a->key.phase < b->key.phase);
 }
 
+/* All but those of the network are percentages; NULL: these are among them. */
+static const char *unit_of(const struct lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        if (strcmp(resources[lines->all[i].key.resource], "network") == 0)
+            return NULL;
+    }
+    return "percent";
+}
+
 static void put_lines(const struct gput_profile_options *options,
     const struct phase_intervals *intervals, struct lines *lines, struct gput_table *table)
 {
@@ -248,7 +258,6 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     if (options->by_phase)
         table_add_column(table, "Training_phase", GPUT_COLUMN_TEXT);
     table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
-    figure_summary_add_columns(table, "utilization", "");
     int code = options->by_phase ? phase_moments_make(frame, options, &moments, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = row_sorter_create(&memory, &order, &members, error);
@@ -260,8 +269,10 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
         code = summarize(members, &lines, error);
     if (code == GPUT_OK && lines.count == 0)
         code = say_that_none(options, "the system", error);
-    if (code == GPUT_OK)
+    if (code == GPUT_OK) {
+        figure_summary_add_columns(table, "utilization", "", unit_of(&lines));
         put_lines(options, &moments.intervals, &lines, table);
+    }
     free(lines.all);
     row_sorter_destroy(members);
     phase_moments_finish(&moments);
