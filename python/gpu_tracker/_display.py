@@ -4,6 +4,7 @@ import math
 from html import escape
 
 from . import _frame
+from ._picture import curves as curves_picture
 from ._picture import session
 
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit;margin:2px 0 8px"
@@ -18,6 +19,8 @@ _MAIN = {
     "combined_n_threads": "Threads",
 }
 _MAX_ROWS = 20
+# Columns of a native session's samples that a picture shows.
+_CURVES = ((1, "ram", "RAM", "bytes"), (2, "gpu_ram", "GPU RAM", "bytes"), (3, "cpu", "CPU", "percent"), (4, "gpu", "GPU", "percent"))
 
 
 def size(value):
@@ -73,11 +76,12 @@ def _page(*parts):
 # ---- A tracker ----
 
 
-def tracker_html(details, tracking_file):
-    """details: of a tracker that was stopped; tracking_file: None, or a path from which the curves are read."""
+def tracker_html(details, tracking_file, samples=()):
+    """details: of a tracker that was stopped; tracking_file: None, or a path from which the curves are read; samples: those that
+    were kept without one."""
     curves = recorded_curves(tracking_file)
     if not curves:
-        return _page(_table(("What", "Figure"), tracker_rows(details)))
+        return _page(_table(("What", "Figure"), tracker_rows(details)), kept_curves(samples))
     with _frame.sessions_of_tracker(tracking_file, details) as sessions:
         return _page(_table(("What", "Figure"), tracker_rows(details)), curves, _frame.charts(sessions))
 
@@ -116,6 +120,16 @@ def recorded_curves(tracking_file):
         return session(tracking_file)
     except (OSError, ValueError):
         return ""
+
+
+def kept_curves(samples):
+    """A picture of what was used; none where too few samples are known."""
+    lines = []
+    for column, chart, label, unit in _CURVES:
+        points = [(sample[0] - samples[0][0], sample[column]) for sample in samples if sample[column] == sample[column]]
+        if len(points) > 2 and any(value for _, value in points):
+            lines.append((chart, label, unit, *zip(*points)))
+    return curves_picture(lines, is_small=False) if lines else ""
 
 
 # ---- An analysis ----

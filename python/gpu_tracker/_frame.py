@@ -43,13 +43,15 @@ def page_of(sessions, **options):
             return file.read(), warnings
 
 
-def frame(page, most=_MAX_OF_REPORT):
-    """A frame with the page; "" where it would be larger than that."""
+def frame(page, untrusted, most=_MAX_OF_REPORT, name="report"):
+    """A frame with the page; "" where it would be larger than that. untrusted: what viewers show that strip the frame; it covers
+    that text. name: "charts" begins at the charts."""
     packed = gzip.compress(page.encode("utf-8", "surrogateescape"), 9, mtime=0)
     if len(packed) * 4 / 3 > most:
         return ""
     text = _LOADER.format(page=base64.b64encode(packed).decode())
-    return f'<iframe title="gpu-tracker report" sandbox="allow-scripts" loading="lazy" style="{_STYLE}" srcdoc="{escape(text)}"></iframe>'
+    content = f'<iframe title="gpu-tracker report" name="{name}" sandbox="allow-scripts" loading="lazy" style="{_STYLE}" srcdoc="{escape(text)}"></iframe>'
+    return f'<div style="display:grid"><div style="grid-area:1/1">{untrusted}</div>{content}</div>'
 
 
 def charts(sessions, marks=()):
@@ -59,5 +61,5 @@ def charts(sessions, marks=()):
         page, _ = page_of(sessions, marks=list(marks))
     except (OSError, ValueError, RuntimeError):
         return ""
-    content = frame(page, _MAX_OF_DISPLAY)
+    content = frame(page, "Charts are shown here once the notebook is trusted.", _MAX_OF_DISPLAY, "charts")
     return f'<details><summary style="cursor:pointer">Charts to zoom into</summary>{content}</details>' if content else ""

@@ -10,12 +10,12 @@ from . import _native
 _SMALL = {"width_mm": 95.0, "height_mm": 30.0}
 
 
-def curves(lines):
-    """A small picture over one axis of time.
+def curves(lines, is_small=True):
+    """A picture over one axis of time.
 
     lines: (chart, label, unit, seconds, values) each.
     """
-    svg, _ = _native.plot((), curves=lines, is_inline=True, **_SMALL)
+    svg, _ = _native.plot((), curves=lines, is_inline=True, **(_SMALL if is_small else {}))
     return image(svg)
 
 

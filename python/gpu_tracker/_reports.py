@@ -94,12 +94,8 @@ class Report:
         self.html = html
 
     def _repr_html_(self):
-        content = frame(self.html)
-        if not content:
-            return "<div>This report is too large for a notebook: <code>save()</code> writes it to a file.</div>"
-        # The frame covers the text. Viewers that do not trust the notebook strip the frame.
-        text = "<div style=\"grid-area:1/1\">A report is shown here once the notebook is trusted; <code>save()</code> writes it to a file.</div>"
-        return f'<div style="display:grid">{text}{content}</div>'
+        content = frame(self.html, "A report is shown here once the notebook is trusted; <code>save()</code> writes it to a file.")
+        return content or "<div>This report is too large for a notebook: <code>save()</code> writes it to a file.</div>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file."""

@@ -38,6 +38,8 @@ _DISPLAY_TOO_EARLY = (
 # The part of a report that `str` and `to_json` give, as in the older package; `report` and `details` have the rest.
 # Another tracker may take the same name at the same time.
 _MAX_NAME_TRIES = 100
+# For the curves of notebooks, without a tracking file: 100 kB at most.
+_KEPT_SAMPLES = 2048
 _SECTIONS = ("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time")
 
 _USAGE_CLASSES = (
@@ -189,6 +191,7 @@ class Tracker:
         self._has_processes = options["processes"] and not own_process
         self._is_one_of_many = _name_files(options)
         self._tracking_file = options["tracking_file"] and os.path.abspath(options["tracking_file"])
+        self._keeps_samples = not own_process and not self._tracking_file
         if own_process:
             from ._own_process import OwnProcessSession
 
@@ -196,11 +199,14 @@ class Tracker:
             warnings = _create_session(options).take_warnings()
             self._session = OwnProcessSession(options, warnings, n_join_attempts, join_timeout)
         else:
+            if self._keeps_samples:
+                options["keep_samples"] = _KEPT_SAMPLES
             self._session = self._create_session(options)
         self._warn()
 
     # The class's, for trackers from older pickles.
     _tracking_file = None
+    _samples = ()
 
     def _create_session(self, options):
         """For one of many ranks a tracking file that is taken is no error: it gets the next free name."""
@@ -291,6 +297,7 @@ class Tracker:
         report = self._session.empty_report if self._is_gone else self._session.report
         if not self._is_gone:
             self._processes = self._read_processes()
+            self._samples = self._session.samples() if self._keeps_samples else ()
         self._report = json.loads(report(_native.JSON))
         self._report_text = report(_native.FULL)
 
@@ -344,13 +351,13 @@ class Tracker:
         return _first_sections(self.report())
 
     def _repr_html_(self):
-        """For notebooks: the main figures, and curves if there is a tracking file. None until tracking completes: they show
+        """For notebooks: the main figures and curves. Charts to zoom into if there is a tracking file. None until tracking completes: they show
         the state then."""
         if self.resource_usage is None or self._report is None:
             return None
         from ._display import tracker_html
 
-        return tracker_html(self._report, self._tracking_file)
+        return tracker_html(self._report, self._tracking_file, self._samples)
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """`resource_usage` as a dictionary, ready for `json.dumps`."""

@@ -49,7 +49,7 @@ PyObject *native_call_end(struct native_call *call, PyObject *result);
 
 /* ---- Samples ---- */
 
-/* RAM and GPU RAM over time, from the sampling thread. Bounded: when full, neighbours become one,
+/* Main figures over time, from the sampling thread. Bounded: when full, neighbours become one,
  * the higher figures of both, so that no peak is lost. The first and the last stay as they are:
  * what was used before and after. */
 struct native_samples {
@@ -57,8 +57,9 @@ struct native_samples {
     struct native_sample {
         double seconds; /* since the epoch */
         double ram_bytes;
-        double gpu_ram_bytes;    /* NaN: not to be had */
-        double device_ram_bytes; /* of all GPUs, in use by anybody; NaN likewise */
+        double gpu_ram_bytes; /* NaN: not to be had, as of all below */
+        double cpu_percent, gpu_percent;
+        double device_ram_bytes; /* of all GPUs, in use by anybody */
     } first, last, *items;       /* items: those between */
     size_t capacity;             /* items at most: even, set before the first is added */
     size_t added;                /* samples ever */

@@ -20,6 +20,8 @@ static void merge(struct native_sample *into, const struct native_sample *other)
 {
     into->ram_bytes = fmax(into->ram_bytes, other->ram_bytes);
     into->gpu_ram_bytes = fmax(into->gpu_ram_bytes, other->gpu_ram_bytes);
+    into->cpu_percent = fmax(into->cpu_percent, other->cpu_percent);
+    into->gpu_percent = fmax(into->gpu_percent, other->gpu_percent);
     into->device_ram_bytes = fmax(into->device_ram_bytes, other->device_ram_bytes);
 }
 
@@ -60,6 +62,8 @@ void native_samples_add(struct native_samples *samples, const struct gput_sample
         .seconds = (double)sample->time_ns / 1e9,
         .ram_bytes = sample->values[GPUT_COMBINED_RAM],
         .gpu_ram_bytes = sample->values[GPUT_COMBINED_GPU_RAM],
+        .cpu_percent = sample->values[GPUT_CPU_COMBINED_SUM],
+        .gpu_percent = sample->values[GPUT_GPU_SUM_UTILIZATION],
         .device_ram_bytes = sample->values[GPUT_SYSTEM_GPU_RAM],
     };
     pthread_mutex_lock(&samples->lock);
@@ -96,8 +100,9 @@ PyObject *native_samples_list(struct native_samples *samples)
     PyObject *list = PyList_New(0);
     for (size_t i = 0; i < count && list; i++) {
         const struct native_sample *sample = &copy[i];
-        PyObject *item = Py_BuildValue("dddd", sample->seconds, sample->ram_bytes,
-            sample->gpu_ram_bytes, sample->device_ram_bytes);
+        PyObject *item =
+            Py_BuildValue("dddddd", sample->seconds, sample->ram_bytes, sample->gpu_ram_bytes,
+                sample->cpu_percent, sample->gpu_percent, sample->device_ram_bytes);
         if (!item || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
         Py_XDECREF(item);

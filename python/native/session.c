@@ -333,8 +333,9 @@ static PyMethodDef session_methods[] = {
     {"address", session_address, METH_NOARGS, "Where metrics are served, or None."},
     {"take_warnings", session_collect_warnings, METH_NOARGS, "Warnings since the last call."},
     {"samples", session_samples, METH_NOARGS,
-        "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes) of main and its descendants, in "
-        "order of time. The first, "
+        "With keep_samples=N: (seconds, RAM bytes, GPU RAM bytes, CPU percent, GPU percent, bytes "
+        "in use "
+        "on all GPUs), in order of time. The first, "
         "the last, and at most N between: where there were more, the highest of neighbours."},
     {NULL, NULL, 0, NULL},
 };

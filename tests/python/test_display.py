@@ -78,6 +78,19 @@ class Display(package.PackageTest):
         self.assertIn("RAM, peak", again._repr_html_())
         self.assertGreater(len(held), 0)
 
+    def test_a_tracker_without_a_file_shows_curves_that_it_kept(self):
+        tracker = gpu_tracker.Tracker(sleep_time=0.01, disable_logs=True)
+        with tracker:
+            held = bytearray(60_000_000)
+            while len(tracker._session.samples()) < 5:
+                time.sleep(0.01)
+        html = tracker._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        self.assertRegex(html, 'alt="RAM(, [^"]*)? over [0-9.]+ m?s, at most [0-9.]+ MB')
+        self.assertNotIn("<iframe", html)
+        self.assertIn("RAM, peak", pickle.loads(pickle.dumps(tracker))._repr_html_())
+        self.assertGreater(len(held), 0)
+
     def test_a_tracker_whose_file_is_gone_shows_its_figures(self):
         path = self.folder / "t.csv"
         with gpu_tracker.Tracker(sleep_time=0.02, tracking_file=str(path), disable_logs=True) as tracker:
@@ -110,7 +123,8 @@ class Display(package.PackageTest):
         self.assertEqual(shown.sessions[0]["calls"]["names"], ["train"])
         report = gpu_tracker.report(files[0])
         self.assertEqual(page_in(report._repr_html_()), report.html)
-        self.assertIn("once the notebook is trusted", re.sub("<iframe.*</iframe>", "", report._repr_html_()))
+        for display in html, report._repr_html_():
+            self.assertIn("once the notebook is trusted", re.sub("<iframe.*</iframe>", "", display))
         report.save(self.folder / "y.html")
         self.assertEqual((self.folder / "y.html").read_text(), report.html)
 

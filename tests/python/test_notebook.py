@@ -454,7 +454,7 @@ class Samples(package.PackageTest):
         del block
         session.stop()
         samples = session.samples()
-        self.assertEqual(samples[0], first)
+        self.assertEqual(samples[0][:3], first[:3])
         self.assertLessEqual(len(samples), 8)
         self.assertEqual(samples, sorted(samples))
         mb = [ram / 2**20 for _, ram, *_ in samples]

@@ -26,7 +26,7 @@ async function start(): Promise<void> {
         place.append(app.node);
         window.gputReport = Object.freeze(app.debug);
         // A frame in a notebook is below the main figures, and shows the charts first.
-        if (window.parent !== window) scrollTo(0, document.querySelector<HTMLElement>(".over-time")?.offsetTop ?? 0);
+        if (window.name === "charts") requestAnimationFrame(() => scrollTo(0, document.querySelector<HTMLElement>(".over-time")?.offsetTop ?? 0));
     } catch (error) {
         replaceChildren(place, notice(`This report cannot be read: ${error instanceof Error ? error.message : String(error)}.`));
         throw error;

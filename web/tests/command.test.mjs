@@ -67,7 +67,8 @@ const python = (code, page) => spawnSync("python3", ["-c", code], { env: { ...pr
 const NOTEBOOK = `
 import gpu_tracker
 html = gpu_tracker.SubTrackingAnalyzer("frame.csv", None)._repr_html_()
-open("notebook.html", "w").write("<!doctype html><meta charset=utf-8>" + html)
+report = gpu_tracker.report("frame.csv")._repr_html_()
+open("notebook.html", "w").write("<!doctype html><meta charset=utf-8>" + html + report)
 `;
 
 test("draws charts in a frame of a notebook, which may do nothing else", { skip: options.skip || (!existsSync(join(PACKAGE, "gpu_tracker")) && "no Python package was built") }, async () => {
@@ -82,8 +83,20 @@ test("draws charts in a frame of a notebook, which may do nothing else", { skip:
     await page.goto(pathToFileURL(join(browser.folder, "notebook.html")).href);
     assert.equal(await page.locator("img").evaluate((image) => image.naturalWidth > 100), true);
     await page.click("summary");
-    const frame = page.frameLocator("iframe");
+    const frame = page.frameLocator("details iframe");
     await frame.locator("main h1").waitFor();
+    // Below the main figures it begins with the charts; a report that was asked for begins with its title.
+    const top = async (locator) => {
+        await page.locator(locator).scrollIntoViewIfNeeded();
+        const body = page.frameLocator(locator).locator("body");
+        await body.locator("main h1").waitFor();
+        return body.evaluate(async (_, isScrolled) => {
+            while (isScrolled && scrollY === 0) await new Promise((done) => setTimeout(done, 20));
+            return scrollY;
+        }, locator.startsWith("details"));
+    };
+    assert.ok((await top("details iframe")) > 0);
+    assert.equal(await top("body > div > iframe"), 0);
     assert.equal(await frame.locator("body").evaluate(() => origin), "null");
     const chart = await frame.locator("body").evaluate(() => window.gputReport.charts().find(({ id }) => id.startsWith("ram:")));
     assert.equal(chart.lines.find(({ id }) => id === "combined_ram").max, Math.round(Math.max(...ramOf(csv))));
