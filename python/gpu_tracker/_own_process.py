@@ -31,8 +31,9 @@ _OPTIONS = {
     "textfile_folder": "--textfile",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
-# A shell starts the command in the background and ends, so that it is no child of the program, and not counted.
-_DETACH = '"$@" </dev/null >/dev/null & echo $!'
+# A shell starts the command in the background and ends, so that it is no child of the program, and not counted. The command waits for
+# a line: the shell has to be gone, or it would be seen as a child of the program.
+_DETACH = 'exec 3<&0; (read -r _ <&3; exec "$@" 3<&- </dev/null) >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
 
 
@@ -95,15 +96,7 @@ class OwnProcessSession:
             pid = _own_number(procfs)
         if not os.path.exists(f"{procfs}/{pid}"):
             raise ProcessLookupError(3, os.strerror(3))
-        with self._begin_files() as log:
-            done = subprocess.run(
-                ["/bin/sh", "-c", _DETACH, "sh", *self._command(pid)],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C in the terminal is not for it
-                check=True,
-            )
-        self._open(int(done.stdout))
+        self._open(self._start(pid))
         end = time.monotonic() + _BEGIN_SECONDS
         while not os.path.exists(self._so_far):
             if not self._is_alive() and not os.path.exists(self._report_file):
@@ -113,6 +106,25 @@ class OwnProcessSession:
                 self._close()
                 raise RuntimeError(f"The tracking process did not begin within {_BEGIN_SECONDS} seconds.")
             time.sleep(0.001)
+
+    def _start(self, pid):
+        """The pid of the tracking process."""
+        waits, goes = os.pipe()
+        try:
+            with self._begin_files() as log:
+                done = subprocess.run(
+                    ["/bin/sh", "-c", _DETACH, "sh", *self._command(pid)],
+                    stdin=waits,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    start_new_session=True,  # Ctrl-C in the terminal is not for it
+                    check=True,
+                )
+            os.write(goes, b"\n")
+        finally:
+            os.close(waits)
+            os.close(goes)
+        return int(done.stdout)
 
     def _begin_files(self):
         """Gives the log, open."""
