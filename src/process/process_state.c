@@ -16,16 +16,16 @@
  */
 // clang-format off
 static const unsigned char transitions[PROCESS_STATES][PROCESS_INPUTS] = {
-/*                     scan or reading                    event                                     exit record              */
-/*                     runs      leader exited  dead      fork      exec      exit      thread exit last      last of thread settled */
-    [FOUND]         = {RUNNING,  LEADER_EXITED, DEAD,     RUNNING,  FOUND,    FOUND,    FOUND,      FOUND,    FOUND,         FOUND},
-    [RUNNING]       = {RUNNING,  LEADER_EXITED, DEAD,     RUNNING,  RUNNING,  EXITED,   RUNNING,    RECORDED, COMPLETE,      RUNNING},
-    [LEADER_EXITED] = {RUNNING,  LEADER_EXITED, DEAD,     LEADER_EXITED, RUNNING, EXITED,  EXITED,     RECORDED, COMPLETE,      LEADER_EXITED},
-    [RECORDED]      = {RECORDED, RECORDED,      COMPLETE, RECORDED, RECORDED, COMPLETE, RECORDED,   RECORDED, COMPLETE,      RECORDED},
-    [EXITED]        = {RUNNING,  LEADER_EXITED, DEAD,     EXITED,   RUNNING,  EXITED,   EXITED,     COMPLETE, COMPLETE,      EXITED},
-    [DEAD]          = {DEAD,     DEAD,          DEAD,     DEAD,     RUNNING,  DEAD,     DEAD,       COMPLETE, COMPLETE,      FINAL},
-    [COMPLETE]      = {COMPLETE, COMPLETE,      COMPLETE, COMPLETE, COMPLETE, COMPLETE, COMPLETE,   COMPLETE, COMPLETE,      FINAL},
-    [FINAL]         = {FINAL,    FINAL,         FINAL,    FINAL,    FINAL,    FINAL,    FINAL,      FINAL,    FINAL,         FINAL},
+/*                     scan or reading                    event                                          exit record                             */
+/*                     runs      leader exited  dead      fork           exec      exit      thread exit last      last of thread settled        */
+    [FOUND]         = {RUNNING,  LEADER_EXITED, DEAD,     RUNNING,       FOUND,    FOUND,    FOUND,      FOUND,    FOUND,         FOUND},
+    [RUNNING]       = {RUNNING,  LEADER_EXITED, DEAD,     RUNNING,       RUNNING,  EXITED,   RUNNING,    RECORDED, COMPLETE,      RUNNING},
+    [LEADER_EXITED] = {RUNNING,  LEADER_EXITED, DEAD,     LEADER_EXITED, RUNNING,  EXITED,   EXITED,     RECORDED, COMPLETE,      LEADER_EXITED},
+    [RECORDED]      = {RECORDED, RECORDED,      COMPLETE, RECORDED,      RECORDED, COMPLETE, RECORDED,   RECORDED, COMPLETE,      RECORDED},
+    [EXITED]        = {RUNNING,  LEADER_EXITED, DEAD,     EXITED,        RUNNING,  EXITED,   EXITED,     COMPLETE, COMPLETE,      EXITED},
+    [DEAD]          = {DEAD,     DEAD,          DEAD,     DEAD,          RUNNING,  DEAD,     DEAD,       COMPLETE, COMPLETE,      FINAL},
+    [COMPLETE]      = {COMPLETE, COMPLETE,      COMPLETE, COMPLETE,      COMPLETE, COMPLETE, COMPLETE,   COMPLETE, COMPLETE,      FINAL},
+    [FINAL]         = {FINAL,    FINAL,         FINAL,    FINAL,         FINAL,    FINAL,    FINAL,      FINAL,    FINAL,         FINAL},
 };
 // clang-format on
 

@@ -125,9 +125,9 @@ static void put_threads(struct sampler *sampler, unsigned ours)
     uint64_t main = 0, descendants = 0;
     for (size_t i = 0; i < sampler->tree.count; i++) {
         const struct process *process = sampler->tree.processes[i];
-        if (process_is_zombie(process))
-            continue;
-        *(process->is_main ? &main : &descendants) += process_thread_count(process);
+        uint64_t *count = process->is_main ? &main : &descendants;
+        if (!process_is_zombie(process))
+            *count += process_thread_count(process);
     }
     main -= ours < main ? ours : main;
     sampler->snapshot.sample.values[GPUT_MAIN_THREADS] = (double)main;

@@ -160,13 +160,8 @@ bool sinks_close(struct sinks *sinks, const struct sink_end *end)
 
 uint64_t sinks_rows_lost(const struct sinks *sinks)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i < sinks->count; i++) {
-        const struct sink *sink = sinks->sinks[i];
-        if (sink->class == &sink_tracking)
-            count += sink->items_lost + sink_writer_rows_lost(sink->writer);
-    }
-    return count;
+    const struct sink *tracking = sinks_find(sinks, &sink_tracking);
+    return tracking ? tracking->items_lost + sink_writer_rows_lost(tracking->writer) : 0;
 }
 
 void sinks_bytes(
