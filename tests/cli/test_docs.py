@@ -23,7 +23,7 @@ STANDS_FOR = [
     (r"_4711\b", "_kept"), (r"\b4711\b", "$PID"), (r"--for 60\b", "--for 0.1"), (r"attach \$PID", "attach --for 0.1 $PID"),
     (r"merge --steps 10-12", "merge --steps 1-2"), (r"--steps 3-4 -o", "--steps 3 -o"),
     (r"--start 2 --end 6 ", ""),
-    (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bserve$", "serve --listen 127.0.0.1:0"),
+    (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bgpu-tracker serve\b(?!.*--listen)", r"\g<0> --listen 127.0.0.1:0"),
     (r"\bgpu-tracker live\b[^\n]*", r"script -qec 'timeout --foreground --preserve-status -s TERM 1 \g<0>' /dev/null"),
     (r"(gpu-tracker push .*)http://(?:prometheus|collector):\d+", r"\1$RECEIVER"),
     (r"/var/lib/node_exporter/(?= )", "."), (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
