@@ -18,8 +18,7 @@ mkdir -p "$root" "$(dirname "$kept")"
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     "$maker" --variant=minbase "$release" "$work/new" >"$work/log" 2>&1 || {
-        tail -5 "$work/log" >&2
-        skip "a minimal Debian $release could not be made (is there a network?)"
+        skip "a minimal Debian $release could not be made (is there a network?): $(grep '^E: ' "$work/log" | head -1)"
     }
     tar -C "$work/new" -cf "$work/new.tar" .
     mv "$work/new.tar" "$kept"

@@ -167,9 +167,10 @@ build_target() {
     pack_wheel "$tag"
 }
 
-trap '[ $? -eq 0 ] || { echo "build.sh: skipped: no compiler or no sources (is there a network?)" >&2; exit 77; }' EXIT
-install_tools
-fetch_sources
+exec 3>&2
+trap '[ $? -eq 0 ] || { echo "build.sh: skipped: no compiler or no sources (is there a network?): $folder/log" >&3; exit 77; }' EXIT
+install_tools >"$folder/log" 2>&1
+fetch_sources >>"$folder/log" 2>&1
 trap - EXIT
 version_of_ours=$(sed -n "s/^ *version: '\([^']*\)',/\1/p" "$source/meson.build" | head -1)
 for wanted in "$@"; do
