@@ -237,6 +237,24 @@ static int add_mark(
     return add_call(calling, lane, row, start_ns, error);
 }
 
+/* Threads are called as the program calls them. */
+static int name_threads(
+    struct calling *calling, const struct sub_tracking_labels *labels, struct gput_error *error)
+{
+    for (size_t i = 0; i < labels->count; i++) {
+        const struct sub_tracking_label *label = &labels->items[i];
+        struct sub_tracking_mark row = {
+            .process_id = label->process_id, .thread_id = label->thread_id};
+        uint32_t thread;
+        if (!label->thread_name)
+            continue;
+        TRY(find_thread(calling, &row, &thread, error));
+        if (!timeline_thread_rename(&calling->inputs->timeline->tracks, thread, label->thread_name))
+            return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
 static int add_marks(
     struct calling *calling, struct sub_tracking_reader *reader, struct gput_error *error)
 {
@@ -253,7 +271,7 @@ static int add_marks(
         report, sub_tracking_reader_warning(reader), sub_tracking_reader_rows_skipped(reader));
     if (calling->starts > calling->calls)
         report->unusable += calling->starts - calling->calls;
-    return GPUT_OK;
+    return name_threads(calling, sub_tracking_reader_labels(reader), error);
 }
 
 static int add_sub_tracking(

@@ -129,6 +129,11 @@ class Labels(RegionsTest):
         ranks = {name: [(part["rank"], part["num_calls"]) for part in listed] for name, listed in parts("rank", "ranks").items()}
         self.assertEqual(ranks, {"nvtx:default/a": [(5, 1)], "nvtx:default/b": [(5, 2)]})  # also of the forked process
         self.assertEqual(parts("thread", "threads")["nvtx:default/a"][0]["thread_name"], "main loop")
+        done = self.run_command("timeline", "merge", "-o", "t.json", "samples.csv", "samples-regions.gputblocks")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        events = json.loads((self.folder / "t.json").read_text())
+        self.assertIn("main loop", {event["args"]["name"] for event in events if event["name"] == "thread_name"})
+        self.assertFalse([event for event in events if event["name"].startswith("[gpu-tracker]")])
 
 
 class Exact(RegionsTest):
