@@ -411,6 +411,8 @@ class Traces(ReportTest):
                        "dimension": "CPUUtilization", "resource": "cpu"}, training["utilization"])
         tables = {table["id"]: table for table in session["tables"]}
         self.assertIn("profile_dataloader_summary", tables)
+        units = {column["name"]: column.get("unit") for column in tables["profile_job"]["columns"]}
+        self.assertEqual((units["job_duration"], units["initialization"]), ("seconds", "seconds"))
         units = {column["name"]: column.get("unit") for column in tables["profile_utilization"]["columns"]}
         self.assertEqual((units["nodeID"], units["utilization_mean"], units["utilization_p99"]), ("", "percent", "percent"))
         self.assertIn("builtins.sorted", str(tables["python_functions"]["rows"]))

@@ -29,12 +29,17 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
     static const struct {
         const char *name;
         enum gput_column_type type;
-    } columns[] = {{"start_time", GPUT_COLUMN_TEXT}, {"end_time", GPUT_COLUMN_TEXT},
-        {"job_duration", GPUT_COLUMN_DOUBLE}, {"training_loop_start", GPUT_COLUMN_TEXT},
-        {"training_loop_end", GPUT_COLUMN_TEXT}, {"training_loop_duration", GPUT_COLUMN_DOUBLE},
-        {"initialization", GPUT_COLUMN_DOUBLE}, {"finalization", GPUT_COLUMN_DOUBLE},
-        {"initialization_%", GPUT_COLUMN_DOUBLE}, {"training_loop_%", GPUT_COLUMN_DOUBLE},
-        {"finalization_%", GPUT_COLUMN_DOUBLE}};
+        const char *unit;
+    } columns[] = {{"start_time", GPUT_COLUMN_TEXT, NULL}, {"end_time", GPUT_COLUMN_TEXT, NULL},
+        {"job_duration", GPUT_COLUMN_DOUBLE, "seconds"},
+        {"training_loop_start", GPUT_COLUMN_TEXT, NULL},
+        {"training_loop_end", GPUT_COLUMN_TEXT, NULL},
+        {"training_loop_duration", GPUT_COLUMN_DOUBLE, "seconds"},
+        {"initialization", GPUT_COLUMN_DOUBLE, "seconds"},
+        {"finalization", GPUT_COLUMN_DOUBLE, "seconds"},
+        {"initialization_%", GPUT_COLUMN_DOUBLE, NULL},
+        {"training_loop_%", GPUT_COLUMN_DOUBLE, NULL},
+        {"finalization_%", GPUT_COLUMN_DOUBLE, NULL}};
     const struct profile_span *readings = &frame->reading_span, *events = &frame->event_span;
     int64_t loop_start_us, loop_end_us = events->last_us;
     int64_t start_us =
@@ -47,8 +52,11 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
             "training loop began is not known",
             profile_source(options));
     struct gput_table *table = tables_add_record(tables, "job");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         table_add_column(table, columns[i].name, columns[i].type);
+        if (columns[i].unit)
+            table_set_unit(table, columns[i].unit);
+    }
     double job = (double)(end_us - start_us), before = (double)(loop_start_us - start_us);
     double loop = (double)(loop_end_us - loop_start_us), after = (double)(end_us - loop_end_us);
     put_interval(table, start_us, end_us);
