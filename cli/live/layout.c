@@ -49,7 +49,7 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     layout.blocks = take(&left, least(needs->blocks, most(1, left / 3)));
     layout.figure_rows = is_spacious ? figure_rows(layout.figures, left) : 1;
     left -= layout.figures * (layout.figure_rows - 1);
-    if (needs->has_output)
+    if (needs->has_output && !needs->output_is_empty)
         output += take(&left, left / 2);
     table += left;
     if (needs->has_output && needs->output_is_large) {

@@ -12,6 +12,7 @@ enum { LAYOUT_MIN_COLUMNS = 20, LAYOUT_MIN_ROWS = 5 };
 struct layout_needs {
     int figures, gpus, blocks;
     bool has_output;      /* of the command, on this terminal */
+    bool output_is_empty; /* so far: one row is kept for it */
     bool output_is_large; /* it takes the place of the processes */
 };
 

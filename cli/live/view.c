@@ -383,6 +383,7 @@ void view_draw(struct view *view, struct grid *grid)
     struct layout_needs needs = {.gpus = (int)view->figures.n_gpus,
         .blocks = view->blocks ? (int)view->blocks->count : 0,
         .has_output = view->output != NULL,
+        .output_is_empty = view->output && view->output->count == 0,
         .output_is_large = view->output_is_large};
     for (int id = 0; id < FIGURE_COUNT; id++)
         needs.figures += figure_is_shown(&view->figures, (enum figure_id)id);

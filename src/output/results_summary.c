@@ -213,9 +213,11 @@ static void write_cpu(struct summary *summary)
         snprintf(
             whole, sizeof whole, " allowed (machine: %u)", results->static_data.system_core_count);
     double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
-    row(summary, "CPU", human_seconds(seconds, figure), "%s%.*f of %g cores%s%s",
-        is_exact(results, "kernel_cpu_time") ? "" : "at least; ", cores < 0.095 ? 2 : 1, cores,
-        allowed, whole, parts);
+    char used[16] = "under 0.01";
+    if (cores >= 0.005 || cores == 0)
+        snprintf(used, sizeof used, "%.*f", cores < 0.095 ? 2 : 1, cores);
+    row(summary, "CPU", human_seconds(seconds, figure), "%s%s of %g cores%s%s",
+        is_exact(results, "kernel_cpu_time") ? "" : "at least; ", used, allowed, whole, parts);
 }
 
 static void write_ram(struct summary *summary)

@@ -61,6 +61,19 @@ static void a_small_terminal_has_what_matters(void **state)
     assert_true(layout_make(80, 4, &needs).is_too_small);
 }
 
+static void output_takes_half_of_the_rest_once_there_is_some(void **state)
+{
+    (void)state;
+    struct layout_needs needs = {.figures = 3, .has_output = true, .output_is_empty = true};
+    struct layout silent = layout_make(80, 40, &needs);
+    assert_int_equal(silent.output_rows, 1);
+    needs.output_is_empty = false;
+    struct layout layout = layout_make(80, 40, &needs);
+    assert_true(layout.output_rows >= 10);
+    assert_int_equal(
+        layout.table_rows + layout.output_rows, silent.table_rows + silent.output_rows);
+}
+
 static void columns_fit_every_width(void **state)
 {
     (void)state;
@@ -85,6 +98,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_never_overlap),
         cmocka_unit_test(a_small_terminal_has_what_matters),
+        cmocka_unit_test(output_takes_half_of_the_rest_once_there_is_some),
         cmocka_unit_test(columns_fit_every_width),
     };
     return cmocka_run_group_tests_name("live/layout", tests, NULL, NULL);
