@@ -270,26 +270,7 @@ def _wrap(function, tracker):
                 return (yield from function(*args, **kwargs))
 
     elif inspect.isasyncgenfunction(function):
-
-        @wraps(function)
-        async def wrapper(*args, **kwargs):
-            with tracker():
-                generator = function(*args, **kwargs)
-                step = generator.__anext__()
-                while True:
-                    try:
-                        value = await step
-                    except StopAsyncIteration:
-                        return
-                    try:
-                        sent = yield value
-                    except GeneratorExit:
-                        await generator.aclose()
-                        raise
-                    except BaseException as error:
-                        step = generator.athrow(error)
-                    else:
-                        step = generator.asend(sent)
+        wrapper = wraps(function)(_wrap_async_generator(function, tracker))
 
     else:
 
@@ -306,6 +287,29 @@ def _wrap(function, tracker):
                 return _finish(block, result)
             block.__exit__()
             return result
+
+    return wrapper
+
+
+def _wrap_async_generator(function, tracker):
+    async def wrapper(*args, **kwargs):
+        with tracker():
+            generator = function(*args, **kwargs)
+            step = generator.__anext__()
+            while True:
+                try:
+                    value = await step
+                except StopAsyncIteration:
+                    return
+                try:
+                    sent = yield value
+                except GeneratorExit:
+                    await generator.aclose()
+                    raise
+                except BaseException as error:
+                    step = generator.athrow(error)
+                else:
+                    step = generator.asend(sent)
 
     return wrapper
 
