@@ -1,5 +1,6 @@
 #include "base/csv.h"
 
+#include "base/array.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -113,10 +114,8 @@ static bool reserve_space(struct csv_reader *reader)
     }
     if (reader->fill < reader->capacity)
         return true;
-    char *buffer = realloc(reader->buffer, reader->capacity * 2);
-    if (!buffer)
+    if (!ARRAY_RESIZE(reader->buffer, reader->capacity * 2))
         return false;
-    reader->buffer = buffer;
     reader->capacity *= 2;
     return true;
 }

@@ -1,5 +1,7 @@
 #include "base/names.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,14 +57,8 @@ static int grow_slots(struct names *names)
 static int grow_texts(struct names *names)
 {
     uint32_t capacity = names->capacity ? names->capacity * 2 : 32;
-    char **texts = realloc(names->texts, capacity * sizeof *texts);
-    if (!texts)
+    if (!ARRAY_RESIZE(names->texts, capacity) || !ARRAY_RESIZE(names->hashes, capacity))
         return 0;
-    names->texts = texts;
-    uint64_t *hashes = realloc(names->hashes, capacity * sizeof *hashes);
-    if (!hashes)
-        return 0;
-    names->hashes = hashes;
     names->capacity = capacity;
     return 1;
 }

@@ -109,10 +109,8 @@ static bool grow_buffer(struct run *run, size_t capacity)
 {
     if (capacity <= run->capacity)
         return true;
-    char *buffer = realloc(run->buffer, capacity + SORTED_RUNS_PADDING);
-    if (!buffer)
+    if (!ARRAY_RESIZE(run->buffer, capacity + SORTED_RUNS_PADDING))
         return false;
-    run->buffer = buffer;
     run->capacity = capacity;
     return true;
 }

@@ -68,11 +68,9 @@ static void mark_not_card(struct drm_process *process, pid_t fd)
         return;
     if (byte >= process->not_card_bytes) {
         size_t bytes = byte < 32 ? 32 : byte * 2;
-        uint8_t *grown = realloc(process->not_card, bytes);
-        if (!grown)
+        if (!ARRAY_RESIZE(process->not_card, bytes))
             return;
-        memset(grown + process->not_card_bytes, 0, bytes - process->not_card_bytes);
-        process->not_card = grown;
+        memset(process->not_card + process->not_card_bytes, 0, bytes - process->not_card_bytes);
         process->not_card_bytes = bytes;
     }
     process->not_card[byte] |= (uint8_t)(1 << (fd % 8));

@@ -2,6 +2,7 @@
  * with the microseconds that are its own. */
 #include "report/report_export.h"
 
+#include "base/array.h"
 #include "base/names.h"
 #include "report/report_output.h"
 #include "report/report_stacks.h"
@@ -51,15 +52,7 @@ static uint32_t part_of(struct collapsed *collapsed, const char *text)
 
 static bool reserve_node(struct collapsed *collapsed, uint32_t number)
 {
-    if (number < collapsed->capacity)
-        return true;
-    size_t capacity = collapsed->capacity ? collapsed->capacity * 2 : 64;
-    struct node *grown = realloc(collapsed->nodes, capacity * sizeof *grown);
-    if (!grown)
-        return false;
-    collapsed->nodes = grown;
-    collapsed->capacity = capacity;
-    return true;
+    return ARRAY_RESERVE(collapsed->nodes, number, collapsed->capacity);
 }
 
 /* The node of that part on another; NO_NODE without memory. */

@@ -1,5 +1,6 @@
 #include "report/report_found_marks.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "blocks/block_path.h"
 #include "report/report_loader.h"
@@ -39,14 +40,11 @@ static int add_if_written(
     struct gput_error no_matter; /* other files have such names too */
     bool is_wanted = path && was_written_since(path, since_ns) &&
                      report_marks_loader.probe(path, false, &no_matter) == GPUT_OK;
-    char **paths =
-        is_wanted ? realloc(found->paths, (found->count + 1) * sizeof *paths) : found->paths;
-    if (is_wanted && paths) {
-        found->paths = paths;
-        paths[found->count++] = path;
+    bool failed = !path || (is_wanted && !ARRAY_EXTEND(found->paths, found->count));
+    if (is_wanted && !failed) {
+        found->paths[found->count++] = path;
         return GPUT_OK;
     }
-    bool failed = !path || (is_wanted && !paths);
     free(path);
     return failed ? error_memory(error) : GPUT_OK;
 }

@@ -10,12 +10,10 @@ static bool reach(struct report_lanes *lanes, size_t track)
     if (track < lanes->count)
         return true;
     size_t count = track * 2 + 1;
-    struct report_track *tracks = realloc(lanes->tracks, count * sizeof *tracks);
-    if (!tracks)
+    if (!ARRAY_RESIZE(lanes->tracks, count))
         return false;
     for (size_t i = lanes->count; i < count; i++)
-        tracks[i] = (struct report_track){0};
-    lanes->tracks = tracks;
+        lanes->tracks[i] = (struct report_track){0};
     lanes->count = count;
     return true;
 }

@@ -1,5 +1,7 @@
 #include "report/report_overlaps.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,17 +38,13 @@ static void set_top(struct split *split, size_t stack, size_t call)
 static bool grow(struct split *split)
 {
     size_t leaves = split->leaves ? split->leaves * 2 : 1;
-    size_t *tops = realloc(split->tops, leaves * sizeof *tops);
-    double *latest = tops ? realloc(split->latest, 2 * leaves * sizeof *latest) : NULL;
-    split->tops = tops ? tops : split->tops;
-    split->latest = latest ? latest : split->latest;
-    if (!latest)
+    if (!ARRAY_RESIZE(split->tops, leaves) || !ARRAY_RESIZE(split->latest, 2 * leaves))
         return false;
     split->leaves = leaves;
     for (size_t i = 0; i < 2 * leaves; i++)
-        latest[i] = -INFINITY;
+        split->latest[i] = -INFINITY;
     for (size_t i = 0; i < split->stacks; i++)
-        set_top(split, i, tops[i]);
+        set_top(split, i, split->tops[i]);
     return true;
 }
 

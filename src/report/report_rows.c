@@ -1,5 +1,7 @@
 #include "report/report_rows.h"
 
+#include "base/array.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,15 +31,8 @@ void report_rows_finish(struct report_rows *rows)
 
 static struct report_row_column *add_column(struct report_rows *rows, const char *name)
 {
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity ? rows->capacity * 2 : 16;
-        struct report_row_column *columns =
-            realloc(rows->columns, capacity * sizeof *rows->columns);
-        if (!columns)
-            return NULL;
-        rows->columns = columns;
-        rows->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(rows->columns, rows->count, rows->capacity))
+        return NULL;
     char *copy = strdup(name);
     if (!copy)
         return NULL;

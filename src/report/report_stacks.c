@@ -1,5 +1,6 @@
 #include "report/report_stacks.h"
 
+#include "base/array.h"
 #include "report/report_column_reader.h"
 #include "report/report_overlaps.h"
 
@@ -98,14 +99,8 @@ static int close_until(struct walk *walk, double until, struct gput_error *error
 
 static int open_call(struct walk *walk, const struct stack_call *call, struct gput_error *error)
 {
-    if (walk->depth == walk->capacity) {
-        size_t capacity = walk->capacity ? walk->capacity * 2 : 16;
-        const struct stack_call **open = realloc(walk->open, capacity * sizeof *open);
-        if (!open)
-            return error_memory(error);
-        walk->open = open;
-        walk->capacity = capacity;
-    }
+    if (!ARRAY_RESERVE(walk->open, walk->depth, walk->capacity))
+        return error_memory(error);
     walk->open[walk->depth++] = call;
     return walk->sink->call(walk->sink->user, true, call->name, call->start, error);
 }

@@ -1,5 +1,7 @@
 #include "timeline/event_sorter.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -193,13 +195,7 @@ static bool grow_entries(struct event_sorter *sorter)
     if (sorter->count < sorter->capacity)
         return true;
     size_t capacity = sorter->capacity ? sorter->capacity * 2 : 1024;
-    struct entry *entries = realloc(sorter->entries, capacity * sizeof *entries);
-    if (entries)
-        sorter->entries = entries;
-    struct entry *scratch = realloc(sorter->scratch, capacity * sizeof *scratch);
-    if (scratch)
-        sorter->scratch = scratch;
-    if (!entries || !scratch)
+    if (!ARRAY_RESIZE(sorter->entries, capacity) || !ARRAY_RESIZE(sorter->scratch, capacity))
         return false;
     sorter->capacity = capacity;
     return true;

@@ -1,5 +1,6 @@
 #include "training/row_sorter.h"
 
+#include "base/array.h"
 #include "base/sorted_runs.h"
 
 #include <stdbool.h>
@@ -75,10 +76,8 @@ static int make_space(struct row_sorter *sorter, struct gput_error *error)
         return spill(sorter, error);
     size_t capacity = sorter->capacity ? sorter->capacity * 2 : 256;
     capacity = capacity < max_rows ? capacity : max_rows;
-    char *rows = realloc(sorter->rows, capacity * sorter->order.row_size);
-    if (!rows)
+    if (!ARRAY_RESIZE(sorter->rows, capacity * sorter->order.row_size))
         return error_memory(error);
-    sorter->rows = rows;
     sorter->capacity = capacity;
     return GPUT_OK;
 }

@@ -72,23 +72,15 @@ int recorded_series_add(
 {
     if (series->count == series->capacity) {
         size_t capacity = series->capacity ? 2 * series->capacity : 256;
-        int64_t *times = realloc(series->times_us, capacity * sizeof *times);
-        if (times)
-            series->times_us = times;
-        uint32_t *segments = realloc(series->segments, capacity * sizeof *segments);
-        if (segments)
-            series->segments = segments;
-        if (!times || !segments)
+        if (!ARRAY_RESIZE(series->times_us, capacity) || !ARRAY_RESIZE(series->segments, capacity))
             return error_memory(error);
         series->capacity = capacity;
     }
     for (size_t i = 0; i < series->n_metrics; i++) {
         struct recorded_metric *metric = &series->metrics[i];
         if (metric->capacity < series->capacity) {
-            double *values = realloc(metric->values, series->capacity * sizeof *values);
-            if (!values)
+            if (!ARRAY_RESIZE(metric->values, series->capacity))
                 return error_memory(error);
-            metric->values = values;
             metric->capacity = series->capacity;
         }
         metric->values[series->count] = NAN;

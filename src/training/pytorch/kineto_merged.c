@@ -1,5 +1,6 @@
 #include "training/pytorch/kineto_merged.h"
 
+#include "base/array.h"
 #include "base/str.h"
 #include "trace/json_text.h"
 #include "trace/merged_mark.h"
@@ -63,12 +64,9 @@ int kineto_merged_parse(
         return GPUT_OK;
     TRY(add_trace(merged, &mark, &rank, error));
     uint32_t pid = names_add(&merged->pids, event->pid.text, event->pid.length);
-    uint32_t *rank_of = realloc(merged->rank_of, merged->pids.capacity * sizeof *rank_of);
-    if (rank_of)
-        merged->rank_of = rank_of;
-    if (!rank_of || pid == NAMES_NONE)
+    if (pid == NAMES_NONE || !ARRAY_RESIZE(merged->rank_of, merged->pids.capacity))
         return error_memory(error);
-    rank_of[pid] = rank;
+    merged->rank_of[pid] = rank;
     return GPUT_OK;
 }
 

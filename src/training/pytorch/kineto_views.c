@@ -248,11 +248,10 @@ static int add_kernel(void *user, const struct gpu_span *span, struct gput_error
     struct kernels *kernels = user;
     if (span->name >= kernels->capacity) {
         size_t capacity = kernels->run.names.capacity;
-        struct kernel *sums = realloc(kernels->sums, capacity * sizeof *sums);
-        if (!sums)
+        if (!ARRAY_RESIZE(kernels->sums, capacity))
             return error_memory(error);
-        memset(sums + kernels->capacity, 0, (capacity - kernels->capacity) * sizeof *sums);
-        kernels->sums = sums;
+        memset(kernels->sums + kernels->capacity, 0,
+            (capacity - kernels->capacity) * sizeof *kernels->sums);
         kernels->capacity = capacity;
     }
     int64_t ns = span->end_ns - span->start_ns;
