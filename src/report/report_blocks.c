@@ -1,6 +1,8 @@
 #include "report/report_blocks.h"
 
+#include "analyze/analysis.h"
 #include "analyze/duration_statistics.h"
+#include "analyze/exact_figures.h"
 #include "report/report_analysis.h"
 
 #include <stdlib.h>
@@ -16,7 +18,8 @@ struct blocks {
     struct report_column name, calls, samples, total, self;
     struct statistics seconds; /* a call */
     struct statistics *usage;  /* of each measurement; owned */
-    double *factors;           /* to its base unit; owned */
+    struct report_column exact[GPUT_EXACT_FIGURE_COUNT];
+    double *factors; /* to its base unit; owned */
     size_t n_measurements;
 };
 
@@ -56,6 +59,13 @@ static int put_statistics(struct report_payload *payload, struct doc *object,
     return report_payload_add_column(payload, object, "std", &statistics->std, error);
 }
 
+static double step_of(const char *unit)
+{
+    if (!unit || strcmp(unit, "bytes") == 0)
+        return REPORT_STEP_WHOLE;
+    return strcmp(unit, "seconds") == 0 ? REPORT_STEP_CALL : REPORT_STEP_FRACTION;
+}
+
 static void init_blocks(struct blocks *blocks, struct report_session *session)
 {
     struct report_spool *spool = &session->payload->spool;
@@ -66,6 +76,8 @@ static void init_blocks(struct blocks *blocks, struct report_session *session)
     report_column_init(&blocks->total, spool, REPORT_STEP_CALL);
     report_column_init(&blocks->self, spool, REPORT_STEP_CALL);
     init_statistics(&blocks->seconds, spool, REPORT_STEP_CALL);
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        report_column_init(&blocks->exact[i], spool, step_of(gput_exact_figure_unit(i)));
 }
 
 static void finish_blocks(struct blocks *blocks)
@@ -76,10 +88,31 @@ static void finish_blocks(struct blocks *blocks)
     report_column_finish(&blocks->total);
     report_column_finish(&blocks->self);
     finish_statistics(&blocks->seconds);
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        report_column_finish(&blocks->exact[i]);
     for (size_t i = 0; i < blocks->n_measurements; i++)
         finish_statistics(&blocks->usage[i]);
     free(blocks->usage);
     free(blocks->factors);
+}
+
+/* Sums over the calls, "total", or the largest of them, "max"; of the figures that the marks have.
+ */
+static int put_exact(struct blocks *blocks, const struct gput_analysis *analysis,
+    struct doc *object, struct gput_error *error)
+{
+    struct doc *exact = analysis->exact ? doc_add_array(object, "exact") : NULL;
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++) {
+        const char *unit = gput_exact_figure_unit(i);
+        if (!analysis_shows_exact(analysis, i))
+            continue;
+        struct doc *item = doc_add_object(exact, NULL);
+        doc_add_string(item, "figure", gput_exact_figure_name(i));
+        doc_add_string(item, "unit", unit ? unit : "count");
+        TRY(report_payload_add_column(
+            blocks->session->payload, item, exact_figure_total_name(i), &blocks->exact[i], error));
+    }
+    return GPUT_OK;
 }
 
 /* `analysis` gives the names of the measurements; NULL: there are none. */
@@ -102,7 +135,7 @@ static int put_blocks(
         doc_add_string(item, "series", gput_analysis_measurement_name(analysis, i));
         TRY(put_statistics(payload, item, &blocks->usage[i], error));
     }
-    return GPUT_OK;
+    return put_exact(blocks, analysis, object, error);
 }
 
 /* ---- From the analysis ---- */
@@ -140,6 +173,8 @@ static int add_analyzed(struct blocks *blocks, const struct gput_code_block *blo
     for (size_t i = 0; i < blocks->n_measurements; i++)
         TRY(add_statistics(
             &blocks->usage[i], gput_code_block_usage(block, i), blocks->factors[i], error));
+    for (enum gput_exact_figure i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        TRY(report_column_add(&blocks->exact[i], gput_code_block_exact(block, i), error));
     return GPUT_OK;
 }
 

@@ -219,6 +219,20 @@ class Blocks(ReportTest):
                             for block in wanted]
                 self.assert_series(report.column(usage[statistic]), expected, tolerance_of(usage["series"]))
 
+    def test_blocks_have_what_was_counted_in_their_calls(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        header = "process_id,code_block_name,position,timestamp,thread_id,thread_cpu_ns,instructions,block_peak_rss_bytes"
+        rows = [(0, 1, 0, 10, 4096), (1, 2, 500000000, 70, 9000), (0, 3, 600000000, 80, 4096), (1, 4, 800000000, 90, 8192)]
+        lines = [f"1,a,{position},{START + second},1,{cpu},{count},{peak}" for position, second, cpu, count, peak in rows]
+        (self.folder / "m.csv").write_text("\n".join([header, *lines, ""]))
+        report = self.report("t.csv", "--stf", "m.csv")
+        exact = {one["figure"]: one for one in report.sessions[0]["blocks"]["exact"]}
+        self.assertEqual(report.column(exact["instructions"]["total"]), [70])
+        self.assertEqual(report.column(exact["block_peak_rss"]["max"]), [9000])
+        self.assert_series(report.column(exact["thread_cpu_time"]["total"]), [0.7], 1e-6)
+        self.assertEqual({exact[name]["unit"] for name in ("instructions", "block_peak_rss")}, {"count", "bytes"})
+        self.assert_series(report.column(exact["process_cpu_time"]["total"]), [None], 1e-6)
+
     def test_marks_without_samples_have_durations(self):
         write_marks(self.folder / "m.csv", [*call(1, "a", 0, 2), *call(1, "a", 3, 4)])
         report = self.report("m.csv")

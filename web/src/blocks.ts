@@ -35,6 +35,7 @@ export function blockTable(session: Session, columns: Columns): Table | null {
         { head: time("Shortest"), values: columns.values(callS.min) },
         { head: time("Longest"), values: columns.values(callS.max) },
         ...usageColumns(session, blocks, columns),
+        ...exactColumns(blocks, columns),
     ].filter((figures) => figures.values.some((value) => value === value));
     const rows = Array.from(names, (name, i) => [calls.names[name] ?? "", ...figures.map(({ values }) => known(values[i]))]);
     return { title: "Code blocks", columns: [{ name: "Code block", type: "text" }, ...figures.map(({ head }) => head)], rows };
@@ -46,6 +47,21 @@ function usageColumns(session: Session, blocks: Blocks, columns: Columns): { hea
         const column = shown && usage[shown[1]];
         const series = seriesOf(session, usage.series);
         return column && series ? [{ head: { name: shown[2], unit: series.unit, type: "number" as const }, values: columns.values(column) }] : [];
+    });
+}
+
+/** What was counted that samples do not show. */
+const SHOWN_EXACT: Record<string, string> = {
+    process_cpu_time: "CPU time, counted",
+    block_peak_rss: "Peak RSS",
+    instructions: "Instructions",
+};
+
+function exactColumns(blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {
+    return (blocks.exact ?? []).flatMap(({ figure, unit, total, max }) => {
+        const name = SHOWN_EXACT[figure];
+        const column = total ?? max;
+        return name && column ? [{ head: { name, unit, type: "number" as const }, values: columns.values(column) }] : [];
     });
 }
 
@@ -99,6 +115,14 @@ export function blockStatistics(session: Session, columns: Columns, row: number)
     for (const usage of blocks.usage ?? []) {
         const series = seriesOf(session, usage.series);
         if (at(usage.max) !== null) rows.push([series ? seriesLabel(series) : usage.series, ...four(usage, series?.unit ?? "")]);
+    }
+    const calls = at(blocks.calls);
+    for (const exact of blocks.exact ?? []) {
+        const value = at(exact.total ?? exact.max);
+        if (value === null) continue;
+        const name = exact.figure.replaceAll("_", " ").replace("rss", "RSS").replace("cpu", "CPU");
+        const label = `${name[0]!.toUpperCase()}${name.slice(1)}, counted`;
+        rows.push(exact.max ? [label, "", "", figure(value, exact.unit), ""] : [label, "", calls ? figure(value / calls, exact.unit) : "", "", ""]);
     }
     const title = `All ${figure(at(blocks.calls), "count")} calls, ${figure(at(blocks.total_s), "seconds")} in total`;
     return makeTable({ title, columns: ["Figure", "Lowest", "Mean", "Highest", "Std. deviation"].map((name, i) => ({ name, type: i ? "number" : "text" })), rows }, { rowsShown: 40 });

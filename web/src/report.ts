@@ -80,6 +80,8 @@ export interface Blocks {
     total_s?: Column;
     call_s?: FourFigures;
     usage?: ({ series: string } & FourFigures)[];
+    /** What was counted at the ends of each call: the sum over the calls, or the largest of them. */
+    exact?: { figure: string; unit: string; total?: Column; max?: Column }[];
 }
 
 export interface ProcessList {
