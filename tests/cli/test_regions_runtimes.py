@@ -79,6 +79,23 @@ void roctxRangeStop(uint64_t id) { printf("stop %d\\n", (int)id); }
 """
 
 
+ROCTX_OF_AMD = """
+#include <roctracer/roctx.h>
+int main(void)
+{
+    for (int i = 0; i < 10; i++) {
+        roctxRangePush("outer");
+        roctxRangePush("inner");
+        roctxMark("moment");
+        roctxRangePop();
+        roctxRangePop();
+    }
+    roctxRangeStop(roctxRangeStart("started"));
+    return 0;
+}
+"""
+
+
 class RuntimesTest(CommandTest):
     def setUp(self):
         if not (COLLECTORS / "libgputracker-ompt.so").exists():
@@ -160,6 +177,12 @@ class RocTX(RuntimesTest):
         self.assertEqual(dict(calls), {"roctx:default/outer": 10, "roctx:default/inner": 10, "roctx:default/started": 1})
         self.assertEqual(printed.count("push "), 20)
         self.assertIn("start started\nstop 4711\n", printed)
+
+    def test_amds_own_header_and_library(self):
+        """Debian 13: libroctx-dev."""
+        self.build("cc", ROCTX_OF_AMD, "-lroctx64")
+        calls, _ = self.record("roctx", "./main")
+        self.assertEqual(dict(calls), {"roctx:default/outer": 10, "roctx:default/inner": 10, "roctx:default/started": 1})
 
 
 if __name__ == "__main__":
