@@ -1,4 +1,5 @@
 #include "analyze/analysis.h"
+#include "analyze/analysis_warnings.h"
 #include "analyze/block_energy.h"
 #include "analyze/block_groups.h"
 #include "analyze/call_table.h"
@@ -483,60 +484,6 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
     return GPUT_OK;
 }
 
-static void warn_of_outside_calls(const struct work *work)
-{
-    uint64_t outside = 0;
-    struct str warning = {0};
-    for (size_t i = 0; i < work->analysis->n_blocks; i++)
-        outside += work->analysis->blocks[i].num_outside_calls;
-    if (outside > 0)
-        str_printf(&warning,
-            "%llu of %zu calls in %s stopped before the first sample of %s or started after its "
-            "last: they count as calls, and what they used is not known.",
-            (unsigned long long)outside, work->table.n_calls, work->options->sub_tracking_file,
-            work->options->tracking_file);
-    if (outside > 0 && !warning.failed)
-        warn(work, str_text(&warning));
-    str_finish(&warning);
-}
-
-static void warn_of_backward_rows(const struct work *work)
-{
-    struct str warning = {0};
-    if (work->n_backward_rows > 0)
-        str_printf(&warning,
-            "%llu of %llu samples in %s lie before the sample before them. If the system's time "
-            "was "
-            "set back, what code blocks used around that time is wrong.",
-            (unsigned long long)work->n_backward_rows,
-            (unsigned long long)work->analysis->num_timepoints, work->options->tracking_file);
-    if (work->n_backward_rows > 0 && !warning.failed)
-        warn(work, str_text(&warning));
-    str_finish(&warning);
-}
-
-static void warn_of_missing_values(const struct work *work)
-{
-    const struct gput_analysis *analysis = work->analysis;
-    struct str names = {0}, warning = {0};
-    for (size_t i = 0; i < analysis->n_measurements; i++) {
-        uint64_t missing = analysis->overall[i].n_missing;
-        if (missing > 0 && missing < analysis->num_timepoints)
-            str_printf(&names, "%s%s in %llu", names.length ? ", " : "", analysis->measurements[i],
-                (unsigned long long)missing);
-    }
-    if (names.length)
-        str_printf(&warning,
-            "Values are missing in some of the %llu samples of %s (%s): statistics are of the "
-            "others, and none where those are all 0.",
-            (unsigned long long)analysis->num_timepoints, work->options->tracking_file,
-            str_text(&names));
-    if (names.length && !names.failed && !warning.failed)
-        warn(work, str_text(&warning));
-    str_finish(&names);
-    str_finish(&warning);
-}
-
 static int fill_results(struct work *work, struct gput_error *error)
 {
     size_t n_targets = work->groups.count + work->n_parts;
@@ -549,11 +496,8 @@ static int fill_results(struct work *work, struct gput_error *error)
     for (size_t i = 0; i < n_targets; i++)
         duration_statistics_finish(&sums[i].durations);
     free(sums);
-    if (code == GPUT_OK) {
-        warn_of_outside_calls(work);
-        warn_of_backward_rows(work);
-        warn_of_missing_values(work);
-    }
+    if (code == GPUT_OK)
+        analysis_warn(work->analysis, work->options, work->table.n_calls, work->n_backward_rows);
     return code;
 }
 
