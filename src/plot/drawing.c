@@ -118,17 +118,15 @@ const double *drawing_dash_lengths(enum drawing_dash dash, int *count)
 
 /* ---- Text ---- */
 
-/* Thousandths of the size that characters from the blank on are wide in Helvetica, and so in Arial
- * and Liberation Sans. */
-static const unsigned short widths[] = {278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584,
-    278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584,
-    556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778,
-    722, 667, 611, 722, 667, 944, 667, 667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556,
-    556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722,
-    500, 500, 500, 334, 260, 334, 584};
+/* Thousandths of the size that characters from the blank on are wide in DejaVu Sans, the widest of
+ * the fonts that systems usually have for texts without serifs. */
+static const unsigned short widths[] = {318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838,
+    318, 361, 318, 337, 636, 636, 636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838,
+    531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787,
+    695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635,
+    615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818,
+    592, 592, 525, 636, 337, 636, 838};
 
-/* Other fonts are up to a sixth wider. */
-#define WIDER (7.0 / 6)
 #define OTHER_WIDTH 600
 #define WIDE_WIDTH 1050 /* Chinese, Japanese, Korean; pictures */
 #define FIRST_WIDE_POINT 0x1100
@@ -150,5 +148,5 @@ double drawing_text_width(const char *text, double size)
         text += length;
         left -= length;
     }
-    return sum * WIDER * size / 1000;
+    return sum * size / 1000;
 }

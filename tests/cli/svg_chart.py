@@ -35,7 +35,7 @@ class Axis:
         (place, value), (last_place, last_value) = ticks[0], ticks[-1]
         self.step = (last_value - value) / (last_place - place) * unit
         self.begin = value * unit - place * self.step
-        self.resolution = abs(self.step) * 0.006  # places have two decimals
+        self.resolution = abs(self.step) * 0.011  # places of points, and of the ticks by which they are read, have two decimals
 
     def value(self, place):
         return self.begin + place * self.step

@@ -52,6 +52,7 @@ static void a_wider_text_is_wider(void **state)
     assert_true(fabs(drawing_text_width("abc", 20) - 2 * drawing_text_width("abc", 10)) < 1e-9);
     assert_true(drawing_text_width("\xe6\xbc\xa2", 10) > 10); /* a Chinese character */
     assert_true(drawing_text_width("", 10) == 0);
+    assert_true(drawing_text_width("x</x>", 10) > 30); /* of DejaVu Sans, where all are wide */
 }
 
 int main(void)
