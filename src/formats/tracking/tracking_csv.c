@@ -499,9 +499,12 @@ static int next_csv(struct tracking_reader *reader, struct tracking_row *rows, s
     while (*count < capacity) {
         struct csv_record record;
         bool end, torn;
+        size_t before = *count;
         TRY(take_passed(csv, rows, capacity, count, error));
         if (csv->passed || *count == capacity)
             break;
+        if (*count > before)
+            continue; /* behind one window the next one begins */
         TRY(csv_reader_next(csv->csv, &record, &end, error));
         if (end)
             break;

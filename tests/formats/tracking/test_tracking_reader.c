@@ -424,6 +424,35 @@ static struct sum compare_cores(const struct str *text)
     return one;
 }
 
+/* By all threads of this process so far; 0: the kernel does not say. */
+static uint64_t bytes_read(void)
+{
+    unsigned long long bytes = 0;
+    FILE *file = fopen("/proc/self/io", "re");
+    if (file && fscanf(file, "rchar: %llu", &bytes) != 1)
+        bytes = 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+static void what_several_threads_have_read_is_not_read_again(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    uint64_t before = bytes_read();
+    if (before == 0)
+        skip();
+    str_append(&text, STATIC_LINES "timestamp,combined_ram,main_n_threads\n");
+    for (uint32_t i = 0; text.length < 5000000; i++)
+        str_printf(&text, "%u.5,%u.25,%u\n", i, i % 4099, i % 7);
+    before = bytes_read();
+    assert_true(sum_up(&text, 2).rows > 100000);
+    /* Each window reads a sixteenth of the next one. */
+    assert_true(bytes_read() - before < text.length / 4 * 5);
+    str_finish(&text);
+}
+
 static void several_threads_read_what_one_does(void **state)
 {
     (void)state;
@@ -458,6 +487,7 @@ int main(void)
         temporary_test(rows_of_a_damaged_database_can_be_salvaged),
         temporary_test(progress_ends_at_the_end),
         temporary_test(several_threads_read_what_one_does),
+        temporary_test(what_several_threads_have_read_is_not_read_again),
     };
     return cmocka_run_group_tests_name(
         "formats/tracking/tracking_reader", tests, temporary_create, temporary_remove);
