@@ -40,6 +40,7 @@ static int serve(const struct arguments *arguments, struct gput_error *error)
     struct gput_session *session = NULL;
     TRY(tracking_read(arguments, false, &tracking, error));
     const char *address = arguments_value(arguments, OPTION_SERVE_LISTEN);
+    tracking.options.owners = arguments_have(arguments, OPTION_OWNERS);
     tracking.options.listen = address ? address : DEFAULT_ADDRESS;
     int code = tracking_files_create_session(&tracking, &session, error);
     if (code == GPUT_OK)

@@ -194,6 +194,9 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Seconds between two samples that are sent, from 0.5. Defaults for --otlp to "
                 "OTEL_METRIC_EXPORT_INTERVAL, else to 60; for --remote-write to 15."},
+    [OPTION_OWNERS] = {0, "owners", ARGUMENT_NONE,
+        .help = "Also serve what each user and each job of the machine uses: CPU time, RAM and "
+                "GPUs. Who can read the page sees their names."},
     [OPTION_TEXTFILE] = {0, "textfile", ARGUMENT_FILE, "folder", .newer = true,
         .help = "Keep metrics of the command in a folder of node_exporter's textfile collector. "
                 "Sessions share it: each has a file of its own there, and removes those of "

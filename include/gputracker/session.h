@@ -128,6 +128,11 @@ struct gput_session_options {
      * the machine. It stays at the end; sessions remove files that were not written for ten
      * minutes. NULL: none. */
     const char *textfile_folder;
+    /** Of gput_session_track_machine() with `listen`: the page also has what each user and each job
+     * uses (CPU, RAM, GPUs), of at most 63 of each by name. All processes are read at each tick.
+     * Jobs are those of Slurm's control groups, of the environment where it may be read, pods and
+     * containers. */
+    bool owners;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

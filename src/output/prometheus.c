@@ -204,6 +204,70 @@ static void write_gpu_metric(struct writer *writer, const struct metric *metric)
     }
 }
 
+/* ---- Users and jobs ---- */
+
+static const struct owner_metric {
+    struct metric metric;
+    size_t offset;
+    bool is_of_gpus;
+} owner_metrics[] = {
+#define OWNER(name, kind, member, gpus, help)                                                      \
+    {                                                                                              \
+        {name, kind, "", help, NULL, NULL, NULL, NULL, NULL, NULL},                                \
+            offsetof(struct owner_figures, member), gpus                                           \
+    }
+    OWNER("processes", METRIC_GAUGE, processes, false, "Processes"),
+    OWNER("cpu_seconds", METRIC_COUNTER, cpu_seconds, false, "CPU time since the start"),
+    OWNER("resident_memory_bytes", METRIC_GAUGE, ram_bytes, false,
+        "RSS of processes, shared pages in each of them"),
+    OWNER("gpus", METRIC_GAUGE, gpus, true, "GPUs on which RAM is held"),
+    OWNER("gpu_memory_bytes", METRIC_GAUGE, gpu_ram_bytes, true, "GPU RAM"),
+    OWNER("gpu_utilization_ratio", METRIC_GAUGE, gpu_utilization, true,
+        "Use of GPUs on which there is RAM of no other, 1 being one GPU"),
+};
+
+static void write_owner(struct writer *writer, const struct metric *metric, bool is_job,
+    const struct owner_figures *owner, double value)
+{
+    begin_sample(writer, metric->name, metric->kind == METRIC_COUNTER ? "_total" : "");
+    write_label(writer, "user", owner->user);
+    if (is_job)
+        write_label(writer, "job_id", owner->job);
+    end_labels(writer);
+    write_value(writer, value);
+}
+
+static void write_owner_metric(struct writer *writer, const struct owner_metric *row, bool is_job,
+    const struct owner_figures *owners, size_t count)
+{
+    char name[64], help[160];
+    bool has_head = false;
+    struct metric metric = row->metric;
+    snprintf(name, sizeof name, "gputracker_%s_%s", is_job ? "job" : "user", row->metric.name);
+    snprintf(help, sizeof help, "%s, of each %s.", row->metric.help, is_job ? "job" : "user");
+    metric.name = name;
+    metric.help = help;
+    for (size_t i = 0; i < count; i++) {
+        double value = *(const double *)((const char *)&owners[i] + row->offset);
+        if ((owners[i].job[0] != '\0') != is_job || !isfinite(value))
+            continue;
+        if (!has_head)
+            write_head(writer, &metric);
+        has_head = true;
+        write_owner(writer, &metric, is_job, &owners[i], value);
+    }
+}
+
+static void write_owners(struct writer *writer, const struct owner_figures *owners, size_t count)
+{
+    for (int is_job = 0; is_job < 2; is_job++) {
+        for (size_t i = 0; i < COUNT_OF(owner_metrics); i++) {
+            if (!owner_metrics[i].is_of_gpus || gpu_count(writer) > 0)
+                write_owner_metric(writer, &owner_metrics[i], is_job, owners, count);
+        }
+    }
+}
+
 /* ---- Pages ---- */
 
 /* By its name: those of AIPowerMeter, and of GPUs but for what the command holds on them, are the
@@ -215,9 +279,17 @@ static bool is_of_command(const struct metric *metric)
            (!text_begins_with(name, "gputracker_gpu_") || strstr(name, "_combined_"));
 }
 
-static void write_all(struct writer *writer, bool only_command)
+/* What a page has besides. */
+struct page {
+    bool only_command;
+    const struct owner_figures *owners;
+    size_t n_owners;
+};
+
+static void write_all(struct writer *writer, const struct page *page)
 {
     const struct metric_table *table = metrics_of_prometheus();
+    bool only_command = page->only_command;
     write_build(writer);
     write_session(writer);
     write_sources(writer);
@@ -231,30 +303,38 @@ static void write_all(struct writer *writer, bool only_command)
         if (!only_command || is_of_command(&table->gpu_rows[i]))
             write_gpu_metric(writer, &table->gpu_rows[i]);
     }
+    write_owners(writer, page->owners, page->n_owners);
     if (writer->is_openmetrics)
         str_append(writer->text, "# EOF\n");
 }
 
 static void write_page(const struct gput_results *results, const char *label_list,
-    enum gput_format format, bool only_command, struct str *text)
+    enum gput_format format, const struct page *page, struct str *text)
 {
     struct labels labels = {0};
     struct gput_error error;
     struct writer writer = {results, &labels, format == GPUT_OPENMETRICS, text, 0};
     if (labels_add_list(&labels, label_list, LABELS_OF_PROMETHEUS, &error) != GPUT_OK)
         text->failed |= error.code == GPUT_ERROR_MEMORY;
-    write_all(&writer, only_command);
+    write_all(&writer, page);
     labels_finish(&labels);
 }
 
 void prometheus_write(const struct gput_results *results, const char *label_list,
     enum gput_format format, struct str *text)
 {
-    write_page(results, label_list, format, false, text);
+    write_page(results, label_list, format, &(struct page){0}, text);
 }
 
 void prometheus_write_command(
     const struct gput_results *results, const char *label_list, struct str *text)
 {
-    write_page(results, label_list, GPUT_PROMETHEUS, true, text);
+    write_page(results, label_list, GPUT_PROMETHEUS, &(struct page){.only_command = true}, text);
+}
+
+void prometheus_write_owners(const struct gput_results *results, const char *label_list,
+    enum gput_format format, const struct owner_figures *owners, size_t count, struct str *text)
+{
+    struct page page = {.owners = owners, .n_owners = count};
+    write_page(results, label_list, format, &page, text);
 }

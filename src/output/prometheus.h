@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 
+#include "model/owners.h"
 #include "model/results.h"
 
 /* Appends what is known; a figure that is not known is left out. All have the labels of the list
@@ -16,3 +17,7 @@ void prometheus_write(const struct gput_results *results, const char *label_list
 /* The same in the text format, without what is the machine's: many sessions have it at once. */
 void prometheus_write_command(
     const struct gput_results *results, const char *label_list, struct str *text);
+
+/* A page with what users and jobs of the machine use. */
+void prometheus_write_owners(const struct gput_results *results, const char *label_list,
+    enum gput_format format, const struct owner_figures *owners, size_t count, struct str *text);

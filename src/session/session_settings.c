@@ -96,7 +96,8 @@ int session_settings_open_gpus(struct session_settings *settings, struct gput_er
         .brand = settings->options.gpu_brand,
         .uuids = settings->options.gpu_uuids,
         .interval_seconds = settings->options.sleep_time_seconds,
-        .each_process = settings->options.processes || settings->options.snapshots,
+        .each_process =
+            settings->options.processes || settings->options.snapshots || settings->options.owners,
         .warn = warn_of_gpus,
         .user = settings};
     return gpu_set_open(&options, &settings->gpus, error);

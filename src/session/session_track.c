@@ -149,8 +149,8 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .kept_files = kept_files(),
             .removed = process_log_remove,
             .user = &session->ledger.log},
-        .lists_all =
-            session->settings.mode == SESSION_MACHINE && session->settings.options.snapshots,
+        .lists_all = session->settings.mode == SESSION_MACHINE &&
+                     (session->settings.options.snapshots || session->settings.options.owners),
         .system_core_count = session->settings.static_data.system_core_count,
         .n_expected_cores = session->settings.static_data.n_expected_cores,
         .ram_readings = when_to_read(session->settings.options.ram_mode),

@@ -2,7 +2,9 @@
  * The sink that serves the results so far as a page of metrics. All but its start and end happens
  * in the server's thread, on copies of results: neither the sampler nor the tracked command waits.
  */
+#include "output/prometheus.h"
 #include "serve/http_server.h"
+#include "session/owners.h"
 #include "session/sink.h"
 
 #include <stdlib.h>
@@ -20,12 +22,13 @@ static const struct page_form {
 
 struct metrics_sink {
     struct sink sink;
+    struct owners *owners;      /* NULL: not wanted */
     struct http_server *server; /* NULL: nothing is served any more */
     int64_t cpu_ns;             /* of its thread, when it has ended */
 
     /* Used by its thread alone: */
     uint64_t number;    /* of the results from which the pages were made */
-    char *pages[PAGES]; /* NULL: not made yet */
+    char *pages[PAGES]; /* NULL: not made yet; owned */
     struct gput_results results;
 };
 
@@ -39,6 +42,18 @@ static void forget_pages(struct metrics_sink *metrics)
     }
 }
 
+static char *make_page(struct metrics_sink *metrics, int form)
+{
+    struct owner_figures figures[2 * OWNERS_MAX];
+    struct str text = {0};
+    size_t count = metrics->owners ? owners_read(metrics->owners, figures) : 0;
+    prometheus_write_owners(&metrics->results, metrics->sink.settings->options.labels,
+        forms[form].format, figures, count, &text);
+    char *page = text.failed ? NULL : str_steal(&text);
+    str_finish(&text);
+    return page;
+}
+
 /* The page, made once for each of the latest results. NULL without memory. */
 static const char *page(struct metrics_sink *metrics, int form)
 {
@@ -46,11 +61,8 @@ static const char *page(struct metrics_sink *metrics, int form)
     if (number != metrics->number)
         forget_pages(metrics);
     metrics->number = number;
-    struct gput_report_options options = gput_report_options_default();
-    options.labels = metrics->sink.settings->options.labels;
     if (!metrics->pages[form] && number > 0)
-        gput_results_render(
-            &metrics->results, &options, forms[form].format, &metrics->pages[form], NULL, NULL);
+        metrics->pages[form] = make_page(metrics, form);
     return metrics->pages[form];
 }
 
@@ -90,7 +102,18 @@ static void handle(void *user, const struct http_request *request, struct http_r
 static int open_server(struct sink *sink, struct gput_error *error)
 {
     struct metrics_sink *metrics = (struct metrics_sink *)sink;
-    return http_server_open(sink->option, &metrics->server, error);
+    TRY(http_server_open(sink->option, &metrics->server, error));
+    const struct gput_session_options *options = &sink->settings->options;
+    if (options->owners && !(metrics->owners = owners_create(options->procfs_root)))
+        return error_memory(error);
+    return GPUT_OK;
+}
+
+static void add_owners(struct sink *sink, const struct snapshot *snapshot)
+{
+    struct metrics_sink *metrics = (struct metrics_sink *)sink;
+    if (metrics->owners && sink->settings->mode == SESSION_MACHINE)
+        owners_add(metrics->owners, snapshot);
 }
 
 /* The first results are what it can begin to answer with. */
@@ -121,6 +144,11 @@ static void stop_server(struct sink *sink)
     results_finish(&metrics->results);
 }
 
+static void finish(struct sink *sink)
+{
+    owners_destroy(((struct metrics_sink *)sink)->owners);
+}
+
 static int64_t cpu_ns(const struct sink *sink)
 {
     const struct metrics_sink *metrics = (const struct metrics_sink *)sink;
@@ -138,8 +166,10 @@ const struct sink_class sink_metrics = {
     .size = sizeof(struct metrics_sink),
     .option = offsetof(struct gput_session_options, listen),
     .open = open_server,
+    .sample = add_owners,
     .results = start_server,
     .stop = stop_server,
     .cpu_ns = cpu_ns,
     .close = stop_server,
+    .finish = finish,
 };

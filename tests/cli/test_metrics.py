@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import os
+import pwd
 import re
 import shutil
 import urllib.parse
@@ -17,6 +19,8 @@ DASHBOARD = json.loads((SOURCE / "packaging/grafana/gpu-tracker.json").read_text
 VARIABLES = {"$__rate_interval": "10s", "$__range": "1h", "$job": ".*", "$instance": ".*"}
 # Served where a command may use less than the machine has; tests/output has them.
 OF_SOME_MACHINES = {"gputracker_allowed_cores", "gputracker_allowed_memory_bytes"}
+# Served with --owners alone.
+OF_OWNERS = re.compile(r"gputracker_(user|job)_")
 # Moves the counters, and is in the driver's list with its child.
 COMMAND = "import os, subprocess, sys\n" + """
 child = subprocess.Popen(["cat"], stdin=subprocess.PIPE)  # which ends with its parent
@@ -66,7 +70,8 @@ class Metrics(ServeTest):
             (battery / name).write_text(text + "\n")
         (self.folder / "scenario").write_text("\n".join(line for line in TWO_GPUS.splitlines() if "{" not in line))
         self.environment = machine.environment() | {
-            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(self.folder / "scenario")}
+            "GPUT_NVML": str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), "FAKE_NVML_SCENARIO": str(self.folder / "scenario"),
+            "SLURM_JOB_ID": "4711"}
         move = machine.move(1000, package_0=60, package_1=40, package_0_0=8, package_1_0=3, package_0_1=30, package_0_2=5, package_2=99)
         self.command = python(COMMAND + MOVE, TWO_GPUS, *move)
         self.process, *self.address = self.start_serving("run", "--st", "0.1", "--carbon-intensity", "360", "--", *self.command)
@@ -99,18 +104,44 @@ class Metrics(ServeTest):
         alerts = (SOURCE / "packaging/prometheus/gpu-tracker.yml").read_text()
         named = set(NAME.findall(json.dumps(DASHBOARD) + alerts))
         self.assertGreater(len(named), 15)
-        self.wait_for(named, self.address)
+        owners = set(filter(OF_OWNERS.match, named))
+        self.wait_for(named - owners, self.address)
+        _, *address = self.start_serving("serve", "--owners", "--st", "0.1")
+        self.wait_for(owners, address)
+
+    def test_users_and_jobs_of_the_machine(self):
+        _, *address = self.start_serving("serve", "--owners", "--st", "0.1")
+        user = pwd.getpwuid(os.getuid()).pw_name
+        labels = f'{{user="{user}",job_id="4711"}}'
+        self.wait_for_sample(address, f"gputracker_job_gpus{labels}", 2)
+        samples = self.wait_for_sample(address, f"gputracker_job_cpu_seconds_total{labels}", 0.01)  # of the command, or its tracker
+        self.assertGreaterEqual(samples[f"gputracker_job_processes{labels}"], 2)
+        self.assertGreaterEqual(samples[f"gputracker_job_gpu_memory_bytes{labels}"], 1.75e9)
+        self.assertAlmostEqual(samples[f"gputracker_job_gpu_utilization_ratio{labels}"], 0.6)
+        for name in "processes", "resident_memory_bytes", "gpus", "gpu_memory_bytes":
+            self.assertGreaterEqual(samples[f'gputracker_user_{name}{{user="{user}"}}'], samples[f"gputracker_job_{name}{labels}"])
+        section = (SOURCE / "docs/prometheus.md").read_text().split("## Users and jobs")[1].split("\n## ")[0]
+        members = set(re.findall(r"`([a-z_]+)`", section))
+        for name in filter(OF_OWNERS.match, samples):
+            self.assertIn(OF_OWNERS.sub("", name.partition("{")[0]), members)
+        self.scrape(address, openmetrics=True)
+
+    def test_without_owners_there_are_none(self):
+        _, *address = self.start_serving("serve", "--st", "0.1")
+        self.assertEqual([name for name in self.wait_for({"gputracker_system_cores"}, address) if OF_OWNERS.match(name)], [])
 
     def test_what_alerts_and_variables_name_is_served_of_the_machine_alone(self):
         alerts = (SOURCE / "packaging/prometheus/gpu-tracker.yml").read_text()
         _, *address = self.start_serving("serve", "--st", "0.1")
-        self.wait_for(set(NAME.findall(json.dumps(DASHBOARD["templating"]) + alerts)), address)
+        named = set(NAME.findall(json.dumps(DASHBOARD["templating"]) + alerts))
+        self.wait_for({name for name in named if not OF_OWNERS.match(name)}, address)
 
     def test_a_real_prometheus_has_an_answer_to_every_query(self):
         program = shutil.which("prometheus")
         if not program:
             self.skipTest("no prometheus here (Debian: prometheus)")
-        ask = self.start_prometheus(program, ["%s:%d" % tuple(self.address)])
+        _, *machine = self.start_serving("serve", "--owners", "--st", "0.1")
+        ask = self.start_prometheus(program, ["%s:%d" % tuple(address) for address in (self.address, machine)])
         for query in queries():
             path = "query?query=" + urllib.parse.quote(query)
             wait_until(lambda: (answer := ask(path)) and answer["result"], query)
