@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pty
+import select
 import signal
 import struct
 import subprocess
@@ -155,6 +156,14 @@ class OnATerminal(PhasesTest):
         )
         return master, slave, process
 
+    def read_until(self, expected, master, process):
+        shown = b""
+        while expected not in shown:
+            if select.select([master], [], [], 0.1)[0]:
+                shown += os.read(master, 4096)
+            else:
+                self.assertIsNone(process.poll(), shown)
+
     def test_the_command_sees_a_terminal_of_that_size(self):
         master, slave, process = self.run_on_terminal("sh", "-c", "test -t 1 && test -t 2 && stty size <&1; echo Epoch 1; printf 'a\\r\\nb'")
         process.wait(timeout=PATIENCE)
@@ -166,7 +175,7 @@ class OnATerminal(PhasesTest):
         code = """
 import os, signal, sys, time
 def resized(*_):
-    print(*os.get_terminal_size(1), flush=True)
+    os.write(1, b"%d %d\\n" % os.get_terminal_size(1))  # print() may be under way
 signal.signal(signal.SIGWINCH, resized)
 try:
     print("ready", flush=True)
@@ -175,12 +184,9 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
         master, slave, process = self.run_on_terminal(*python(code))
-        shown = b""
-        while b"ready" not in shown:
-            shown += os.read(master, 4096)
+        self.read_until(b"ready", master, process)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 132, 0, 0))
-        while b"132 50" not in shown:
-            shown += os.read(master, 4096)
+        self.read_until(b"132 50", master, process)
         os.write(master, b"\x03")
         self.assertEqual(process.wait(timeout=PATIENCE), 0)
         os.close(slave)
