@@ -41,7 +41,7 @@ def read_log(log):
 def left_by(build, log):
     """The programs of which a run elsewhere says less than that all of it passed."""
     listed = subprocess.run(["meson", "test", "-C", build, "--list"], capture_output=True, text=True, check=True).stdout
-    passed = {name for name, ((_, failed, skipped), _) in read_log(log).items() if not failed and not skipped}
+    passed = {name for name, ((passed, failed, skipped), _) in read_log(log).items() if passed and not failed and not skipped}
     names = {line.split(" / ")[-1] for line in listed.splitlines() if " / " in line}
     return sorted(names - passed)
 
@@ -92,4 +92,5 @@ def main():
     sys.exit(1 if failed or not passed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
