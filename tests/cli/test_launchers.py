@@ -125,6 +125,14 @@ class Others(Launched):
             torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", *self.tracked("sleep", "0.3"))  # fmt: skip
         self.the_job(ranks=2, launcher="torchrun")
 
+    def test_dask(self):
+        if command.refusal(sys.executable, "-c", "import distributed"):
+            self.skipTest("Dask is not installed (PyPI: distributed)")
+        self.environment["PYTHONPATH"] = str(command.BUILD / "python")
+        self.run_words(sys.executable, command.SOURCE / "examples" / "dask-workers.py", "workers")
+        self.assertEqual(sorted(path.name for path in (self.folder / "workers").glob("*.csv")), ["worker-0.csv", "worker-1.csv"])
+        self.assertEqual(self.job()["jobs"][0]["ranks"], 2)
+
 
 @unittest.skipIf(NO_SLURM, f"Slurm cannot run here: {NO_SLURM}")
 class Slurm(Launched):
