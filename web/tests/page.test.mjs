@@ -28,7 +28,7 @@ async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
 
 test("holds its style and script, and asks for nothing", () => {
     const text = readFileSync(TEMPLATE, "utf8");
-    assert.ok(text.length < 95_000, `${text.length} bytes`);
+    assert.ok(text.length < 96_000, `${text.length} bytes`);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
     assert.doesNotMatch(text, /unsafe-|(src|href)=["']?https?:|@import|url\(/);
     for (const marker of ["<!--gput-title-->", "<!--gput-data-->"]) assert.equal(text.split(marker).length, 2, marker);
@@ -484,6 +484,15 @@ test("prints all charts, without what only a screen can do", async () => {
     for (const { id, lines } of await ask(page, "charts")) assert.ok(await ask(page, "points", id, lines[0].id), id);
     assert.ok(!(await page.isVisible("#theme")));
     assert.ok((await page.pdf()).length > 10_000);
+    await close(page);
+});
+
+test("prints the whole legend of many sessions", async () => {
+    const page = await browser.open(files.ranks, { width: 320 });
+    const isWhole = () => page.$$eval(".legend", (legends) => legends.every((legend) => legend.scrollHeight <= legend.clientHeight));
+    assert.equal(await isWhole(), false);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await isWhole(), true);
     await close(page);
 });
 
