@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,20 +34,29 @@ static int open_event(const struct block_counter_event *event, int leader)
     return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Whether the descriptor still is that of this event. */
+static bool is_open(const struct block_counters *counters, int i)
+{
+    uint64_t id;
+    return counters->fds[i] >= 0 && ioctl(counters->fds[i], PERF_EVENT_IOC_ID, &id) == 0 &&
+           id == counters->ids[i];
+}
+
 int block_counters_open(struct block_counters *counters, const struct block_counter_event *events)
 {
     int failure = 0, places = 0;
     counters->is_tried = true;
     counters->leader = -1;
     for (int i = 0; i < BLOCK_COUNTERS; i++) {
-        int fd = counters->fds[i] = events ? open_event(&events[i], counters->leader) : -1;
+        int leader = counters->leader < 0 ? -1 : counters->fds[counters->leader];
+        int fd = counters->fds[i] = events ? open_event(&events[i], leader) : -1;
         if (fd < 0 && i == 0)
             failure = errno;
-        if (fd < 0)
+        if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_ID, &counters->ids[i]) != 0)
             continue;
         counters->places[i] = places++;
         if (counters->leader < 0)
-            counters->leader = fd;
+            counters->leader = i;
     }
     return failure;
 }
@@ -56,8 +66,9 @@ void block_counters_read(const struct block_counters *counters, int64_t counts[B
     struct {
         uint64_t number, enabled_ns, running_ns, values[BLOCK_COUNTERS];
     } group;
-    ssize_t length = counters->is_tried && counters->leader >= 0
-                         ? read(counters->leader, &group, sizeof group)
+    int leader = counters->is_tried ? counters->leader : -1;
+    ssize_t length = leader >= 0 && is_open(counters, leader)
+                         ? read(counters->fds[leader], &group, sizeof group)
                          : 0;
     bool is_whole = length >= (ssize_t)offsetof(__typeof__(group), values) &&
                     group.enabled_ns == group.running_ns;
@@ -71,7 +82,7 @@ void block_counters_read(const struct block_counters *counters, int64_t counts[B
 void block_counters_close(struct block_counters *counters)
 {
     for (int i = 0; counters->is_tried && i < BLOCK_COUNTERS; i++) {
-        if (counters->fds[i] >= 0)
+        if (is_open(counters, i))
             close(counters->fds[i]);
     }
     *counters = (struct block_counters){0};

@@ -30,7 +30,9 @@ struct block_counters {
     bool is_tried;
     int fds[BLOCK_COUNTERS]; /* -1: it has none; the first of the others leads the group */
     int places[BLOCK_COUNTERS];
-    int leader; /* -1: nothing is counted */
+    uint64_t ids[BLOCK_COUNTERS]; /* of the events: a program may close descriptors that it does not
+                                     know, and get their numbers for files of its own */
+    int leader;                   /* which of them leads the group; -1: nothing is counted */
 };
 
 /* Begins to count for the calling thread; `events` NULL: nothing. Returns 0, or the errno of the

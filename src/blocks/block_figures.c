@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define STATUS_SIZE 4096
 
 static bool read_counter(int fd, uint64_t *value)
 {
@@ -92,12 +95,18 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
     }
 }
 
+static void close_kept(const struct block_kept_file *file)
+{
+    struct stat there;
+    if (file->fd >= 0 && fstat(file->fd, &there) == 0 && there.st_dev == file->device &&
+        there.st_ino == file->inode)
+        close(file->fd);
+}
+
 static void close_peaks(struct block_peaks *peaks)
 {
-    if (peaks->status_fd >= 0)
-        close(peaks->status_fd);
-    if (peaks->clear_fd >= 0)
-        close(peaks->clear_fd);
+    close_kept(&peaks->status);
+    close_kept(&peaks->clear);
     pthread_mutex_destroy(&peaks->lock);
     free(peaks);
 }
@@ -151,7 +160,7 @@ static bool find_kib(const char *text, const char *end, const char *key, uint64_
 /* Peak RSS of this process since its execve() (VmHWM). */
 static bool read_high_water(uint64_t *kib)
 {
-    char text[4096];
+    char text[STATUS_SIZE];
     int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
@@ -215,15 +224,40 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
 
 /* ---- Peaks of calls ---- */
 
+/* A program may close descriptors that it does not know, and get their numbers for files of its
+ * own: then the file is opened again. */
+static int kept_fd(struct block_kept_file *file, int flags)
+{
+    struct stat there;
+    if (file->fd >= 0 && fstat(file->fd, &there) == 0 && there.st_dev == file->device &&
+        there.st_ino == file->inode)
+        return file->fd;
+    file->fd = open(file->path, flags | O_CLOEXEC);
+    if (file->fd >= 0 && fstat(file->fd, &there) == 0) {
+        file->device = there.st_dev;
+        file->inode = there.st_ino;
+    }
+    return file->fd;
+}
+
+static bool reset_high_water(struct block_peaks *peaks)
+{
+    int fd = kept_fd(&peaks->clear, O_WRONLY);
+    return fd >= 0 && write(fd, "5", 1) == 1;
+}
+
 int block_figures_open_block_peaks(struct block_figures *figures, struct gput_error *error)
 {
     struct block_peaks *peaks = calloc(1, sizeof *peaks);
+    uint64_t kib;
     if (!peaks)
         return error_memory(error);
     pthread_mutex_init(&peaks->lock, NULL);
-    peaks->status_fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    peaks->clear_fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
-    if (peaks->status_fd < 0 || peaks->clear_fd < 0) {
+    peaks->status = (struct block_kept_file){.path = "/proc/self/status", .fd = -1};
+    peaks->clear = (struct block_kept_file){.path = "/proc/self/clear_refs", .fd = -1};
+    if (read_high_water(&kib))
+        peaks->highest_bytes = (int64_t)(kib * 1024);
+    if (!reset_high_water(peaks)) {
         int failure = errno;
         close_peaks(peaks);
         return error_set_errno(
@@ -236,11 +270,12 @@ int block_figures_open_block_peaks(struct block_figures *figures, struct gput_er
 /* Reads the peak since the last mark, and resets it to what there is now. False: not possible. */
 static bool end_segment(struct block_peaks *peaks)
 {
-    char text[4096];
+    char text[STATUS_SIZE];
     uint64_t peak_kib, rss_kib;
-    long length = file_reread(peaks->status_fd, text, sizeof text);
+    int fd = kept_fd(&peaks->status, O_RDONLY);
+    long length = fd >= 0 ? file_reread(fd, text, sizeof text) : -1;
     if (length <= 0 || !find_kib(text, text + length, "\nVmHWM:", &peak_kib) ||
-        !find_kib(text, text + length, "\nVmRSS:", &rss_kib) || write(peaks->clear_fd, "5", 1) != 1)
+        !find_kib(text, text + length, "\nVmRSS:", &rss_kib) || !reset_high_water(peaks))
         return false;
     int64_t bytes = (int64_t)(peak_kib * 1024);
     if (bytes < peaks->rss_bytes) /* it fell before the reset */

@@ -19,7 +19,11 @@
  * and resets. */
 struct block_peaks {
     pthread_mutex_t lock;
-    int status_fd, clear_fd;
+    struct block_kept_file {
+        const char *path; /* static text */
+        int fd;           /* -1: not open */
+        uint64_t device, inode;
+    } status, clear;
     int64_t highest_bytes; /* of the whole process: what resetting took from the kernel's figure */
     int64_t rss_bytes;     /* at the last mark */
     struct peak_segments segments;

@@ -7,6 +7,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const struct block_counter_event faults = {
     PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN};
@@ -70,6 +71,26 @@ static void an_event_that_there_is_not_leaves_the_others(void **state)
     }
 }
 
+static void descriptors_that_the_program_has_taken_are_left_alone(void **state)
+{
+    (void)state;
+    const struct block_counter_event events[] = {faults, faults, faults};
+    struct block_counters counters = {0};
+    int64_t counts[BLOCK_COUNTERS];
+    int ends[2];
+    open_or_skip(&counters, events);
+    assert_int_equal(pipe(ends), 0);
+    for (int i = 0; i < BLOCK_COUNTERS; i++)
+        assert_int_equal(dup2(ends[0], counters.fds[i]), counters.fds[i]);
+    assert_int_equal(write(ends[1], "0123456789012345678901234567890123456789", 40), 40);
+    block_counters_read(&counters, counts);
+    assert_int_equal(counts[0], SUB_TRACKING_UNKNOWN);
+    int taken = counters.fds[0];
+    block_counters_close(&counters);
+    char bytes[64];
+    assert_int_equal(read(taken, bytes, sizeof bytes), 40);
+}
+
 static void what_is_not_open_is_unknown(void **state)
 {
     (void)state;
@@ -97,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_counts_each_of_its_events),
         cmocka_unit_test(an_event_that_there_is_not_leaves_the_others),
+        cmocka_unit_test(descriptors_that_the_program_has_taken_are_left_alone),
         cmocka_unit_test(what_is_not_open_is_unknown),
         cmocka_unit_test(a_check_says_why_there_are_none),
     };

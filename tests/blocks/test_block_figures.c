@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char root[] = "/tmp/test-energy-XXXXXX";
 
@@ -181,6 +182,16 @@ static void a_call_has_its_own_peak_and_the_process_keeps_its_highest(void **sta
     assert_about(stop.peak_rss_bytes - first.block_peak_rss_bytes, 256 * MIB);
 
     assert_int_equal(stop_call(&figures, 0).block_peak_rss_bytes, SUB_TRACKING_UNKNOWN);
+
+    FILE *taken = tmpfile(); /* by the program, which has closed what it does not know */
+    assert_true(dup2(fileno(taken), figures.peaks->clear.fd) >= 0);
+    assert_true(dup2(fileno(taken), figures.peaks->status.fd) >= 0);
+    first_ns = start_call(&figures, &first);
+    stop = stop_call(&figures, first_ns);
+    assert_about(stop.block_peak_rss_bytes, first.block_peak_rss_bytes);
+    fseek(taken, 0, SEEK_END);
+    assert_int_equal(ftell(taken), 0);
+    fclose(taken);
     block_figures_close(&figures);
 }
 
