@@ -47,14 +47,14 @@ static void send_session(const struct gput_table *sessions, size_t row,
 {
     struct gput_push_counts counts = gput_push_counts_default();
     struct gput_error error;
-    char text[1024];
+    char text[sizeof error.message + 512];
     const char *path = gput_table_text(sessions, row, PATH_COLUMN);
     const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
     const char *results = gput_table_text(sessions, row, RESULTS_COLUMN);
     bool has_samples = kind && strcmp(kind, "tracking") == 0;
     bool has_results = kind && strcmp(kind, "results") == 0;
     if (!has_samples && !has_results) {
-        snprintf(text, sizeof text, "%s is left out: it has no metrics of a session.",
+        snprintf(text, sizeof text, "%.400s is left out: it has no metrics of a session.",
             path ? path : "a session");
         message_warning(NULL, text);
         return;
@@ -68,8 +68,8 @@ static void send_session(const struct gput_table *sessions, size_t row,
     if (code == GPUT_OK)
         return;
     sent->failed++;
-    snprintf(text, sizeof text, "%s was not sent%s: %s", path, counts.sent > 0 ? " to its end" : "",
-        error.message);
+    snprintf(text, sizeof text, "%.400s was not sent%s: %s", path,
+        counts.sent > 0 ? " to its end" : "", error.message);
     message_warning(NULL, text);
 }
 

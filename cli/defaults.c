@@ -57,7 +57,7 @@ static enum option_id find_option(const char *name)
 
 static int unknown(const struct defaults *defaults, const char *name, struct gput_error *error)
 {
-    char words[400] = "", near[64], question[96] = ".";
+    char words[700] = "", near[64], question[96] = ".";
     for (const enum option_id *id = command_find("run")->options; *id != OPTION_END; id++) {
         size_t used = strlen(words);
         if (option(*id)->long_name && find_option(option(*id)->long_name) != OPTION_END)

@@ -300,7 +300,7 @@ static int apply(
         struct gput_error inner = {0};
         int code = set_member(config, value, &inner);
         if (code != GPUT_OK)
-            return error_set(error, inner.code, "Config file %s: %.400s", path, inner.message);
+            return error_set(error, inner.code, "Config file %.200s: %.800s", path, inner.message);
     }
     return GPUT_OK;
 }
