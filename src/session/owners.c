@@ -14,15 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A process may change its user and its control group soon after it was started. */
-#define LOOKS 3
+/* A process may change its user and its control group soon after it was started: its owners are
+ * read in as many snapshots. */
+#define MAX_READINGS 3
 
 /* A process as of the snapshot before. */
-struct seen {
+struct owned_process {
     pid_t pid;
     uint64_t start_ticks;
     int64_t cpu_ns;
-    unsigned looks;
+    unsigned readings;
     size_t user, job; /* indexes of owners; `job` SIZE_MAX: of none */
 };
 
@@ -33,9 +34,9 @@ struct owner {
 };
 
 struct owners {
-    char *procfs_root; /* owned */
-    struct seen *seen; /* owned; ascending by pid */
-    size_t n_seen;
+    char *procfs_root;               /* owned */
+    struct owned_process *processes; /* owned; ascending by pid */
+    size_t n_processes;
     uint64_t snapshots;
     pthread_mutex_t lock; /* guards what follows */
     /* Users, then jobs; the last of each is that of all others. */
@@ -64,7 +65,7 @@ void owners_destroy(struct owners *owners)
         return;
     pthread_mutex_destroy(&owners->lock);
     free(owners->procfs_root);
-    free(owners->seen);
+    free(owners->processes);
     free(owners);
 }
 
@@ -122,37 +123,38 @@ static void read_job(const struct owners *owners, pid_t pid, char *job, size_t s
     environment_finish(&environment);
 }
 
-static void find_owners(struct owners *owners, struct seen *seen)
+static void find_owners(struct owners *owners, struct owned_process *owned)
 {
     struct proc_status status;
     char user[64], job[96];
     size_t others = OWNERS_MAX - 1;
-    seen->user = others;
-    seen->job = SIZE_MAX;
-    if (proc_status_read(owners->procfs_root, seen->pid, &status, NULL) != GPUT_OK)
+    owned->user = others;
+    owned->job = SIZE_MAX;
+    if (proc_status_read(owners->procfs_root, owned->pid, &status, NULL) != GPUT_OK)
         return;
     passwd_read(status.uid, NULL, user, sizeof user);
-    seen->user = find_owner(owners, false, user, "");
-    read_job(owners, seen->pid, job, sizeof job);
+    owned->user = find_owner(owners, false, user, "");
+    read_job(owners, owned->pid, job, sizeof job);
     if (job[0])
-        seen->job = find_owner(owners, true, user, job);
+        owned->job = find_owner(owners, true, user, job);
 }
 
 /* ---- adding up ---- */
 
 static int by_pid(const void *a, const void *b)
 {
-    const struct seen *left = a, *right = b;
+    const struct owned_process *left = a, *right = b;
     return (left->pid > right->pid) - (left->pid < right->pid);
 }
 
-static const struct seen *find_seen(const struct seen *seen, size_t count, pid_t pid)
+static const struct owned_process *find_owned(
+    const struct owned_process *owned, size_t count, pid_t pid)
 {
-    struct seen wanted = {.pid = pid};
-    return count ? bsearch(&wanted, seen, count, sizeof *seen, by_pid) : NULL;
+    struct owned_process wanted = {.pid = pid};
+    return count ? bsearch(&wanted, owned, count, sizeof *owned, by_pid) : NULL;
 }
 
-static void begin_round(struct owners *owners)
+static void begin_snapshot(struct owners *owners)
 {
     owners->snapshots++;
     for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
@@ -174,36 +176,38 @@ static void add_process(
         owner->figures.ram_bytes += (double)memory_rss(&process->polled->memory).total;
 }
 
-static void take_process(struct owners *owners, const struct process *process, struct seen *seen)
+static void add_to_owners(
+    struct owners *owners, const struct process *process, struct owned_process *owned)
 {
-    const struct seen *before = find_seen(owners->seen, owners->n_seen, process->pid);
-    *seen = (struct seen){.pid = process->pid,
+    const struct owned_process *before =
+        find_owned(owners->processes, owners->n_processes, process->pid);
+    *owned = (struct owned_process){.pid = process->pid,
         .start_ticks = process->polled->start_time_ticks,
         .cpu_ns = process_cpu_ns(process)};
-    if (before && before->start_ticks != seen->start_ticks)
+    if (before && before->start_ticks != owned->start_ticks)
         before = NULL;
-    seen->looks = before ? before->looks : 0;
-    if (seen->looks < LOOKS) {
-        find_owners(owners, seen);
-        seen->looks++;
+    owned->readings = before ? before->readings : 0;
+    if (owned->readings < MAX_READINGS) {
+        find_owners(owners, owned);
+        owned->readings++;
     } else {
-        seen->user = before->user;
-        seen->job = before->job;
+        owned->user = before->user;
+        owned->job = before->job;
     }
-    int64_t used_ns = seen->cpu_ns - (before ? before->cpu_ns : 0);
+    int64_t used_ns = owned->cpu_ns - (before ? before->cpu_ns : 0);
     double seconds = used_ns > 0 ? clock_seconds_of_ns(used_ns) : 0;
-    add_process(owners, seen->user, seconds, process);
-    if (seen->job != SIZE_MAX)
-        add_process(owners, seen->job, seconds, process);
+    add_process(owners, owned->user, seconds, process);
+    if (owned->job != SIZE_MAX)
+        add_process(owners, owned->job, seconds, process);
 }
 
 /* The processes of one GPU, of which each owner counts once. */
 static void add_gpu(struct owners *owners, const struct gpu_use *uses, size_t count,
-    double utilization, const struct seen *seen, size_t n_seen, bool jobs)
+    double utilization, const struct owned_process *owned, size_t n_owned, bool jobs)
 {
     size_t holders[OWNERS_MAX], n_holders = 0;
     for (size_t i = 0; i < count; i++) {
-        const struct seen *process = find_seen(seen, n_seen, uses[i].pid);
+        const struct owned_process *process = find_owned(owned, n_owned, uses[i].pid);
         size_t index = !process ? SIZE_MAX : jobs ? process->job : process->user, known = 0;
         if (index == SIZE_MAX)
             continue;
@@ -221,8 +225,8 @@ static void add_gpu(struct owners *owners, const struct gpu_use *uses, size_t co
     }
 }
 
-static void add_gpus(
-    struct owners *owners, const struct snapshot *snapshot, const struct seen *seen, size_t n_seen)
+static void add_gpus(struct owners *owners, const struct snapshot *snapshot,
+    const struct owned_process *owned, size_t n_owned)
 {
     size_t count = 0;
     const struct gpu_use *uses = snapshot->gpus ? gpu_set_uses(snapshot->gpus, &count) : NULL;
@@ -235,7 +239,7 @@ static void add_gpus(
                 held[n++] = uses[i];
         }
         for (int jobs = 0; held && jobs < 2; jobs++)
-            add_gpu(owners, held, n, utilization, seen, n_seen, jobs);
+            add_gpu(owners, held, n, utilization, owned, n_owned, jobs);
         free(held);
     }
     for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
@@ -247,19 +251,19 @@ static void add_gpus(
 void owners_add(struct owners *owners, const struct snapshot *snapshot)
 {
     const struct process_tree *tree = snapshot->listed;
-    struct seen *seen = calloc(tree->count + 1, sizeof *seen);
-    if (!seen)
+    struct owned_process *owned = calloc(tree->count + 1, sizeof *owned);
+    if (!owned)
         return;
     pthread_mutex_lock(&owners->lock);
-    begin_round(owners);
+    begin_snapshot(owners);
     for (size_t i = 0; i < tree->count; i++)
-        take_process(owners, tree->processes[i], &seen[i]);
-    qsort(seen, tree->count, sizeof *seen, by_pid);
-    add_gpus(owners, snapshot, seen, tree->count);
+        add_to_owners(owners, tree->processes[i], &owned[i]);
+    qsort(owned, tree->count, sizeof *owned, by_pid);
+    add_gpus(owners, snapshot, owned, tree->count);
     pthread_mutex_unlock(&owners->lock);
-    free(owners->seen);
-    owners->seen = seen;
-    owners->n_seen = tree->count;
+    free(owners->processes);
+    owners->processes = owned;
+    owners->n_processes = tree->count;
 }
 
 size_t owners_read(struct owners *owners, struct owner_figures figures[2 * OWNERS_MAX])

@@ -17,7 +17,7 @@ struct owners *owners_create(const char *procfs_root);
 /* Adds what was used since the snapshot before. Without memory that is left out. */
 void owners_add(struct owners *owners, const struct snapshot *snapshot);
 
-/* Copies the figures of all that were seen lately to `figures`; returns how many. */
+/* Copies the figures of all that had processes to `figures`; returns how many. */
 size_t owners_read(struct owners *owners, struct owner_figures figures[2 * OWNERS_MAX]);
 
 void owners_destroy(struct owners *owners); /* NULL is fine */
