@@ -58,7 +58,7 @@ static void warn_of_missing_values(
     str_finish(&names);
 }
 
-void analysis_warn(const struct gput_analysis *analysis,
+void analysis_warn_of_gaps(const struct gput_analysis *analysis,
     const struct gput_analysis_options *options, size_t n_calls, uint64_t n_backward_rows)
 {
     warn_of_outside_calls(analysis, options, n_calls);

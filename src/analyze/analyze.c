@@ -497,7 +497,8 @@ static int fill_results(struct work *work, struct gput_error *error)
         duration_statistics_finish(&sums[i].durations);
     free(sums);
     if (code == GPUT_OK)
-        analysis_warn(work->analysis, work->options, work->table.n_calls, work->n_backward_rows);
+        analysis_warn_of_gaps(
+            work->analysis, work->options, work->table.n_calls, work->n_backward_rows);
     return code;
 }
 
