@@ -25,7 +25,7 @@ void analysis_show_progress(void *user, double done)
 {
     int *shown = user;
     int percent = (int)(done * 100);
-    if (percent == *shown || !screen_takes_escapes(STDERR_FILENO))
+    if (percent == *shown || !screen_shows_progress(STDERR_FILENO))
         return;
     fprintf(stderr, "\rgpu-tracker: reading, %d %%", percent);
     *shown = percent;

@@ -57,7 +57,7 @@ static int read_suffixes(const struct arguments *arguments, const char ***suffix
 static void show_progress(void *user, double done)
 {
     int *shown = user, percent = (int)(done * 100);
-    if (percent <= *shown || !screen_takes_escapes(STDERR_FILENO))
+    if (percent <= *shown || !screen_shows_progress(STDERR_FILENO))
         return;
     fprintf(stderr, "\rgpu-tracker: merging, %d %%", percent);
     *shown = percent;

@@ -24,7 +24,7 @@ static void draw(const char *text)
 void progress_begin(struct progress *progress, struct gput_session *session, bool wanted)
 {
     *progress = (struct progress){0};
-    if (wanted && screen_takes_escapes(STDERR_FILENO))
+    if (wanted && screen_shows_progress(STDERR_FILENO))
         *progress = (struct progress){.session = session, .next_ms = now_ms() + INTERVAL_MS};
 }
 

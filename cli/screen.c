@@ -84,6 +84,14 @@ bool screen_takes_escapes(int fd)
     return isatty(fd) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
+bool screen_shows_progress(int fd)
+{
+    /* jupyter_client sets the one, ipykernel the other, whoever started it. */
+    const char *backend = getenv("MPLBACKEND");
+    bool is_notebook = getenv("JPY_PARENT_PID") || (backend && strstr(backend, "backend_inline"));
+    return !is_notebook && screen_takes_escapes(fd);
+}
+
 unsigned screen_columns(int fd, unsigned otherwise)
 {
     struct winsize size;

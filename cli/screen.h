@@ -22,5 +22,11 @@ int screen_write(int fd, const char *bytes, size_t length, int stop_fd);
 /* True of a terminal that understands escape sequences (TERM). */
 bool screen_takes_escapes(int fd);
 
+/*
+ * True where a line can be shown for a while: on such a terminal, except on that of "!COMMAND" in a
+ * notebook, which keeps all that was ever written.
+ */
+bool screen_shows_progress(int fd);
+
 /* The columns of a terminal; `otherwise` elsewhere. */
 unsigned screen_columns(int fd, unsigned otherwise);

@@ -87,6 +87,17 @@ class Screen(CommandTest):
                 self.assertEqual("\rgpu-tracker: reading, 100 %\r\033[K" in shown, lines)
                 self.assertEqual("\033" in shown or "\r" in shown, lines)
 
+    def test_no_progress_in_a_notebook(self):
+        self.record()
+        (self.folder / "one.json").write_text('[{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]')
+        for environment in ({"JPY_PARENT_PID": "7"}, {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}, {"MPLBACKEND": "agg"}):
+            shows = environment.get("MPLBACKEND") == "agg"
+            for word, arguments in (("reading, 100 %", ["sub-track", "analyze", "--tf", "t.csv"]),
+                                    ("merging, ", ["timeline", "merge", "one.json", "-o", "-"])):
+                with self.subTest(environment=environment, word=word):
+                    shown = self.on_terminal(*arguments, screen="xterm", **environment)
+                    self.assertEqual((word in shown, "\033[K" in shown), (shows, shows), shown)
+
     def test_a_warning_begins_a_line_where_progress_is_shown(self):
         cut = "process_id,code_block_name,position,timestamp\n1,a,0,1745449609.5\n1,a,1"
         (self.folder / "cut.csv").write_text(cut)

@@ -67,6 +67,7 @@ class Terminal(CommandTest):
         shown = self.expect(r"ended with \d+")
         self.assertRegex(shown, "\033\\[K(?=gpu-tracker: )")
         self.assertNotIn("cores", self.run_command("run", "--progress", "-q", "--", "sleep", "1.2").stderr)
+        self.assertNotIn("cores", self.run_line('JPY_PARENT_PID=7 TERM=xterm "$gt" run --progress -q -- sleep 1.2'))
 
     def test_control_c_reaches_the_command_once_and_the_report_comes(self):
         code = ("import signal,sys,time\n"
