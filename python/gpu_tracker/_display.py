@@ -1,5 +1,7 @@
-"""What notebooks show of a tracker, an analysis and a comparison: the main figures, and curves as a static picture."""
+"""What notebooks show of the package's objects: the main figures or first rows, and curves as a static picture."""
 
+import dataclasses
+import itertools
 import math
 from html import escape
 
@@ -18,6 +20,7 @@ _MAIN = {
     "gpu_sum_utilization_percent": "GPU",
     "combined_n_threads": "Threads",
 }
+_STATISTICS = ("min", "max", "mean", "std")
 _MAX_ROWS = 20
 # Columns of a native session's samples that a picture shows.
 _CURVES = ((1, "ram", "RAM", "bytes"), (2, "gpu_ram", "GPU RAM", "bytes"), (3, "cpu", "CPU", "percent"), (4, "gpu", "GPU", "percent"))
@@ -56,8 +59,8 @@ def _percent(value):
     return "n/a" if math.isnan(value) else f"{value:.3g} %"
 
 
-def _table(heads, rows):
-    """Text to the left in the first column, figures to the right in the others."""
+def _table(heads, rows, count=None):
+    """Text to the left in the first column, figures to the right in the others. count: of all rows, where `rows` are the first of them."""
     right = 'style="text-align:right;padding:1px 0 1px 1.4em"'
     left = 'style="text-align:left"'
     head = "".join(f"<th {right if i else left}>{escape(text)}</th>" for i, text in enumerate(heads))
@@ -65,7 +68,8 @@ def _table(heads, rows):
         f'<tr><th style="text-align:left;font-weight:normal">{escape(row[0])}</th>' + "".join(f"<td {right}>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
         for row in rows[:_MAX_ROWS]
     )
-    more = f"<div>and {len(rows) - _MAX_ROWS} more</div>" if len(rows) > _MAX_ROWS else ""
+    count = len(rows) if count is None else count
+    more = f"<div>and {count - _MAX_ROWS} more</div>" if count > _MAX_ROWS else ""
     return f'<table style="{_TABLE}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}'
 
 
@@ -84,6 +88,11 @@ def tracker_html(details, tracking_file, samples=()):
         return _page(_table(("What", "Figure"), tracker_rows(details)), kept_curves(samples))
     with _frame.sessions_of_tracker(tracking_file, details) as sessions:
         return _page(_table(("What", "Figure"), tracker_rows(details)), curves, _frame.charts(sessions))
+
+
+def usage_html(usage):
+    """usage: a ResourceUsage."""
+    return _page(_table(("What", "Figure"), tracker_rows(dataclasses.asdict(usage))))
 
 
 def tracker_rows(details):
@@ -160,6 +169,21 @@ def _block_table(results):
     return _table(heads, rows)
 
 
+def block_html(block):
+    """block: a code block of to_json(). It does not know the units of its measurements."""
+    time = block["compute_time"]
+    times = [duration(_known(time.get(name))) for name in ("total", "mean", "max")]
+    usage = [(name, *(_number(row.get(statistic)) for statistic in _STATISTICS)) for name, row in block["resource_usage"].items() if _is_used(row)]
+    return _page(
+        _table(("Code block", "Calls", "Total", "Mean", "Longest"), [(str(block["name"]), str(block["num_calls"]), *times)]),
+        _table(("Measurement", *_STATISTICS), usage) if usage else "",
+    )
+
+
+def _number(value):
+    return "n/a" if value is None or value != value else f"{value:.6g}"
+
+
 def _statistic(name):
     return "highest" if name.endswith("ram") else "mean"
 
@@ -208,3 +232,31 @@ def _changes(values, sessions, text):
         change = f" ({(value / base - 1) * 100:+.1f} %)" if base and value == value and base == base else ""
         cells.append(text(value) + change)
     return cells
+
+
+def compared_html(results):
+    """results: to_json() of one statistic of several sessions, whose units it does not know."""
+    overall, times = results["overall_resource_usage"], results["code_block_compute_time"]
+    sessions = list(next(iter((overall or times).values()), ()))
+    rows = [(name, *(_number(values.get(session)) for session in sessions)) for name, values in overall.items() if _is_used(values)]
+    block_rows = [(str(block), *(duration(_known(values.get(session))) for session in sessions)) for block, values in times.items()]
+    return _page(
+        _table(("Session", *map(str, sessions)), rows),
+        _table(("Code block", *map(str, sessions)), block_rows) if block_rows else "",
+    )
+
+
+# ---- A table, a text ----
+
+
+def table_html(table, text):
+    """table: a Table; text: makes a text of a value."""
+    count, columns = table.shape
+    heads = [f"{name} ({unit})" if unit else name for name, unit in table.units.items()]
+    rows = [["n/a" if value is None else text(value) for value in row] for row in itertools.islice(table.rows(), _MAX_ROWS)]
+    title = f"{table.name}: {count} row{'s' * (count != 1)}, {columns} column{'s' * (columns != 1)}"
+    return _page(f"<div>{escape(title)}</div>", _table(heads, rows, count) if columns else "")
+
+
+def text_html(text):
+    return _page(f"<pre>{escape(text)}</pre>")

@@ -44,6 +44,10 @@ class Curve(list[list[dict[str, float]]]):
         self.table = table
         self.unit = table.units["value"]
 
+    def _repr_html_(self):
+        """For notebooks: the first points."""
+        return self.table._repr_html_()
+
 
 def _epoch(date):
     """A date of a recording, which is in the local time of its machine, in seconds since 1970."""
@@ -95,6 +99,12 @@ class ExpResults:
     def __str__(self):
         listed = "\n".join(f"{group}\n  {','.join(names) or 'NOT AVAILABLE'}" for group, names in self.list_metrics().items())
         return f"Available metrics :\n{listed}\n\nprint() shows what was used."
+
+    def _repr_html_(self):
+        """For notebooks: the summary, as print() prints it."""
+        from ._display import text_html
+
+        return text_html(self._recording.text(*_window(None, None)))
 
     def _each(self, name, function):
         """function() of a metric; of one by GPU a dictionary; None of one that there is not."""

@@ -101,6 +101,12 @@ class CodeBlockResults:
     compute_time: Series[float]
     resource_usage: Frame
 
+    def _repr_html_(self):
+        """For notebooks: calls, times, and what was used."""
+        from ._display import block_html
+
+        return block_html(_block_to_json(self))
+
 
 def _block_to_json(block):
     counts = {name: getattr(block, name) for name in ("name", "num_timepoints", "num_calls", "num_non_empty_calls")}
@@ -213,6 +219,12 @@ class ComparisonResults:
         from ._text import comparison_text
 
         return comparison_text(self.to_json())
+
+    def _repr_html_(self):
+        """For notebooks: the session as a whole, and the times of code blocks."""
+        from ._display import compared_html
+
+        return compared_html(self.to_json())
 
 
 def _map(comparisons):

@@ -119,6 +119,12 @@ class ResourceUsage:
     gpu_utilization: GPUUtilization
     compute_time: ComputeTime
 
+    def _repr_html_(self):
+        """For notebooks: the main figures."""
+        from ._display import usage_html
+
+        return usage_html(self)
+
 
 for _class in (
     RSSValues, MaxRAM, MaxGPURAM, ProcessingUnitPercentages, CPUUtilization, GPUUtilization, ComputeTime, ResourceUsage,

@@ -92,6 +92,12 @@ class Table:
             lines.append(f"  {name:<{width}}  {unit or '':<{unit_width}}  {_begin(self[name])}".rstrip())
         return "\n".join(lines)
 
+    def _repr_html_(self):
+        """For notebooks: the first rows."""
+        from ._display import table_html
+
+        return table_html(self, _text)
+
 
 def _values(column, kind):
     """What pandas makes a column of."""

@@ -68,6 +68,9 @@ class Display(package.PackageTest):
             time.sleep(0.2)
         html = tracker._repr_html_()
         xml.etree.ElementTree.fromstring(html)
+        usage = tracker.resource_usage._repr_html_()
+        xml.etree.ElementTree.fromstring(usage)
+        self.assertIn(re.search(">RAM, peak</th>.*?</tr>", html)[0], usage)
         peak = tracker.details["max_ram"]["combined"]["total_rss"] * 1000
         self.assertRegex(html, rf">RAM, peak</th><td [^>]*>{peak:.0f}" if peak >= 99.95 else r">RAM, peak</th><td [^>]*>\d\d\.?\d? MB")
         self.assertRegex(html, 'alt="RAM(, [^"]*)? over [0-9.]+ m?s, at most [0-9.]+ MB')
@@ -154,6 +157,26 @@ class Display(package.PackageTest):
         self.assertIsNone(comparison.plot(self.folder / "x.svg", statistic="max"))
         self.assertEqual((self.folder / "x.svg").read_text(), picture.svg)
         self.assert_raises(ValueError, "A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not x.jpg", comparison.plot, "x.jpg")
+
+    def test_what_analyses_and_comparisons_return(self):
+        files = self.tracking_file("t.csv", [4.0, 2.0, 3.0, 1.0]), self.marks("m.csv", "a<b")
+        results = gpu_tracker.SubTrackingAnalyzer(*files).sub_tracking_results()
+        block = results.code_block_results[0]._repr_html_()
+        xml.etree.ElementTree.fromstring(block)
+        self.assertRegex(block, r">a&lt;b</th><td [^>]*>1</td><td [^>]*>2 s</td>")
+        self.assertRegex(block, r">main_ram</th><td [^>]*>1</td><td [^>]*>3</td><td [^>]*>2</td>")
+        self.assertNotIn("gpu_ram", block)
+        comparison = gpu_tracker.TrackingComparison({"old": self.results("old", [4.0, 4.0]), "new": self.results("new", [3.0, 3.0])}).compare("max")
+        html = comparison._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        head = re.search("<thead>(.*?)</thead>", html)[1]
+        row = re.search("main_ram</th>(.*?)</tr>", html)[1]
+        named = dict(zip(re.findall(">(old|new)<", head), re.findall(r">(\d)<", row)))
+        self.assertEqual(named, {"old": "4", "new": "3"})
+
+    def test_a_table_of_many_rows_says_how_many_more(self):
+        html = gpu_tracker.read_samples(self.tracking_file("t.csv", [1.0] * 50))._repr_html_()
+        self.assertEqual((html.count("<tr>"), "<div>and 30 more</div>" in html), (21, True))
 
     def test_figures_have_units_that_fit(self):
         from gpu_tracker._display import duration, size

@@ -140,6 +140,8 @@ class Reading(package.PackageTest):
         with redirect_stdout(io.StringIO()) as printed:
             results.print()
         self.assertIn("   intel_power: 92.875 joules (average 26.536 W, max 40.0 W)\n", printed.getvalue())
+        self.assertIn("   intel_power: 92.875 joules (average 26.536 W, max 40.0 W)\n", results._repr_html_())
+        self.assertIn("value (watts)", results.get_curve("intel_power")._repr_html_())
 
     def test_what_is_not_there(self):
         results = self.write_small()

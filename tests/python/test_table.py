@@ -6,6 +6,7 @@ import os
 import pathlib
 import threading
 import unittest
+import xml.etree.ElementTree
 
 import package
 import sessions
@@ -168,6 +169,13 @@ class Columns(package.PackageTest):
         self.assertEqual(lines[0], "samples: 10 rows, 22 columns")
         self.assertRegex(lines[1], r"^  main_ram +gigabytes +0, None, 2, 3, 4, 5, …$")
         self.assertRegex(lines[-1], r"^  timestamp +seconds since the epoch +1000, 1001, ")
+
+    def test_notebooks_show_the_first_rows(self):
+        html = self.samples._repr_html_()
+        rows = list(xml.etree.ElementTree.fromstring(html).iter("tr"))
+        self.assertEqual(len(rows), 11)
+        self.assertIn(">samples: 10 rows, 22 columns<", html)
+        self.assertEqual([[cell.text for cell in row][0] for row in rows[:4]], ["main_ram (gigabytes)", "0", "n/a", "2"])
 
     @unittest.skipUnless(numpy, "numpy is not installed")
     def test_numpy_does_not_copy(self):
