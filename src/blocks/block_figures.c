@@ -17,6 +17,37 @@
 
 #define STATUS_SIZE 4096
 
+/* ---- Files that are open from mark to mark ---- */
+
+static bool is_kept(const struct block_kept_file *file)
+{
+    struct stat there;
+    return file->fd >= 0 && fstat(file->fd, &there) == 0 && there.st_dev == file->device &&
+           there.st_ino == file->inode;
+}
+
+static bool open_kept(struct block_kept_file *file, const char *path, int flags)
+{
+    struct stat opened = {0};
+    file->fd = open(path, flags | O_CLOEXEC);
+    if (file->fd >= 0 && fstat(file->fd, &opened) != 0) {
+        close(file->fd);
+        file->fd = -1;
+    }
+    file->device = opened.st_dev;
+    file->inode = opened.st_ino;
+    return file->fd >= 0;
+}
+
+static void close_kept(struct block_kept_file *file)
+{
+    if (is_kept(file))
+        close(file->fd);
+    file->fd = -1;
+}
+
+/* ---- Energy ---- */
+
 static bool read_counter(int fd, uint64_t *value)
 {
     char text[32];
@@ -59,11 +90,10 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     if (!read_counter_at(path, &package->range) || package->range == 0)
         return false;
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/energy_uj", sysfs_root, i);
-    package->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (package->fd < 0)
+    if (!open_kept(&package->file, path, O_RDONLY))
         return false;
-    if (!read_counter(package->fd, &package->first)) {
-        close(package->fd);
+    if (!read_counter(package->file.fd, &package->first)) {
+        close_kept(&package->file);
         return false;
     }
     atomic_init(&package->energy_uj, 0);
@@ -73,7 +103,7 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
 static void close_energy(struct block_figures *figures)
 {
     for (unsigned i = 0; i < figures->n_packages; i++)
-        close(figures->packages[i].fd);
+        close_kept(&figures->packages[i].file);
     figures->n_packages = 0;
 }
 
@@ -95,14 +125,6 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
     }
 }
 
-static void close_kept(const struct block_kept_file *file)
-{
-    struct stat there;
-    if (file->fd >= 0 && fstat(file->fd, &there) == 0 && there.st_dev == file->device &&
-        there.st_ino == file->inode)
-        close(file->fd);
-}
-
 static void close_peaks(struct block_peaks *peaks)
 {
     close_kept(&peaks->status);
@@ -120,7 +142,7 @@ static bool read_package(struct block_energy_package *package, uint64_t *energy_
 {
     uint64_t counter;
     uint64_t before = atomic_load(&package->energy_uj);
-    if (!read_counter(package->fd, &counter))
+    if (!is_kept(&package->file) || !read_counter(package->file.fd, &counter))
         return false;
     for (;;) {
         uint64_t round = package->range + 1;
@@ -224,25 +246,17 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
 
 /* ---- Peaks of calls ---- */
 
-/* A program may close descriptors that it does not know, and get their numbers for files of its
- * own: then the file is opened again. */
-static int kept_fd(struct block_kept_file *file, int flags)
+/* Opens the file again where the program has closed it; -1: it cannot. */
+static int kept_fd(struct block_kept_file *file, const char *path, int flags)
 {
-    struct stat there;
-    if (file->fd >= 0 && fstat(file->fd, &there) == 0 && there.st_dev == file->device &&
-        there.st_ino == file->inode)
-        return file->fd;
-    file->fd = open(file->path, flags | O_CLOEXEC);
-    if (file->fd >= 0 && fstat(file->fd, &there) == 0) {
-        file->device = there.st_dev;
-        file->inode = there.st_ino;
-    }
+    if (!is_kept(file))
+        open_kept(file, path, flags);
     return file->fd;
 }
 
 static bool reset_high_water(struct block_peaks *peaks)
 {
-    int fd = kept_fd(&peaks->clear, O_WRONLY);
+    int fd = kept_fd(&peaks->clear, "/proc/self/clear_refs", O_WRONLY);
     return fd >= 0 && write(fd, "5", 1) == 1;
 }
 
@@ -253,8 +267,7 @@ int block_figures_open_block_peaks(struct block_figures *figures, struct gput_er
     if (!peaks)
         return error_memory(error);
     pthread_mutex_init(&peaks->lock, NULL);
-    peaks->status = (struct block_kept_file){.path = "/proc/self/status", .fd = -1};
-    peaks->clear = (struct block_kept_file){.path = "/proc/self/clear_refs", .fd = -1};
+    peaks->status.fd = peaks->clear.fd = -1;
     if (read_high_water(&kib))
         peaks->highest_bytes = (int64_t)(kib * 1024);
     if (!reset_high_water(peaks)) {
@@ -272,7 +285,7 @@ static bool end_segment(struct block_peaks *peaks)
 {
     char text[STATUS_SIZE];
     uint64_t peak_kib, rss_kib;
-    int fd = kept_fd(&peaks->status, O_RDONLY);
+    int fd = kept_fd(&peaks->status, "/proc/self/status", O_RDONLY);
     long length = fd >= 0 ? file_reread(fd, text, sizeof text) : -1;
     if (length <= 0 || !find_kib(text, text + length, "\nVmHWM:", &peak_kib) ||
         !find_kib(text, text + length, "\nVmRSS:", &rss_kib) || !reset_high_water(peaks))

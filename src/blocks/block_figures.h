@@ -15,15 +15,18 @@
 
 #define BLOCK_FIGURES_MAX_PACKAGES 64
 
+/* A file that is open from mark to mark. A program may close descriptors that it does not know, and
+ * get their numbers for files of its own: device and inode say whether it is still ours. */
+struct block_kept_file {
+    int fd; /* -1: not open */
+    uint64_t device, inode;
+};
+
 /* The peaks of RSS in calls. The kernel keeps one peak of a process (VmHWM), which each mark reads
  * and resets. */
 struct block_peaks {
     pthread_mutex_t lock;
-    struct block_kept_file {
-        const char *path; /* static text */
-        int fd;           /* -1: not open */
-        uint64_t device, inode;
-    } status, clear;
+    struct block_kept_file status, clear;
     int64_t highest_bytes; /* of the whole process: what resetting took from the kernel's figure */
     int64_t rss_bytes;     /* at the last mark */
     struct peak_segments segments;
@@ -47,7 +50,7 @@ struct block_figures {
     _Atomic unsigned n_counted; /* threads with counters */
     unsigned n_packages;
     struct block_energy_package {
-        int fd;
+        struct block_kept_file file;
         uint64_t range;             /* the counter wraps after this */
         _Atomic uint64_t energy_uj; /* since the package was opened */
         uint64_t first;

@@ -2,6 +2,8 @@
 #include "blocks/block_figures.h"
 #include "testing.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -96,6 +98,25 @@ static void energy_of_some_packages_is_none_of_the_machine(void **state)
         assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
         block_figures_close(&figures);
     }
+}
+
+static void a_counter_that_the_program_has_closed_is_not_read_from_its_files(void **state)
+{
+    (void)state;
+    struct block_figures figures = {0};
+    FILE *taken = tmpfile();
+    fputs("995000\n", taken);
+    fflush(taken);
+    fill_packages();
+    block_figures_open_energy(&figures, root);
+    assert_int_not_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
+    int fd = figures.packages[0].file.fd;
+    assert_true(dup2(fileno(taken), fd) >= 0);
+    assert_int_equal(energy(&figures), SUB_TRACKING_UNKNOWN);
+    block_figures_close(&figures);
+    assert_true(fcntl(fd, F_GETFD) >= 0); /* it is the program's */
+    close(fd);
+    fclose(taken);
 }
 
 static void without_counters_energy_is_unknown(void **state)
@@ -200,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energy_is_summed_over_packages_and_over_the_end_of_a_counter),
         cmocka_unit_test(energy_of_some_packages_is_none_of_the_machine),
+        cmocka_unit_test(a_counter_that_the_program_has_closed_is_not_read_from_its_files),
         cmocka_unit_test(without_counters_energy_is_unknown),
         cmocka_unit_test(no_block_has_more_cpu_time_of_its_thread_than_of_its_process),
         cmocka_unit_test(a_call_has_its_own_peak_and_the_process_keeps_its_highest),
