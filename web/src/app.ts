@@ -147,7 +147,7 @@ export class App {
         return section(
             "compare",
             areRanks(sessions) ? "Ranks" : "Comparison",
-            sessionKey(sessions, this.#panels),
+            sessionKey(sessions),
             straggler && element("p", { class: "straggler" }, straggler),
             makeTable(sessionTable(sessions), { rowsShown: 30, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${sessionName(sessions[row]!, row)}` : "") }),
             ...(comparison ?? []).map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true }))),

@@ -8,9 +8,14 @@ import { figure } from "./units";
 const WIDTH = 640;
 const HEIGHT = 150;
 const BASE = 22;
+/** Above the bars: the names of the two marks, one below the other. */
+const NAMES = 28;
 
+/** As the tables of a training profile have it: between two values in proportion. */
 function quantile(sorted: Float64Array, share: number): number {
-    return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
+    const place = share * (sorted.length - 1);
+    const [below, above] = [sorted[Math.floor(place)] ?? NaN, sorted[Math.ceil(place)] ?? NaN];
+    return below + (above - below) * (place - Math.floor(place));
 }
 
 export function histogram(title: string, values: Float64Array, unit: string): HTMLElement {
@@ -38,7 +43,7 @@ function drawn(bins: Uint32Array, from: number, step: number, sorted: Float64Arr
     const root = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT + BASE}`, role: "img", "aria-label": "Histogram; the table below has its figures" });
     bins.forEach((count, i) => {
         // A single outlier must be seen next to thousands.
-        const height = count ? Math.max(2, (count / top) * (HEIGHT - 16)) : 0;
+        const height = count ? Math.max(2, (count / top) * (HEIGHT - NAMES)) : 0;
         root.append(svg("rect", { class: "bin", x: i * width + 0.5, y: HEIGHT - height, width: Math.max(0.5, width - 1), height }));
     });
     root.append(svg("line", { class: "base", x1: 0, x2: WIDTH, y1: HEIGHT + 0.5, y2: HEIGHT + 0.5 }));

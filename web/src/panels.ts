@@ -17,6 +17,7 @@ const GROUPS: [string, string][] = [
     ["ram", "RAM"],
     ["gpu_ram", "GPU RAM"],
     ["cpu", "CPU"],
+    ["cpu_hardware", "CPU"],
     ["gpu", "GPU utilization"],
     ["threads", "Threads"],
     ["processes", "Processes"],
@@ -204,14 +205,18 @@ function styleScopes(panel: Panel): void {
     }
 }
 
+/** What is a session's own among several, also where it has no line. */
+export function sessionStyle(session: number): Pick<LineStyle, "colour" | "dash"> {
+    return { colour: session % GREY, dash: DASHES[Math.floor(session / GREY) % DASHES.length]! };
+}
+
 /** Several sessions: a colour and a dash each, and of each its total. */
 function styleSessions(panel: Panel): void {
     const hasTotal = new Set(panel.lines.filter(isTotal).map((line) => line.session));
     const seen = new Set<number>();
     for (const line of panel.lines) {
         const { session } = line;
-        const dash = DASHES[Math.floor(session / GREY) % DASHES.length]!;
-        line.style = { colour: session % GREY, dash, width: 1.5, fill: false };
+        line.style = { ...sessionStyle(session), width: 1.5, fill: false };
         const candidate = hasTotal.has(session) ? isTotal(line) : line.scope !== "system" || panel.id.startsWith("power");
         line.shownAtFirst = candidate && !seen.has(session);
         if (line.shownAtFirst) seen.add(session);

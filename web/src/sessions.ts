@@ -5,7 +5,7 @@ import { element, svg } from "./dom";
 import type { HeatRow } from "./heat";
 import { Line, Moments } from "./line";
 import { ascending } from "./order";
-import { type Panel, seriesLabel } from "./panels";
+import { type Panel, seriesLabel, sessionStyle } from "./panels";
 import type { Card, Session, Table } from "./report";
 import { figure } from "./units";
 
@@ -127,11 +127,10 @@ function signedPercent(change: number): string {
 }
 
 /** Which colour and dashes are whose. */
-export function sessionKey(sessions: Session[], panels: Panel[]): HTMLElement {
+export function sessionKey(sessions: Session[]): HTMLElement {
     const entries = sessions.map((session, index) => {
-        const line = panels.flatMap((panel) => panel.lines).find((candidate) => candidate.session === index);
-        const style = line?.style;
-        const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: lineColour(style?.colour ?? 0), "data-colour": style?.colour ?? 0, "stroke-width": 2.5, "stroke-dasharray": (style?.dash ?? []).join(" ") }));
+        const { colour, dash } = sessionStyle(index);
+        const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: lineColour(colour), "data-colour": colour, "stroke-width": 2.5, "stroke-dasharray": dash.join(" ") }));
         return element("li", {}, sample as unknown as Node, element("bdi", {}, sessionName(session, index)), element("span", { class: "hint" }, session.identity?.host ?? ""));
     });
     return element("ul", { class: "session-key", "aria-label": "Sessions" }, ...entries);

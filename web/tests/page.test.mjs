@@ -417,6 +417,27 @@ test("lays several sessions over each other and compares them", async () => {
     await close(page);
 });
 
+test("names the measurements of a comparison as people do", async () => {
+    const { report, encoder } = samples.twoRuns();
+    const label = "CPU of main, of all cores";
+    for (const { series } of report.sessions) series.push({ ...series[2], id: "main_cpu_hardware", label, group: "cpu_hardware", scope: "main" });
+    const columns = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => ({ name }));
+    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100]] }];
+    const page = await browser.open(browser.write("measurements", { report, encoder }));
+    assert.match(await page.textContent(".compare"), /whole sessionCPU of main, of all cores10.%20.% \(\+100.%\)/);
+    assert.deepEqual((await ask(page, "charts")).map(({ id }) => id), ["ram:bytes", "cpu:percent"]);
+    await close(page);
+});
+
+test("gives each session a colour of its own, also one without curves", async () => {
+    const { report, encoder } = samples.ranks(3);
+    report.sessions[2].series = [];
+    const page = await browser.open(browser.write("no-curves", { report, encoder }));
+    const colours = await page.$$eval(".session-key line", (lines) => lines.map((line) => line.getAttribute("data-colour")));
+    assert.deepEqual(colours, ["0", "1", "2"]);
+    await close(page);
+});
+
 test("gives ranks a lane each and names the straggler", async () => {
     const page = await browser.open(files.ranks);
     assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
@@ -457,6 +478,16 @@ test("shows steps, phases, devices and tables of a training profile", async () =
     assert.equal(counts.reduce((sum, count) => sum + count, 0), 400);
     assert.equal(await page.locator('[data-heat="utilization"]').count(), 1);
     assert.match(await page.textContent(".tables"), /ampere_sgemm_128x64_tn48.211/);
+    await close(page);
+});
+
+test("says of a histogram what the tables say: quantiles between two values in proportion", async () => {
+    const { report, encoder } = samples.training();
+    const [session] = report.sessions;
+    const column = (values) => encoder.delta(Float64Array.from(values), 1e-6);
+    session.training.steps = { number: column([0, 1, 2, 3, 4]), start: column([0, 1, 2, 3, 4]), stop: column([0.1, 1.1, 2.1, 3.2, 5]), phase: column([0, 0, 0, 0, 0]), phases: ["train"] };
+    const page = await browser.open(browser.write("quantiles", { report, encoder }));
+    assert.match(await page.textContent(".histogram"), /5 in all; median 100.ms, 95 % under 840.ms, 100.ms to 1.s/);
     await close(page);
 });
 
