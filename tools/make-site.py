@@ -106,13 +106,17 @@ def glossary():
 
 
 def gallery():
-    captions = re.findall(r"!\[([^\]]*)\]\(screenshots/(\w+\.png)\)", (ROOT / "docs" / "report.md").read_text())
-    shown = {name: caption for caption, name in captions}
-    pictures = sorted((ROOT / "docs" / "screenshots").glob("*.png"))
-    lines = ["# Gallery", "", "Reports as HTML files: `gpu-tracker report` and `--report` ([report.md](report.md)).", ""]
-    for picture in pictures:
-        caption = shown.get(picture.name) or picture.stem.replace("-", " ").capitalize()
-        lines += [f"## {caption}", "", f"![{caption}](screenshots/{picture.name})", ""]
+    lines = ["# Gallery", ""]
+    for title, page, kind, about in (
+        ("Reports", "report.md", "png", "HTML files: `gpu-tracker report` and `--report`"),
+        ("Plots", "plots.md", "svg", "Pictures for papers: `gpu-tracker plot`"),
+    ):
+        captions = re.findall(rf"\[([^\]]*)\]\(screenshots/([\w-]+\.{kind})\)", (ROOT / "docs" / page).read_text())
+        shown = {name: caption[0].upper() + caption[1:] for caption, name in captions}
+        lines += [f"## {title}", "", f"{about} ([{page}]({page})).", ""]
+        for picture in sorted((ROOT / "docs" / "screenshots").glob(f"*.{kind}")):
+            caption = shown.get(picture.name) or picture.stem.replace("-", " ").capitalize()
+            lines += [f"### {caption}", "", f"![{caption}](screenshots/{picture.name})", ""]
     return "\n".join(lines)
 
 
