@@ -105,6 +105,14 @@ static bool is_same(const struct report_column *column, double a, double b)
     return column->step == REPORT_DOUBLES ? a == b : steps_of(column, a) == steps_of(column, b);
 }
 
+/* Whole bytes stay whole where a file has gigabytes. Divided, as 1 / 10 is the nearest to 0.1. */
+static double on_step(const struct report_column *column, double value)
+{
+    if (isnan(value) || column->step == REPORT_DOUBLES)
+        return value;
+    return (double)steps_of(column, value) / (1 / column->step);
+}
+
 /* A row differs from those before it: writes them out. */
 static int leave_constant(struct report_column *column, struct gput_error *error)
 {
@@ -134,7 +142,7 @@ int report_column_add(struct report_column *column, double value, struct gput_er
     if (!report_column_fits(column, value))
         value = NAN;
     if (column->count == 0)
-        column->constant = value;
+        column->constant = on_step(column, value);
     else if (column->encoding == REPORT_CONSTANT && !is_same(column, value, column->constant))
         TRY(leave_constant(column, error));
     if (column->encoding != REPORT_CONSTANT)

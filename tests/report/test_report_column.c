@@ -46,6 +46,19 @@ static void check(const double *values, size_t count, double step, enum report_e
 
 #define CHECK(values, step, encoding) check(values, sizeof values / sizeof *values, step, encoding)
 
+static void keeps_the_one_value_on_a_step(void **state)
+{
+    (void)state;
+    const double gigabytes[] = {0.001683456 * (1 / 1e-9)}, percent[] = {99.9000001};
+    struct report_column column;
+    fill(&column, 1, gigabytes, 1);
+    assert_true(column.constant == 1683456);
+    report_column_finish(&column);
+    fill(&column, 0.001, percent, 1);
+    assert_true(column.constant == 99.9);
+    report_column_finish(&column);
+}
+
 static void keeps_equal_rows_as_one_value(void **state)
 {
     (void)state;
@@ -149,6 +162,7 @@ static void small_changes_take_a_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_one_value_on_a_step),
         cmocka_unit_test(keeps_equal_rows_as_one_value),
         cmocka_unit_test(keeps_whole_numbers_up_to_two_to_the_53),
         cmocka_unit_test(keeps_fractions_to_half_a_step),
