@@ -36,9 +36,10 @@ export function sessionTable(sessions: Session[]): Table {
 export function comparisonTable(table: Table, sessions: Session[]): Table {
     const places = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => table.columns.findIndex((column) => column.name === name));
     if (places.some((place) => place < 0)) return table;
-    const [block, measurement, session, value, change] = places as [number, number, number, number, number];
-    const noise = table.columns.findIndex((column) => column.name === "within_noise");
-    const names = sessions.map(sessionName);
+    const [block, measurement, session, value, percentChange] = places as [number, number, number, number, number];
+    const [noise, runs, low, high] = ["within_noise", "runs", "low", "high"].map((name) => table.columns.findIndex((column) => column.name === name)) as [number, number, number, number];
+    // Sessions of one name are runs of one thing: a column for all.
+    const names = [...new Set(sessions.map(sessionName))];
     const known = new Map(sessions.flatMap((one) => one.series ?? []).map((series) => [series.id, series]));
     const rows = new Map<string, (string | null)[]>();
     for (const row of table.rows) {
@@ -49,9 +50,12 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
         const key = `${String(row[block])}/${id}`;
         let cells = rows.get(key);
         if (!cells) rows.set(key, (cells = [(row[block] as string | null) ?? "whole session", series ? seriesLabel(series) : id.replaceAll("_", " "), ...names.map(() => null)]));
-        const [figureOf, changed] = [row[value], row[change]];
+        const [figureOf, changed] = [row[value], row[percentChange]];
         const unit = series?.unit ?? (id === "compute_time" ? "seconds" : id === "energy" ? "joules" : "");
-        cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit)}${at && typeof changed === "number" ? ` (${signedPercent(changed)}${row[noise] ? ", within noise" : ""})` : ""}` : null;
+        const interval = Number(row[runs]) > 1 && typeof row[low] === "number" && typeof row[high] === "number" ? `95 %: ${figure(row[low], unit)} to ${figure(row[high], unit)}` : "";
+        const change = at && typeof changed === "number" ? `${signedPercent(changed)}${row[noise] ? ", within noise" : ""}` : "";
+        const words = [change, interval].filter(Boolean).join("; ");
+        cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit)}${words && ` (${words})`}` : null;
     }
     return { id: table.id, title: table.title, columns: [{ name: "Of" }, { name: "Measurement" }, ...names.map((name) => ({ name, type: "number" as const }))], rows: [...rows.values()] };
 }

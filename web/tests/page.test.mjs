@@ -429,6 +429,17 @@ test("names the measurements of a comparison as people do", async () => {
     await close(page);
 });
 
+test("shows runs of one name in one column, with the interval of their mean", async () => {
+    const { report, encoder } = samples.ranks(4);
+    report.sessions.forEach((session, i) => Object.assign(session, { name: i < 2 ? "old" : "new", identity: {} }));
+    const columns = ["code_block", "measurement", "session", "value", "percent_change", "runs", "low", "high", "within_noise"].map((name) => ({ name }));
+    const rows = [[null, "compute_time", "old", 4, 0, 2, 3, 5, 0], [null, "compute_time", "new", 6, 50, 2, 4, 8, 1]];
+    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows }];
+    const page = await browser.open(browser.write("runs", { report, encoder }));
+    assert.match(await page.textContent(".compare details"), /OfMeasurementoldnewwhole sessioncompute time4.s \(95 %: 3.s to 5.s\)6.s \(\+50.%, within noise; 95 %: 4.s to 8.s\)/);
+    await close(page);
+});
+
 test("gives each session a colour of its own, also one without curves", async () => {
     const { report, encoder } = samples.ranks(3);
     report.sessions[2].series = [];
