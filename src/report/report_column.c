@@ -105,12 +105,14 @@ static bool is_same(const struct report_column *column, double a, double b)
     return column->step == REPORT_DOUBLES ? a == b : steps_of(column, a) == steps_of(column, b);
 }
 
-/* Whole bytes stay whole where a file has gigabytes. Divided, as 1 / 10 is the nearest to 0.1. */
+/* Whole bytes stay whole where a file has gigabytes. Divided by a whole number where the step is
+ * smaller than 1: 3 / 10 is the double that is nearest to 0.3, 3 * 0.1 is not. */
 static double on_step(const struct report_column *column, double value)
 {
     if (isnan(value) || column->step == REPORT_DOUBLES)
         return value;
-    return (double)steps_of(column, value) / (1 / column->step);
+    double steps = (double)steps_of(column, value);
+    return column->step < 1 ? steps / round(1 / column->step) : steps * column->step;
 }
 
 /* A row differs from those before it: writes them out. */

@@ -72,9 +72,9 @@ static int is_shown(const struct dirent *entry)
 static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
     const char *path, int depth, struct gput_error *error);
 
-/* Cut within the lines that begin a tracking file: its tracker was killed as it began, or the disk
+/* Also where it is cut within these lines: its tracker was killed as it began, or the disk
  * was full. */
-static bool is_cut_tracking_file(const char *path)
+static bool begins_as_tracking_file(const char *path)
 {
     static const char *const begins[] = {"ram_unit,gpu_ram_unit,", "main_ram,descendants_ram,"};
     char bytes[24];
@@ -87,14 +87,19 @@ static bool is_cut_tracking_file(const char *path)
     return false;
 }
 
-static void say_left_out(
-    const struct report_plan *plan, const char *path, const struct gput_error *reason)
+static int leave_out(struct report_plan *plan, const char *path, size_t folder,
+    const struct gput_error *reason, struct gput_error *error)
 {
-    char text[1024];
-    if (!plan->warn || !is_cut_tracking_file(path))
-        return;
+    char text[sizeof reason->message + 512], *copy = strdup(path);
+    if (!copy || !ARRAY_EXTEND(plan->left_out, plan->left_out_count)) {
+        free(copy);
+        return error_memory(error);
+    }
+    plan->left_out[plan->left_out_count++] = (struct report_left_out){copy, folder};
     text_fit(text, sizeof text, "%s is left out: %s", path, reason->message);
-    plan->warn(plan->user, text);
+    if (plan->warn)
+        plan->warn(plan->user, text);
+    return GPUT_OK;
 }
 
 /* Something in a folder; what is of no kind is not of the session. */
@@ -111,8 +116,8 @@ static int add_entry(struct report_plan *plan, const struct gput_html_report_ses
         return add_path(plan, given, path, folder, loader, error);
     if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
         return error_copy(error, &reason);
-    if (S_ISREG(info.st_mode))
-        say_left_out(plan, path, &reason);
+    if (S_ISREG(info.st_mode) && begins_as_tracking_file(path))
+        return leave_out(plan, path, folder, &reason, error);
     return S_ISDIR(info.st_mode) && depth < MAX_DEPTH ? add_folder(plan, given, path, depth, error)
                                                       : GPUT_OK;
 }
@@ -178,6 +183,17 @@ static bool is_tracking(const struct report_planned *session)
     return session->loader == &report_tracking_loader;
 }
 
+static bool is_of_left_out(const struct report_plan *plan, const char *path, size_t folder)
+{
+    for (size_t i = 0; i < plan->left_out_count; i++) {
+        const struct report_left_out *file = &plan->left_out[i];
+        if (file->folder == folder &&
+            common_stem(file_base_name(path), file_base_name(file->path)) > 0)
+            return true;
+    }
+    return false;
+}
+
 /* The session that a file belongs to, of those from its folder, or NULL. */
 static struct report_planned *owner_of(struct report_plan *plan, const char *path, size_t folder)
 {
@@ -195,7 +211,7 @@ static struct report_planned *owner_of(struct report_plan *plan, const char *pat
             best = session;
         }
     }
-    return candidates == 1 ? only : best;
+    return candidates == 1 && !is_of_left_out(plan, path, folder) ? only : best;
 }
 
 /* Takes `path`. */
@@ -333,6 +349,9 @@ void report_plan_finish(struct report_plan *plan)
         free(session->results);
         free(session->path);
     }
+    for (size_t i = 0; i < plan->left_out_count; i++)
+        free(plan->left_out[i].path);
+    free(plan->left_out);
     free(plan->sessions);
     *plan = (struct report_plan){0};
 }

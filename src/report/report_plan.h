@@ -24,15 +24,21 @@ struct report_planned {
 struct report_plan {
     struct report_planned *sessions; /* owned */
     size_t count, folders;
-    /* Called for files of folders that are left out though they are ours; NULL: not said. */
+    /* Tracking files of folders that are left out: what is named after them is of no other. */
+    struct report_left_out {
+        char *path; /* owned */
+        size_t folder;
+    } * left_out; /* owned */
+    size_t left_out_count;
+    /* Called for those; NULL: not said. */
     void (*warn)(void *user, const char *message);
     void *user;
 };
 
 /*
  * Makes the plan. A results file or sub-tracking file belongs to the only tracking file that is
- * named, or that is in its folder; where there are several, to the one whose name it continues
- * ("rank0.csv", "rank0-blocks.csv"); else it is a session by itself.
+ * named, or that is in its folder; where there are several, or some cannot be read, to the one
+ * whose name it continues ("rank0.csv", "rank0-blocks.csv"); else it is a session by itself.
  *
  * To be freed by report_plan_finish(), also on failure. Errors: GPUT_ERROR_INVALID (no session,
  * marks of unknown sessions), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT,

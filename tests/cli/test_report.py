@@ -483,6 +483,18 @@ class Folders(ReportTest):
         # One that was named is not left out.
         self.assertEqual(self.run_report("job/t.csv", "--stf", "job/m.csv").returncode, 1)
 
+    def test_results_of_a_file_that_is_left_out_are_of_no_other(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        (folder / "cut.csv").write_text("main_ram,descendants_ram,combined_ram,")
+        self.run_command("run", "-q", "-f", "json", "-o", str(folder / "cut.json"), "--", "true")
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cut.csv is left out", done.stderr)
+        sessions = Report(self.folder / "report.html").sessions
+        self.assertEqual(sorted(session["kind"] for session in sessions), ["results", "tracking"])
+
     def test_a_folder_without_sessions_is_none(self):
         (self.folder / "empty").mkdir()
         (self.folder / "empty" / "notes.txt").write_text("nothing")

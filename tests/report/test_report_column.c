@@ -57,6 +57,10 @@ static void keeps_the_one_value_on_a_step(void **state)
     fill(&column, 0.001, percent, 1);
     assert_true(column.constant == 99.9);
     report_column_finish(&column);
+    const double seconds[] = {3};
+    fill(&column, 1e-9, seconds, 1);
+    assert_true(column.constant == 3);
+    report_column_finish(&column);
 }
 
 static void keeps_equal_rows_as_one_value(void **state)
