@@ -177,8 +177,8 @@ GPUT_API void gput_results_add_source(struct gput_results *results, const char *
 struct gput_report_options {
     size_t size; /**< set by gput_report_options_default() */
     /** The processes of the session: in JSON as further members "processes" and "other_processes"
-     * (of a pickle's `details` too), in text as a tree after the rest, in a summary for advice too.
-     * NULL: not known. */
+     * (of a pickle's `details` too), in text as a tree after the rest, in a summary at most 20 of
+     * them, and for advice. NULL: not known. */
     const struct gput_processes *processes;
     /* Of a summary alone: */
     const char *const

@@ -13,3 +13,7 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
 
 /* Appends them as a tree, a line each with figures before it. */
 void processes_report_write_tree(const struct gput_processes *processes, struct str *text);
+
+/* The same for a summary: each figure in a unit that fits it, and at most 20 processes, those with
+ * the most CPU time or RAM with their parents; a line says how many more there are. */
+void processes_report_write_summary(const struct gput_processes *processes, struct str *text);

@@ -406,7 +406,7 @@ void results_summary_write(
     write_advice(&summary);
     size_t start = text->length;
     if (options->processes)
-        processes_report_write_tree(options->processes, text);
+        processes_report_write_summary(options->processes, text);
     regions_report_write(options, text);
     screen_make_harmless(text, start);
 }

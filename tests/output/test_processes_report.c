@@ -140,6 +140,91 @@ static void a_chain_of_thousands_is_no_trouble(void **state)
     free(chain);
 }
 
+static char *summary_of(const struct gput_processes *list)
+{
+    struct str text = {0};
+    processes_report_write_summary(list, &text);
+    return str_steal(&text);
+}
+
+static void a_summary_has_units_that_fit(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "a"), process(2, 0, "b")};
+    family[0].end_ns = family[0].start_ns + 750 * SECOND;
+    family[0].read_bytes = 1411072;
+    family[1].peak_ram_bytes = 2.1e6;
+    family[1].cpu_seconds = 0.004;
+    struct gput_processes list = {.processes = family,
+        .count = 2,
+        .start_ns = 99 * SECOND,
+        .ram_unit = GPUT_GIGABYTES,
+        .others = {.count = 1, .cpu_seconds = 0.5, .peak_ram_bytes = 3e3}};
+    char *text = summary_of(&list);
+    const char *head = "Processes:\n        Start        Lived          CPU  Peak RAM      Read"
+                       "   Written       Exit  Process\n";
+    assert_memory_equal(text, head, strlen(head));
+    assert_non_null(strstr(text, "\n          1 s  12 min 30 s       ≥1.5 s      5 MB  ≥1.41 MB"
+                                 "       n/a          0  a(1)\n"));
+    assert_non_null(strstr(text, "          2 s        ≥4 ms    2.1 MB     ≥10 B       n/a"));
+    assert_non_null(
+        strstr(text, "      ≥500 ms      3 kB       0 B       0 B             1 others"));
+    assert_null(strstr(text, " more"));
+    free(text);
+}
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, part)); text++)
+        count++;
+    return count;
+}
+
+static void a_summary_has_the_largest_and_their_parents(void **state)
+{
+    (void)state;
+    struct gput_process family[124];
+    family[0] = process(1, -1, "main");
+    for (size_t i = 1; i < 124; i++)
+        family[i] = process((pid_t)i + 1, 0, "small");
+    family[0].cpu_seconds = family[0].peak_ram_bytes = 0;
+    family[60] = process(61, 0, "parent");
+    family[60].cpu_seconds = family[60].peak_ram_bytes = NAN;
+    family[110] = process(111, 60, "busy");
+    family[110].cpu_seconds = 100;
+    family[120] = process(121, 60, "large");
+    family[120].peak_ram_bytes = 9e9;
+    struct gput_processes list = {.processes = family, .count = 124};
+    char *text = summary_of(&list);
+    assert_non_null(strstr(text, "  main(1)\n"));
+    assert_non_null(strstr(text, "─ parent(61)\n"));
+    assert_non_null(strstr(text, "├─ busy(111)\n"));
+    assert_non_null(strstr(text, "└─ large(121)\n"));
+    assert_int_equal(count_of(text, ")\n"), 20);
+    assert_non_null(strstr(text, "\nand 104 more: -f full, or -f json\n"));
+    free(text);
+    text = tree_of(&list);
+    assert_int_equal(count_of(text, ")\n"), 124);
+    assert_null(strstr(text, " more"));
+    free(text);
+}
+
+/* The largest is deeper than a summary has rows: what leads there is shown from the top. */
+static void a_summary_of_a_deep_chain_begins_at_its_top(void **state)
+{
+    (void)state;
+    struct gput_process chain[50];
+    for (size_t i = 0; i < 50; i++)
+        chain[i] = process((pid_t)i + 1, (ptrdiff_t)i - 1, "link");
+    chain[49].cpu_seconds = 100;
+    struct gput_processes list = {.processes = chain, .count = 50};
+    char *text = summary_of(&list);
+    assert_int_equal(count_of(text, ")\n"), 20);
+    assert_non_null(strstr(text, "link(20)\nand 30 more:"));
+    free(text);
+}
+
 static void programs_get_all_of_it(void **state)
 {
     (void)state;
@@ -182,6 +267,9 @@ int main(void)
         cmocka_unit_test(gpu_ram_has_a_column_where_it_is_known),
         cmocka_unit_test(names_cannot_upset_a_terminal),
         cmocka_unit_test(a_chain_of_thousands_is_no_trouble),
+        cmocka_unit_test(a_summary_has_units_that_fit),
+        cmocka_unit_test(a_summary_has_the_largest_and_their_parents),
+        cmocka_unit_test(a_summary_of_a_deep_chain_begins_at_its_top),
         cmocka_unit_test(programs_get_all_of_it),
     };
     return cmocka_run_group_tests_name("output/processes_report", tests, NULL, NULL);
