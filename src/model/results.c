@@ -8,6 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+double static_data_unit_factor(const struct gput_static_data *data, enum gput_quantity quantity)
+{
+    switch (quantity) {
+    case GPUT_QUANTITY_RAM:
+        return gput_ram_unit_factor(data->ram_unit);
+    case GPUT_QUANTITY_GPU_RAM:
+        return gput_ram_unit_factor(data->gpu_ram_unit);
+    default:
+        return 1;
+    }
+}
+
 int results_reserve_gpus(struct gput_results *results, size_t count)
 {
     if (count <= results->gpu_capacity)

@@ -33,6 +33,10 @@ struct gput_static_data {
     double allowed_cores;     /* likewise */
 };
 
+/* What a value in base units is multiplied by to be in the session's unit of that quantity; 1:
+ * there is no unit to choose. */
+double static_data_unit_factor(const struct gput_static_data *data, enum gput_quantity quantity);
+
 /* Who a session is (model/identity_list.h). */
 struct gput_identity {
 #define IDENTITY_TEXT(member, size, path, meaning) char member[size];

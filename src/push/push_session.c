@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/table.h"
+#include "base/table_cells.h"
 #include "base/text.h"
 #include "formats/results/results_codec.h"
 #include "formats/results/results_file.h"
@@ -165,11 +166,7 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
     double gap = row->timestamp - replay->last_read;
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
-        double factor = quantity == GPUT_QUANTITY_RAM
-                            ? gput_ram_unit_factor(results->static_data.ram_unit)
-                        : quantity == GPUT_QUANTITY_GPU_RAM
-                            ? gput_ram_unit_factor(results->static_data.gpu_ram_unit)
-                            : 1;
+        double factor = static_data_unit_factor(&results->static_data, quantity);
         results->now.values[i] = values[i] / factor;
         results->max[i] = fmax(results->max[i], results->now.values[i]);
     }
@@ -207,23 +204,7 @@ static int send_rows(struct replay *replay, struct tracking_reader *reader)
 
 static double cell(const struct gput_table *table, size_t row, const char *name)
 {
-    for (size_t i = 0; i < gput_table_column_count(table); i++) {
-        if (strcmp(gput_table_column_name(table, i), name) == 0)
-            return gput_table_column_type(table, i) == GPUT_COLUMN_DOUBLE
-                       ? gput_table_double(table, row, i)
-                       : NAN;
-    }
-    return NAN;
-}
-
-static const char *text_cell(const struct gput_table *table, size_t row, const char *name)
-{
-    for (size_t i = 0; i < gput_table_column_count(table); i++) {
-        if (strcmp(gput_table_column_name(table, i), name) == 0 &&
-            gput_table_column_type(table, i) == GPUT_COLUMN_TEXT)
-            return gput_table_text(table, row, i);
-    }
-    return NULL;
+    return table_cells_number(table, row, table_cells_find(table, name));
 }
 
 static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
@@ -255,10 +236,10 @@ static int add_gpu(struct replay *replay, const char *uuid, struct gput_gpu **gp
 
 static int take_gpu(struct replay *replay, const struct gput_table *table, size_t row)
 {
-    const char *uuid = text_cell(table, row, "uuid");
+    const char *uuid = table_cells_text(table, row, table_cells_find(table, "uuid"));
     double factor = gput_ram_unit_factor(replay->results.static_data.gpu_ram_unit);
-    struct gput_gpu *gpu = uuid ? find_gpu(&replay->results, uuid) : NULL;
-    if (!uuid)
+    struct gput_gpu *gpu = find_gpu(&replay->results, uuid);
+    if (!uuid[0])
         return GPUT_OK;
     if (!gpu)
         TRY(add_gpu(replay, uuid, &gpu));
@@ -330,8 +311,7 @@ static int complete(struct further *further)
 {
     double timestamp = further->timestamp;
     further->timestamp = NAN;
-    int code = is_due(further->replay, timestamp) ? put(further->replay, timestamp) : GPUT_OK;
-    return code;
+    return is_due(further->replay, timestamp) ? put(further->replay, timestamp) : GPUT_OK;
 }
 
 static int begin_table(struct further *further, const char *name)

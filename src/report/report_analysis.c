@@ -21,9 +21,5 @@ int report_analysis_make(
 double report_analysis_factor(const struct gput_static_data *data, const char *name)
 {
     const struct gput_measurement *measurement = gput_measurement_find(name);
-    if (measurement && measurement->quantity == GPUT_QUANTITY_RAM)
-        return 1 / gput_ram_unit_factor(data->ram_unit);
-    if (measurement && measurement->quantity == GPUT_QUANTITY_GPU_RAM)
-        return 1 / gput_ram_unit_factor(data->gpu_ram_unit);
-    return 1;
+    return measurement ? 1 / static_data_unit_factor(data, measurement->quantity) : 1;
 }

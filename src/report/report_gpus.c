@@ -1,6 +1,6 @@
 #include "report/report_gpus.h"
 
-#include "report/report_cells.h"
+#include "base/table_cells.h"
 
 #include "base/array.h"
 
@@ -51,22 +51,22 @@ static struct report_gpu *gpu_of(struct report_gpus *gpus, const char *uuid)
 int report_gpus_add(
     struct report_gpus *gpus, const struct gput_table *part, struct gput_error *error)
 {
-    size_t uuid = report_cells_find(part, "uuid"), time = report_cells_find(part, "timestamp");
+    size_t uuid = table_cells_find(part, "uuid"), time = table_cells_find(part, "timestamp");
     double factor = 1 / gput_ram_unit_factor(gpus->session->static_data.gpu_ram_unit);
     size_t columns[REPORT_GPU_FIGURES];
     for (int i = 0; i < REPORT_GPU_FIGURES; i++)
-        columns[i] = report_cells_find(part, figures[i].column);
+        columns[i] = table_cells_find(part, figures[i].column);
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
-        double moment = report_cells_number(part, row, time);
+        double moment = table_cells_number(part, row, time);
         if (!(fabs(moment) < REPORT_LAST_SECOND))
             continue;
-        struct report_gpu *gpu = gpu_of(gpus, report_cells_text(part, row, uuid));
+        struct report_gpu *gpu = gpu_of(gpus, table_cells_text(part, row, uuid));
         if (!gpu)
             return error_memory(error);
         TRY(report_column_add(&gpu->time, report_session_time(gpus->session, moment), error));
         for (int i = 0; i < REPORT_GPU_FIGURES; i++) {
             bool is_ram = figures[i].step == REPORT_STEP_WHOLE;
-            double value = report_cells_number(part, row, columns[i]);
+            double value = table_cells_number(part, row, columns[i]);
             TRY(report_column_add(&gpu->values[i], is_ram ? value * factor : value, error));
         }
     }

@@ -1,6 +1,6 @@
 #include "report/report_processes.h"
 
-#include "report/report_cells.h"
+#include "base/table_cells.h"
 
 #include <string.h>
 
@@ -43,31 +43,31 @@ static struct place find_place(const struct report_processes *processes,
     const struct gput_table *part, const struct figure *figure)
 {
     const struct gput_static_data *data = &processes->session->static_data;
-    struct place place = {report_cells_find(part, figure->column), 1};
-    if (place.column != REPORT_NO_COLUMN && figure->kind == RAM)
+    struct place place = {table_cells_find(part, figure->column), 1};
+    if (place.column != TABLE_NO_COLUMN && figure->kind == RAM)
         place.factor = 1 / gput_ram_unit_factor(data->ram_unit);
-    else if (place.column != REPORT_NO_COLUMN && figure->kind == GPU_RAM)
+    else if (place.column != TABLE_NO_COLUMN && figure->kind == GPU_RAM)
         place.factor = 1 / gput_ram_unit_factor(data->gpu_ram_unit);
-    else if (place.column == REPORT_NO_COLUMN && figure->other_column)
-        place.column = report_cells_find(part, figure->other_column);
+    else if (place.column == TABLE_NO_COLUMN && figure->other_column)
+        place.column = table_cells_find(part, figure->other_column);
     return place;
 }
 
 int report_processes_add(
     struct report_processes *processes, const struct gput_table *part, struct gput_error *error)
 {
-    size_t name_column = report_cells_find(part, "name");
+    size_t name_column = table_cells_find(part, "name");
     struct place places[REPORT_PROCESS_FIGURES];
     for (int i = 0; i < REPORT_PROCESS_FIGURES; i++)
         places[i] = find_place(processes, part, &figures[i]);
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
-        const char *text = report_cells_text(part, row, name_column);
+        const char *text = table_cells_text(part, row, name_column);
         uint32_t name = names_add(&processes->names, text, strlen(text));
         if (name == NAMES_NONE)
             return error_memory(error);
         TRY(report_column_add(&processes->name, name, error));
         for (int i = 0; i < REPORT_PROCESS_FIGURES; i++) {
-            double value = report_cells_number(part, row, places[i].column) * places[i].factor;
+            double value = table_cells_number(part, row, places[i].column) * places[i].factor;
             if (figures[i].kind == MOMENT && fabs(value) < REPORT_LAST_SECOND)
                 value = report_session_time(processes->session, value);
             TRY(report_column_add(&processes->figures[i], value, error));

@@ -1,6 +1,6 @@
 /* Training profiles of SageMaker Debugger: events of the framework as calls, readings of the system
  * as curves, steps and phases, and the views of gputracker/profile.h as tables. */
-#include "report/report_cells.h"
+#include "base/table_cells.h"
 #include "report/report_events.h"
 #include "report/report_loader.h"
 #include "report/report_python.h"
@@ -198,7 +198,7 @@ static int add_tables(struct report_session *session, struct gput_error *error)
 static double moment_of(struct report_session *session, const struct gput_table *table, size_t row,
     size_t column, int64_t origin_us)
 {
-    double us = report_cells_number(table, row, column) + (double)origin_us;
+    double us = table_cells_number(table, row, column) + (double)origin_us;
     return report_session_time(session, us * 1e-6);
 }
 
@@ -210,13 +210,13 @@ static int add_phases(struct report_session *session, struct doc *training, int6
     const struct gput_table *table = tables ? gput_tables_get(tables, 0) : NULL;
     struct doc *list = table ? doc_add_array(training, "phases") : NULL;
     for (size_t row = 0; table && row < gput_table_row_count(table); row++) {
-        size_t name = report_cells_find(table, "training_phase");
+        size_t name = table_cells_find(table, "training_phase");
         struct doc *phase = doc_add_object(list, NULL);
-        doc_add_string(phase, "name", report_cells_text(table, row, name));
+        doc_add_string(phase, "name", table_cells_text(table, row, name));
         doc_add_double(phase, "start",
-            moment_of(session, table, row, report_cells_find(table, "start_time_us"), origin_us));
+            moment_of(session, table, row, table_cells_find(table, "start_time_us"), origin_us));
         doc_add_double(phase, "stop",
-            moment_of(session, table, row, report_cells_find(table, "end_time_us"), origin_us));
+            moment_of(session, table, row, table_cells_find(table, "end_time_us"), origin_us));
     }
     gput_tables_destroy(tables);
     return GPUT_OK;
@@ -230,11 +230,11 @@ struct steps {
 static int fill_steps(struct steps *steps, struct report_session *session,
     const struct gput_table *table, int64_t origin_us, struct gput_error *error)
 {
-    size_t name = report_cells_find(table, "training_phase");
-    size_t start = report_cells_find(table, "start_time_us");
-    size_t end = report_cells_find(table, "end_time_us");
+    size_t name = table_cells_find(table, "training_phase");
+    size_t start = table_cells_find(table, "start_time_us");
+    size_t end = table_cells_find(table, "end_time_us");
     for (size_t row = 0; row < gput_table_row_count(table); row++) {
-        const char *text = report_cells_text(table, row, name);
+        const char *text = table_cells_text(table, row, name);
         if (strncmp(text, STEP_PREFIX, strlen(STEP_PREFIX)) != 0)
             continue; /* before, between or after steps */
         uint32_t phase = names_add(&steps->phases, text, strlen(text));

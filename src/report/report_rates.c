@@ -1,6 +1,6 @@
 #include "report/report_rates.h"
 
-#include "report/report_cells.h"
+#include "base/table_cells.h"
 
 static const struct report_rate powers[] = {
     {"package", "power_package", "CPU packages", "package"},
@@ -56,15 +56,15 @@ static int add_row(
 int report_rates_add(
     struct report_rates *rates, const struct gput_table *part, struct gput_error *error)
 {
-    size_t time = report_cells_find(part, "timestamp"), columns[REPORT_RATES_MAX];
+    size_t time = table_cells_find(part, "timestamp"), columns[REPORT_RATES_MAX];
     for (size_t i = 0; i < rates->table->count; i++)
-        columns[i] = report_cells_find(part, rates->table->rates[i].column);
+        columns[i] = table_cells_find(part, rates->table->rates[i].column);
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
-        double totals[REPORT_RATES_MAX], moment = report_cells_number(part, row, time);
+        double totals[REPORT_RATES_MAX], moment = table_cells_number(part, row, time);
         if (!(fabs(moment) < REPORT_LAST_SECOND))
             continue;
         for (size_t i = 0; i < rates->table->count; i++)
-            totals[i] = report_cells_number(part, row, columns[i]);
+            totals[i] = table_cells_number(part, row, columns[i]);
         TRY(add_row(rates, moment, totals, error));
     }
     return GPUT_OK;

@@ -6,9 +6,7 @@
 #include "base/file.h"
 #include "formats/results/results_read_doc.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 /* Reports are small; what is larger is none. */
 #define MAX_JSON_BYTES ((size_t)64 << 20)
@@ -49,12 +47,8 @@ static int load_json(const char *path, struct gput_results **results, struct gpu
 
 static bool begins_as_object(const char *path)
 {
-    char first = '\0';
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool is_read = fd >= 0 && read(fd, &first, 1) == 1;
-    if (fd >= 0)
-        close(fd);
-    return is_read && first == '{';
+    char first;
+    return file_read_beginning(path, &first, 1) == 1 && first == '{';
 }
 
 static int load_results(const char *path, struct gput_results **results, struct gput_error *error)

@@ -38,10 +38,7 @@ static void begin_columns(struct loading *loading)
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
         double step = quantity == GPUT_QUANTITY_PERCENT ? REPORT_STEP_FRACTION : REPORT_STEP_WHOLE;
-        loading->factors[i] =
-            quantity == GPUT_QUANTITY_RAM       ? 1 / gput_ram_unit_factor(data->ram_unit)
-            : quantity == GPUT_QUANTITY_GPU_RAM ? 1 / gput_ram_unit_factor(data->gpu_ram_unit)
-                                                : 1;
+        loading->factors[i] = 1 / static_data_unit_factor(data, quantity);
         report_column_init(&loading->values[i], spool, step);
     }
 }

@@ -102,10 +102,7 @@ bool tracking_file_init(struct tracking_file *file, const struct tracking_format
     file->static_data = *static_data;
     for (size_t i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
-        file->factors[i] =
-            quantity == GPUT_QUANTITY_RAM       ? gput_ram_unit_factor(static_data->ram_unit)
-            : quantity == GPUT_QUANTITY_GPU_RAM ? gput_ram_unit_factor(static_data->gpu_ram_unit)
-                                                : 1.0;
+        file->factors[i] = static_data_unit_factor(static_data, quantity);
     }
     return file->path != NULL;
 }

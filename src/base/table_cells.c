@@ -1,20 +1,20 @@
-#include "report/report_cells.h"
+#include "base/table_cells.h"
 
 #include <math.h>
 #include <string.h>
 
-size_t report_cells_find(const struct gput_table *table, const char *name)
+size_t table_cells_find(const struct gput_table *table, const char *name)
 {
     for (size_t i = 0; i < gput_table_column_count(table); i++) {
         if (strcmp(gput_table_column_name(table, i), name) == 0)
             return i;
     }
-    return REPORT_NO_COLUMN;
+    return TABLE_NO_COLUMN;
 }
 
-double report_cells_number(const struct gput_table *table, size_t row, size_t column)
+double table_cells_number(const struct gput_table *table, size_t row, size_t column)
 {
-    if (column == REPORT_NO_COLUMN || gput_table_is_missing(table, row, column))
+    if (column == TABLE_NO_COLUMN || gput_table_is_missing(table, row, column))
         return NAN;
     if (gput_table_column_type(table, column) == GPUT_COLUMN_INT)
         return (double)gput_table_int(table, row, column);
@@ -23,9 +23,9 @@ double report_cells_number(const struct gput_table *table, size_t row, size_t co
     return NAN;
 }
 
-const char *report_cells_text(const struct gput_table *table, size_t row, size_t column)
+const char *table_cells_text(const struct gput_table *table, size_t row, size_t column)
 {
-    if (column == REPORT_NO_COLUMN || gput_table_is_missing(table, row, column) ||
+    if (column == TABLE_NO_COLUMN || gput_table_is_missing(table, row, column) ||
         gput_table_column_type(table, column) != GPUT_COLUMN_TEXT)
         return "";
     return gput_table_text(table, row, column);
