@@ -1,0 +1,103 @@
+"""gpu-tracker report: which files of a folder are one session, and which sessions are the ranks of a job."""
+
+from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
+from command import main
+from report_data import Report
+from report_test import ReportTest
+
+
+class Folders(ReportTest):
+    def test_a_folder_stands_for_the_sessions_in_it(self):
+        for rank in 0, 1, 10:
+            folder = self.folder / "job" / f"rank{rank}"
+            folder.mkdir(parents=True)
+            write_tracking(folder / "t.csv", [row(1), row(rank + 2)])
+            write_marks(folder / "m.csv", call(rank, f"step{rank}", 1, 2))
+            (folder / "notes.txt").write_text("nothing")
+        report = self.report("job")
+        self.assertEqual([session["file"] for session in report.sessions],
+                         ["job/rank0/t.csv", "job/rank1/t.csv", "job/rank10/t.csv"])
+        self.assertEqual([session["calls"]["names"] for session in report.sessions], [["step0"], ["step1"], ["step10"]])
+
+    def test_files_of_one_folder_belong_together_by_name(self):
+        for rank in 0, 1:
+            write_tracking(self.folder / f"rank{rank}.csv", [row(1)])
+            write_marks(self.folder / f"rank{rank}-blocks.csv", call(rank, f"step{rank}", 1, 2))
+        report = self.report("rank0.csv", "rank1.csv", "rank1-blocks.csv", "rank0-blocks.csv")
+        self.assertEqual([session["calls"]["names"] for session in report.sessions], [["step0"], ["step1"]])
+
+    def test_a_damaged_file_in_a_folder_costs_that_file_alone(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        write_marks(folder / "m.csv", [(1, "a", 1, START + 1), (2, "a", 1, START + 2)])
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        (session,) = Report(self.folder / "report.html").sessions
+        self.assertEqual(len(session["series"]), len(MEASUREMENTS))
+        self.assertIn("Sub-tracking file is invalid", session["warnings"][0])
+        self.assertIn("Sub-tracking file is invalid", done.stderr)
+        # One that was named is not left out.
+        self.assertEqual(self.run_report("job/t.csv", "--stf", "job/m.csv").returncode, 1)
+
+    def test_results_of_a_file_that_is_left_out_are_of_no_other(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        (folder / "cut.csv").write_text("main_ram,descendants_ram,combined_ram,")
+        self.run_command("run", "-q", "-f", "json", "-o", str(folder / "cut.json"), "--", "true")
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cut.csv is left out", done.stderr)
+        sessions = Report(self.folder / "report.html").sessions
+        self.assertEqual(sorted(session["kind"] for session in sessions), ["results", "tracking"])
+
+    def test_a_folder_without_sessions_is_none(self):
+        (self.folder / "empty").mkdir()
+        (self.folder / "empty" / "notes.txt").write_text("nothing")
+        done = self.run_report("empty")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("empty is no session", done.stderr)
+
+
+class Ranks(ReportTest):
+    def ranks_of(self, *sessions):
+        return [(session["name"], session["identity"].get("rank")) for session in self.report(*sessions).sessions]
+
+    def write(self, *paths):
+        for path in paths:
+            (self.folder / path).parent.mkdir(exist_ok=True)
+            write_tracking(self.folder / path, [row(1), row(2)])
+
+    def test_sessions_are_ranks_by_their_files(self):
+        self.write("job/run.r0.csv", "job/run.r1.csv", "job/run.r10.csv")
+        self.assertEqual(self.ranks_of("job"), [("run.r0.csv", 0), ("run.r1.csv", 1), ("run.r10.csv", 10)])
+        self.write("rank0/t.csv", "rank1/t.csv")
+        self.assertEqual(self.ranks_of("rank0/t.csv", "rank1/t.csv"), [("rank0/t.csv", 0), ("rank1/t.csv", 1)])
+
+    def test_sessions_are_ranks_by_names_that_are_given(self):
+        self.write("a.csv", "b.csv", "x=y.csv")
+        self.assertEqual(self.ranks_of("rank 1=a.csv", "rank 0=b.csv"), [("rank 1", 1), ("rank 0", 0)])
+        self.assertEqual(self.ranks_of("before=a.csv", "x=y.csv"), [("before", None), ("x=y.csv", None)])
+
+    def test_a_title_has_the_first_of_many(self):
+        self.write(*(f"{number}.csv" for number in range(6)))
+        self.assertEqual(self.report(*(f"{number}.csv" for number in range(6))).document["title"],
+                         "0.csv, 1.csv, 2.csv and 3 others - gpu-tracker")
+
+    def test_sessions_with_one_rank_are_no_ranks(self):
+        self.write("before.r1.csv", "after.r1.csv")
+        self.assertEqual(self.ranks_of("before.r1.csv", "after.r1.csv"), [("before.r1.csv", None), ("after.r1.csv", None)])
+
+    def test_a_folder_with_a_name_has_sessions_with_theirs(self):
+        self.write("job/a.csv", "job/b.csv", "one/a.csv")
+        self.assertEqual([name for name, _ in self.ranks_of("x=job")], ["a.csv", "b.csv"])
+        self.assertEqual([name for name, _ in self.ranks_of("x=one")], ["x"])
+
+    def test_the_output_is_no_session_with_a_name(self):
+        self.write("a.csv")
+        self.assertIn("which it would replace", self.run_report("one=a.csv", "-o", "a.csv").stderr)
+
+
+if __name__ == "__main__":
+    main()
