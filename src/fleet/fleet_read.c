@@ -2,14 +2,11 @@
 #include "fleet/fleet.h"
 
 #include "base/array.h"
-#include "base/doc.h"
 #include "base/file.h"
 #include "base/names.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "formats/results/results_codec.h"
-#include "formats/results/results_file.h"
-#include "formats/results/results_read_doc.h"
+#include "formats/results/results_read.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_reader.h"
 #include "model/results_columns.h"
@@ -24,7 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_REPORT_BYTES ((size_t)64 << 20)
 #define MAX_DEPTH 8
 #define ROWS_AT_ONCE 512
 /* Between two samples that are farther apart the process was not seen: it may have been stopped. */
@@ -164,36 +160,17 @@ static void take_results(
 
 /* ---- Reports and what killed sessions left ---- */
 
-static bool read_report(
-    struct gput_fleet *fleet, const char *path, const struct str *content, struct gput_error *error)
-{
-    struct doc *doc;
-    struct gput_results results = {0};
-    int code = doc_read_json(str_text(content), content->length, path, &doc, error);
-    if (code != GPUT_OK)
-        return false;
-    if (!results_doc_is_report(doc)) {
-        fleet->files_left_out++; /* JSON of somebody else */
-        doc_destroy(doc);
-        return true;
-    }
-    code = results_read_doc(doc, &results, error);
-    doc_destroy(doc);
-    if (code == GPUT_OK)
-        take_results(fleet, path, FLEET_REPORT, &results);
-    results_finish(&results);
-    return code == GPUT_OK;
-}
-
-static bool read_kept(
-    struct gput_fleet *fleet, const char *path, const struct str *content, struct gput_error *error)
+static bool read_results(struct gput_fleet *fleet, const char *path, struct gput_error *error)
 {
     struct gput_results results = {0};
-    int code = results_file_parse(path, content, &results, error);
+    enum results_form form;
+    int code = results_read(path, &results, &form, error);
     if (code == GPUT_OK)
-        take_results(fleet, path, FLEET_KEPT, &results);
+        take_results(fleet, path, form == RESULTS_KEPT ? FLEET_KEPT : FLEET_REPORT, &results);
+    else if (code == GPUT_ERROR_UNSUPPORTED)
+        fleet->files_left_out++; /* somebody else's */
     results_finish(&results);
-    return code == GPUT_OK;
+    return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
 }
 
 /* ---- Tracking files ---- */
@@ -320,7 +297,6 @@ static void read_note(struct gput_fleet *fleet, const char *path)
 static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bool is_named)
 {
     struct gput_error error = {0};
-    struct str content = {0};
     bool is_samples = ends_in(path, ".csv") || ends_in(path, ".sqlite"), is_read = true;
     const char *name = file_base_name(path);
     bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0;
@@ -335,21 +311,14 @@ static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bo
         count_marks(fleet, path);
     } else if (is_samples) {
         is_read = read_samples(fleet, path, &error);
-    } else if ((size_t)size > MAX_REPORT_BYTES) {
+    } else if ((size_t)size > RESULTS_MAX_BYTES) {
         fleet->files_left_out++;
-    } else if (file_read(path, &content, &error) != GPUT_OK) {
-        is_read = false;
-    } else if (results_is_copy(str_text(&content), content.length)) {
-        is_read = read_kept(fleet, path, &content, &error);
-    } else if (content.length > 0 && content.data[0] == '{') {
-        is_read = read_report(fleet, path, &content, &error);
     } else {
-        fleet->files_left_out++;
+        is_read = read_results(fleet, path, &error);
     }
     fleet->failed |= error.code == GPUT_ERROR_MEMORY;
     if (!is_read)
         fleet_find(fleet, NAN, "unreadable", error.message, "%s could not be read", path);
-    str_finish(&content);
 }
 
 static int by_name(const struct dirent **left, const struct dirent **right)

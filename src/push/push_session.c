@@ -8,9 +8,7 @@
 #include "base/table.h"
 #include "base/table_cells.h"
 #include "base/text.h"
-#include "formats/results/results_codec.h"
-#include "formats/results/results_file.h"
-#include "formats/results/results_read_doc.h"
+#include "formats/results/results_read.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_reader.h"
 #include "model/results_columns.h"
@@ -24,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RESULTS_BYTES ((size_t)64 << 20)
 #define ROWS_AT_ONCE 512
 #define MAX_RECEIVERS 2
 /* Between two samples that are farther apart the process was not seen: it may have been stopped. */
@@ -383,26 +380,6 @@ static void warn(const struct replay *replay, const char *text)
         replay->options->warn(replay->options->user, text);
 }
 
-static int read_end(struct replay *replay, const char *path)
-{
-    struct str content = {0};
-    struct doc *doc = NULL;
-    int code = file_read_bounded(path, MAX_RESULTS_BYTES, &content, replay->error);
-    if (code == GPUT_OK && results_is_copy(str_text(&content), content.length)) {
-        code = results_file_parse(path, &content, &replay->end, replay->error);
-    } else if (code == GPUT_OK) {
-        code = doc_read_json(str_text(&content), content.length, path, &doc, replay->error);
-        if (code == GPUT_OK && !results_doc_is_report(doc))
-            code = error_set(
-                replay->error, GPUT_ERROR_FORMAT, "%.400s is not a report of gpu-tracker.", path);
-        else if (code == GPUT_OK)
-            code = results_read_doc(doc, &replay->end, replay->error);
-        doc_destroy(doc);
-    }
-    str_finish(&content);
-    return code;
-}
-
 static void begin(struct replay *replay, const struct tracking_reader *reader)
 {
     const char *start = replay->results.identity.start;
@@ -461,7 +438,7 @@ static int send_session(struct replay *replay, const char *samples, const char *
         return error_set(replay->error, GPUT_ERROR_INVALID,
             "There is nowhere to send to: give the address of a receiver.");
     if (results)
-        TRY(read_end(replay, results));
+        TRY(results_read(results, &replay->end, NULL, replay->error));
     if (samples)
         TRY(send_samples(replay, samples));
     return results ? send_end(replay, results) : GPUT_OK;

@@ -1,0 +1,73 @@
+#include "formats/results/results_read.h"
+
+#include "base/doc.h"
+#include "base/file.h"
+#include "formats/results/results_codec.h"
+#include "formats/results/results_file.h"
+#include "formats/results/results_read_doc.h"
+
+#include <ctype.h>
+
+static enum results_form form_of(const char *bytes, size_t length)
+{
+    if (results_is_copy(bytes, length))
+        return RESULTS_KEPT;
+    while (length > 0 && isspace((unsigned char)*bytes)) {
+        bytes++;
+        length--;
+    }
+    return length > 0 && *bytes == '{' ? RESULTS_REPORT : RESULTS_NONE;
+}
+
+static int refuse(const char *path, struct gput_error *error)
+{
+    return error_set(error, GPUT_ERROR_UNSUPPORTED, "%.400s is not a report of gpu-tracker.", path);
+}
+
+static int read_report(const char *path, const struct str *content, struct gput_results *results,
+    struct gput_error *error)
+{
+    struct doc *doc;
+    struct gput_error reason;
+    TRY(doc_read_json(str_text(content), content->length, path, &doc, error));
+    int code = GPUT_OK;
+    if (!results_doc_is_report(doc))
+        code = refuse(path, error);
+    else if ((code = results_read_doc(doc, results, &reason)) == GPUT_ERROR_MEMORY)
+        code = error_memory(error);
+    else if (code != GPUT_OK)
+        code = error_set(error, GPUT_ERROR_FORMAT, "%.400s: %s", path, reason.message);
+    doc_destroy(doc);
+    return code;
+}
+
+static int parse(const char *path, enum results_form form, const struct str *content,
+    struct gput_results *results, struct gput_error *error)
+{
+    switch (form) {
+    case RESULTS_KEPT:
+        return results_file_parse(path, content, results, error);
+    case RESULTS_REPORT:
+        return read_report(path, content, results, error);
+    default:
+        return refuse(path, error);
+    }
+}
+
+int results_read(const char *path, struct gput_results *results, enum results_form *form,
+    struct gput_error *error)
+{
+    char begin[64];
+    struct str content = {0};
+    size_t length = file_read_beginning(path, begin, sizeof begin);
+    if (length > 0 && form_of(begin, length) == RESULTS_NONE) /* it may be large */
+        return refuse(path, error);
+    int code = file_read_bounded(path, RESULTS_MAX_BYTES, &content, error);
+    enum results_form found = form_of(str_text(&content), content.length);
+    if (form)
+        *form = found;
+    if (code == GPUT_OK)
+        code = parse(path, found, &content, results, error);
+    str_finish(&content);
+    return code;
+}

@@ -1,0 +1,28 @@
+/*
+ * Results from a file, in either form: what a session kept while it ran (results_file.h), or its
+ * report as JSON (results_read_doc.h). The beginning of the file says which.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "model/results.h"
+
+#include <stddef.h>
+
+/* What is larger is refused: reports have some 100 kB. */
+#define RESULTS_MAX_BYTES ((size_t)64 << 20)
+
+enum results_form {
+    RESULTS_NONE,
+    RESULTS_KEPT,
+    RESULTS_REPORT,
+};
+
+/*
+ * Reads the file at `path` into results that are all zero; what it lacks is not known. `form` may
+ * be NULL. On failure, too, the caller ends them by results_finish(). Errors:
+ * GPUT_ERROR_UNSUPPORTED (a file of another kind), GPUT_ERROR_FORMAT (damaged), GPUT_ERROR_INVALID
+ * (too large), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
+ */
+int results_read(const char *path, struct gput_results *results, enum results_form *form,
+    struct gput_error *error);
