@@ -9,6 +9,7 @@ from . import _native
 from ._messages import log_warnings
 from ._pandas import timepoints
 from ._results import SubTrackingResults, comparison_of, content_of, files_of, results_of
+from ._shown import Shown
 from .recorded import read_calls, read_marks, read_samples
 from .table import Table, tables_of
 
@@ -35,7 +36,7 @@ def _check_name(path, extensions):
 _check_there = os.stat  # raises what stands for the reason: FileNotFoundError, NotADirectoryError
 
 
-class SubTrackingAnalyzer:
+class SubTrackingAnalyzer(Shown):
     """Statistics of a tracking session and of its code blocks.
 
     tracking_file: a .csv or .sqlite file that a Tracker or the command wrote; None: only to combine files.
@@ -47,6 +48,10 @@ class SubTrackingAnalyzer:
         _check_name(sub_tracking_file, _EXTENSIONS)
         self._tracking_file = tracking_file
         self._sub_tracking_file = sub_tracking_file
+
+    def _facts(self):
+        paths = (("tracking file", self._tracking_file), ("marks of code blocks", self._sub_tracking_file))
+        return [(what, "none" if path is None else os.fspath(path)) for what, path in paths]
 
     def _checked_files(self, *, with_blocks=True):
         if self._tracking_file is None:
@@ -63,9 +68,9 @@ class SubTrackingAnalyzer:
         return results_of(tables)
 
     def _repr_html_(self):
-        """For notebooks: the main figures, and curves. None without a tracking file."""
+        """For notebooks: the main figures, and curves."""
         if self._tracking_file is None:
-            return None
+            return super()._repr_html_()
         from ._display import analysis_html
 
         results = self._analyze(with_blocks=self._sub_tracking_file is not None).to_json()
@@ -139,7 +144,7 @@ class SubTrackingAnalyzer:
 # ---- Comparison ----
 
 
-class TrackingComparison:
+class TrackingComparison(Shown):
     """Compares sessions by their results.
 
     file_path_map: session name -> file of its SubTrackingResults, pickled or as JSON; a list of files means several
@@ -157,6 +162,9 @@ class TrackingComparison:
             for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)
         ]
         self._compare("mean")  # reports at once what does not match
+
+    def _facts(self):
+        return [("sessions", ", ".join(dict.fromkeys(str(name) for name, _ in self._contents)))]
 
     @property
     def results_map(self) -> dict[str, SubTrackingResults]:

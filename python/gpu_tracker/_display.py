@@ -90,9 +90,39 @@ def tracker_html(details, tracking_file, samples=()):
         return _page(_table(("What", "Figure"), tracker_rows(details)), curves, _frame.charts(sessions))
 
 
+def running_html(details, tracking_file, samples):
+    """The same of a tracker that is running: figures so far."""
+    curves = recorded_curves(tracking_file) or kept_curves(samples)
+    return _page("<div>Tracking; so far:</div>", _table(("What", "Figure"), tracker_rows(details)), curves)
+
+
 def usage_html(usage):
     """usage: a ResourceUsage."""
     return _page(_table(("What", "Figure"), tracker_rows(dataclasses.asdict(usage))))
+
+
+def part_html(part):
+    """part: a data class of a ResourceUsage. Figures whose unit it does not know have none here."""
+    values = dataclasses.asdict(part)
+    unit = values.pop("unit", None)
+    return _page(_table((type(part).__name__, "Figure"), [(name, _part_figure(name, value, unit)) for name, value in _leaves(values)]))
+
+
+def _leaves(values, path=""):
+    for name, value in values.items():
+        label = f"{path}, {name}" if path else name
+        if isinstance(value, dict):
+            yield from _leaves(value, label)
+        else:
+            yield label, value
+
+
+def _part_figure(name, value, unit):
+    if unit in _FACTORS:
+        return size(_known(value) * _FACTORS[unit])
+    if unit in _SECONDS:
+        return duration(_known(value) * _SECONDS[unit])
+    return _percent(_known(value)) if name.endswith("percent") else _number(value)
 
 
 def tracker_rows(details):
@@ -256,6 +286,22 @@ def table_html(table, text):
     rows = [["n/a" if value is None else text(value) for value in row] for row in itertools.islice(table.rows(), _MAX_ROWS)]
     title = f"{table.name}: {count} row{'s' * (count != 1)}, {columns} column{'s' * (columns != 1)}"
     return _page(f"<div>{escape(title)}</div>", _table(heads, rows, count) if columns else "")
+
+
+def facts_html(title, facts):
+    """facts: pairs of texts."""
+    return _page(_table((title, ""), facts))
+
+
+def named_html(values):
+    """values: a named tuple of figures, or of other named tuples."""
+    flat = _leaves({name: value._asdict() if hasattr(value, "_asdict") else value for name, value in values._asdict().items()})
+    return facts_html(type(values).__name__, [(name, _number(value)) for name, value in flat])
+
+
+def cells_html(columns, rows, count):
+    """rows: of texts, the first of them a name; the first ones are shown. count: of all."""
+    return _page(_table(("", *map(str, columns)), list(itertools.islice(rows, _MAX_ROWS)), count))
 
 
 def text_html(text):

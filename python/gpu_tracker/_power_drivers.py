@@ -7,6 +7,7 @@ import json
 import os
 
 from . import _native
+from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     _Group = dict[str, Any] | None
 
 
-class JsonParser:
+class JsonParser(Shown):
     """A recording in a folder: power_metrics.json and the files next to it, of AIPowerMeter or gpu-tracker. Both
     parsers read what either wrote.
 
@@ -35,6 +36,9 @@ class JsonParser:
         self.folder = os.fspath(location)
         self.meta_data = {"description": meta_data} if isinstance(meta_data, str) else dict(meta_data or {})
         self.cont = cont
+
+    def _facts(self):
+        return [("folder", self.folder), *((str(name), str(value)) for name, value in self.meta_data.items())]
 
     # Attributes of AIPowerMeter's drivers.
 

@@ -10,6 +10,7 @@ from . import _native
 from ._messages import log_warnings
 from ._power_drivers import JsonParser
 from ._reports import Picture
+from ._shown import Shown
 from .table import Table, records_of
 
 TYPE_CHECKING = False
@@ -54,7 +55,7 @@ def _epoch(date):
     return datetime.datetime.fromisoformat(date).timestamp()
 
 
-class ExpResults:
+class ExpResults(Shown):
     """A recording, read: what `energy record`, `run --energy-folder`, an Experiment or AIPowerMeter wrote.
 
     db_driver: a JsonParser or SqliteParser, or the folder.
@@ -78,6 +79,9 @@ class ExpResults:
         self._devices = {name: device for _, name, device in self._recording.metrics}
         if self._recording.warning:
             log_warnings([self._recording.warning])
+
+    def _facts(self):
+        return [("folder", self.db_driver.folder), ("metrics", str(len(self._devices)))]
 
     @property
     def model_card(self) -> Any:

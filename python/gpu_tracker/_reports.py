@@ -7,6 +7,7 @@ import os
 from . import _native
 from ._frame import frame, page_of, sessions_of_tracker
 from ._messages import log_warnings
+from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,11 +88,14 @@ def report_of_tracker(tracking_file, results, output):
         report(sessions, output)
 
 
-class Report:
+class Report(Shown):
     """An HTML report: notebooks show it in a frame, `save` writes it."""
 
     def __init__(self, html: str) -> None:
         self.html = html
+
+    def _facts(self):
+        return [("characters of HTML", f"{len(self.html):,}")]
 
     def _repr_html_(self):
         content = frame(self.html, "A report is shown here once the notebook is trusted; <code>save()</code> writes it to a file.")
@@ -102,11 +106,14 @@ class Report:
         _native.write_file(path, self.html.encode("utf-8", "surrogateescape"))
 
 
-class Picture:
+class Picture(Shown):
     """An SVG picture: notebooks show it, `save` writes it."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
+
+    def _facts(self):
+        return [("characters of SVG", f"{len(self.svg):,}")]
 
     def _repr_svg_(self):
         return self.svg

@@ -56,6 +56,11 @@ class Series:
         right = max((len(text) for text in texts.values()), default=0)
         return "\n".join(f"{str(label):<{width}}    {text:>{right}}" for label, text in texts.items())
 
+    def _repr_html_(self):
+        from ._display import cells_html
+
+        return cells_html((self.name or "",), ((str(label), _number(value)) for label, value in self._data.items()), len(self))
+
 
 class Frame:
     """Rows by label: `frame["max"]` is a column, `frame.loc["main_ram"]` a row, `frame.loc["main_ram", "max"]` a cell."""
@@ -125,6 +130,12 @@ class Frame:
 
         cells = [[_number(value) for value in row.values()] for row in self._rows.values()]
         return "\n".join(table(self.index, [str(name) for name in self.columns], cells))
+
+    def _repr_html_(self):
+        from ._display import cells_html
+
+        rows = ((str(label), *(_number(row[name]) for name in self._columns)) for label, row in self._rows.items())
+        return cells_html(self._columns, rows, len(self))
 
 
 class _Rows:

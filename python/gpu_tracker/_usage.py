@@ -12,7 +12,17 @@ import os
 from . import _native
 
 
-class _OlderSpelling:
+class _Part:
+    """One of the data classes that a ResourceUsage is made of."""
+
+    def _repr_html_(self):
+        """For notebooks: a row for each figure."""
+        from ._display import part_html
+
+        return part_html(self)
+
+
+class _OlderSpelling(_Part):
     """Versions before 4 of the older package spelled it so, in attributes and in the pickles of crashed sessions."""
 
     @property
@@ -29,7 +39,7 @@ class _OlderSpelling:
 
 
 @dataclasses.dataclass
-class RSSValues:
+class RSSValues(_Part):
     """RAM in use. Linux: from statm and smaps, each page once."""
 
     total_rss: float = 0.0
@@ -62,7 +72,7 @@ class MaxGPURAM(_OlderSpelling):
 
 
 @dataclasses.dataclass
-class ProcessingUnitPercentages:
+class ProcessingUnitPercentages(_Part):
     """100 is one core or one GPU; hardware: over those that are expected."""
 
     max_sum_percent: float = 0.0
@@ -95,7 +105,7 @@ class CPUUtilization(_OlderSpelling):
 
 
 @dataclasses.dataclass
-class GPUUtilization:
+class GPUUtilization(_Part):
     """Utilization of the selected GPUs by anybody, from their drivers."""
 
     system_gpu_count: int
@@ -104,7 +114,7 @@ class GPUUtilization:
 
 
 @dataclasses.dataclass
-class ComputeTime:
+class ComputeTime(_Part):
     """Wall time from the start to the last sample."""
 
     unit: str

@@ -26,8 +26,16 @@ import typing
 
 from ._frameworks import Frameworks
 from ._meter import Meter
+from ._shown import Shown
 
 MB = 2**20
+
+
+def _figures_html(figures):
+    """For notebooks: a row for each figure."""
+    from ._display import named_html
+
+    return named_html(figures)
 
 
 class Data(typing.NamedTuple):
@@ -39,6 +47,8 @@ class Data(typing.NamedTuple):
     gpu_mem_used: int | None
     time_delta: float
 
+    _repr_html_ = _figures_html
+
 
 # The same in the form of later versions of ipygpulogger.
 class MemoryData(typing.NamedTuple):
@@ -46,15 +56,21 @@ class MemoryData(typing.NamedTuple):
     peaked_delta: int | None
     used_total: int | None
 
+    _repr_html_ = _figures_html
+
 
 class TimeData(typing.NamedTuple):
     time_delta: float
+
+    _repr_html_ = _figures_html
 
 
 class GroupedData(typing.NamedTuple):
     cpu: MemoryData
     gpu: MemoryData
     time: TimeData
+
+    _repr_html_ = _figures_html
 
 
 def _mb(value):
@@ -280,7 +296,7 @@ def _show(shell, report, rich):
 _reporting = {}
 
 
-class IPyGPULogger:
+class IPyGPULogger(Shown):
     """Prints a report after each cell. Of several loggers the one that was started last does; it stops the one before.
 
     compact: one line a cell.
@@ -317,6 +333,11 @@ class IPyGPULogger:
         self.report = None
         self._meters = _RunningCells()
         self._shell = None
+
+    def _facts(self):
+        reports = "stopped" if self._shell is None else "under every cell"
+        last = "none yet" if self.report is None else str(self.report).splitlines()[0]
+        return [("reports", reports), ("last", last), ("samples every", f"{self.options.interval:g} s")]
 
     def start(self) -> IPyGPULogger:
         if self._shell is not None:

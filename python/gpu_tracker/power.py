@@ -24,6 +24,7 @@ from . import tracker
 from ._messages import log_warnings
 from ._power_drivers import JsonParser, SqliteParser
 from ._power_results import Curve, ExpResults, Picture
+from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ EXP_DONE: Final[str] = "Done"
 _SHORTEST_PERIOD_SECONDS = 0.1
 
 
-class Experiment:
+class Experiment(Shown):
     """Records the power of this program, or of others, in the background.
 
     driver: where to, a JsonParser or SqliteParser.
@@ -65,6 +66,9 @@ class Experiment:
         self._cont = cont or driver.cont
         if model is not None:
             driver.save_model_summary(_summary_of(model, input_size))
+
+    def _facts(self):
+        return [("records into", self.db_driver.folder)]
 
     def measure_yourself(self, period: float = 2.0, measurement_period: float | None = None) -> tuple[Recorder, _Queue]:
         """This process and all it starts.
@@ -116,7 +120,7 @@ def _summary_of(model, input_size):
     return {"total_params": sum(parameter.numel() for parameter in model.parameters())}
 
 
-class Recorder:
+class Recorder(Shown):
     """A recording under way; has those methods of a process that programs use on it."""
 
     def __init__(self, session, pids):
@@ -127,6 +131,10 @@ class Recorder:
         self._done = threading.Event()
         self._warn()
         atexit.register(self._leave)
+
+    def _facts(self):
+        processes = "this one" if self._pids is None else ", ".join(map(str, self._pids))
+        return [("recording", "complete" if self._done.is_set() else "under way"), ("processes", processes)]
 
     def stop(self) -> None:
         """Takes the last sample and completes the recording. The second time, it does nothing.
@@ -183,11 +191,14 @@ def _lives(pid):
         return False
 
 
-class _Queue:
+class _Queue(Shown):
     """Takes the message that ends a recording, and then has EXP_DONE."""
 
     def __init__(self, recorder):
         self._recorder = recorder
+
+    def _facts(self):
+        return [("ends the recording", "put(STOP_MESSAGE)")]
 
     def put(self, message: str, block: bool = True, timeout: float | None = None) -> None:
         if message != STOP_MESSAGE:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _UNITS = {"": 1, "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SHORTEST = 0.001  # interval, in seconds
 _LIMITS = ("ram", "gpu_ram", "seconds")
-_SORTED_BY = {"ram": "gput_ram", "gpu-ram": "gput_gpu_ram", "cpu": "gput_cpu_seconds", "time": "gput_seconds"}
+_SORTED_BY = {"ram": "gput_ram_bytes", "gpu-ram": "gput_gpu_ram_bytes", "cpu": "gput_cpu_seconds", "time": "gput_seconds"}
 
 
 def _count(text):
@@ -148,8 +148,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     if usage is None:  # a forked child
         return
     figures = {"ram": _grown(usage.ram), "gpu_ram": _grown(usage.gpu_ram), "seconds": usage.seconds}
-    known = figures | {"cpu_seconds": usage.cpu_seconds}
-    item.user_properties += [(f"gput_{name}", value) for name, value in known.items() if value is not None]
+    item.user_properties += _properties(figures | {"cpu_seconds": usage.cpu_seconds})
     if not usage.has_gpu:  # what there is none of passes no limit
         limits.pop("gpu_ram", None)
     why = usage.why_no_gpu_ram
@@ -164,6 +163,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     problems = [problem for problem in problems if problem]
     if problems and outcome.excinfo is None:
         outcome.force_exception(pytest.fail.Exception("gput_limit: " + "; ".join(problems), pytrace=False))
+
+
+def _properties(figures):
+    """Those that are known, as names and values: whole bytes, microseconds."""
+    for name, value in figures.items():
+        if value is not None:
+            yield (f"gput_{name}", round(value, 6)) if name.endswith("seconds") else (f"gput_{name}_bytes", round(value))
 
 
 def _problem(name, figure, limit, why=None, at_most=None):
@@ -200,7 +206,7 @@ class _Table:
         for name, figures in largest:
             cpu_seconds = figures.get("gput_cpu_seconds")
             cpu = "n/a" if cpu_seconds is None else f"{cpu_seconds:.3f} s"
-            sizes = _mb(figures.get("gput_ram")), _mb(figures.get("gput_gpu_ram"))
+            sizes = _mb(figures.get("gput_ram_bytes")), _mb(figures.get("gput_gpu_ram_bytes"))
             table.append((*sizes, cpu, f"{figures['gput_seconds']:.3f} s", name))
         widths = [max(len(row[i]) for row in table) for i in range(4)]
         for row in table:

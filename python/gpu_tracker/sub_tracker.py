@@ -8,6 +8,7 @@ from _thread import RLock
 
 from ._lazy import names_of as _names_of
 from ._native import BlockMarker, Blocks, fork_hooks
+from ._shown import Shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _cell(path):
 _EXTENSIONS = (".csv", ".sqlite", ".gputblocks")
 
 
-class SubTracker(BlockMarker):
+class SubTracker(Shown, BlockMarker):
     """Marks where a code block starts and stops, as a context manager.
 
     code_block_name: None: the file, relative to the working directory when it is first named, and the line where the
@@ -185,6 +186,9 @@ class SubTracker(BlockMarker):
         self._overwrite = overwrite
         self._exact = exact
         self._joins = False
+
+    def _facts(self):
+        return [("code block", self.code_block_name), ("marks in", self.sub_tracking_file)]
 
     def __getstate__(self):
         # For another process, whose marks then come into the same file, wherever it runs: it is made here, if it is not

@@ -55,6 +55,7 @@ class _State(enum.Enum):
 
 
 _State.__qualname__ = "Tracker.State"  # pickles name the class by its public place
+_STATES = {_State.NEW: "not started", _State.STARTED: "tracking", _State.STOPPED: "stopped"}
 
 
 class Tracker:
@@ -330,12 +331,7 @@ class Tracker:
         """The first of `limits` that was passed, as a dictionary: kind, value (sizes in `ram_unit` or `gpu_ram_unit`, times in
         seconds), at_seconds, enforced. None: none was. Also while tracking runs, as of the last sample, but not with
         `own_process`."""
-        report = self._report
-        if report is None and self.state is self.State.STARTED and not self._is_gone:
-            import json
-
-            text = self._session.report(_native.JSON)
-            report = text and json.loads(text)
+        report = self._report or self._details_so_far()
         return _plain(report.get("limit_passed")) if report else None
 
     def _warn(self):
@@ -351,13 +347,26 @@ class Tracker:
         return _first_sections(self.report())
 
     def _repr_html_(self):
-        """For notebooks: the main figures and curves. Charts to zoom into if there is a tracking file. None until tracking completes: they show
-        the state then."""
-        if self.resource_usage is None or self._report is None:
-            return None
-        from ._display import tracker_html
+        """For notebooks: the main figures and curves, while tracking runs those so far. Charts to zoom into if there is a tracking file and
+        tracking is complete."""
+        from . import _display
 
-        return tracker_html(self._report, self._tracking_file, self._samples)
+        if self.resource_usage is not None and self._report is not None:
+            return _display.tracker_html(self._report, self._tracking_file, self._samples)
+        details = self._details_so_far()
+        if details is None:
+            return _display.facts_html("Tracker", [("State", _STATES[self.state])])
+        samples = self._session.samples() if self._keeps_samples else ()
+        return _display.running_html(details, self._tracking_file, samples)
+
+    def _details_so_far(self):
+        """None: tracking does not run, or in a process of its own."""
+        if self.state is not self.State.STARTED or self._is_gone:
+            return None
+        import json
+
+        text = self._session.report(_native.JSON)
+        return json.loads(text) if text else None
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """`resource_usage` as a dictionary, ready for `json.dumps`."""

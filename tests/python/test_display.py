@@ -62,7 +62,7 @@ class Display(package.PackageTest):
 
     def test_a_tracker_shows_its_main_figures_and_curves(self):
         tracker = gpu_tracker.Tracker(sleep_time=0.02, tracking_file=str(self.folder / "t.csv"), disable_logs=True)
-        self.assertIsNone(tracker._repr_html_())
+        self.assertIn(">not started<", tracker._repr_html_())
         with tracker:
             held = bytearray(60_000_000)
             time.sleep(0.2)
@@ -94,6 +94,64 @@ class Display(package.PackageTest):
         self.assertIn("RAM, peak", pickle.loads(pickle.dumps(tracker))._repr_html_())
         self.assertGreater(len(held), 0)
 
+    def test_a_running_tracker_shows_figures_so_far(self):
+        with gpu_tracker.Tracker(sleep_time=0.01, disable_logs=True) as tracker:
+            held = bytearray(60_000_000)
+            while len(tracker._session.samples()) < 5:
+                time.sleep(0.01)
+            html = tracker._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        self.assertIn("so far", html)
+        megabytes = float(re.search(r">RAM, peak</th><td [^>]*>([\d.]+) MB", html)[1])
+        self.assertTrue(60 < megabytes <= tracker.details["max_ram"]["combined"]["total_rss"] * 1000 + 1, html)
+        self.assertRegex(html, 'alt="RAM(, [^"]*)? over [0-9.]+ m?s, at most [0-9.]+ MB')
+        self.assertNotIn("so far", tracker._repr_html_())
+        self.assertGreater(len(held), 0)
+
+    def test_a_tracker_in_a_process_of_its_own_says_that_it_runs(self):
+        with gpu_tracker.Tracker(sleep_time=0.05, own_process=True, resource_usage_file=str(self.folder / "kept"), disable_logs=True) as tracker:
+            self.assertIn(">tracking<", tracker._repr_html_())
+        self.assertIn("RAM, peak", tracker._repr_html_())
+
+    def test_parts_of_resource_usage_have_their_units(self):
+        with gpu_tracker.Tracker(sleep_time=0.02, time_unit="seconds", disable_logs=True) as tracker:
+            time.sleep(0.1)
+        usage = tracker.resource_usage
+        usage.max_ram.main.total_rss = 0.25
+        self.assertRegex(usage.max_ram._repr_html_(), r">main, total_rss</th><td [^>]*>250 MB<")
+        self.assertRegex(usage.compute_time._repr_html_(), r">time</th><td [^>]*>\d+ ms<")
+        usage.cpu_utilization.main.max_sum_percent = 150.0
+        self.assertRegex(usage.cpu_utilization._repr_html_(), r">main, max_sum_percent</th><td [^>]*>150 %<")
+        self.assertRegex(usage.max_ram.main._repr_html_(), r">total_rss</th><td [^>]*>0\.25<")
+        for part in vars(usage).values():
+            xml.etree.ElementTree.fromstring(part._repr_html_())
+
+    def test_every_object_has_a_table_and_one_line_of_text(self):
+        from gpu_tracker import _tables, notebook, power
+
+        files = self.tracking_file("t.csv", [4.0, 2.0, 3.0]), self.marks("m.csv", "a<b")
+        named = {
+            "IPyGPULogger": (notebook.IPyGPULogger(), "<IPyGPULogger: reports stopped, last none yet, samples every 0.001 s>"),
+            "SubTracker": (gpu_tracker.SubTracker("a<b", sub_tracking_file="b.csv"), "<SubTracker: code block a<b, marks in b.csv>"),
+            "JsonParser": (power.JsonParser("rec"), "<JsonParser: folder rec>"),
+            "Experiment": (power.Experiment(power.JsonParser("rec")), "<Experiment: records into rec>"),
+            "SubTrackingAnalyzer": (gpu_tracker.SubTrackingAnalyzer(None, files[1]), f"<SubTrackingAnalyzer: tracking file none, marks of code blocks {files[1]}>"),
+            "TimeData": (notebook.TimeData(1.5), "TimeData(time_delta=1.5)"),
+        }  # fmt: skip
+        for name, (shown, text) in named.items():
+            with self.subTest(name):
+                self.assertEqual(repr(shown), text)
+                html = shown._repr_html_()
+                xml.etree.ElementTree.fromstring(html)
+                self.assertIn(f">{name}</th>", html)
+        self.assertIn("a&lt;b", named["SubTracker"][0]._repr_html_())
+        grouped = notebook.GroupedData(notebook.MemoryData(1, 2, 3), notebook.MemoryData(None, None, None), notebook.TimeData(1.5))
+        self.assertRegex(grouped._repr_html_(), r">cpu, used_total</th><td [^>]*>3</td>.*>gpu, used_total</th><td [^>]*>n/a</td>.*>1\.5</td>")
+        self.assertRegex(repr(gpu_tracker.report(files[0])), r"^<Report: characters of HTML [\d,]+>$")
+        frame = _tables.Frame({i: {"value": float(i)} for i in range(30)})
+        self.assertEqual((frame._repr_html_().count("<tr>"), "<div>and 10 more</div>" in frame._repr_html_()), (21, True))
+        self.assertIn(">value<", frame["value"]._repr_html_())
+
     def test_a_tracker_whose_file_is_gone_shows_its_figures(self):
         path = self.folder / "t.csv"
         with gpu_tracker.Tracker(sleep_time=0.02, tracking_file=str(path), disable_logs=True) as tracker:
@@ -115,7 +173,7 @@ class Display(package.PackageTest):
         self.assertAlmostEqual(max(line.values()), 6.5e9, delta=line.resolution[0])
         results = gpu_tracker.SubTrackingAnalyzer(*files).sub_tracking_results()
         self.assertIn("6.5 GB", results._repr_html_())
-        self.assertIsNone(gpu_tracker.SubTrackingAnalyzer(None, files[1])._repr_html_())
+        self.assertIn(">tracking file</th><td", gpu_tracker.SubTrackingAnalyzer(None, files[1])._repr_html_())
 
     def test_charts_to_zoom_into_have_the_samples_and_blocks(self):
         files = self.tracking_file("t.csv", [1.0, 2.0, 6.5]), self.marks("b.csv", "train")

@@ -40,6 +40,7 @@ class Analysis(ProfileTest):
         self.assertAlmostEqual(list(job["training_loop_%"])[0], 5 / 9 * 100)
         self.assertIn("training_loop_duration", repr(job))
         self.assertIn("5000000", repr(job))
+        self.assertRegex(job._repr_html_(), r">training_loop_duration</th><td [^>]*>\d+")
 
     def test_job_that_cannot_be_determined(self):
         system = self.frame.get_all_system_metrics

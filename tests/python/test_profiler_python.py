@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pstats
+import xml.etree.ElementTree
 
 import package
 import training
@@ -19,6 +20,24 @@ from gpu_tracker.profiler import (
 
 
 class Tables(ProfileTest):
+    def test_what_notebooks_show(self):
+        analysis = profiler.cProfileAnalysis(training.write_dumps())
+        stats = analysis.fetch_profile_stats_by_step(0)
+        one = stats.function_stats_list[0]
+        shown = (
+            (profiler.MergedTimeline("<root>"), "<MergedTimeline: trace root <root>, merges into <root>>", "&lt;root&gt;"),
+            (analysis, f"<cProfileAnalysis: folder {analysis.profile_dir}, profiles 5>", ">5</td>"),
+            (stats, f"<cProfileStats: functions {len(stats.function_stats_list)}, seconds {stats.ps.total_tt:.6g}>", ">functions</th>"),
+            (one, repr(one.figures()), ">cumulative time</th>"),
+            (analysis.python_profile_stats[0], repr(vars(analysis.python_profile_stats[0])), ">PRE_STEP_ZERO</td>"),
+            (profiler.python_stats.PyinstrumentStepStats("a.html", {}), "<PyinstrumentStepStats: page a.html>", ">a.html</td>"),
+        )
+        for thing, text, cell in shown:
+            html = thing._repr_html_()
+            xml.etree.ElementTree.fromstring(html)
+            self.assertEqual(repr(thing), text)
+            self.assertIn(cell, html)
+
     def test_functions_as_a_frame(self):
         folder = training.write_dumps()
         stats = profiler.cProfileAnalysis(folder).fetch_profile_stats_by_step(0)

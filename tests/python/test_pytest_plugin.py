@@ -176,7 +176,9 @@ class Plugin(package.PackageTest):
     def test_figures_are_in_the_junit_file(self):
         self.run_tests("def test_it(): pass\n", "--gput", "--junit-xml=it.xml")
         text = (self.folder / "it.xml").read_text()
-        self.assertRegex(text, r'<property name="gput_ram" value="[\d.]+"')
+        self.assertRegex(text, r'<property name="gput_ram_bytes" value="\d+"')
+        for name in "gput_seconds", "gput_cpu_seconds":
+            self.assertRegex(text, rf'<property name="{name}" value="(\d+\.\d{{1,6}}|\d(\.\d)?e-0[56])"')
         self.assertNotIn("gput_gpu_ram", text)
         self.assertNotIn("None", text)
 

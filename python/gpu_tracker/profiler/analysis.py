@@ -6,6 +6,7 @@ from enum import Enum
 
 from .. import _native
 from .._pandas import columns, pandas, series
+from .._shown import Shown
 from .views import frame_of, logger, profile, values_of
 
 TYPE_CHECKING = False
@@ -41,16 +42,26 @@ class JobStats(dict):
         super().__init__(*arguments, **entries)
         self.__dict__ = self
 
-    def __repr__(self):
+    def _table(self):
+        """Columns, and key -> cells."""
         rows = max((len(_cells(value)) for value in self.values()), default=0)
         cells = {key: _cells(value) for key, value in self.items()}
-        cells = {key: list(row) if len(row) == rows else list(row) * rows for key, row in cells.items()}
+        return range(rows), {key: list(row) if len(row) == rows else list(row) * rows for key, row in cells.items()}
+
+    def __repr__(self):
+        names, cells = self._table()
         library = pandas()
         if library is not None:
             return repr(library.DataFrame(cells).T)
         from .._text import table
 
-        return "\n".join(table(cells, list(map(str, range(rows))), [list(map(str, row)) for row in cells.values()]))
+        return "\n".join(table(cells, list(map(str, names)), [list(map(str, row)) for row in cells.values()]))
+
+    def _repr_html_(self):
+        from .._display import cells_html
+
+        names, cells = self._table()
+        return cells_html(names, ((key, *map(str, row)) for key, row in cells.items()), len(cells))
 
 
 def _cells(value):
@@ -68,7 +79,7 @@ _DURATIONS = [f"duration_{name}_us" for name in ("mean", "min", "max", "p50", "p
 _RANGES = [(90, 100), (10, 90), (0, 10)]
 
 
-class PandasFrameAnalysis:
+class PandasFrameAnalysis(Shown):
     """Statistics of a training profile.
 
     system_df, framework_df: the frames of PandasFrame. The second one gets a column duration_us, and in its column step the
@@ -84,6 +95,10 @@ class PandasFrameAnalysis:
         starts, ends = (values_of(framework_df, name) for name in ("start_time_us", "end_time_us"))
         framework_df["duration_us"] = [end - start for start, end in zip(starts, ends)]
         framework_df["step"] = _native.assign_steps(self._rows(readings=False))
+
+    def _facts(self):
+        frames = (("readings of the system", self.sys_metrics_df, "timestamp_us"), ("events", self.framework_metrics_df, "start_time_us"))
+        return [(what, str(len(values_of(frame, column)))) for what, frame, column in frames]
 
     def _rows(self, readings=True, events=True):
         """The frames as the library takes rows."""

@@ -6,6 +6,7 @@ import datetime
 import statistics
 
 from .._pandas import columns
+from .._shown import Shown
 from .frame import FORMAT
 from .views import values_of
 
@@ -19,7 +20,7 @@ _ITERATORS = ("_MultiProcessingDataLoaderIter.__init__", "_SingleProcessDataLoad
 _OUTLIERS = ["start_time", "end_time", "duration_us", "worker_id"]
 
 
-class PT_dataloader_analysis:
+class PT_dataloader_analysis(Shown):
     """Initialization of iterators, lifetimes of workers, calls of GetNext, time a batch.
 
     Each `analyze_…` prints what it found, and returns a frame of the outliers, the longest first: those that took at least
@@ -44,6 +45,10 @@ class PT_dataloader_analysis:
         self.analyze_dataIter = len(self.dataIter_metric) > 0
         self.analyze_initializer = len(self.initialize_metric) > 0
         self.analyze_workers = len(self.dataWorker_metric) > 0
+
+    def _facts(self):
+        frames = (("initializations", self.initialize_metric), ("workers", self.dataWorker_metric), ("calls of GetNext", self.dataIter_metric))
+        return [(what, str(len(frame))) for what, frame in frames]
 
     def analyze_dataloaderIter_initialization(self) -> None:
         """How iterators are configured, how often they were made, and how long that took (microseconds)."""

@@ -7,6 +7,7 @@ import re
 
 from .. import _native
 from .._pandas import columns
+from .._shown import Shown
 from .views import frame_of, local_path, profile, values_of
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 FORMAT: str = "%Y-%m-%dT%H:%M:%S:%f"
 
 
-class PandasFrame:
+class PandasFrame(Shown):
     """A training profile row by row.
 
     path: the trace root, a folder with `framework` and `system` in it. Its files are read at each call, so those that a
@@ -73,6 +74,9 @@ class PandasFrame:
         self.step_time_mapping = {}
         self.start_time = _native.profile_start(self.path)
         self._requested = {}
+
+    def _facts(self):
+        return [("trace root", self.path), ("begins at", f"{self.start_time} µs since 1970" if self.start_time else "an unknown time")]
 
     def get_all_system_metrics(self, selected_system_metrics: list[str] = []) -> Any:
         """The readings of the system: timestamp, timestamp_us, value, system_metric, dimension, nodeID, type.

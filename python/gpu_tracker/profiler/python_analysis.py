@@ -9,6 +9,7 @@ import pstats
 
 from .. import _native
 from .._pandas import columns
+from .._shown import Shown
 from ..table import tables_of
 from .python_stats import (
     PyinstrumentStepStats,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _NONE_FIT = "No stats were found for the requested interval!"
 
 
-class PythonProfileAnalysis:
+class PythonProfileAnalysis(Shown):
     """The profiles below a folder, and those of them that fit what is asked for.
 
     local_profile_dir: the folder `framework/FRAMEWORK/PROFILER` of a trace root. s3_path is not read: copy it first.
@@ -51,6 +52,9 @@ class PythonProfileAnalysis:
         if not os.path.isdir(self.profile_dir):
             raise FileNotFoundError(f"There is no folder {self.profile_dir} of Python profiles")
         self._refresh_python_profile_stats(True)
+
+    def _facts(self):
+        return [("folder", self.profile_dir), ("profiles", str(len(self.python_profile_stats)))]
 
     def _refresh_python_profile_stats(self, refresh_stats):
         if refresh_stats:

@@ -10,6 +10,7 @@ from enum import Enum, IntEnum
 
 from .. import _native
 from .._pandas import columns
+from .._shown import Shown
 from ..table import tables_of
 from .views import warned
 
@@ -72,7 +73,7 @@ def word_of_mode(mode: PythonProfileModes | None) -> str | None:
     return _MODE_WORDS.get(mode)
 
 
-class StepPythonProfileStats:
+class StepPythonProfileStats(Shown):
     """One profile: what it covers, and where it is. Prints as the dictionary of its attributes.
 
     profiler_name: "cprofile" or "pyinstrument". framework, node_id: of the training.
@@ -145,6 +146,9 @@ class StepPythonProfileStats:
     def __repr__(self):
         return repr(self.__dict__)
 
+    def _facts(self):
+        return [(name, str(getattr(value, "name", value))) for name, value in vars(self).items()]
+
 
 def _read_folder_name(name):
     """mode, step, phase and microseconds of the start, and of the end."""
@@ -193,7 +197,7 @@ def load_dump(path: str | os.PathLike[str]) -> pstats.Stats:
     return stats
 
 
-class cProfileStats:
+class cProfileStats(Shown):
     """What cProfile counted.
 
     ps: the pstats.Stats of it. function_stats_list: its functions as cProfileFunctionStats.
@@ -205,6 +209,9 @@ class cProfileStats:
     def __init__(self, ps: pstats.Stats) -> None:
         self.ps = ps
         self.function_stats_list = [cProfileFunctionStats(key, value) for key, value in ps.stats.items()]
+
+    def _facts(self):
+        return [("functions", str(len(self.function_stats_list))), ("seconds", f"{self.ps.total_tt:.6g}")]
 
     def print_top_n_functions(self, by: Metrics, n: int = 10) -> None:
         """Prints the first n functions sorted by a Metrics, as pstats prints them."""
@@ -220,7 +227,7 @@ class cProfileStats:
         return columns({name: [row[name] for row in rows] for name in names})
 
 
-class cProfileFunctionStats:
+class cProfileFunctionStats(Shown):
     """One function and what cProfile counted of it.
 
     function_name: "file:line(function)". prim_calls: calls that are no recursion; total_calls: all.
@@ -256,8 +263,11 @@ class cProfileFunctionStats:
     def __repr__(self):
         return repr(self.figures())
 
+    def _facts(self):
+        return [(name, str(value)) for name, value in self.figures().items()]
 
-class PyinstrumentStepStats:
+
+class PyinstrumentStepStats(Shown):
     """A session of pyinstrument: the path of its page, and its JSON as a dictionary."""
 
     html_file_path: str
@@ -266,3 +276,6 @@ class PyinstrumentStepStats:
     def __init__(self, html_file_path: str, json_stats: dict[str, Any]) -> None:
         self.html_file_path = html_file_path
         self.json_stats = json_stats
+
+    def _facts(self):
+        return [("page", str(self.html_file_path))]

@@ -7,6 +7,7 @@ import socket
 from enum import Enum
 
 from .. import _native
+from .._shown import Shown
 from .views import is_step, local_path, logger, warned
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ class MergeUnit(Enum):
     STEP = "step"
 
 
-class MergedTimeline:
+class MergedTimeline(Shown):
     """Merges what a trace root holds into one file, for Perfetto or chrome://tracing.
 
     path: the trace root, a folder with `framework` and `system` in it.
@@ -49,6 +50,9 @@ class MergedTimeline:
         self.out_dir = self.path if output_directory is None else os.fspath(output_directory)
         self.file_suffix_filter = file_suffix_filter
         self._opened = None
+
+    def _facts(self):
+        return [("trace root", self.path), ("merges into", self._opened or self.out_dir)]
 
     def open(self, file_path: str | os.PathLike[str]) -> None:
         """Names the file that the next merge writes; it is written then, whole or not at all."""
