@@ -1,4 +1,4 @@
-"""Dask: a plugin that tracks each worker; `gpu-tracker job FOLDER` then shows them as one."""
+"""Dask: a plugin that tracks each worker; `gpu-tracker job FOLDER` then shows them as one, by the numbers of LocalCluster's workers."""
 
 import os
 import sys
@@ -13,7 +13,8 @@ class Tracked(WorkerPlugin):
 
     def setup(self, worker):
         os.makedirs(self.folder, exist_ok=True)
-        self.tracker = gput.Tracker(sleep_time=0.1, tracking_file=f"{self.folder}/worker-{worker.name}.csv", overwrite=True)
+        name = str(worker.name).replace("/", "-")  # a worker without a name has its address
+        self.tracker = gput.Tracker(sleep_time=0.1, tracking_file=f"{self.folder}/worker.r{name}.csv", overwrite=True)
         self.tracker.start()
 
     def teardown(self, worker):

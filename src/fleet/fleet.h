@@ -116,5 +116,8 @@ void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const ch
 /* "rank 3 (n1)", for sentences. */
 void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size);
 
+/* Neither how its command ended nor that tracking did. A process that tracks itself goes on. */
+bool fleet_is_unfinished(const struct fleet_rank *rank);
+
 /* The middle of `count` values, which are sorted; NaN: there are none. */
 double fleet_median(double *values, size_t count);

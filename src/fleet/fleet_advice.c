@@ -67,8 +67,8 @@ static void find_missing(struct gput_fleet *fleet, const struct fleet_job *job, 
     if (!(job->missing > 0))
         return;
     list_missing(fleet, job, &list);
-    snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu ranks",
-        job->world_size, job->count);
+    snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu rank%s",
+        job->world_size, job->count, job->count > 1 ? "s" : "");
     FIND("missing_ranks", evidence, "%.0f rank%s missing: %s", job->missing,
         job->missing > 1 ? "s are" : " is", str_text(&list));
     str_finish(&list);
@@ -108,8 +108,7 @@ static void find_unfinished(struct gput_fleet *fleet, const struct fleet_job *jo
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE];
         const struct fleet_rank *rank = &fleet->ranks[i];
-        bool is_known = !isnan(rank->exit_status) || !isnan(rank->signal) || !rank->start_text[0];
-        if (is_known || named++ >= MAX_NAMED)
+        if (!fleet_is_unfinished(rank) || !rank->start_text[0] || named++ >= MAX_NAMED)
             continue;
         fleet_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: known for %s", named > 1 ? "; " : "", name,
@@ -118,6 +117,23 @@ static void find_unfinished(struct gput_fleet *fleet, const struct fleet_job *jo
     if (named > 0)
         FIND("unfinished_ranks", str_text(&list),
             "Of %zu rank%s no end is known: still running, or the tracker was killed", named,
+            named > 1 ? "s" : "");
+    str_finish(&list);
+}
+
+/* A tracking file that could not be written has a head at best. */
+static void find_empty(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t named = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (rank->files == FLEET_SAMPLES && rank->samples == 0 && named++ < MAX_NAMED)
+            str_printf(&list, "%s%s", named > 1 ? ", " : "", rank->path);
+    }
+    if (named > 0)
+        FIND("no_samples", str_text(&list),
+            "Of %zu rank%s there is a tracking file without a sample, and nothing else", named,
             named > 1 ? "s" : "");
     str_finish(&list);
 }
@@ -275,6 +291,7 @@ void fleet_advise(struct gput_fleet *fleet, const struct fleet_job *job)
     find_missing(fleet, job, index);
     find_failed(fleet, job, index);
     find_unfinished(fleet, job, index);
+    find_empty(fleet, job, index);
     find_versions(fleet, job, index);
     find_ram(fleet, job, index);
     find_idle_cores(fleet, job, index);

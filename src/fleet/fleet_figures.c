@@ -162,11 +162,6 @@ static void compare_ranks(struct gput_fleet *fleet, struct fleet_job *job)
 
 /* ---- The job ---- */
 
-static bool is_unfinished(const struct fleet_rank *rank)
-{
-    return isnan(rank->exit_status) && isnan(rank->signal);
-}
-
 static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
 {
     bool has_rank = false;
@@ -176,7 +171,7 @@ static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
         world_size = fmax(world_size, rank->world_size);
         has_rank |= !isnan(rank->rank);
         job->failed += rank->exit_status > 0 || rank->signal > 0;
-        job->unfinished += is_unfinished(rank);
+        job->unfinished += fleet_is_unfinished(rank);
     }
     job->world_size = world_size;
     job->missing =

@@ -38,6 +38,11 @@ void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size)
         text_fit(text, size, "rank %.0f on %s", rank->rank, node);
 }
 
+bool fleet_is_unfinished(const struct fleet_rank *rank)
+{
+    return isnan(rank->exit_status) && isnan(rank->signal) && isnan(rank->end);
+}
+
 double fleet_median(double *values, size_t count)
 {
     if (count == 0)

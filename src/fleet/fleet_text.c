@@ -13,7 +13,7 @@
 static bool stands_out(const struct fleet_rank *rank)
 {
     return rank->is_straggler || rank->exit_status > 0 || rank->signal > 0 ||
-           (isnan(rank->exit_status) && isnan(rank->signal));
+           fleet_is_unfinished(rank);
 }
 
 static void write_end(const struct fleet_rank *rank, struct str *text)
@@ -23,7 +23,7 @@ static void write_end(const struct fleet_rank *rank, struct str *text)
     else if (!isnan(rank->exit_status))
         str_printf(text, "exit %.0f", rank->exit_status);
     else
-        str_append(text, "no end known");
+        str_append(text, fleet_is_unfinished(rank) ? "no end known" : "tracking ended");
 }
 
 static void write_rank(const struct fleet_rank *rank, struct str *text)
@@ -63,9 +63,12 @@ static void write_figures(const struct fleet_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
         median[HUMAN_SIZE];
-    str_printf(text, "  CPU      %.3g of %.0f cores busy (%.0f %%), %s of CPU time\n",
-        job->cpu_seconds / job->seconds, job->cores, job->efficiency_percent,
-        human_seconds(job->cpu_seconds, cpu));
+    if (isnan(job->efficiency_percent))
+        str_printf(text, "  CPU      %s of CPU time\n", human_seconds(job->cpu_seconds, cpu));
+    else
+        str_printf(text, "  CPU      %.3g of %.0f cores busy (%.0f %%), %s of CPU time\n",
+            job->cpu_seconds / job->seconds, job->cores, job->efficiency_percent,
+            human_seconds(job->cpu_seconds, cpu));
     str_printf(text, "  RAM      %s in the largest rank\n", human_bytes(job->max_ram_bytes, ram));
     if (job->gpus > 0)
         str_printf(text, "  GPU      %.0f %% used on average, %s of GPU RAM in the largest rank\n",
@@ -104,8 +107,8 @@ static void write_job(const struct gput_fleet *fleet, size_t index, struct str *
         snprintf(world, sizeof world, " of %.0f", job->world_size);
     str_printf(text, "Job %s%s%s%s: %zu%s rank%s on %zu machine%s, %s\n", job->name,
         launcher[0] ? " (" : "", launcher, launcher[0] ? ")" : "", job->count, world,
-        job->count > 1 ? "s" : "", job->n_machines, job->n_machines > 1 ? "s" : "",
-        human_seconds(job->seconds, seconds));
+        job->count > 1 || job->world_size > 1 ? "s" : "", job->n_machines,
+        job->n_machines > 1 ? "s" : "", human_seconds(job->seconds, seconds));
     write_figures(job, text);
     write_ranks(fleet, job, text);
     write_findings(fleet, (double)index, text);

@@ -140,6 +140,16 @@ class Job(unittest.TestCase):
         self.assertIn("1 of 3 ranks ended badly: rank 5 on n1: ended by signal 9", findings["failed_ranks"])
         self.assertIn("3 of 8 ranks", self.run_command(".").stdout)
 
+    def test_a_node_that_is_gone(self):
+        for rank in range(8):
+            path = self.rank(rank, machine=f"n{rank // 2}", world=8)
+            if rank // 2 == 2:
+                path.unlink()
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["ranks"], job["missing"], job["machines"], job["cpu_seconds"]), (6, 2, 3, 540))
+        self.assertEqual(self.findings()["missing_ranks"], "2 ranks are missing: 4-5: the world size is 8, and there are files of 6 ranks")
+
     def test_ranks_without_numbers(self):
         for i, seconds in enumerate((100, 100, 200)):
             members = {"job": {"launcher": "PBS", "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
@@ -165,6 +175,11 @@ class Job(unittest.TestCase):
     def test_a_rank_without_an_end(self):
         self.rank(0, world=1, identity={"end": None, "exit_status": None})
         self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed", self.findings()["unfinished_ranks"])
+
+    def test_a_process_that_tracked_itself_goes_on(self):
+        self.rank(0, world=1, identity={"exit_status": None})
+        self.assertNotIn("unfinished_ranks", self.findings())
+        self.assertRegex(self.run_command(".").stdout, "tracking ended\n")
 
     def test_files_that_cannot_be_read_are_named_and_the_rest_stands(self):
         for rank in range(4):

@@ -122,7 +122,7 @@ class Others(Launched):
         if not torchrun or command.refusal(sys.executable, "-c", "import torch"):
             self.skipTest("torchrun is not installed (PyPI: torch)")
         self.run_words(
-            torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", *self.tracked("sleep", "0.3"))  # fmt: skip
+            torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", "--", *self.tracked("sleep", "0.3"))  # fmt: skip
         self.the_job(ranks=2, launcher="torchrun")
 
     def test_dask(self):
@@ -130,8 +130,10 @@ class Others(Launched):
             self.skipTest("Dask is not installed (PyPI: distributed)")
         self.environment["PYTHONPATH"] = str(command.BUILD / "python")
         self.run_words(sys.executable, command.SOURCE / "examples" / "dask-workers.py", "workers")
-        self.assertEqual(sorted(path.name for path in (self.folder / "workers").glob("*.csv")), ["worker-0.csv", "worker-1.csv"])
-        self.assertEqual(self.job()["jobs"][0]["ranks"], 2)
+        read = self.job()
+        self.assertEqual(sorted((rank["path"], rank["rank"]) for rank in read["ranks"]), [(f"./workers/worker.r{rank}.csv", rank) for rank in (0, 1)])
+        self.assertEqual((read["jobs"][0]["unfinished"], read["jobs"][0]["ranks"]), (0, 2))
+        self.assertIn("tracking ended", self.run_words(command.COMMAND, "job", ".").stdout)
 
 
 @unittest.skipIf(NO_SLURM, f"Slurm cannot run here: {NO_SLURM}")

@@ -1,0 +1,128 @@
+"""Jobs on bad days, with real ranks: what is missing is said, the rest stands, and no rank ends or waits because of its tracker."""
+
+import json
+import os
+import signal
+import subprocess
+
+import receiver
+from command import COMMAND, PATIENCE, CommandTest, main, refusal, wait_until
+from test_job import NAMES
+
+NO_MOUNTS = refusal("unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt")
+
+
+class BadDays(CommandTest):
+    world = 3
+
+    def environment(self, rank, **variables):
+        plain = {name: value for name, value in os.environ.items() if not name.startswith((*NAMES, "OTEL_"))}
+        return plain | {"PMI_RANK": str(rank), "PMI_SIZE": str(self.world)} | variables
+
+    def tracked(self, *words, options=("--tf", "s.csv", "-o", "r.json")):
+        return [COMMAND, "run", "-q", "--st", "0.05", *options, "--", *words]
+
+    def start(self, rank, words, **variables):
+        process = subprocess.Popen(words, cwd=self.folder, env=self.environment(rank, **variables), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.processes.append(process)
+        return process
+
+    def end(self, process, status=0):
+        output, said = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, status, said)
+        return output, said
+
+    def job(self, *names):
+        done = self.run_command("job", "-f", "json", *(names or ["."]))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        read = json.loads(done.stdout)
+        read["found"] = {finding["kind"]: f"{finding['text']}: {finding['evidence']}" for finding in read["findings"]}
+        return read
+
+    def the_job(self, read, *, ranks, failed=0, unfinished=0):
+        (job,) = read["jobs"]
+        self.assertEqual((job["ranks"], job["missing"], job["failed"], job["unfinished"]), (ranks, self.world - ranks, failed, unfinished), read)
+
+    def report(self, rank):
+        return json.loads((self.folder / f"r.r{rank}.json").read_text())
+
+    def waiting(self):
+        """A command that says its pid, and ends when there is a file "go"."""
+        return self.tracked("sh", "-c", f"echo $$; while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done; echo done")
+
+    def test_a_rank_and_a_tracker_are_killed(self):
+        ranks = [self.start(rank, self.waiting()) for rank in range(self.world)]
+        commands = [int(process.stdout.readline()) for process in ranks]
+        for rank in range(self.world):
+            wait_until(lambda rank=rank: (self.folder / f"s.r{rank}.csv").exists() and (self.folder / f"s.r{rank}.csv").read_bytes().count(b"\n") > 6)
+        os.kill(commands[1], signal.SIGKILL)
+        self.end(ranks[1], -signal.SIGKILL)
+        ranks[2].kill()
+        ranks[2].wait()
+        os.kill(commands[2], 0)  # goes on without its tracker
+        (self.folder / "go").touch()
+        self.assertEqual(self.end(ranks[0])[0], "done\n")
+        self.assertEqual(self.end(ranks[2], -signal.SIGKILL)[0], "done\n")
+        read = self.job()
+        self.the_job(read, ranks=3, failed=1, unfinished=1)
+        self.assertIn("1 of 3 ranks ended badly: rank 1 on ", read["found"]["failed_ranks"])
+        self.assertIn("ended by signal 9", read["found"]["failed_ranks"])
+        self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed: rank 2 on ", read["found"]["unfinished_ranks"])
+        self.assertTrue(all(rank["max_ram_bytes"] > 100_000 and rank["seconds"] > 0 for rank in read["ranks"]), read)
+
+    def on_full_disk(self, extension):
+        """One node with a disk of its own that is full: its files are what fitted there."""
+        script = ("mkdir node; mount -t tmpfs -o size=64k none node; dd if=/dev/zero of=node/filler bs=1k count=52 2>/dev/null; "
+                  '"$@"; status=$?; rm node/filler; mkdir kept; cp node/* kept; exit $status')  # fmt: skip
+        options = "--tf", f"node/s.{extension}", "-o", "node/r.json", "--st", "0.005"
+        return ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked("sh", "-c", "sleep 1; echo done", options=options)]
+
+    def test_the_disk_of_one_node_is_full(self):
+        if NO_MOUNTS:
+            self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
+        whole = [self.start(rank, self.tracked("sh", "-c", "sleep 1; echo done")) for rank in (0, 1)]
+        output, said = self.end(self.start(2, self.on_full_disk("csv")))
+        self.assertEqual(output, "done\n")
+        self.assertIn("Cannot write node/s.r2.csv: No space left on device. Rows of the tracking file are being lost; tracking goes on.", said)
+        self.assertIn("Cannot write node/r.r2.json: No space left on device", said)
+        self.assertIn('"max_ram"', said)  # the report, where the disk could not have it
+        for process in whole:
+            self.assertEqual(self.end(process)[0], "done\n")
+        read = self.job()
+        self.the_job(read, ranks=3, unfinished=1)
+        self.assertIn("rank 2 on ", read["found"]["unfinished_ranks"])
+        (full,) = [rank for rank in read["ranks"] if rank["rank"] == 2]
+        self.assertGreater(full["samples"], 5)
+        self.assertGreater(full["max_ram_bytes"], 100_000)
+
+    def test_a_database_that_did_not_fit_has_no_samples_and_that_is_said(self):
+        if NO_MOUNTS:
+            self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
+        self.assertIn("Cannot write node/s.r2.sqlite: database or disk is full", self.end(self.start(2, self.on_full_disk("sqlite")))[1])
+        self.assertIn("Of 1 rank there is a tracking file without a sample, and nothing else: ./kept/s.r2.sqlite", self.job()["found"]["no_samples"])
+        self.assertNotIn("nan", self.run_command("job", ".").stdout)
+
+    def test_collectors_that_hang_or_are_busy(self):
+        answers = [receiver.hang], [(503, {}, b"")], [(200, {}, b"")]
+        ranks = []
+        for rank, answer in enumerate(answers):
+            to = receiver.Receiver(*answer)
+            self.addCleanup(to.close)
+            options = "-o", "r.json", "--push-interval", "0.5", "--otlp=" + to.url(), "--remote-write", to.url()
+            ranks.append(self.start(rank, self.tracked("sh", "-c", "sleep 1.2; echo done", options=options)))
+        said = [self.end(process) for process in ranks]
+        self.assertEqual([output for output, _ in said], ["done\n"] * 3)
+        read = self.job()
+        self.the_job(read, ranks=3)
+        self.assertNotIn("failed_ranks", read["found"])
+        for rank, words in enumerate(("did not answer in time", "answered 503", "samples sent to")):
+            report = self.report(rank)
+            for name in "otlp", "remote_write":
+                reason = report["sources"][name]["reason"]
+                self.assertIn(words, reason if rank == 2 else said[rank][1])
+                self.assertEqual("did not reach" in reason, rank < 2, reason)
+            self.assertEqual(report["tracker"]["metrics_lost"] > 0, rank < 2)
+
+
+if __name__ == "__main__":
+    main()
