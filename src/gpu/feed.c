@@ -69,6 +69,14 @@ struct gpu_feed *gpu_feed_create(
     return NULL;
 }
 
+bool gpu_feed_is_absent(const struct gpu_feed *feed, struct gpu_source_status *status)
+{
+    if (!feed->finished || feed->status.state != GPU_SOURCE_ABSENT)
+        return false;
+    *status = feed->status;
+    return true;
+}
+
 void gpu_feed_start(struct gpu_feed *feed)
 {
     pthread_mutex_lock(&feed->lock);

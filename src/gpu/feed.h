@@ -48,6 +48,10 @@ void gpu_feed_view_finish(struct gpu_feed_view *view);
 struct gpu_feed *gpu_feed_create(
     const struct gpu_source *source, const struct gpu_source_options *options, bool synchronous);
 
+/* Whether the source has no GPU here, as its probe said; `status` then says why, and the feed can
+ * be closed. Before it is started. */
+bool gpu_feed_is_absent(const struct gpu_feed *feed, struct gpu_source_status *status);
+
 /* Opens the source and takes first figures, in the background unless synchronous. */
 void gpu_feed_start(struct gpu_feed *feed);
 

@@ -2,6 +2,7 @@
  * NVIDIA GPUs by way of the driver's own library.
  */
 #include "base/clock.h"
+#include "base/shared_library.h"
 #include "gpu/device_files.h"
 #include "gpu/nvidia_suspended.h"
 #include "gpu/nvml_gpu.h"
@@ -35,6 +36,35 @@ struct nvml_state {
 };
 
 /* ---- probe ---- */
+
+/*
+ * Whether a search for the library is worth it: the linker tries some eighty names, at the start of
+ * each command. What a driver shows: its device (made at the first use of a GPU), WSL's, Tegra's,
+ * and its folder in procfs.
+ */
+static bool driver_has_signs(const struct gpu_source_options *options)
+{
+    static const char *const devices[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvmap"};
+    char path[PROCFS_PATH_SIZE];
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        if (access(devices[i], F_OK) == 0)
+            return true;
+    }
+    return procfs_path(options->procfs_root, PROCFS_SYSTEM, "driver/nvidia", path) &&
+           access(path, F_OK) == 0;
+}
+
+/* False: it is certain that there is no GPU for the library, and `error` says so. */
+static bool may_have_gpus(const struct gpu_source_options *options, struct gput_error *error)
+{
+    char address[PCI_ADDRESS_TEXT_SIZE];
+    if (options->nvml_path || !shared_library_can_load() || driver_has_signs(options) ||
+        nvidia_gpu_find(options->sysfs_root, address) || errno)
+        return true;
+    error_set(error, GPUT_ERROR_NOT_FOUND,
+        "no GPU of NVIDIA is on the PCI bus, and there is no /dev/nvidiactl");
+    return false;
+}
 
 static void explain_absence(const struct gpu_source_options *options,
     const struct gput_error *error, struct gpu_source_status *status)
@@ -77,6 +107,10 @@ static void nvml_close(void *opaque)
 static void *nvml_probe(const struct gpu_source_options *options, struct gpu_source_status *status)
 {
     struct gput_error error;
+    if (!may_have_gpus(options, &error)) {
+        gpu_source_status_set(status, GPU_SOURCE_ABSENT, "", "no NVIDIA driver: %s", error.message);
+        return NULL;
+    }
     struct nvml_state *state = calloc(1, sizeof *state);
     if (!state) {
         gpu_source_status_set(status, GPU_SOURCE_FAILED, "", "out of memory");

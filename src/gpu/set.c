@@ -218,6 +218,22 @@ static bool wanted(const struct gpu_set *set, const struct gpu_source *source)
            source->vendor == set->vendor;
 }
 
+/* Searches for GPUs of one source; a source that has none needs no memory. */
+static int start_feed(struct gpu_set *set, struct gpu_member *member, size_t source,
+    const struct gpu_source_options *options)
+{
+    member->feed = gpu_feed_create(gpu_sources[source], options, set->synchronous);
+    if (!member->feed)
+        return GPUT_ERROR_MEMORY;
+    if (gpu_feed_is_absent(member->feed, &set->statuses[source])) {
+        gpu_feed_close(member->feed, 0);
+        member->feed = NULL;
+        return GPUT_OK;
+    }
+    member->view = calloc(1, sizeof *member->view);
+    return member->view ? GPUT_OK : GPUT_ERROR_MEMORY;
+}
+
 static int start_feeds(struct gpu_set *set)
 {
     const struct gpu_source_options options = {
@@ -235,10 +251,9 @@ static int start_feeds(struct gpu_set *set)
                 "not read: only GPUs of %s were asked for", gpu_vendor_name(set->vendor));
             continue;
         }
-        member->view = calloc(1, sizeof *member->view);
-        member->feed = gpu_feed_create(gpu_sources[i], &options, set->synchronous);
-        if (!member->view || !member->feed)
-            return GPUT_ERROR_MEMORY;
+        TRY(start_feed(set, member, i, &options));
+        if (!member->feed)
+            continue;
         for (size_t j = 0; j < GPU_MAX_DEVICES; j++)
             member->untracked_ram_bytes[j] = NAN;
     }

@@ -1,7 +1,6 @@
 #include "os/cgroup.h"
 
 #include "base/file.h"
-#include "base/str.h"
 
 #include "os/cpu_count.h"
 #include "os/mountinfo.h"
@@ -188,21 +187,31 @@ static int read_mountinfo(const char *procfs, pid_t pid, struct str *text, struc
     return procfs_read_all(procfs, pid, "mountinfo", text, error);
 }
 
+int cgroup_texts_read(
+    const char *procfs, pid_t pid, struct cgroup_texts *texts, struct gput_error *error)
+{
+    *texts = (struct cgroup_texts){0};
+    TRY(procfs_read_all(procfs, pid, "cgroup", &texts->groups, error));
+    return read_mountinfo(procfs, pid, &texts->mounts, error);
+}
+
+void cgroup_texts_finish(struct cgroup_texts *texts)
+{
+    str_finish(&texts->groups);
+    str_finish(&texts->mounts);
+}
+
 int cgroup_find(const char *procfs, const char *sysfs, pid_t pid, struct cgroup *cgroup,
     struct gput_error *error)
 {
-    struct str cgroup_text = {0};
-    struct str mountinfo_text = {0};
+    struct cgroup_texts texts;
 
     *cgroup = (struct cgroup){0};
-    int code = procfs_read_all(procfs, pid, "cgroup", &cgroup_text, error);
-    if (code == GPUT_OK)
-        code = read_mountinfo(procfs, pid, &mountinfo_text, error);
+    int code = cgroup_texts_read(procfs, pid, &texts, error);
     if (code == GPUT_OK &&
-        cgroup_parse(str_text(&cgroup_text), str_text(&mountinfo_text), sysfs, cgroup) != GPUT_OK)
+        cgroup_parse(str_text(&texts.groups), str_text(&texts.mounts), sysfs, cgroup) != GPUT_OK)
         code = error_memory(error);
-    str_finish(&cgroup_text);
-    str_finish(&mountinfo_text);
+    cgroup_texts_finish(&texts);
     return code;
 }
 

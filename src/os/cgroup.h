@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/str.h"
 
 #include "os/pid_vector.h"
 
@@ -28,6 +29,19 @@ struct cgroup {
     struct cgroup_directory cpuset;
     struct cgroup_directory pids;
 };
+
+/* What the kernel says of the groups of a process. All zero: nothing yet. */
+struct cgroup_texts {
+    struct str groups; /* <procfs>/PID/cgroup */
+    struct str mounts; /* <procfs>/self/mountinfo, or, where there is no self, PID/mountinfo */
+};
+
+/* The caller frees them by cgroup_texts_finish(), whatever this returns. Errors: see os/procfs.h;
+ * GPUT_ERROR_UNSUPPORTED when the kernel has no cgroups. */
+int cgroup_texts_read(
+    const char *procfs, pid_t pid, struct cgroup_texts *texts, struct gput_error *error);
+
+void cgroup_texts_finish(struct cgroup_texts *texts);
 
 /*
  * Finds the directories of a process: <procfs>/PID/cgroup, and the mounts of

@@ -56,11 +56,21 @@ static bool is_abandoned(const char *name, int directory_fd)
     return flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
 }
 
+/* To list the groups below one; NULL: there are none, as its links say already (one for each), or
+ * they cannot be listed. */
+static DIR *open_group(const char *path, int depth)
+{
+    struct stat info;
+    if (depth >= MAX_NESTED || stat(path, &info) != 0 || info.st_nlink == 2)
+        return NULL;
+    return opendir(path);
+}
+
 /* Removes the groups that the command made below `path`, the innermost first. One in which
  * something runs still stays, and with it those around it. */
 static void remove_made_below(const char *path, int depth)
 {
-    DIR *directory = depth < MAX_NESTED ? opendir(path) : NULL;
+    DIR *directory = open_group(path, depth);
     if (!directory)
         return;
     struct dirent *entry;
@@ -96,7 +106,7 @@ static void move_processes(const char *from, int procs_fd)
  */
 static void remove_abandoned(const char *parent, int procs_fd, int depth)
 {
-    DIR *directory = depth < MAX_NESTED ? opendir(parent) : NULL;
+    DIR *directory = open_group(parent, depth);
     if (!directory)
         return;
     struct dirent *entry;

@@ -179,7 +179,6 @@ static int begin(struct process_events *events, struct gput_error *error)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = CN_IDX_PROC};
     enlarge_buffer(events->fd);
-    drop_the_rest(events->fd, false);
     int failure = 0;
     if (bind(events->fd, (struct sockaddr *)&address, sizeof address) != 0)
         failure = errno;
@@ -224,7 +223,16 @@ void process_events_want_threads(struct process_events *events, bool wanted)
     if (wanted == events->wants_threads)
         return;
     events->wants_threads = wanted;
-    drop_the_rest(events->fd, wanted);
+    if (events->is_filtered)
+        drop_the_rest(events->fd, wanted);
+}
+
+void process_events_filter(struct process_events *events)
+{
+    if (events->is_filtered || events->fd < 0)
+        return;
+    events->is_filtered = true;
+    drop_the_rest(events->fd, events->wants_threads);
 }
 
 size_t process_events_read(struct process_events *events, struct process_event *read)
@@ -249,7 +257,9 @@ size_t process_events_read(struct process_events *events, struct process_event *
         for (int i = 0; i < got; i++) {
             /* One message carries one event; a damaged one none. */
             const unsigned char *at = bytes[i];
-            count += process_events_parse(&at, bytes[i] + messages[i].msg_len, &read[count]);
+            bool has_event =
+                process_events_parse(&at, bytes[i] + messages[i].msg_len, &read[count]);
+            count += has_event && (events->wants_threads || !read[count].is_thread);
         }
     }
     return count;

@@ -44,7 +44,7 @@ bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint
 
 struct process_events {
     int fd; /* becomes readable with the first event */
-    bool has_begun, wants_threads;
+    bool has_begun, wants_threads, is_filtered;
     uint64_t overflows; /* how often events were lost because they were not read in time */
 };
 
@@ -58,6 +58,12 @@ void process_events_close(struct process_events *events);
 
 /* From then on ends of threads are delivered too; or no longer, which is the default. */
 void process_events_want_threads(struct process_events *events, bool wanted);
+
+/*
+ * Has the kernel leave out what process_events_read() would skip, which costs others less. Not done
+ * when it is opened: compiling the filter takes the kernel longer than all else about the socket.
+ */
+void process_events_filter(struct process_events *events);
 
 /* Maximum number of events in one reading. */
 #define PROCESS_EVENTS_BATCH 64

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/thread.h"
-#include "os/cpu_clock.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -48,12 +47,11 @@ static int64_t time_to_fill_ns(int fd, int64_t bytes_each)
     return bytes / bytes_each * (NS_PER_SECOND / EVENTS_PER_SECOND);
 }
 
-void session_events_open(struct session_events *events, const char *procfs_root)
+void session_events_open(struct session_events *events, bool has_own_procfs)
 {
     struct gput_error error = {.message = "pids of this procfs are not our own"};
     events->own_pid = getpid();
-    events->has_events =
-        cpu_clock_usable(procfs_root) && process_events_open(&events->events, &error) == GPUT_OK;
+    events->has_events = has_own_procfs && process_events_open(&events->events, &error) == GPUT_OK;
     if (!events->has_events) {
         text_fit(events->why_no_events, sizeof events->why_no_events, "%s", error.message);
         text_fit(
@@ -77,6 +75,12 @@ void session_events_open(struct session_events *events, const char *procfs_root)
     }
     if (events->pause_ns > LONGEST_PAUSE_NS)
         events->pause_ns = LONGEST_PAUSE_NS;
+}
+
+void session_events_filter(struct session_events *events)
+{
+    if (events->has_events)
+        process_events_filter(&events->events);
 }
 
 /* ---- our own children ---- */

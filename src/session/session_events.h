@@ -44,9 +44,12 @@ struct session_events {
 /* Nothing open yet. */
 void session_events_init(struct session_events *events);
 
-/* Opens what is available, if the pids of `procfs_root` are ours. Call before the first process is
+/* Opens what is available, if the pids of procfs are ours. Call before the first process is
  * started. */
-void session_events_open(struct session_events *events, const char *procfs_root);
+void session_events_open(struct session_events *events, bool has_own_procfs);
+
+/* What is worth it for a session that goes on. */
+void session_events_filter(struct session_events *events);
 
 /* Their purpose besides the log. */
 enum session_events_use {

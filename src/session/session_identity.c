@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
-#include "os/container.h"
 #include "os/environment.h"
 #include "os/passwd.h"
 #include "os/proc_status.h"
@@ -109,17 +108,14 @@ static void read_command(struct gput_identity *identity, const struct session_se
 }
 
 /* In a pod the host name is its name. */
-static void read_container(struct gput_identity *identity, const struct session_settings *settings,
-    pid_t pid, launcher_variable *variable, void *environment)
+static void add_container(struct gput_identity *identity, const struct container *container,
+    launcher_variable *variable, void *environment)
 {
-    struct container container;
     const char *name = variable(environment, "APPTAINER_NAME");
-    /* A launched command may be in a group that we have made: ours is where it would be else. */
-    container_read(settings->options.procfs_root, is_ours(settings) ? getpid() : pid, &container);
-    FIT(cgroup, "%s", container.cgroup);
-    FIT(container, "%s", container.id);
+    FIT(cgroup, "%s", container->cgroup);
+    FIT(container, "%s", container->id);
     FIT(pod, "%s",
-        variable(environment, "KUBERNETES_SERVICE_HOST") ? identity->host : container.pod);
+        variable(environment, "KUBERNETES_SERVICE_HOST") ? identity->host : container->pod);
     if (!name)
         name = variable(environment, "SINGULARITY_NAME");
     if (name && !identity->container[0])
@@ -127,7 +123,7 @@ static void read_container(struct gput_identity *identity, const struct session_
 }
 
 void session_identity_begin(struct session_identity *state, const struct session_settings *settings,
-    pid_t pid, char *const argv[])
+    const struct container *container, pid_t pid, char *const argv[])
 {
     const char *procfs_root = settings->options.procfs_root;
     struct gput_identity *identity = &state->known;
@@ -145,7 +141,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     identity->pid = pid;
     read_user(identity, settings, pid, variable, &environment);
     read_command(identity, settings, pid, argv);
-    read_container(identity, settings, pid, variable, &environment);
+    add_container(identity, container, variable, &environment);
     session_identity_add(state, variable, &environment);
     environment_finish(&environment);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "model/results.h"
+#include "os/container.h"
 #include "os/launcher.h"
 #include "process/process_log.h"
 #include "session/session_settings.h"
@@ -32,9 +33,11 @@ struct session_identity {
 /* Nothing is known. */
 void session_identity_init(struct session_identity *identity);
 
-/* At the start of tracking. `pid` 0: the machine alone; `argv` NULL: the process runs already. */
+/* At the start of tracking. `pid` 0: the machine alone; `argv` NULL: the process runs already;
+ * `container`: in which it runs. */
 void session_identity_begin(struct session_identity *identity,
-    const struct session_settings *settings, pid_t pid, char *const argv[]);
+    const struct session_settings *settings, const struct container *container, pid_t pid,
+    char *const argv[]);
 
 /* Adds what the environment of one process says: a more inner launcher replaces what is known. */
 void session_identity_add(

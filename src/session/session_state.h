@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "os/container.h"
 #include "session/latest.h"
 #include "session/ledger.h"
 #include "session/limits.h"
@@ -46,6 +47,7 @@ struct session_target {
     uint64_t main_start_ticks;   /* identifies main together with the pid */
     struct cgroup launch_cgroup; /* in which the command is started; until its own is made */
     bool has_cgroups;            /* the kernel has them */
+    struct container container;  /* that it runs in */
     struct own_cgroup cgroup;    /* around a launched command, where one could be made */
     struct pid_vector foreign;   /* our children from before the launch */
 };

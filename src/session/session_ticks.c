@@ -246,6 +246,7 @@ static void begin_ticks(void *user, int64_t until_ns)
 static void tick(void *user)
 {
     struct gput_session *session = user;
+    session_events_filter(&session->events);
     take_sample(session, TICK);
     follow_events(session, session->settings.interval_ns);
     limits_check(&session->limits);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,11 +31,15 @@
 /* The fewest with which a command can be tracked: a pipe while it is started, then its files. */
 #define MIN_FILES 5
 
-/* How many are open; the limit where that is not known. */
+/* How many are open; the limit where that is not known. Since Linux 6.2 the folder's size says it.
+ */
 static rlim_t open_files(rlim_t limit)
 {
     int fd;
+    struct stat info;
     struct pid_vector numbers = {0};
+    if (stat("/proc/self/fd", &info) == 0 && info.st_size > 0)
+        return (rlim_t)info.st_size;
     if (procfs_open("/proc", PROCFS_SYSTEM, "self/fd", &fd, NULL) != GPUT_OK)
         return limit;
     rlim_t count = procfs_list_fd(fd, &numbers) == GPUT_OK ? numbers.count : limit;
@@ -71,6 +76,25 @@ static int check_files(struct gput_error *error)
         MIN_FILES, count);
 }
 
+/* The control groups of the process, and the container that they and its mounts name. A command
+ * that is launched has ours: a group that we make is not where it would be else. */
+static void read_groups(struct gput_session *session, pid_t pid)
+{
+    struct session_target *target = &session->target;
+    const struct gput_session_options *options = &session->settings.options;
+    struct cgroup_texts texts;
+    cgroup_finish(&target->launch_cgroup);
+    target->has_cgroups = cgroup_texts_read(options->procfs_root, pid, &texts, NULL) == GPUT_OK &&
+                          cgroup_parse(str_text(&texts.groups), str_text(&texts.mounts),
+                              options->sysfs_root, &target->launch_cgroup) == GPUT_OK;
+    /* The mounts in `texts` are those of this process. */
+    if (session->settings.mode == SESSION_ATTACHED)
+        container_read(options->procfs_root, pid, &target->container);
+    else
+        container_parse(str_text(&texts.groups), str_text(&texts.mounts), &target->container);
+    cgroup_texts_finish(&texts);
+}
+
 /* What the process may use, before files say it. A command that is launched has our limits; the
  * groups are kept for it. */
 static void read_limits(struct gput_session *session, pid_t pid)
@@ -80,9 +104,7 @@ static void read_limits(struct gput_session *session, pid_t pid)
     const char *procfs = settings->options.procfs_root;
     struct environment environment = {0};
     bool is_ours = settings->mode != SESSION_ATTACHED;
-    cgroup_finish(&target->launch_cgroup);
-    target->has_cgroups = cgroup_find(procfs, settings->options.sysfs_root, pid,
-                              &target->launch_cgroup, NULL) == GPUT_OK;
+    read_groups(session, pid);
     if (!is_ours)
         environment_read(procfs, pid, &environment, NULL);
     session_allowed_read(settings, pid, &target->launch_cgroup,
@@ -220,7 +242,7 @@ static int begin(
     TRY(sinks_begin(&session->sinks, error));
     session_events_finish(&session->events);
     if (mode != SESSION_MACHINE)
-        session_events_open(&session->events, session->settings.options.procfs_root);
+        session_events_open(&session->events, session->settings.has_own_procfs);
     session->ledger.starts_before = session->ledger.starts_after = (struct session_starts){0};
     if (mode != SESSION_MACHINE && !session->events.has_events && session->settings.has_own_procfs)
         session_starts_read(session->settings.options.procfs_root, &session->ledger.starts_before);
@@ -271,8 +293,8 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     session_settings_warn_of_gpus(&session->settings,
         energy_counters_are_missing(
             &session->sampler.energy.cpu)); /* not earlier: after a failure only that is reported */
-    session_identity_begin(
-        &session->ledger.identity, &session->settings, pid, session->target.argv);
+    session_identity_begin(&session->ledger.identity, &session->settings,
+        &session->target.container, pid, session->target.argv);
     TRY(session_start_ticks(session, error));
     session->phase = SESSION_TRACKING;
     return GPUT_OK;

@@ -220,6 +220,33 @@ static void a_library_that_is_not_nvml_is_refused(void **state)
     gpu_set_close(set);
 }
 
+/* Whether this machine has a driver of its own, or what the library may be loaded for. */
+static bool has_driver(void)
+{
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+           access("/dev/nvmap", F_OK) == 0;
+}
+
+/* The library is searched for where anything of the driver, or a GPU for it, is in sight. */
+static void without_a_sign_of_a_driver_no_library_is_searched_for(void **state)
+{
+    (void)state;
+    char procfs[4096];
+    struct gpu_options options = fake_options();
+    if (has_driver())
+        SKIP("this machine has a driver");
+    options.nvml_path = NULL;
+    options.procfs_root = "/nonexistent";
+    struct gpu_set *set = open_set(&options);
+    assert_contains(gpu_set_missing(set), "no GPU of NVIDIA is on the PCI bus");
+    gpu_set_close(set);
+    snprintf(procfs, sizeof procfs, "%s", fixture("gpu-nvidia-asleep/proc"));
+    options.procfs_root = procfs;
+    set = open_set(&options);
+    assert_null(strstr(gpu_set_missing(set), "no GPU of NVIDIA is on the PCI bus"));
+    gpu_set_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +259,7 @@ int main(void)
         TEST(a_stale_handle_is_renewed),
         TEST(a_gpu_that_the_driver_no_longer_knows_is_lost),
         TEST(a_gpu_without_permission_is_skipped),
+        TEST(without_a_sign_of_a_driver_no_library_is_searched_for),
         TEST(a_failed_start_gives_reason_and_remedy),
         TEST(a_driver_that_does_not_start_has_no_gpus),
         TEST(a_library_that_is_not_nvml_is_refused),
