@@ -253,6 +253,21 @@ struct rss memory_rss(const struct memory *memory)
     return rss;
 }
 
+void memory_set_growth(const struct memory *memory, struct shared_range *ranges)
+{
+    double grown = (double)bytes_minus(memory->file_bytes, memory->ranges_file_bytes);
+    double bytes = 0;
+    for (size_t i = 0; i < memory->range_count; i++)
+        bytes += (double)(ranges[i].private_bytes + ranges[i].shared_bytes);
+    for (size_t i = 0; bytes > 0 && i < memory->range_count; i++) {
+        struct shared_range *range = &ranges[i];
+        uint64_t space =
+            bytes_minus(range->end - range->start, range->private_bytes + range->shared_bytes);
+        range->grown_bytes =
+            bytes_min((uint64_t)(grown * (double)range->private_bytes / bytes), space);
+    }
+}
+
 uint64_t memory_anonymous_shared_bytes(const struct memory *memory)
 {
     return bytes_minus(memory->anonymous_bytes, memory->anonymous_private_bytes);

@@ -83,5 +83,11 @@ uint64_t memory_anonymous_share_bytes(const struct memory *memory);
 /* True when the fast reading has changed by more than 1 % since the exact one, or there is none. */
 bool memory_has_changed(const struct memory *memory);
 
+/*
+ * Sets in `ranges`, a copy of the ranges, what each may have gained of its object since the
+ * reading: of new file and shared memory as large a part as it had private of all of them.
+ */
+void memory_set_growth(const struct memory *memory, struct shared_range *ranges);
+
 /* True when file and shared mappings have changed since the ranges were read. */
 bool memory_ranges_have_changed(const struct memory *memory);

@@ -39,19 +39,36 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
         const struct process *process = tree->processes[i];
         if (!process_has_memory(process) || !process->polled->memory.has_ranges)
             continue;
-        for (size_t k = 0; k < process->polled->memory.range_count; k++) {
+        const struct memory *memory = &process->polled->memory;
+        struct shared_range *first = meter->ranges + *count;
+        for (size_t k = 0; k < memory->range_count; k++) {
             struct shared_range *range = &meter->ranges[(*count)++];
-            *range = process->polled->memory.ranges[k];
+            *range = memory->ranges[k];
             range->owner = process->is_main ? 0 : (uint32_t)i + 1;
             range->read_ns = process->polled->metered.ranges_read_ns;
         }
+        if (memory_ranges_have_changed(memory))
+            memory_set_growth(memory, first);
     }
     return GPUT_OK;
 }
 
+/* Whether readings are delayed of processes whose file and shared memory has changed. */
+static bool any_has_grown(const struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct memory *memory = &tree->processes[i]->polled->memory;
+        if (memory->has_ranges && memory_ranges_have_changed(memory))
+            return true;
+    }
+    return false;
+}
+
 static int add_files(struct ram_meter *meter, const struct process_tree *tree, int64_t now_ns)
 {
-    if (!meter->files_are_stale ||
+    bool have_grown = any_has_grown(tree);
+    bool is_due = meter->files_are_stale || meter->files_have_grown || have_grown;
+    if (!is_due ||
         (meter->readings.when != EXACT_READINGS_ALWAYS && now_ns < meter->files_not_before_ns))
         return GPUT_OK;
     int64_t begin_ns = clock_thread_cpu_ns();
@@ -59,6 +76,7 @@ static int add_files(struct ram_meter *meter, const struct process_tree *tree, i
     TRY(gather_ranges(meter, tree, &count));
     meter->files = shared_ranges_total(meter->ranges, count);
     meter->files_are_stale = false;
+    meter->files_have_grown = have_grown;
     meter->files_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * PAUSE_PER_FILES;
     return GPUT_OK;
 }
@@ -68,7 +86,7 @@ struct scope {
     uint64_t private_bytes;
     uint64_t anonymous_bytes; /* each page once; of members whose maps may be read */
     uint64_t alone_bytes;     /* of all members: what certainly no other one has, too */
-    uint64_t file_bytes;      /* the most of one member whose maps may not be read */
+    uint64_t file_bytes;      /* the most of one member whose mappings were not read */
     uint64_t highest_rss;     /* of one member: the total cannot be less */
     size_t members;
     bool has_opaque;
@@ -147,9 +165,10 @@ static void add_member(
     bytes_raise(&scope->highest_rss, rss.total);
     scope->only = process;
     scope->members++;
+    if (!polled->memory.has_ranges)
+        bytes_raise(&scope->file_bytes, polled->memory.file_bytes);
     if (process_is_opaque(process)) {
         scope->has_opaque = true;
-        bytes_raise(&scope->file_bytes, polled->memory.file_bytes);
         return;
     }
     /* Before an exact reading, memory of a fork is not its own. */
@@ -208,12 +227,13 @@ static struct rss scope_rss(const struct scope *scope, uint64_t file_bytes)
         return (struct rss){0};
     if (scope->members == 1)
         return memory_rss(&scope->only->polled->memory);
-    struct rss rss = {.private = scope->private_bytes};
+    struct rss rss = {0};
     uint64_t anonymous = scope->anonymous_bytes;
     if (scope->has_opaque)
         anonymous = bytes_max(anonymous, scope->alone_bytes);
     rss.total = bytes_max(anonymous + bytes_max(file_bytes, scope->file_bytes), scope->highest_rss);
-    rss.total = bytes_max(rss.total, rss.private);
+    /* What each had private when it was read may be another's by now. */
+    rss.private = bytes_min(scope->private_bytes, rss.total);
     rss.shared = rss.total - rss.private;
     return rss;
 }

@@ -35,6 +35,7 @@ struct ram_meter {
     uint64_t generation; /* of the tree, when exec generations were last counted */
     struct shared_totals files;
     bool files_are_stale;
+    bool files_have_grown; /* `files` has what processes gained since they were read */
     int64_t files_not_before_ns;
     struct shared_range *ranges; /* scratch, owned */
     size_t range_capacity;

@@ -44,6 +44,7 @@ static int by_moment_owner(const void *left, const void *right)
 struct part {
     uint64_t private_bytes, shared_bytes;
     uint64_t shared_pss_bytes; /* its proportional share of the shared ones */
+    uint64_t grown_bytes;
 };
 
 /* Sums of the owner of the first range. Returns how many ranges it has. */
@@ -55,6 +56,7 @@ static size_t add_part(const struct shared_range *ranges, size_t count, struct p
         part->private_bytes += ranges[i].private_bytes;
         part->shared_bytes += ranges[i].shared_bytes;
         part->shared_pss_bytes += bytes_minus(ranges[i].pss_bytes, ranges[i].private_bytes);
+        part->grown_bytes += ranges[i].grown_bytes;
     }
     return i;
 }
@@ -69,7 +71,7 @@ static size_t add_part(const struct shared_range *ranges, size_t count, struct p
 static struct sums sum_cluster(
     const struct shared_range *ranges, size_t count, uint64_t length, uint32_t first_owner)
 {
-    uint64_t private_bytes = 0, shared_bytes = 0, pss_bytes = 0;
+    uint64_t private_bytes = 0, shared_bytes = 0, pss_bytes = 0, grown_bytes = 0;
     uint64_t earlier_bytes = 0, moment_pss_bytes = 0, certain_bytes = 0;
     int64_t moment_ns = ranges[0].read_ns;
     struct part part;
@@ -89,9 +91,11 @@ static struct sums sum_cluster(
         private_bytes += part.private_bytes;
         shared_bytes = bytes_max(shared_bytes, part.shared_bytes);
         pss_bytes += part.private_bytes + part.shared_pss_bytes;
+        grown_bytes += part.grown_bytes;
     }
     return (struct sums){
-        .unique_bytes = bytes_min(bytes_max(private_bytes + shared_bytes, pss_bytes), length),
+        .unique_bytes =
+            bytes_min(bytes_max(private_bytes + shared_bytes, pss_bytes) + grown_bytes, length),
         .at_least_bytes = bytes_min(private_bytes + certain_bytes, length),
         .pss_bytes = bytes_min(pss_bytes, length)};
 }

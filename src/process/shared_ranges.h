@@ -10,6 +10,8 @@
  * Readings of different moments are inconsistent: a page that was private to one process may since
  * be mapped by another, where a later reading counts it as shared, and shares of one page may add
  * up to more than the page. The lower bound excludes all that may be counted twice for that reason.
+ * What a process gained since its reading may be pages that others have: it counts up to the length
+ * of the part of the object that they map, and not in the lower bound.
  */
 #pragma once
 
@@ -24,6 +26,7 @@ struct shared_range {
     uint64_t private_bytes; /* resident, mapped by this process alone */
     uint64_t shared_bytes;  /* resident, mapped by others too */
     uint64_t pss_bytes;     /* private + each shared page divided by the number of its mappers */
+    uint64_t grown_bytes;   /* that may have become private since the reading */
     uint32_t owner;         /* index of the process; 0 is the main process */
     int64_t read_ns;        /* time of the reading; the same for all ranges of one owner */
 };

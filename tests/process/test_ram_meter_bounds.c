@@ -76,24 +76,35 @@ static int print_mapping(char *text, const char *header, unsigned anonymous, uns
         header, 8192, private + shared, pss, shared, private, anonymous);
 }
 
-/* A process with private memory and a part of a file of 8 MB; sizes in kB. */
-static void put_sharer(const struct fake_procfs *fake, int pid, unsigned anonymous,
-    unsigned private, unsigned shared, unsigned pss)
+/* What statm says of a process with private memory and a part of a file; sizes in kB. */
+static void put_statm(const struct fake_procfs *fake, int pid, unsigned anonymous, unsigned file)
 {
-    char text[1024], *end = text;
-    end += print_mapping(
-        end, "10000000-30000000 rw-p 00000000 00:00 0", anonymous, anonymous, 0, anonymous);
-    print_mapping(
-        end, "40000000-40800000 r--s 00000000 08:01 77 /lib/x.so", 0, private, shared, pss);
-    fake_write(fake, text, "%d/smaps", pid);
-    unsigned pages = (anonymous + private + shared) / 4;
     fake_put(fake, (struct fake_process){.pid = pid,
                        .parent = pid == 10 ? 1 : 10,
                        .start_stack = 4096 * (uint64_t)pid,
                        .start_time = 100,
-                       .resident_pages = pages,
-                       .shared_pages = (private + shared) / 4});
+                       .resident_pages = (anonymous + file) / 4,
+                       .shared_pages = file / 4});
+}
+
+/* A process with private memory and a part of a file of 8 MB; sizes in kB. */
+static void put_mapper(const struct fake_procfs *fake, int pid, int inode, unsigned anonymous,
+    unsigned private, unsigned shared, unsigned pss)
+{
+    char text[1024], header[80], *end = text;
+    snprintf(header, sizeof header, "40000000-40800000 r--s 00000000 08:01 %d /lib/x.so", inode);
+    end += print_mapping(
+        end, "10000000-30000000 rw-p 00000000 00:00 0", anonymous, anonymous, 0, anonymous);
+    print_mapping(end, header, 0, private, shared, pss);
+    fake_write(fake, text, "%d/smaps", pid);
+    put_statm(fake, pid, anonymous, private + shared);
     fake_children(fake, pid, pid, "");
+}
+
+static void put_sharer(const struct fake_procfs *fake, int pid, unsigned anonymous,
+    unsigned private, unsigned shared, unsigned pss)
+{
+    put_mapper(fake, pid, 77, anonymous, private, shared, pss);
 }
 
 static void maps_are_read_for_totals_alone_once_there_are_several(void **state)
@@ -180,6 +191,53 @@ static void a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twic
     fake_procfs_finish(&fake);
 }
 
+/* Two processes that have a third of a file each when they are read, and then have it all. */
+static void check_growth(const int *inodes, uint64_t truth, uint64_t certain)
+{
+    struct fake_procfs fake;
+    struct process_tree tree;
+    struct ram_meter meter;
+    fake_procfs_init(&fake);
+    put_mapper(&fake, 10, inodes[0], 400, 3000, 0, 3000);
+    put_mapper(&fake, 11, inodes[1], 400, 3000, 0, 3000);
+    fake_children(&fake, 10, 10, "11 ");
+    open_fake_tree(&tree, &fake, 10);
+    ram_meter_init(&meter, EXACT_READINGS_ADAPTIVE, 1);
+    check_fake(&tree, &meter, 2);
+    assert_int_equal(meter.figures.combined.total, (400 + 400 + 6000) * 1024);
+
+    put_statm(&fake, 10, 400, 8192);
+    put_statm(&fake, 11, 400, 8192);
+    meter.skip_exact = true;
+    check_fake(&tree, &meter, 60 * NS_PER_SECOND);
+    assert_int_equal(meter.figures.main.total, (400 + 8192) * 1024);
+    assert_int_equal(meter.figures.combined.total, truth);
+    assert_true(meter.figures.combined.private <= truth);
+    assert_true(meter.figures.at_least_bytes <= certain);
+    assert_true(meter.figures.at_least_bytes > certain / 1000 * 900);
+
+    /* They have given it back. */
+    put_statm(&fake, 10, 400, 3000);
+    put_statm(&fake, 11, 400, 3000);
+    check_fake(&tree, &meter, 120 * NS_PER_SECOND);
+    assert_int_equal(meter.figures.combined.total, (400 + 400 + 6000) * 1024);
+    ram_meter_finish(&meter);
+    process_tree_finish(&tree);
+    fake_procfs_finish(&fake);
+}
+
+static void a_file_that_processes_map_since_they_were_read_counts_once(void **state)
+{
+    (void)state;
+    check_growth((const int[]){77, 77}, (400 + 400 + 8192) * 1024, (400 + 8192) * 1024);
+}
+
+static void what_processes_map_of_files_of_their_own_since_they_were_read_adds_up(void **state)
+{
+    (void)state;
+    check_growth((const int[]){77, 78}, (400 + 400 + 2 * 8192) * 1024, (400 + 8192) * 1024);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +245,8 @@ int main(void)
         cmocka_unit_test(maps_are_read_for_totals_alone_once_there_are_several),
         cmocka_unit_test(a_lower_bound_of_different_scans_is_not_above_the_truth),
         cmocka_unit_test(a_page_that_is_mapped_during_the_scan_is_not_in_the_lower_bound_twice),
+        cmocka_unit_test(a_file_that_processes_map_since_they_were_read_counts_once),
+        cmocka_unit_test(what_processes_map_of_files_of_their_own_since_they_were_read_adds_up),
     };
     return cmocka_run_group_tests_name("process/ram_meter_bounds", tests, NULL, NULL);
 }

@@ -57,6 +57,27 @@ static void the_same_offsets_of_other_objects_are_other_memory(void **state)
     assert_int_equal(totals.combined_bytes, 3 * MB);
 }
 
+/* Each had a third of the file alone when it was read, and has mapped the rest since. */
+static void what_came_since_the_readings_counts_up_to_the_length_of_the_object(void **state)
+{
+    (void)state;
+    struct shared_range ranges[3];
+    for (uint32_t i = 0; i < 3; i++)
+        ranges[i] = (struct shared_range){.inode = 7,
+            .end = 60 * MB,
+            .private_bytes = 20 * MB,
+            .pss_bytes = 20 * MB,
+            .grown_bytes = 40 * MB,
+            .owner = i};
+    struct shared_totals totals = shared_ranges_total(ranges, 3);
+    assert_int_equal(totals.combined_bytes, 60 * MB);
+    assert_int_equal(totals.descendants_bytes, 60 * MB);
+    assert_int_equal(totals.at_least_bytes, 60 * MB);
+    totals = shared_ranges_total(ranges, 1);
+    assert_int_equal(totals.combined_bytes, 60 * MB);
+    assert_int_equal(totals.at_least_bytes, 20 * MB);
+}
+
 /* A library that untracked processes map, too: what the tracked ones have of it counts in full. */
 static void untracked_sharers_do_not_reduce_the_total(void **state)
 {
@@ -217,6 +238,7 @@ int main(void)
         cmocka_unit_test(without_ranges_there_are_no_bytes),
         cmocka_unit_test(one_segment_mapped_by_all_counts_once),
         cmocka_unit_test(parts_that_do_not_overlap_add_up),
+        cmocka_unit_test(what_came_since_the_readings_counts_up_to_the_length_of_the_object),
         cmocka_unit_test(the_same_offsets_of_other_objects_are_other_memory),
         cmocka_unit_test(untracked_sharers_do_not_reduce_the_total),
         cmocka_unit_test(what_main_alone_has_is_not_the_descendants),
