@@ -11,9 +11,11 @@ import unittest
 
 import command
 import slurm_cluster
+import two_hosts
 
 NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK", "PARALLEL"
 NO_SLURM = slurm_cluster.why_not()
+NO_HOSTS = two_hosts.why_not()
 
 
 class Launched(unittest.TestCase):
@@ -25,14 +27,20 @@ class Launched(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(NAMES)}
 
-    def run_words(self, *words, status=0):
+    def run_words(self, *words, status=0, patience=command.PATIENCE):
         done = subprocess.run(
-            list(map(str, words)), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+            list(map(str, words)), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=patience)  # fmt: skip
         self.assertEqual(done.returncode, status, f"{words}\n{done.stdout}\n{done.stderr}")
         return done
 
     def tracked(self, *words, options=("--tf", "s.csv", "-o", "r.json")):
         return [command.COMMAND, "run", "-q", "--st", "0.1", *options, "--", *words]
+
+    def torchrun(self):
+        torchrun = shutil.which("torchrun")
+        if not torchrun or command.refusal(sys.executable, "-c", "import torch"):
+            self.skipTest("torchrun is not installed (PyPI: torch)")
+        return torchrun
 
     def job(self):
         return json.loads(self.run_words(command.COMMAND, "job", "-f", "json", ".").stdout)
@@ -47,7 +55,7 @@ class Launched(unittest.TestCase):
         return read
 
 
-class Mpi(Launched):
+class WithMpi(Launched):
     def mpirun(self, name, package, *options):
         program = shutil.which(f"mpirun.{name}") or (name == "openmpi" and shutil.which("mpirun"))
         if not program:
@@ -62,6 +70,8 @@ class Mpi(Launched):
     def mpich(self):
         return self.mpirun("mpich", "mpich")
 
+
+class Mpi(WithMpi):
     def check_ranks(self, mpirun, launcher):
         self.run_words(*mpirun, "-np", "3", *self.tracked("sleep", "0.3"))
         read = self.the_job(ranks=3, launcher=launcher)
@@ -118,12 +128,46 @@ class Others(Launched):
         self.assertEqual(self.job()["jobs"][0]["ranks"], 3)
 
     def test_torchrun(self):
-        torchrun = shutil.which("torchrun")
-        if not torchrun or command.refusal(sys.executable, "-c", "import torch"):
-            self.skipTest("torchrun is not installed (PyPI: torch)")
+        torchrun = self.torchrun()
         self.run_words(
             torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", "--", *self.tracked("sleep", "0.3"))  # fmt: skip
         self.the_job(ranks=2, launcher="torchrun")
+
+    def test_ray(self):
+        """Ray starts each worker by the py_executable of a runtime environment."""
+        if command.refusal(sys.executable, "-c", "import ray"):
+            self.skipTest("Ray is not installed (PyPI: ray)")
+        executable = " ".join([*self.tracked(options=("-o", f"{self.folder}/worker.%p.json")), sys.executable])
+        code = ("import ray, sys; ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={'py_executable': sys.argv[1]}); "
+                "print(sum(ray.get([ray.remote(lambda: 21).remote() for _ in range(2)]))); ray.shutdown()")  # fmt: skip
+        done = self.run_words(sys.executable, "-c", code, executable)
+        self.assertEqual(done.stdout.split()[-1], "42")
+        command.wait_until(lambda: (sizes := [path.stat().st_size for path in self.folder.glob("worker.*.json")]) and all(sizes), "reports of the workers")
+        read = self.job()
+        self.assertEqual({rank["launcher"] for rank in read["ranks"]}, {"Ray"})
+        self.assertTrue(all(rank["cpu_seconds"] > 0 and rank["max_ram_bytes"] > 10e6 for rank in read["ranks"]), read)
+
+    def test_spark(self):
+        """Spark starts each executor by the java of its JAVA_HOME: two workers, and a wrapper."""
+        java = shutil.which("java")
+        if not java or command.refusal(sys.executable, "-c", "import pyspark"):
+            self.skipTest("Spark is not installed (PyPI: pyspark, and Java)")
+        wrapper = self.folder / "home" / "bin" / "java"
+        wrapper.parent.mkdir(parents=True)
+        tracked = self.tracked(os.path.realpath(java), options=("-o", f"{self.folder}/executor.%p.json"))
+        wrapper.write_text(f'#!/bin/sh\nexec {" ".join(tracked)} "$@"\n')
+        wrapper.chmod(0o755)
+        code = ("import sys; from pyspark.sql import SparkSession; "
+                "spark = SparkSession.builder.master('local-cluster[2,1,1024]').config('spark.ui.enabled', 'false')"
+                ".config('spark.driver.host', 'localhost').config('spark.executorEnv.JAVA_HOME', sys.argv[1]).getOrCreate(); "
+                "print(spark.range(1000).count()); spark.stop()")  # fmt: skip
+        self.environment["PYSPARK_PYTHON"] = sys.executable
+        done = self.run_words(sys.executable, "-c", code, self.folder / "home", patience=5 * command.PATIENCE)  # three JVMs start
+        self.assertEqual(done.stdout.split()[-1], "1000")
+        command.wait_until(lambda: sum(path.stat().st_size > 0 for path in self.folder.glob("executor.*.json")) == 2, "reports of the executors")
+        read = self.job()
+        self.assertEqual([job["ranks"] for job in read["jobs"]], [2])
+        self.assertTrue(all(rank["max_ram_bytes"] > 50e6 for rank in read["ranks"]), read)
 
     def test_dask(self):
         if command.refusal(sys.executable, "-c", "import distributed"):
@@ -134,6 +178,47 @@ class Others(Launched):
         self.assertEqual(sorted((rank["path"], rank["rank"]) for rank in read["ranks"]), [(f"./workers/worker.r{rank}.csv", rank) for rank in (0, 1)])
         self.assertEqual((read["jobs"][0]["unfinished"], read["jobs"][0]["ranks"]), (0, 2))
         self.assertIn("tracking ended", self.run_words(command.COMMAND, "job", ".").stdout)
+
+
+@unittest.skipIf(NO_HOSTS, f"There can be no two hosts here: {NO_HOSTS}")
+class TwoHosts(WithMpi):
+    """In a folder that is not below /tmp, which each host has for itself."""
+
+    folder_of_folders = command.BUILD
+
+    def setUp(self):
+        super().setUp()
+        self.hosts = two_hosts.Hosts(self.folder)
+        self.addCleanup(self.hosts.end)
+
+    def two_machines(self, launcher):
+        read = self.the_job(ranks=4, launcher=launcher, machines=2)
+        self.assertEqual([(machine["machine"], machine["ranks"]) for machine in read["machines"]], [("h1", 2), ("h2", 2)])
+        readers = [json.loads(path.read_text())["tracker"]["node_seconds"] > 0 for path in self.folder.glob("r.r*.json")]
+        self.assertEqual((sum(readers), len(readers)), (2, 4))  # one a machine
+
+    def test_open_mpi(self):
+        mpirun = self.openmpi()
+        agent = "--host", "h1:2,h2:2", "--mca", "plm_rsh_agent", self.hosts.agent, "--mca", "oob_tcp_if_include", "one"
+        self.run_words(*self.hosts.on("h1"), *mpirun, *agent, "-np", "4", *self.tracked("sleep", "0.3"))
+        self.two_machines("Open MPI")
+
+    def test_mpich(self):
+        agent = "-launcher", "rsh", "-launcher-exec", self.hosts.agent, "-hosts", "h1:2,h2:2", "-iface", "one"
+        self.run_words(*self.hosts.on("h1"), *self.mpich(), *agent, "-np", "4", *self.tracked("sleep", "0.3"))
+        self.two_machines("MPICH")
+
+    def test_torchrun(self):
+        torchrun = self.torchrun()
+        nodes = []
+        for number, name in enumerate(two_hosts.NAMES):
+            words = [*self.hosts.on(name), torchrun, "--nnodes=2", f"--node-rank={number}", f"--master-addr={two_hosts.ADDRESSES[0]}",
+                     "--master-port=29400", "--no-python", "--nproc-per-node=2", "--", *self.tracked("sleep", "0.3")]  # fmt: skip
+            nodes.append(subprocess.Popen(words, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        for node in nodes:
+            said = node.communicate(timeout=command.PATIENCE)[1]
+            self.assertEqual(node.returncode, 0, said)
+        self.two_machines("torchrun")
 
 
 @unittest.skipIf(NO_SLURM, f"Slurm cannot run here: {NO_SLURM}")
