@@ -225,6 +225,40 @@ GPUT_API int gput_results_render(const struct gput_results *results,
     const struct gput_report_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
 
+/** What a value of a report is. */
+enum gput_report_kind {
+    GPUT_REPORT_NULL, /**< not known */
+    GPUT_REPORT_BOOL,
+    GPUT_REPORT_INT,
+    GPUT_REPORT_DOUBLE,
+    GPUT_REPORT_TEXT,
+    GPUT_REPORT_OBJECT, /**< those that follow are in it, with keys, up to its END */
+    GPUT_REPORT_LIST,   /**< likewise, without keys */
+    GPUT_REPORT_END,
+};
+
+/** A value of a report. Shared: see gputracker/sized.h. Lives during the call. */
+struct gput_report_value {
+    enum gput_report_kind kind;
+    const char *key;  /**< NULL: in a list, an END, or the whole */
+    int64_t integer;  /**< of INT; of BOOL 0 or 1 */
+    double number;    /**< of DOUBLE */
+    const char *text; /**< of TEXT: UTF-8 */
+};
+
+/** Whatever is not GPUT_OK ends the visit; `error` is then to be filled. */
+typedef int gput_report_visitor(
+    void *user, const struct gput_report_value *value, struct gput_error *error);
+
+/**
+ * The report in JSON as values, for languages with dictionaries of their own: calls `visitor` for
+ * each in order, the whole (an object) first. `options` may be NULL. Errors: GPUT_ERROR_MEMORY, and
+ * what `visitor` returned.
+ */
+GPUT_API int gput_results_visit(const struct gput_results *results,
+    const struct gput_report_options *options, gput_report_visitor *visitor, void *user,
+    struct gput_error *error);
+
 #ifdef __cplusplus
 }
 #endif

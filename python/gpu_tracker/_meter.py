@@ -1,6 +1,5 @@
 """Measures a short interval of a program closely: a notebook cell, a test."""
 
-import json
 import math
 import os
 import time
@@ -123,7 +122,7 @@ class Meter:
             settle()
             cpu_seconds = time.process_time() - cpu_seconds
         self._session.stop()
-        report = json.loads(self._session.report(_native.JSON))
+        report = self._session.report(_native.DETAILS)
         usage = Usage(seconds, report, self._session.samples(), (excluded[0], excluded[1] + cpu_seconds))
         self._session = None
         return usage

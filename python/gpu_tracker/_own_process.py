@@ -68,7 +68,7 @@ class OwnProcessSession:
         self._report_file = os.path.abspath(name)
         self._so_far = f"{self._report_file}.so-far"
         self._log = f"{self._report_file}.log"
-        self._pid = self._pid_fd = self._text = None
+        self._pid = self._pid_fd = self._details = None
         self._owner = os.getpid()
 
     def _command(self, pid):
@@ -208,7 +208,7 @@ class OwnProcessSession:
         else:
             self._signal(signal.SIGKILL)
             self._wait(self._timeout)
-        self._text = self._read()
+        self._details = self._read()
         said = (line.removeprefix("gpu-tracker: warning: ") for line in self._take_log().splitlines())
         self._warnings += [line for line in said if line not in self._reported]
         self._remove(self._report_file, self._so_far)
@@ -225,10 +225,10 @@ class OwnProcessSession:
     def _read(self):
         try:
             with open(self._report_file, encoding="utf-8") as file:
-                return file.read()
+                return json.load(file)
         except FileNotFoundError:
             # Killed: what it kept until then.
-            return _native.load_report(self._so_far, _native.JSON)
+            return _native.load_report(self._so_far)
 
     def _take_log(self):
         try:
@@ -240,11 +240,11 @@ class OwnProcessSession:
         return text
 
     def report(self, format):
-        if format == _native.JSON:
-            return self._text
+        if format == _native.DETAILS:
+            return self._details
         from ._text import report_text
 
-        return report_text(json.loads(self._text))
+        return report_text(self._details)
 
     def take_warnings(self):
         warnings, self._warnings = self._warnings, []

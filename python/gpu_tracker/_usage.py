@@ -177,6 +177,6 @@ def load_resource_usage(path: str | bytes | os.PathLike[str] | os.PathLike[bytes
     with open(path, "rb") as file:
         is_json = file.read(1) == b"{"  # of a tracker's own process, which went on to the program's end
     if not is_json:
-        return resource_usage_of(json.loads(_native.load_report(path, _native.JSON)))
+        return resource_usage_of(_native.load_report(path))
     with open(path, encoding="utf-8") as file:
         return resource_usage_of(json.load(file))

@@ -293,13 +293,11 @@ class Tracker:
         self.resource_usage = resource_usage_of(self._report)
 
     def _take_report(self):
-        import json
-
         report = self._session.empty_report if self._is_gone else self._session.report
         if not self._is_gone:
             self._processes = self._read_processes()
             self._samples = self._session.samples() if self._keeps_samples else ()
-        self._report = json.loads(report(_native.JSON))
+        self._report = report(_native.DETAILS)
         self._report_text = report(_native.FULL)
 
     def _read_processes(self):
@@ -363,10 +361,7 @@ class Tracker:
         """None: tracking does not run, or in a process of its own."""
         if self.state is not self.State.STARTED or self._is_gone:
             return None
-        import json
-
-        text = self._session.report(_native.JSON)
-        return json.loads(text) if text else None
+        return self._session.report(_native.DETAILS)
 
     def to_json(self) -> dict[str, dict[str, Any]]:
         """`resource_usage` as a dictionary, ready for `json.dumps`."""

@@ -74,6 +74,15 @@ void native_samples_add(struct native_samples *samples, const struct gput_sample
 /* A list of tuples. */
 PyObject *native_samples_list(struct native_samples *samples);
 
+/* ---- Reports ---- */
+
+/* A format of Session.report(), next to those of enum gput_format. */
+#define NATIVE_DETAILS (-1)
+
+/* The report in JSON as a dictionary. */
+PyObject *native_report(
+    const struct gput_results *results, const struct gput_report_options *options);
+
 /* ---- Tables ---- */
 
 /* What the library made, as a dictionary of name to Table; destroys the list. `module` is this

@@ -223,19 +223,20 @@ static PyObject *render(
     struct gput_error error;
     struct gput_report_options options = gput_report_options_default();
     char *bytes;
-    size_t length;
     options.processes = processes;
+    if (format == NATIVE_DETAILS)
+        return native_report(results, &options);
     int code =
-        gput_results_render(results, &options, (enum gput_format)format, &bytes, &length, &error);
+        gput_results_render(results, &options, (enum gput_format)format, &bytes, NULL, &error);
     if (code != GPUT_OK)
         return native_raise(&error);
-    return format == GPUT_PICKLE ? native_steal_bytes(bytes, length) : native_steal_text(bytes);
+    return native_steal_text(bytes);
 }
 
 static PyObject *session_report(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
-    int format = GPUT_JSON;
+    int format = NATIVE_DETAILS;
     if (!PyArg_ParseTuple(args, "|i", &format) || !enter(self))
         return NULL;
     struct gput_results *results;
@@ -284,7 +285,7 @@ static PyObject *session_processes(PyObject *object, PyObject *Py_UNUSED(unused)
 static PyObject *session_empty_report(PyObject *object, PyObject *args)
 {
     struct session *self = (struct session *)object;
-    int format = GPUT_JSON;
+    int format = NATIVE_DETAILS;
     if (!PyArg_ParseTuple(args, "|i", &format))
         return NULL;
     struct gput_session_options options = gput_session_options_default();
@@ -325,7 +326,8 @@ static PyMethodDef session_methods[] = {
     {"track_all", session_track_all, METH_O,
         "track_all((pid, …)): starts; the first that is there is main."},
     {"stop", session_stop, METH_NOARGS, "Takes the last sample and completes the files."},
-    {"report", session_report, METH_VARARGS, "report(format): the figures so far as text, JSON."},
+    {"report", session_report, METH_VARARGS,
+        "report(format): the figures so far, as a dictionary or text."},
     {"processes", session_processes, METH_NOARGS,
         "{name: Table} of the processes so far, if they were asked for."},
     {"empty_report", session_empty_report, METH_VARARGS,
@@ -356,28 +358,27 @@ static PyType_Spec session_spec = {
     .slots = session_slots,
 };
 
-/* load_report(path, format): what a session kept on disk while it ran. */
+/* load_report(path): what a session kept on disk while it ran. */
 static PyObject *load_report(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *path;
-    int format = GPUT_JSON;
-    if (!PyArg_ParseTuple(args, "O&|i", PyUnicode_FSConverter, &path, &format))
+    if (!PyArg_ParseTuple(args, "O&", PyUnicode_FSConverter, &path))
         return NULL;
     struct gput_results *results;
     struct gput_error error;
-    PyObject *text = NULL;
+    PyObject *report = NULL;
     if (gput_results_load(PyBytes_AsString(path), &results, &error) != GPUT_OK)
         native_raise(&error);
     else
-        text = render(results, NULL, format);
+        report = native_report(results, NULL);
     gput_results_destroy(results);
     Py_DECREF(path);
-    return text;
+    return report;
 }
 
 static PyMethodDef functions[] = {
     {"load_report", load_report, METH_VARARGS,
-        "load_report(path, format): results that a session kept."},
+        "load_report(path): results that a session kept, as a dictionary."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -389,12 +390,10 @@ int native_add_session(PyObject *module)
     Py_DECREF(type);
     if (PyModule_AddIntConstant(module, "TEXT", GPUT_TEXT) < 0 ||
         PyModule_AddIntConstant(module, "FULL", GPUT_FULL) < 0 ||
-        PyModule_AddIntConstant(module, "JSON", GPUT_JSON) < 0 ||
+        PyModule_AddIntConstant(module, "DETAILS", NATIVE_DETAILS) < 0 ||
         PyModule_AddIntConstant(module, "SVG", GPUT_SVG) < 0 ||
         PyModule_AddIntConstant(module, "PDF", GPUT_PDF) < 0 ||
-        PyModule_AddIntConstant(module, "PNG", GPUT_PNG) < 0 ||
-        PyModule_AddIntConstant(module, "CSV", GPUT_CSV) < 0 ||
-        PyModule_AddIntConstant(module, "PICKLE", GPUT_PICKLE) < 0)
+        PyModule_AddIntConstant(module, "PNG", GPUT_PNG) < 0)
         return -1;
     return PyModule_AddFunctions(module, functions);
 }

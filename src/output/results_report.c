@@ -1,10 +1,11 @@
 /*
- * The report of a session: the formats in which it can be written.
+ * The report of a session: the formats in which it can be written, and its values.
  */
 #include "base/doc.h"
 #include "base/error.h"
 #include "base/screen.h"
 #include "base/sized.h"
+#include "base/utf8.h"
 #include "output/doc_text.h"
 #include "output/processes_report.h"
 #include "output/prometheus.h"
@@ -14,6 +15,8 @@
 #include "output/results_summary.h"
 
 #include "model/results.h"
+
+#include <string.h>
 
 static void write_as_text(const struct gput_results *results,
     const struct gput_report_options *options, bool only_older, struct str *text)
@@ -134,4 +137,67 @@ int gput_results_render(const struct gput_results *results, const struct gput_re
     if (format == GPUT_TEXT || format == GPUT_FULL)
         screen_make_harmless(&rendered, 0);
     return str_steal_bytes(&rendered, bytes, length, error);
+}
+
+/* ---- Values ---- */
+
+struct visit {
+    gput_report_visitor *visitor;
+    void *user;
+    struct str text; /* of the value that is visited */
+};
+
+static enum gput_report_kind kind_of(const struct doc *doc)
+{
+    switch (doc->kind) {
+    case DOC_BOOL:
+        return GPUT_REPORT_BOOL;
+    case DOC_INT:
+        return GPUT_REPORT_INT;
+    case DOC_DOUBLE:
+        return GPUT_REPORT_DOUBLE;
+    case DOC_STRING:
+        return GPUT_REPORT_TEXT;
+    case DOC_ARRAY:
+        return GPUT_REPORT_LIST;
+    case DOC_OBJECT:
+        return GPUT_REPORT_OBJECT;
+    default:
+        return GPUT_REPORT_NULL;
+    }
+}
+
+static int visit_doc(struct visit *visit, const struct doc *doc, struct gput_error *error)
+{
+    struct gput_report_value value = {.kind = kind_of(doc),
+        .key = doc->key,
+        .integer = doc->kind == DOC_BOOL ? doc->boolean : doc->integer,
+        .number = doc->number};
+    if (doc->kind == DOC_STRING) {
+        str_clear(&visit->text);
+        utf8_append(doc->string, strlen(doc->string), &visit->text);
+        if (visit->text.failed)
+            return error_memory(error);
+        value.text = str_text(&visit->text);
+    }
+    TRY(visit->visitor(visit->user, &value, error));
+    if (doc->kind != DOC_ARRAY && doc->kind != DOC_OBJECT)
+        return GPUT_OK;
+    for (const struct doc *child = doc->first; child; child = child->next)
+        TRY(visit_doc(visit, child, error));
+    const struct gput_report_value end = {.kind = GPUT_REPORT_END};
+    return visit->visitor(visit->user, &end, error);
+}
+
+int gput_results_visit(const struct gput_results *results, const struct gput_report_options *given,
+    gput_report_visitor *visitor, void *user, struct gput_error *error)
+{
+    struct gput_report_options options = usual;
+    struct visit visit = {.visitor = visitor, .user = user};
+    TRY(sized_read(&options, sizeof options, given, error));
+    struct doc *doc = whole_doc(results, &options);
+    int code = doc && !doc_failed(doc) ? visit_doc(&visit, doc, error) : error_memory(error);
+    str_finish(&visit.text);
+    doc_destroy(doc);
+    return code;
 }

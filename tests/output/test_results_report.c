@@ -143,6 +143,69 @@ static void a_report_is_written_as_json(void **state)
     assert_like_fixture(&results, GPUT_JSON, "output/report.json");
 }
 
+/* A document out of what a visit gives. */
+struct rebuilt {
+    struct doc *open[8]; /* what the next value is in, the whole first */
+    size_t depth;
+    struct doc *root;
+    size_t left; /* values until the visit is ended */
+};
+
+static int rebuild(void *user, const struct gput_report_value *value, struct gput_error *error)
+{
+    struct rebuilt *rebuilt = user;
+    struct doc *parent = rebuilt->depth > 0 ? rebuilt->open[rebuilt->depth - 1] : NULL;
+    struct doc *made = NULL;
+    if (rebuilt->left-- == 0)
+        return error_set(error, GPUT_ERROR_STATE, "enough");
+    if (value->kind == GPUT_REPORT_END)
+        rebuilt->depth--;
+    else if (value->kind == GPUT_REPORT_OBJECT)
+        made = parent ? doc_add_object(parent, value->key) : (rebuilt->root = doc_create_object());
+    else if (value->kind == GPUT_REPORT_LIST)
+        made = doc_add_array(parent, value->key);
+    else if (value->kind == GPUT_REPORT_BOOL)
+        doc_add_bool(parent, value->key, value->integer);
+    else if (value->kind == GPUT_REPORT_INT)
+        doc_add_int(parent, value->key, value->integer);
+    else if (value->kind == GPUT_REPORT_DOUBLE)
+        doc_add_double(parent, value->key, value->number);
+    else if (value->kind == GPUT_REPORT_TEXT)
+        doc_add_string(parent, value->key, value->text);
+    else
+        doc_add_null(parent, value->key);
+    if (made)
+        rebuilt->open[rebuilt->depth++] = made;
+    return GPUT_OK;
+}
+
+static void the_values_of_a_visit_are_those_of_json(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    struct rebuilt rebuilt = {.left = SIZE_MAX};
+    struct gput_error error = {0};
+    struct str text = {0};
+    results_add_source(&results, "odd", GPUT_SOURCE_EXACT,
+        "a\xff"
+        "b");
+    assert_int_equal(gput_results_visit(&results, NULL, rebuild, &rebuilt, &error), GPUT_OK);
+    assert_int_equal(rebuilt.depth, 0);
+    doc_write_json(rebuilt.root, 1, &text);
+    str_append_char(&text, '\n');
+    char *json = render(&results, GPUT_JSON);
+    assert_string_equal(str_text(&text), json);
+    free(json);
+    str_finish(&text);
+    doc_destroy(rebuilt.root);
+
+    rebuilt = (struct rebuilt){.left = 3};
+    assert_int_equal(
+        gput_results_visit(&results, NULL, rebuild, &rebuilt, &error), GPUT_ERROR_STATE);
+    assert_string_equal(error.message, "enough");
+    doc_destroy(rebuilt.root);
+}
+
 static struct doc *report_doc(const struct gput_results *results)
 {
     struct doc *doc;
@@ -359,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_report_is_written_as_text),
         cmocka_unit_test(text_has_only_what_the_older_tool_reported),
         cmocka_unit_test(a_report_is_written_as_json),
+        cmocka_unit_test(the_values_of_a_visit_are_those_of_json),
         cmocka_unit_test(sizes_are_bytes_times_the_factor_of_the_unit),
         cmocka_unit_test(missing_figures_are_zero_in_older_sections_and_null_elsewhere),
         cmocka_unit_test(sections_that_do_not_apply_are_left_out),

@@ -72,7 +72,7 @@ class Leaks(package.PackageTest):
             session.track()
             session.samples(), session.processes(), session.report(_native.TEXT)
             session.stop()
-            session.report(_native.JSON), session.take_warnings()
+            session.report(_native.DETAILS), session.take_warnings()
 
         self.check(work)
 
