@@ -31,8 +31,8 @@ static void add_identity(struct report_session *session)
     if (!known)
         return;
     struct gput_results results = *known;
-    if (results.identity.exit_status >= 0 && !doc_get(session->identity, "exit"))
-        doc_add_int(session->identity, "exit", (int64_t)results.identity.exit_status);
+    if (results.identity.exit_status >= 0 && !doc_get(session->identity, "exit_status"))
+        doc_add_int(session->identity, "exit_status", (int64_t)results.identity.exit_status);
     if (results.identity.command[0])
         doc_add_string(session->identity, "program", results.identity.command);
     results.identity.exit_status = NAN;

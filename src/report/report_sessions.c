@@ -34,7 +34,7 @@ static void add_end(struct report_session *session)
 {
     const struct gput_report_options *known = &session->known;
     if (known->has_status && WIFEXITED(known->status))
-        doc_add_int(session->identity, "exit", WEXITSTATUS(known->status));
+        doc_add_int(session->identity, "exit_status", WEXITSTATUS(known->status));
     if (known->has_status && WIFSIGNALED(known->status))
         doc_add_int(session->identity, "signal", WTERMSIG(known->status));
     if (session->results)

@@ -108,7 +108,7 @@ class Identity(unittest.TestCase):
         self.assertEqual((row["command"], row["exit_status"], row["host"]), ("sh", 3, socket.gethostname()))
         self.assertIsNone(row["rank"])
         identity = self.identity_of("s.sqlite")
-        self.assertEqual((identity["program"], identity["exit"], identity["start"]), ("sh", 3, row["start"]))
+        self.assertEqual((identity["program"], identity["exit_status"], identity["start"]), ("sh", 3, row["start"]))
         self.assertNotIn("rank", identity)
 
     def test_a_file_of_earlier_samples_is_not_taken(self):

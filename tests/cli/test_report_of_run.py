@@ -28,7 +28,7 @@ class AtTheEnd(ReportTest):
         self.assertEqual(done.returncode, 4)
         report = Report(self.folder / "x.html")
         (session,) = report.sessions
-        self.assertEqual(session["identity"]["exit"], 4)
+        self.assertEqual(session["identity"]["exit_status"], 4)
         self.assertIn("time.sleep", session["identity"]["command"])
         self.assertGreater(len(report.series()["main_ram"][1]), 5)
         self.assertIn("pid", session["process_list"])

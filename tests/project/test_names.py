@@ -1,11 +1,13 @@
-"""One figure has one name in JSON, tables, exported reports and the C API; docs/running-commands.md lists the exceptions."""
+"""One figure has one name in JSON, tables, SQLite, exported reports and the C API; docs/running-commands.md lists the exceptions."""
 
+import contextlib
 import csv
 import ctypes
 import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -41,9 +43,18 @@ def paths(value, path=""):
     return [found for key, member in value.items() for found in paths(member, f"{path}.{key}".lstrip("."))]
 
 
+def names_section():
+    return (SOURCE / "docs/running-commands.md").read_text().split("## Names of figures")[1].split("\n## ")[0]
+
+
 def documented_exceptions():
-    text = (SOURCE / "docs/running-commands.md").read_text().split("## Names of figures")[1].split("\n## ")[0]
-    return set(re.findall(r"`(\w+)`", re.search(r"(?m)^\| JSON: ([^;]*);", text)[1]))
+    return set(re.findall(r"`(\w+)`", re.search(r"(?m)^\| JSON: ([^;]*);", names_section())[1]))
+
+
+def of_session(known):
+    """What identifies a session, without its sections."""
+    pairs = [name.split(".", 1) for name in known if "." in name]
+    return {name for section, name in pairs if section in ("identity", "job")} | {f"allowed_{name}" for section, name in pairs if section == "allowed"}
 
 
 class Names(unittest.TestCase):
@@ -75,6 +86,35 @@ class Names(unittest.TestCase):
             for end, of in ends.items():
                 if name.endswith(end):
                     self.assertEqual(unit, of, name)
+
+    def test_columns_of_sqlite_are_named_as_in_json_and_in_the_c_api(self):
+        known, processes = columns(), set(self.report["processes"][0])
+        of_samples = {name.split(".")[1] for name in known if name.startswith("max.")}
+        tables = {
+            "data": of_samples | {"timestamp"},
+            "process_data": processes | {"command_line"},
+            "io_data": processes | {"timestamp"},
+            "session_data": of_session(known),
+            "static_data": {name.removeprefix("static_data.").removesuffix("_bytes") for name in known if name.startswith("static_data.")},
+        }
+        with contextlib.closing(sqlite3.connect(pathlib.Path(self.folder.name) / "run.sqlite")) as database:
+            found = {name for (name,) in database.execute("select name from sqlite_master where type = 'table'")}
+            self.assertEqual(found, set(tables))
+            for table, names in tables.items():
+                columns_of_it = {name for _, name, *_ in database.execute(f"pragma table_info({table})")}
+                self.assertEqual(columns_of_it - names, set(), table)
+
+    def test_reports_name_a_session_as_its_results_do(self):
+        row = re.search(r"(?m)^\| `identity` of HTML reports \| ([^;]*);", names_section())[1]
+        own, names = set(re.findall(r"`(\w+)`", row)), of_session(columns())
+        self.assertEqual(own & names, set())
+        session = json.loads(self.run_command("report", "-f", "json", "run.sqlite", "-o", "-"))["sessions"][0]
+        self.assertIn("exit_status", session["identity"])
+        self.assertEqual(set(session["identity"]) - names - own, set())
+        self.run_command("report", "-f", "csv", "run.sqlite", "-o", "sessions")
+        with (pathlib.Path(self.folder.name) / "sessions" / "sessions.csv").open() as file:
+            header = set(next(csv.reader(file)))
+        self.assertEqual(header - names - own, {"session", "name", "file", "kind"})
 
     def test_processes_have_the_same_names_in_json_files_and_exported_reports(self):
         in_json = set(self.report["processes"][0])

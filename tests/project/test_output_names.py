@@ -1,4 +1,4 @@
-"""The names in the outputs of analyses, energy and training are those that docs/figures.md lists."""
+"""The names in the outputs of analyses, energy, jobs and training are those that docs/figures.md lists."""
 
 import cProfile
 import csv
@@ -22,7 +22,7 @@ import tap
 from analysis_files import MEASUREMENTS, call, row, write_marks, write_tracking
 
 # Where the sources have the names that not every output has.
-WRITERS = [path for folder in ("analyze", "output", "model", "training", "trace") for path in (SOURCE / "src" / folder).rglob("*.c")]
+WRITERS = [path for folder in ("analyze", "fleet", "output", "model", "training", "trace") for path in (SOURCE / "src" / folder).rglob("*.c")]
 # Members that are named after what was measured: sessions, code blocks, measurements, ranges of a GPU's use.
 OF_THE_USER = {*MEASUREMENTS, "before", "after", "load", "train", "wait", "intel_power", "total_dram_power", "per_process_mem_use_abs"}
 RANGE = re.compile(r"\(\d+, \d+\)")
@@ -32,6 +32,7 @@ RUNS = {
                           "--tf run.sqlite --stf b.gputblocks --details --by thread", "--tf run.sqlite --stf b.gputblocks -f csv"],
     "sub-track compare": ["--relative -m before=a.json -m after=a.json", "-m before=a.json -m before=a.json -m after=a.json -m after=a.json",
                           "-f csv -m before=a.json -m after=a.json"],
+    "job": ["run.sqlite", "-f csv run.sqlite"],
     "energy summary": ["rec"],
     "energy curve": ["rec intel_power", "rec intel_power -f csv"],
     "profile job": ["root"],

@@ -37,7 +37,7 @@ export function sessionFacts(session: Session): Child[] {
     const facts: Child[] = [];
     const add = (label: string, value: Child): void => void (value && facts.push(element("span", { class: "fact" }, element("span", { class: "fact-name" }, label), " ", value)));
     add("took", typeof identity.wall_s === "number" ? element("strong", {}, figure(identity.wall_s, "seconds")) : null);
-    add("", exitBadge(identity.exit));
+    add("", exitBadge(identity.exit_status));
     // Clocks of traces may count from when the machine was started.
     add("started", typeof identity.start_unix_s === "number" && identity.start_unix_s > FIRST_DAY ? calendar(identity.start_unix_s) : null);
     add("on", identity.host ? element("bdi", {}, identity.host) : null);

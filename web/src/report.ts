@@ -17,7 +17,7 @@ interface Identity {
     pid?: number | null;
     start_unix_s?: number | null;
     wall_s?: number | null;
-    exit?: number | string | null;
+    exit_status?: number | string | null;
     rank?: number | null;
     [key: string]: unknown;
 }
