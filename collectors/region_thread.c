@@ -1,5 +1,6 @@
 #include "region_thread.h"
 
+#include "base/array.h"
 #include "blocks/late_calls.h"
 
 #include <stdlib.h>
@@ -168,10 +169,8 @@ static bool has_space(struct region_stack *stack)
     if (stack->depth > stack->capacity) /* those before it could not be kept either */
         return false;
     size_t capacity = stack->capacity > 0 ? stack->capacity * 2 : 16;
-    struct open_region *open = realloc(stack->open, capacity * sizeof *open);
-    if (!open)
+    if (!ARRAY_RESIZE(stack->open, capacity))
         return false;
-    stack->open = open;
     stack->capacity = capacity;
     return true;
 }

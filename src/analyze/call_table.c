@@ -1,6 +1,7 @@
 #include "analyze/call_table.h"
 
 #include "analyze/call_pairing.h"
+#include "base/array.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -73,12 +74,7 @@ static bool lanes_grow(struct call_table *table)
     size_t n_slots = table->n_slots ? table->n_slots * 2 : 64;
     size_t capacity = n_slots / 2;
     uint32_t *slots = calloc(n_slots, sizeof *slots);
-    struct call_lane *lanes = realloc(table->lanes, capacity * sizeof *lanes);
-    if (lanes) {
-        table->lanes = lanes;
-        table->lane_capacity = capacity;
-    }
-    if (!lanes || !slots || capacity >= UINT32_MAX) {
+    if (!slots || capacity >= UINT32_MAX || !ARRAY_RESIZE(table->lanes, capacity)) {
         free(slots);
         return false;
     }
@@ -86,7 +82,7 @@ static bool lanes_grow(struct call_table *table)
     table->lane_slots = slots;
     table->n_slots = n_slots;
     for (size_t i = 0; i < table->n_lanes; i++) {
-        const struct call_lane *lane = &lanes[i];
+        const struct call_lane *lane = &table->lanes[i];
         slots[lane_slot(table, lane->name, lane->process_id, lane->thread_id)] = (uint32_t)i + 1;
     }
     return true;
@@ -119,16 +115,8 @@ static bool lane_add_mark(
 {
     if (lane->count == lane->capacity) {
         size_t capacity = lane->capacity + lane->capacity / 4 + 4;
-        double *times = realloc(lane->times, capacity * sizeof *times);
-        if (times)
-            lane->times = times;
-        uint8_t *positions = realloc(lane->positions, capacity);
-        if (positions)
-            lane->positions = positions;
-        double *starts = started ? realloc(lane->started, capacity * sizeof *starts) : NULL;
-        if (starts)
-            lane->started = starts;
-        if (!times || !positions || (started && !starts))
+        if (!ARRAY_RESIZE(lane->times, capacity) || !ARRAY_RESIZE(lane->positions, capacity) ||
+            (started && !ARRAY_RESIZE(lane->started, capacity)))
             return false;
         lane->capacity = capacity;
     }

@@ -67,7 +67,6 @@ struct call_table {
 
     struct call_lane *lanes; /* after call_table_pair() sorted by block, rank, process, thread */
     size_t n_lanes;
-    size_t lane_capacity;
     uint32_t *lane_slots; /* hash table: index in `lanes` + 1, 0 is free */
     size_t n_slots;
 

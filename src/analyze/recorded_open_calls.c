@@ -1,3 +1,4 @@
+#include "base/array.h"
 #include "base/table.h"
 #include "formats/marks/open_starts.h"
 #include "formats/marks/sub_tracking_file.h"
@@ -37,13 +38,12 @@ static uint32_t *slot_of(
 static bool grow(struct open_calls *calls)
 {
     uint32_t n_slots = calls->n_slots ? calls->n_slots * 2 : 64;
-    struct open_lane *lanes = realloc(calls->lanes, n_slots * sizeof *lanes);
-    calls->lanes = lanes ? lanes : calls->lanes;
     uint32_t *slots = calloc(n_slots, sizeof *slots);
-    if (!lanes || !slots) {
+    if (!slots || !ARRAY_RESIZE(calls->lanes, n_slots)) {
         free(slots);
         return false;
     }
+    struct open_lane *lanes = calls->lanes;
     free(calls->slots);
     calls->slots = slots;
     calls->capacity = calls->n_slots = n_slots;

@@ -1,5 +1,6 @@
 #include "trace/text_window.h"
 
+#include "base/array.h"
 #include "trace/json_scan.h"
 
 #include <stdlib.h>
@@ -30,10 +31,8 @@ static bool grow(struct text_window *window)
 {
     if (window->capacity >= TEXT_WINDOW_LIMIT)
         return false;
-    char *larger = realloc(window->buffer, window->capacity * 2);
-    if (!larger)
+    if (!ARRAY_RESIZE(window->buffer, window->capacity * 2))
         return false;
-    window->buffer = larger;
     window->capacity *= 2;
     return true;
 }

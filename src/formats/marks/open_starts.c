@@ -1,5 +1,7 @@
 #include "formats/marks/open_starts.h"
 
+#include "base/array.h"
+
 #include <stdlib.h>
 
 /* The slot of a time; the upper bits of the product depend on all of its bits. */
@@ -23,10 +25,9 @@ static bool grow(struct open_starts *open)
     uint32_t capacity = open->capacity ? open->capacity * 2 : 4, earliest = open->latest;
     if (capacity == 0)
         return false;
-    struct open_start *starts = realloc(open->starts, capacity * sizeof *starts);
-    if (!starts)
+    if (!ARRAY_RESIZE(open->starts, capacity))
         return false;
-    open->starts = starts;
+    struct open_start *starts = open->starts;
     uint32_t *slots = calloc(capacity, sizeof *slots);
     if (!slots)
         return false;
