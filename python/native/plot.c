@@ -202,14 +202,15 @@ static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywo
 static PyObject *report_files(PyObject *module, PyObject *sessions)
 {
     struct gput_html_report_options options = gput_html_report_options_default();
-    struct gput_error error;
-    struct gput_tables *tables;
-    struct native_warnings *warnings = native_warnings_create();
-    PyObject *result = NULL, *held = PyList_New(0);
+    PyObject *result = NULL;
+    struct native_call call;
+    if (!native_call_begin(&call))
+        return NULL;
     options.warn = native_warnings_add;
-    options.user = warnings;
-    if (warnings && held &&
-        held_sessions(held, sessions, &options.sessions, &options.session_count)) {
+    options.user = call.warnings;
+    if (held_sessions(call.held, sessions, &options.sessions, &options.session_count)) {
+        struct gput_error error;
+        struct gput_tables *tables;
         int code;
         Py_BEGIN_ALLOW_THREADS;
         code = gput_report_files(&options, &tables, &error);
@@ -217,10 +218,8 @@ static PyObject *report_files(PyObject *module, PyObject *sessions)
         result = code == GPUT_OK ? native_steal_tables(module, tables) : native_raise(&error);
     }
     if (result)
-        result = Py_BuildValue("NN", result, native_warnings_collect(warnings));
-    Py_XDECREF(held);
-    native_warnings_destroy(warnings);
-    return result ? result : PyErr_Occurred() ? NULL : PyErr_NoMemory();
+        result = Py_BuildValue("NN", result, native_warnings_collect(call.warnings));
+    return native_call_end(&call, result);
 }
 
 static PyMethodDef functions[] = {

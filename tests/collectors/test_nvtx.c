@@ -2,68 +2,17 @@
  * The NVTX collector, whose sources are part of this program: it is attached as the library of NVTX
  * does that, in a process of its own for each test, and its log is read afterwards.
  */
+#include "nvtx-table.h"
 #include "region_values.h"
 #include "regions_log.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <wchar.h>
 
 #define THREADS 8
 #define RANGES 100000
 
-struct attributes {
-    uint16_t version, size;
-    uint32_t category;
-    int32_t color_type;
-    uint32_t color;
-    int32_t payload_type, reserved;
-    uint64_t payload;
-    int32_t message_type;
-    const void *message;
-};
-
-typedef void (*function)(void);
-
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t));
-
-static int (*push_a)(const char *);
-static int (*pop)(void);
-static int (*push_w)(const wchar_t *);
-static uint64_t (*start_a)(const char *);
-static void (*end)(uint64_t);
-static int (*domain_push)(void *, const struct attributes *);
-static int (*domain_pop)(void *);
-static void (*name_category)(void *, uint32_t, const char *);
-static const void *(*register_string)(void *, const char *);
-static void *(*domain_create)(const char *);
-
-static function *core[16] = {[5] = (function *)&start_a,
-    [7] = (function *)&end,
-    [9] = (function *)&push_a,
-    [10] = (function *)&push_w,
-    [11] = (function *)&pop};
-static function *core2[16] = {[4] = (function *)&domain_push,
-    [5] = (function *)&domain_pop,
-    [8] = (function *)&name_category,
-    [10] = (function *)&register_string,
-    [12] = (function *)&domain_create};
-
-static int get_module(int module, function ***table, unsigned *size)
-{
-    *table = module == 1 ? core : module == 5 ? core2 : NULL;
-    *size = 16;
-    return *table != NULL;
-}
-
-static const void *get_table(uint32_t id)
-{
-    static const struct {
-        size_t size;
-        int (*get_module)(int, function ***, unsigned *);
-    } callbacks = {sizeof callbacks, get_module};
-    return id == 1 ? &callbacks : NULL;
-}
 
 static bool attach(void)
 {
@@ -91,8 +40,8 @@ static void mark_domains(void)
     domain_push(domain, &step);
     domain_pop(domain);
     domain_pop(domain);
-    pop();
-    pop(); /* nothing is open */
+    pop_default();
+    pop_default(); /* nothing is open */
     step.version = 2;
     step.size = 20; /* too old for a message */
     domain_push(domain, &step);
@@ -124,8 +73,8 @@ static void *nest(void *unused)
     for (int i = 0; i < RANGES; i++) {
         push_a("outer");
         push_a("inner");
-        pop();
-        pop();
+        pop_default();
+        pop_default();
     }
     return unused;
 }
@@ -148,8 +97,8 @@ static void each_range_of_many_threads_is_recorded(void **state)
 
 static void *end_it(void *id)
 {
-    end(*(uint64_t *)id);
-    end(*(uint64_t *)id); /* it is not open any more */
+    end_default(*(uint64_t *)id);
+    end_default(*(uint64_t *)id); /* it is not open any more */
     return NULL;
 }
 
@@ -159,8 +108,8 @@ static void start_and_end(void)
     uint64_t first = start_a("first"), second = start_a("second");
     pthread_create(&other, NULL, end_it, &first);
     pthread_join(other, NULL);
-    end(second);
-    end(0);
+    end_default(second);
+    end_default(0);
     start_a("open");
 }
 

@@ -10,7 +10,6 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import package
@@ -78,14 +77,9 @@ def random_calls(generator, thread, start, end, depth=0):
     return marks
 
 
-class Folder(unittest.TestCase):
+class Folder(package.PackageTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        before = os.getcwd()
-        os.chdir(folder.name)
-        self.addCleanup(os.chdir, before)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         os.mkdir("runs")
 
     def table(self, name):

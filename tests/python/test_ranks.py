@@ -1,9 +1,6 @@
 """A Tracker in one of many ranks: names of files are those that the command would use."""
 
 import os
-import pathlib
-import tempfile
-import unittest
 from unittest import mock
 
 import package
@@ -12,15 +9,7 @@ import gpu_tracker
 LAUNCHERS = "OMPI_", "PMIX_", "PMI_", "SLURM", "TORCHELASTIC_", "MV2_", "PALS_", "JSM_", "FLUX_", "LSF_", "LSB_", "JOB_COMPLETION"
 
 
-class Ranks(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        before = os.getcwd()
-        os.chdir(folder.name)
-        self.addCleanup(os.chdir, before)
-        self.folder = pathlib.Path(folder.name)
-
+class Ranks(package.PackageTest):
     def rank(self, **variables):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
         return mock.patch.dict(os.environ, {**kept, **variables}, clear=True)
