@@ -26,18 +26,40 @@ const char *gput_html_report_remedy(void)
 /* ---- The file ---- */
 
 /* Names in a title; with one more, all are in it. */
-#define MAX_NAMED ((size_t)3)
+#define MAX_NAMED 3
+
+/* Sessions of one name are runs of one thing. */
+static bool is_named_before(const struct report_plan *plan, size_t session)
+{
+    for (size_t i = 0; i < session; i++)
+        if (strcmp(report_plan_name(plan, i), report_plan_name(plan, session)) == 0)
+            return true;
+    return false;
+}
+
+static void name_sessions(const struct report_plan *plan, struct str *title)
+{
+    size_t last = 0, names = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        if (is_named_before(plan, i))
+            continue;
+        last = i;
+        if (++names > MAX_NAMED)
+            continue;
+        str_append(title, names > 1 ? ", " : "");
+        str_append(title, report_plan_name(plan, i));
+    }
+    if (names == MAX_NAMED + 1)
+        str_printf(title, ", %s", report_plan_name(plan, last));
+    else if (names > MAX_NAMED)
+        str_printf(title, " and %zu others", names - MAX_NAMED);
+}
 
 static void make_title(const struct gput_html_report_options *options,
     const struct report_plan *plan, struct str *title)
 {
-    size_t named = plan->count <= MAX_NAMED + 1 ? plan->count : MAX_NAMED;
-    for (size_t i = 0; i < named && !options->title; i++) {
-        str_append(title, i > 0 ? ", " : "");
-        str_append(title, report_plan_name(plan, i));
-    }
-    if (named < plan->count && !options->title)
-        str_printf(title, " and %zu others", plan->count - named);
+    if (!options->title)
+        name_sessions(plan, title);
     str_append(title, options->title ? options->title : " - gpu-tracker");
 }
 

@@ -48,6 +48,7 @@ int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gpu
     if (calls->start.count == 0)
         return GPUT_OK;
     struct doc *object = doc_add_object(calls->session->doc, "calls");
+    calls->doc = object;
     add_texts(object, calls, pids);
     TRY(report_payload_add_column(payload, object, "start", &calls->start, error));
     TRY(report_payload_add_column(payload, object, "stop", &calls->stop, error));

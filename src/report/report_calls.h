@@ -14,6 +14,7 @@ struct report_calls {
     struct names processes; /* their labels */
     struct report_lanes lanes;
     struct report_column start, stop, name, process, thread, depth;
+    struct doc *doc; /* what report_calls_end() added, or NULL */
 };
 
 void report_calls_init(struct report_calls *calls, struct report_session *session);

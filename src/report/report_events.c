@@ -173,6 +173,29 @@ static int add_event(
     return event->type == 'C' ? add_readings(events, event, error) : GPUT_OK;
 }
 
+/* Names of threads, where the trace has them. */
+static int add_thread_names(struct events *events, struct gput_error *error)
+{
+    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    struct doc *list = NULL;
+    for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
+        const struct timeline_thread *thread = &tracks->threads[i];
+        const char *label = tracks->processes[thread->process].name;
+        if (!thread->name || !*thread->name)
+            continue;
+        label = label ? label : "";
+        uint32_t process = names_find(&events->calls.processes, label, strlen(label));
+        if (process == NAMES_NONE)
+            continue;
+        list = list ? list : doc_add_array(events->calls.doc, "threads");
+        struct doc *entry = doc_add_object(list, NULL);
+        doc_add_int(entry, "process", process);
+        doc_add_int(entry, "thread", thread->number);
+        doc_add_string(entry, "name", thread->name);
+    }
+    return doc_failed(events->session->doc) ? error_memory(error) : GPUT_OK;
+}
+
 static int pass_events(struct events *events, struct gput_error *error)
 {
     struct timeline_event event;
@@ -188,6 +211,7 @@ static int pass_events(struct events *events, struct gput_error *error)
             TRY(add_event(events, &event, error));
     }
     TRY(report_calls_end(&events->calls, NULL, error));
+    TRY(add_thread_names(events, error));
     return put_counters(events, error);
 }
 

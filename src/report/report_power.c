@@ -3,6 +3,7 @@
 
 #include <gputracker/energy_recording.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,51 @@ static int add_points(struct report_session *session, const struct gput_energy_p
     return GPUT_OK;
 }
 
+/* What AIPowerMeter's names mean, for the legend. */
+static const struct power_label {
+    const char *name, *label;
+} labels[] = {
+    {"intel_power", "CPU packages"},
+    {"rel_intel_power", "CPU packages, the command's share"},
+    {"total_cpu_power", "CPU cores"},
+    {"per_process_cpu_power", "CPU cores, the command's share"},
+    {"uncore_power", "CPU graphics"},
+    {"total_dram_power", "DRAM"},
+    {"per_process_dram_power", "DRAM, the command's share"},
+    {"psys_power", "whole platform"},
+    {"nvidia_power", "all GPUs"},
+    {"nvidia_memory", "all GPUs"},
+    {"per_gpu_nvidia_power", "GPU"},
+    {"per_gpu_nvidia_memory", "GPU"},
+    {"total_mem_use", "the machine"},
+    {"per_process_mem_use_abs", "the command, RSS"},
+    {"per_process_mem_use_uss", "the command, USS"},
+};
+
+/* "GPU 0" of "per_gpu_nvidia_power:0"; a name that is not known is its own label. */
+static const char *label_of(const char *name, char *space, size_t size)
+{
+    size_t length = strcspn(name, ":");
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        const char *label = labels[i].label;
+        if (strlen(labels[i].name) != length || memcmp(labels[i].name, name, length) != 0)
+            continue;
+        if (!name[length])
+            return label;
+        snprintf(space, size, "%s %s", label, name + length + 1);
+        return space;
+    }
+    return name;
+}
+
 static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
     const struct gput_energy_point *points, size_t count, struct gput_error *error)
 {
     struct report_column times, values;
+    char space[128];
     struct report_series series = {
         .id = metric->name,
-        .label = metric->name,
+        .label = label_of(metric->name, space, sizeof space),
         .group = group_of(metric),
         .scope = metric->group,
         .unit = metric->unit ? metric->unit : "",

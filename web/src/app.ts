@@ -11,13 +11,15 @@ import { HeatMap } from "./heat";
 import { keyHelp, listenToKeys } from "./keys";
 import { callBars, processBars, type Bars } from "./lane";
 import { Lanes, whenText } from "./lanes";
-import type { Line } from "./line";
+import type { Line, LineStyle } from "./line";
+import { areRanks, runsOf, sessionLabels } from "./names";
 import { Overview } from "./overview";
-import { type Alignment, makePanels, naturalAlignment, offsets, type Panel } from "./panels";
+import { type Alignment, makePanels, naturalAlignment, offsets, type Panel, sessionStyles, styleSessions } from "./panels";
 import type { Payload } from "./payload";
 import { processDetails, processTable, processWords } from "./processes";
 import type { Column, Report, Session } from "./report";
-import { addSums, areRanks, comparisonTable, rankRows, sessionKey, sessionName, sessionTable, stragglerText } from "./sessions";
+import { addSums, comparisonTable, rankRows, sessionKey, sessionTable, stragglerOf } from "./sessions";
+import { runsTable } from "./runs";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
 import { applyTheme, isDark, rememberTheme } from "./theme";
@@ -56,6 +58,8 @@ export class App {
     #alignment: Alignment;
     // All of these are made anew when another session or alignment is chosen.
     #panels: Panel[] = [];
+    #styles: LineStyle[] = [];
+    #straggler: ReturnType<typeof stragglerOf> = null;
     #charts: Chart[] = [];
     #lanes: Lanes[] = [];
     #drawings: Drawing[] = [];
@@ -102,7 +106,7 @@ export class App {
     #build(): void {
         const { report, columns } = this.#payload;
         this.#panels = makePanels(report, columns, this.#alignment);
-        if (report.sessions.length > 1) addSums(this.#panels);
+        if (report.sessions.length > 1) this.#styleSessions();
         this.#view = new View(wholeRange(this.#panels, report.sessions, columns, offsets(report.sessions, this.#alignment)));
         this.#stage = new Stage(this.#view);
         this.#charts = this.#panels.map((panel) => new Chart(panel, this.#view, () => this.#keeper.keep()));
@@ -115,6 +119,14 @@ export class App {
         replaceChildren(this.node, ...this.#layOut(), this.#help, this.#live);
         this.#details.hidden = true;
         this.#fit();
+    }
+
+    #styleSessions(): void {
+        const { sessions } = this.#payload.report;
+        this.#straggler = stragglerOf(sessions, this.#panels);
+        this.#styles = sessionStyles(sessions, this.#session, this.#straggler?.session ?? -1);
+        styleSessions(this.#panels, sessions, this.#styles);
+        if (!runsOf(sessions)) addSums(this.#panels);
     }
 
     #layOut(): Child[] {
@@ -143,21 +155,24 @@ export class App {
 
     #comparison(): HTMLElement {
         const { sessions, comparison } = this.#payload.report;
-        const straggler = areRanks(sessions) ? stragglerText(sessions, this.#panels) : null;
+        const straggler = this.#straggler;
+        const labels = sessionLabels(sessions);
+        const runs = runsOf(sessions);
         return section(
             "compare",
             areRanks(sessions) ? "Ranks" : "Comparison",
-            sessionKey(sessions),
-            straggler && element("p", { class: "straggler" }, straggler),
-            makeTable(sessionTable(sessions), { rowsShown: 30, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${sessionName(sessions[row]!, row)}` : "") }),
-            ...(comparison ?? []).map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true }))),
+            sessionKey(sessions, this.#styles, straggler?.session ?? -1),
+            straggler && element("p", { class: "straggler" }, straggler.text),
+            runs ? runsTable(runs, sessions) : makeTable(sessionTable(sessions), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler?.session, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${labels[row]!}` : "") }),
+            !runs && !areRanks(sessions) && element("p", { class: "hint single" }, "One run of each: whether a difference is more than chance cannot be said. Several runs of one name (before=1.csv before=2.csv) give each an interval."),
+            comparison?.length ? element("div", { class: "folded" }, ...comparison.map((table) => comparisonTable(table, sessions)).map((table) => element("details", { open: table.rows.length <= 12 }, element("summary", {}, table.title), makeTable(table, { titleHidden: true })))) : null,
         );
     }
 
     #sessionChoice(): HTMLElement {
         const { sessions } = this.#payload.report;
-        const select = element("select", { id: "session" }, ...sessions.map((session, i) => {
-            const option = element("option", {}, sessionName(session, i));
+        const select = element("select", { id: "session" }, ...sessionLabels(sessions).map((label, i) => {
+            const option = element("option", {}, label);
             option.value = String(i);
             option.selected = i === this.#session;
             return option;

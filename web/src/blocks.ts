@@ -76,13 +76,28 @@ function blockRowOf(session: Session, columns: Columns, name: number): number {
 export function callDetails(session: Session, columns: Columns, bars: Bars, lines: Line[], index: number): HTMLElement[] {
     const calls = session.calls!;
     const range = bars.range(index);
-    const process = calls.processes?.[columns.values(calls.process)[index] ?? 0];
     const facts: [string, string][] = [
         ["This call", `${whenText(range)}, from ${moment(range.start, 1e-3)}`],
-        ["In", [process && (process.label || `pid ${process.pid}`), calls.thread && `thread ${columns.values(calls.thread)[index]}`].filter(Boolean).join(", ")],
+        ["In", calls.process || calls.thread ? bars.where!(index) : ""],
     ];
     const row = blockRowOf(session, columns, columns.values(calls.name)[index]!);
-    return [factList(facts), element("div", { class: "details-figures" }, ...usageDuring(lines, range.start, range.stop), row >= 0 && blockStatistics(session, columns, row))];
+    const all = row >= 0 ? blockStatistics(session, columns, row) : callStatistics(calls, columns, index);
+    return [factList(facts), element("div", { class: "details-figures" }, ...(lines.length ? usageDuring(lines, range.start, range.stop) : []), all)];
+}
+
+/** All calls of the name of one, where no statistics came with them: events of traces. */
+function callStatistics(calls: Calls, columns: Columns, index: number): HTMLElement {
+    const [names, starts, stops] = [columns.values(calls.name), columns.values(calls.start), columns.values(calls.stop)];
+    const ended: number[] = [];
+    names.forEach((name, i) => name === names[index] && stops[i]! >= starts[i]! && ended.push(stops[i]! - starts[i]!));
+    const sorted = ended.sort((a, b) => a - b);
+    const own = stops[index]! - starts[index]!;
+    const total = sorted.reduce((sum, one) => sum + one, 0);
+    const span = starts.length ? stops.reduce((last, stop) => (stop > last ? stop : last), -Infinity) - starts.reduce((first, start) => Math.min(first, start), Infinity) : NaN;
+    const longer = sorted.length - sorted.findIndex((one) => one >= own) - 1;
+    const rank = own >= 0 && sorted.length > 1 ? `${longer === 0 ? "the longest" : `${longer} longer`}` : "";
+    const rows = [[figure(sorted.length, "count"), figure(total, "seconds"), figure((total / span) * 100, "percent"), ...[sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)].map((value) => figure(value, "seconds")), rank]];
+    return makeTable({ title: "All events of this name", columns: ["Events", "Total", "Of the trace", "Shortest", "Median", "Longest", "This one"].map((name, i) => ({ name, type: i < 6 ? "number" : "text" })), rows });
 }
 
 export function factList(facts: [string, string][]): HTMLElement {

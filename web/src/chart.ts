@@ -1,11 +1,12 @@
 // A chart of one panel: its curves, its legend with figures at the cursor, and the same as a table.
 
-import { lineColour } from "./colours";
+import { FAINT, GREY, lineColour } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
-import { button, element, replaceChildren, svg } from "./dom";
-import type { Line } from "./line";
+import { element, replaceChildren } from "./dom";
+import { Legend } from "./legend";
+import type { Line, LineStyle } from "./line";
 import type { Panel } from "./panels";
-import { positionOf } from "./plot-area";
+import { momentAt, positionOf } from "./plot-area";
 import type { Points } from "./reduce";
 import { Sight } from "./sight";
 import { makeTable } from "./tables";
@@ -14,6 +15,12 @@ import type { View } from "./view";
 
 const TABLE_ROWS = 24;
 
+/** Of more curves than this the one under the pointer is named. */
+const MANY = 8;
+
+/** So many pixels from a curve the pointer is at it. */
+const REACH = 10;
+
 export class Chart {
     readonly panel: Panel;
     readonly node: HTMLElement;
@@ -21,9 +28,10 @@ export class Chart {
     readonly #sight: Sight;
     readonly #canvas = element("canvas", { "aria-hidden": "true" });
     readonly #limitNote: HTMLElement;
-    readonly #outputs = new Map<Line, HTMLElement>();
+    readonly #legend: Legend;
+    readonly #nameOfPointed = element("span", { class: "pointed", "aria-hidden": "true", hidden: true });
     readonly #table: HTMLDetailsElement;
-    readonly #toggled: () => void;
+    #pointed: { line: Line; style: LineStyle } | null = null;
     #drawn: Drawn | null = null;
     #width = 0;
     #stale = true;
@@ -31,18 +39,25 @@ export class Chart {
     constructor(panel: Panel, view: View, toggled: () => void) {
         this.panel = panel;
         this.#view = view;
-        this.#toggled = toggled;
         this.#limitNote = element("span", { class: "limit-note" });
         this.#table = element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${panel.title}`)));
         this.#table.addEventListener("toggle", () => this.#fillTable());
         const title = element("h3", {}, panel.title);
+        this.#legend = new Legend(panel, {
+            toggled: () => {
+                this.invalidate();
+                toggled();
+            },
+            pointed: (line) => this.#point(line),
+        });
         this.node = element(
             "section",
             { class: "chart", "aria-label": `${panel.title} over time`, "data-panel": panel.id },
-            element("header", {}, title, this.#legend(), this.#limitNote),
-            element("div", { class: "plot", "data-plot": "chart" }, this.#canvas),
+            element("header", {}, title, this.#legend.node, this.#limitNote),
+            element("div", { class: "plot", "data-plot": "chart" }, this.#canvas, this.#nameOfPointed),
             this.#table,
         );
+        if (panel.lines.length > MANY) this.#pointAtNearest();
         view.onRange(() => this.invalidate());
         view.onCursor(() => this.#sight.isIn && this.#showFigures());
         this.#sight = new Sight(this.node, () => this.draw());
@@ -89,39 +104,52 @@ export class Chart {
         return (line && this.#drawn?.points.get(line)) ?? null;
     }
 
+    /** The first is drawn on top. */
     #shownLines(): Line[] {
-        return this.panel.lines.filter((line) => line.shown);
+        const shown = this.panel.lines.filter((line) => line.shown);
+        const first = (line: Line): number => (line === this.#pointed?.line ? 0 : line.style.colour === FAINT ? 2 : 1);
+        return this.panel.together || this.#pointed ? shown.sort((a, b) => first(a) - first(b)) : shown;
     }
 
-    #legend(): HTMLElement {
-        const entries = this.panel.lines.map((line) => {
-            const output = element("span", { class: "value" });
-            this.#outputs.set(line, output);
-            const entry = button("", () => {
-                line.shown = !line.shown;
-                entry.setAttribute("aria-pressed", String(line.shown));
-                this.invalidate();
-                this.#toggled();
-            }, { class: "legend-entry", "aria-pressed": line.shown, "data-line": line.id });
-            entry.append(swatch(line), element("span", { class: "name" }, line.label), output);
-            return entry;
-        });
-        return element("div", { class: "legend", role: "group", "aria-label": `Curves of ${this.panel.title}` }, ...entries);
-    }
-
-    /** The toggles as the lines are, after the lines were set from elsewhere. */
     refreshLegend(): void {
-        for (const [line, output] of this.#outputs) output.parentElement!.setAttribute("aria-pressed", String(line.shown));
+        this.#legend.refresh();
     }
 
-    /** At the cursor; without one, the highest in sight. */
     #showFigures(): void {
-        const { cursor, from, to } = this.#view;
-        for (const [line, output] of this.#outputs) {
-            if (!line.shown) output.textContent = "";
-            else if (cursor !== null) output.textContent = figure(line.valueAt(cursor), line.unit);
-            else output.textContent = `max ${figure(line.extremes(line.moments.indexAt(from), Math.min(line.times.length, line.moments.indexAt(to) + 1)).max, line.unit)}`;
-        }
+        this.#legend.showFigures(this.#view);
+    }
+
+    /** Draws one curve stronger than the others. */
+    #point(line: Line | null): void {
+        if (line === (this.#pointed?.line ?? null)) return;
+        if (this.#pointed) this.#pointed.line.style = this.#pointed.style;
+        this.#pointed = line && { line, style: line.style };
+        if (line) line.style = { ...line.style, colour: line.style.colour === FAINT ? GREY : line.style.colour, width: 3 };
+        this.#nameOfPointed.hidden = true;
+        this.invalidate();
+    }
+
+    /** Says which of many curves is under the pointer. */
+    #pointAtNearest(): void {
+        this.#canvas.addEventListener("pointermove", (event) => {
+            if (!this.#drawn || event.buttons) return;
+            const box = this.#canvas.getBoundingClientRect();
+            const at = momentAt(this.#view, event.clientX - box.left, this.#width);
+            const { vertical } = this.#drawn;
+            const slack = (2 / this.#width) * this.#view.span;
+            const away = (line: Line): number => {
+                const { min, max } = line.extremes(Math.max(0, line.moments.indexAt(at - slack) - 1), line.moments.indexAt(at + slack));
+                const y = event.clientY - box.top;
+                return Math.max(0, heightOf(vertical, max) - y, y - heightOf(vertical, min));
+            };
+            const near = this.#shownLines().filter((line) => away(line) < REACH).sort((a, b) => away(a) - away(b))[0] ?? null;
+            this.#point(near);
+            this.#nameOfPointed.hidden = !near;
+            if (!near) return;
+            this.#nameOfPointed.textContent = `${near.label} ${figure(near.valueAt(at), near.unit)}`;
+            this.#nameOfPointed.style.transform = `translate(${Math.min(event.clientX - box.left + 12, box.width - this.#nameOfPointed.offsetWidth - 8)}px, ${event.clientY - box.top + 14}px)`;
+        });
+        this.#canvas.addEventListener("pointerleave", () => this.#point(null));
     }
 
     #fillTable(): void {
@@ -160,14 +188,4 @@ function intervalText(line: Line, from: number, to: number): string {
     const low = figure(min, line.unit);
     const high = figure(max, line.unit);
     return low === high ? low : `${low} – ${high}`;
-}
-
-/** A piece of the line as it is drawn: colour and dashes. */
-function swatch(line: Line): SVGElement {
-    const { style } = line;
-    return svg(
-        "svg",
-        { class: "swatch", width: 20, height: 10, viewBox: "0 0 20 10", "aria-hidden": "true" },
-        svg("line", { x1: 0, y1: 5, x2: 20, y2: 5, stroke: lineColour(style.colour), "data-colour": style.colour, "stroke-width": 2, "stroke-dasharray": style.dash.join(" ") }),
-    );
 }

@@ -10,7 +10,11 @@ export const DASHES: number[][] = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 export const COLOUR_COUNT = LIGHT.length;
 export const GREY = LIGHT.length - 1;
 
+/** Of the many that only make the background for a few. */
+export const FAINT = -1;
+
 export function lineColour(index: number): string {
+    if (index === FAINT) return themeColour("faint");
     const set = isDark() ? DARK : LIGHT;
     return set[index % set.length]!;
 }

@@ -1,6 +1,7 @@
 // The head of the page: what ran, where, when, for how long, and how it ended.
 
 import { button, element, type Child } from "./dom";
+import { titleOf } from "./names";
 import type { Report, Session } from "./report";
 import { calendar, figure } from "./units";
 
@@ -17,7 +18,7 @@ interface HeaderActions {
 export function makeHeader(report: Report, actions: HeaderActions): HTMLElement {
     const { sessions } = report;
     const one = sessions.length === 1 ? sessions[0]! : null;
-    const title = one?.identity?.command || one?.name || one?.file || (report.title ?? "").replace(/ - gpu-tracker$/, "") || `${sessions.length} sessions`;
+    const title = one?.identity?.command || one?.name || one?.file || titleOf(sessions) || (report.title ?? "").replace(/ - gpu-tracker$/, "") || `${sessions.length} sessions`;
     return element(
         "header",
         { class: "page-head" },

@@ -16,6 +16,8 @@ export interface Row {
 /** Rows under one heading. */
 export interface Lane {
     label: string;
+    /** Of a thread: its process and itself, for a label in two lines. */
+    place?: { process: string; thread: string };
     rows: Row[];
 }
 
@@ -85,24 +87,46 @@ export function callBars(calls: Calls, columns: Columns, shift: number, end: num
     const threadsOf = new Map<number, number>();
     for (const lane of lanes.values()) threadsOf.set(lane.process, (threadsOf.get(lane.process) ?? 0) + 1);
     const ordered = [...lanes.values()].sort((a, b) => a.process - b.process || a.thread - b.thread);
+    const placeOf = placesOf(calls);
+    const isAlone = (lane: { process: number; thread: number }): boolean => threadsOf.get(lane.process) === 1 && !placeOf(lane.process, lane.thread).isNamed;
     return {
         lanes: ordered.map((lane) => ({
-            label: laneLabel(calls, lane.process, lane.thread, threadsOf.get(lane.process)! > 1),
+            label: placeText(placeOf(lane.process, lane.thread), !isAlone(lane)),
+            place: isAlone(lane) ? undefined : placeOf(lane.process, lane.thread),
             // Calls of one depth that overlap (a stop was lost) get rows of their own.
             rows: [...lane.depths.entries()].sort(([a], [b]) => a - b).flatMap(([, intervals]) => packed(intervals)),
         })),
         name: (index) => `${calls.names[names[index]!] || NAMELESS}${stops[index] === stops[index] ? "" : " (still open)"}`,
         kind: (index) => names[index]!,
-        where: (index) => laneLabel(calls, processes[index] ?? 0, threads[index] ?? 0, calls.thread !== undefined),
+        where: (index) => placeText(placeOf(processes[index] ?? 0, threads[index] ?? 0), calls.thread !== undefined),
         range,
     };
 }
 
-function laneLabel(calls: Calls, process: number, thread: number, severalThreads: boolean): string {
-    const known = calls.processes?.[process];
-    const label = known ? known.label || `pid ${known.pid}` : `process ${process}`;
-    // The first thread of a process has its number.
-    return severalThreads && label !== String(thread) ? `${label}, thread ${thread}` : label;
+interface Place {
+    process: string;
+    thread: string;
+    isNamed: boolean;
+}
+
+function placesOf(calls: Calls): (process: number, thread: number) => Place {
+    const names = new Map((calls.threads ?? []).map(({ process, thread, name }) => [`${process} ${thread}`, name]));
+    return (process, thread) => {
+        const known = calls.processes?.[process];
+        const label = known ? withoutMode(known.label || `pid ${known.pid}`) : `process ${process}`;
+        const name = names.get(`${process} ${thread}`);
+        // The first thread of a process has its number.
+        return { process: label, thread: name ?? (label === String(thread) ? "" : `thread ${thread}`), isNamed: name !== undefined };
+    };
+}
+
+function placeText({ process, thread }: Place, withThread: boolean): string {
+    return withThread && thread ? `${process}, ${thread}` : process;
+}
+
+/** "Step:ModeKeys.TRAIN" is called what it is. */
+export function withoutMode(name: string): string {
+    return name.replace(/^Step:ModeKeys\./, "");
 }
 
 /** Processes in the order of their starts, those that do not overlap below each other share a row. */

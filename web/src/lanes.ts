@@ -311,9 +311,10 @@ export class Lanes {
 
 /** Process and thread below each other where there is space; else what distinguishes this lane from the one above. */
 function labelLines(lane: Lane, above: Lane | undefined): string[] {
-    const [process, thread] = lane.label.split(", ");
-    if (!thread || lane.rows.length > 1) return lane.label.split(", ");
-    return [above?.label.split(", ")[0] === process ? thread : lane.label];
+    if (!lane.place) return [lane.label];
+    const { process, thread } = lane.place;
+    if (lane.rows.length > 1) return thread ? [process, thread] : [process];
+    return [above?.place?.process === process && thread ? thread : `${process} ${thread}`];
 }
 
 /** The first bar that ends at or after a moment. */

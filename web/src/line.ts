@@ -81,7 +81,8 @@ interface LineProperties {
     label: string;
     /** With the name of its chart, for tables of all. */
     longLabel: string;
-    sessionName: string;
+    /** What distinguishes its session from the others. */
+    sessionLabel: string;
     unit: string;
     scope: string;
     session: number;

@@ -1,8 +1,9 @@
 // Which curves go into which chart: one chart for each group and unit of series.
 
-import { DASHES, GREY } from "./colours";
+import { DASHES, FAINT, GREY } from "./colours";
 import type { Columns } from "./columns";
 import { Line, Moments, type LineStyle } from "./line";
+import { runsOf, sessionLabels } from "./names";
 import type { Report, Series, Session } from "./report";
 
 export interface Panel {
@@ -10,6 +11,8 @@ export interface Panel {
     title: string;
     unit: string;
     lines: Line[];
+    /** Lines that the legend shows as one, besides each alone. */
+    together?: { label: string; lines: Line[] }[];
 }
 
 /** In the order in which the page shows them. */
@@ -80,16 +83,19 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
     const { sessions } = report;
     const moments = new MomentsOf(sessions, columns, offsets(sessions, alignment));
     const panels = new Map<string, Panel>();
+    const labels = sessionLabels(sessions);
     sessions.forEach((session, index) => {
         for (const series of session.series ?? []) {
             if (series.values.count === 0) continue;
             const panel = panelOf(panels, series);
-            panel.lines.push(makeLine(series, index, sessions, columns, moments));
+            panel.lines.push(makeLine(series, index, labels, columns, moments));
         }
     });
-    const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a) - place(b));
+    const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a, sessions) - place(b, sessions));
     for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.session - b.session);
-    for (const panel of found) stylePanel(panel, sessions.length);
+    if (sessions.length === 1) found.forEach(styleScopes);
+    else found.forEach((panel) => chooseTotals(panel, labels));
+    for (const line of found.flatMap((panel) => panel.lines)) line.shown = line.shownAtFirst;
     nameUnits(found);
     return found;
 }
@@ -105,7 +111,9 @@ function scopeRank(line: Line): number {
     return rank >= 0 ? rank : line.scope === "system" ? 9 : 3;
 }
 
-function place(panel: Panel): number {
+/** In the order of the groups; of a recording of power, power first. */
+function place(panel: Panel, sessions: Session[]): number {
+    if (panel.id.startsWith("power:") && sessions.every(({ kind }) => kind === "power")) return -1;
     const index = GROUPS.findIndex(([group]) => panel.id.startsWith(`${group}:`));
     return index < 0 ? GROUPS.length : index;
 }
@@ -138,17 +146,17 @@ function nameUnits(panels: Panel[]): void {
     }
 }
 
-function makeLine(series: Series, session: number, sessions: Session[], columns: Columns, moments: MomentsOf): Line {
-    const several = sessions.length > 1;
+function makeLine(series: Series, session: number, labels: string[], columns: Columns, moments: MomentsOf): Line {
+    const several = labels.length > 1;
     const label = series.label || series.id;
-    const name = sessions[session]!.name || `session ${session + 1}`;
+    const sessionLabel = labels[session]!;
     return new Line(
         {
             id: several ? `${session}.${series.id}` : series.id,
             series: series.id,
-            label: several ? `${name} · ${label}` : label,
+            label: several ? `${sessionLabel} · ${label}` : label,
             longLabel: seriesLabel(series),
-            sessionName: name,
+            sessionLabel,
             unit: series.unit,
             scope: series.scope ?? "",
             session,
@@ -159,12 +167,6 @@ function makeLine(series: Series, session: number, sessions: Session[], columns:
         () => moments.get(session, series.time ?? 0),
         () => columns.values(series.values),
     );
-}
-
-function stylePanel(panel: Panel, sessions: number): void {
-    if (sessions > 1) styleSessions(panel);
-    else styleScopes(panel);
-    for (const line of panel.lines) line.shown = line.shownAtFirst;
 }
 
 /** With more sessions than this a chart keeps one line of each. */
@@ -205,23 +207,38 @@ function styleScopes(panel: Panel): void {
     }
 }
 
-/** What is a session's own among several, also where it has no line. */
-export function sessionStyle(session: number): Pick<LineStyle, "colour" | "dash"> {
-    return { colour: session % GREY, dash: DASHES[Math.floor(session / GREY) % DASHES.length]! };
-}
-
-/** Several sessions: a colour and a dash each, and of each its total. */
-function styleSessions(panel: Panel): void {
+/** Several sessions: of each its total, called as the session is. */
+function chooseTotals(panel: Panel, labels: string[]): void {
     const hasTotal = new Set(panel.lines.filter(isTotal).map((line) => line.session));
     const seen = new Set<number>();
     for (const line of panel.lines) {
         const { session } = line;
-        line.style = { ...sessionStyle(session), width: 1.5, fill: false };
         const candidate = hasTotal.has(session) ? isTotal(line) : line.scope !== "system" || panel.id.startsWith("power");
         line.shownAtFirst = candidate && !seen.has(session);
-        if (line.shownAtFirst) seen.add(session);
+        if (!line.shownAtFirst) continue;
+        seen.add(session);
+        line.label = labels[session]!;
     }
-    if (new Set(panel.lines.map((line) => line.session)).size <= DETAILED_SESSIONS) return;
-    panel.lines = panel.lines.filter((line) => line.shownAtFirst);
-    for (const line of panel.lines) line.label = line.sessionName;
+    if (new Set(panel.lines.map((line) => line.session)).size > DETAILED_SESSIONS) panel.lines = panel.lines.filter((line) => line.shownAtFirst);
+}
+
+/** More sessions than there are colours make a background for the few that matter: the one that is chosen, and the straggler. */
+export function sessionStyles(sessions: Session[], chosen: number, straggler: number): LineStyle[] {
+    const runs = runsOf(sessions);
+    const styleOf = (colour: number, width: number): LineStyle => ({ colour: colour % GREY, dash: DASHES[Math.floor(colour / GREY) % DASHES.length]!, width, fill: false });
+    if (runs) return sessions.map((_, session) => styleOf(runs.findIndex((one) => one.sessions.includes(session)), 1.25));
+    if (sessions.length <= GREY) return sessions.map((_, session) => styleOf(session, session === straggler ? 2.5 : 1.5));
+    return sessions.map((_, session) => (session === straggler ? styleOf(1, 2.5) : session === chosen ? styleOf(0, 2) : { ...styleOf(0, 1), colour: FAINT }));
+}
+
+/** Gives the lines of each session its style; runs of one thing, and all that are in the background, are one entry of the legend. */
+export function styleSessions(panels: Panel[], sessions: Session[], styles: LineStyle[]): void {
+    const runs = runsOf(sessions);
+    for (const panel of panels) {
+        for (const line of panel.lines) line.style = styles[line.session]!;
+        const shown = panel.lines.filter((line) => line.shownAtFirst);
+        const faint = shown.filter((line) => line.style.colour === FAINT);
+        if (runs) panel.together = runs.map(({ name, sessions: own }) => ({ label: own.length > 1 ? `${name}, ${own.length} runs` : name, lines: shown.filter((line) => own.includes(line.session)) })).filter(({ lines }) => lines.length);
+        else if (faint.length) panel.together = [{ label: `${faint.length} ${faint.length < shown.length ? "others" : "sessions"}`, lines: faint }];
+    }
 }

@@ -56,6 +56,8 @@ export interface Series {
 export interface Calls {
     names: string[];
     processes?: { pid: number; label?: string }[];
+    /** Of some: by their process, an index above, and their number. */
+    threads?: { process: number; thread: number; name: string }[];
     start: Column;
     stop: Column;
     name: Column;

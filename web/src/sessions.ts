@@ -1,24 +1,22 @@
 // Several sessions next to each other: a table with relative changes, sums, and ranks with the one that others wait for.
 
-import { lineColour } from "./colours";
+import { FAINT, lineColour } from "./colours";
 import { element, svg } from "./dom";
 import type { HeatRow } from "./heat";
-import { Line, Moments } from "./line";
+import { Line, type LineStyle, Moments } from "./line";
 import { ascending } from "./order";
-import { type Panel, seriesLabel, sessionStyle } from "./panels";
+import { areRanks, runsOf, sessionLabels, sessionName } from "./names";
+import { type Panel, seriesLabel } from "./panels";
 import type { Card, Session, Table } from "./report";
 import { figure } from "./units";
-
-export function sessionName(session: Session, index: number): string {
-    return session.name || session.identity?.command || session.file || `session ${index + 1}`;
-}
 
 /** Main figures of all sessions, each with its change against the first, or of ranks against their median. */
 export function sessionTable(sessions: Session[]): Table {
     const ranks = areRanks(sessions);
     const figures = mainFigures(sessions);
+    const labels = sessionLabels(sessions);
     const rows = sessions.map((session, index) => [
-        sessionName(session, index),
+        labels[index]!,
         ...figures.map(({ of, base, unit }) => {
             const value = of(session);
             return typeof value === "string" ? value : withChange(value, !ranks && index === 0 ? null : base, unit);
@@ -52,7 +50,7 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
         if (!cells) rows.set(key, (cells = [(row[block] as string | null) ?? "whole session", series ? seriesLabel(series) : id.replaceAll("_", " "), ...names.map(() => null)]));
         const [figureOf, changed] = [row[value], row[percentChange]];
         const unit = series?.unit ?? (id === "compute_time" ? "seconds" : id === "energy" ? "joules" : "");
-        const interval = Number(row[runs]) > 1 && typeof row[low] === "number" && typeof row[high] === "number" ? `95 %: ${figure(row[low], unit)} to ${figure(row[high], unit)}` : "";
+        const interval = Number(row[runs]) > 1 && typeof row[low] === "number" && typeof row[high] === "number" ? intervalText(row[low], row[high], unit, Number(row[runs])) : "";
         const change = at && typeof changed === "number" ? `${signedPercent(changed)}${row[noise] ? ", within noise" : ""}` : "";
         const words = [change, interval].filter(Boolean).join("; ");
         cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit)}${words && ` (${words})`}` : null;
@@ -60,7 +58,12 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
     return { id: table.id, title: table.title, columns: [{ name: "Of" }, { name: "Measurement" }, ...names.map((name) => ({ name, type: "number" as const }))], rows: [...rows.values()] };
 }
 
-interface MainFigure {
+/** Runs that do not differ have no interval. */
+function intervalText(low: number, high: number, unit: string, runs: number): string {
+    return low === high ? `in all ${runs} runs` : `95 %: ${figure(low, unit)} to ${figure(high, unit)}`;
+}
+
+export interface MainFigure {
     id: string;
     label: string;
     unit: string;
@@ -70,7 +73,7 @@ interface MainFigure {
 }
 
 /** One for each card that a session has, and the wall time if no card is about it. */
-function mainFigures(sessions: Session[]): MainFigure[] {
+export function mainFigures(sessions: Session[]): MainFigure[] {
     const cards = new Map<string, Card>();
     for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(card.id)) cards.set(card.id, card);
     const figures = [...cards.values()].map((card): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => candidate.id === card.id)?.value ?? null }));
@@ -126,17 +129,25 @@ function withChange(value: number | null, base: number | null, unit: string): st
     return `${text} (${signedPercent((value / base - 1) * 100)})`;
 }
 
-function signedPercent(change: number): string {
+export function signedPercent(change: number): string {
     return `${change > 0 ? "+" : change < 0 ? "\u2212" : "±"}${figure(Math.abs(change), "percent")}`;
 }
 
-/** Which colour and dashes are whose. */
-export function sessionKey(sessions: Session[]): HTMLElement {
-    const entries = sessions.map((session, index) => {
-        const { colour, dash } = sessionStyle(index);
+/** Which colour and dashes are whose; those without a colour of their own as one. */
+export function sessionKey(sessions: Session[], styles: LineStyle[], straggler: number): HTMLElement {
+    const labels = sessionLabels(sessions);
+    const entry = ({ colour, dash }: LineStyle, name: string, hint: string): HTMLElement => {
         const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: lineColour(colour), "data-colour": colour, "stroke-width": 2.5, "stroke-dasharray": dash.join(" ") }));
-        return element("li", {}, sample as unknown as Node, element("bdi", {}, sessionName(session, index)), element("span", { class: "hint" }, session.identity?.host ?? ""));
-    });
+        return element("li", {}, sample as unknown as Node, element("bdi", {}, name), element("span", { class: "hint" }, hint));
+    };
+    const hosts = (places: number[]): string => [...new Set(places.map((place) => sessions[place]!.identity?.host ?? ""))].filter(Boolean).join(", ");
+    const faint = sessions.map((_, i) => i).filter((i) => styles[i]!.colour === FAINT);
+    const runs = runsOf(sessions);
+    const own = sessions.map((_, i) => i).filter((i) => styles[i]!.colour !== FAINT);
+    const entries = runs
+        ? runs.map(({ name, sessions: places }) => entry(styles[places[0]!]!, name, [places.length > 1 ? `${places.length} runs` : "one run", hosts(places)].filter(Boolean).join(" on ")))
+        : own.map((i) => entry(styles[i]!, labels[i]!, [sessions[i]!.identity?.host, i === straggler && "straggler", faint.length > 0 && i !== straggler && "chosen"].filter(Boolean).join(", ")));
+    if (faint.length) entries.push(entry(styles[faint[0]!]!, `${faint.length} others`, ""));
     return element("ul", { class: "session-key", "aria-label": "Sessions" }, ...entries);
 }
 
@@ -193,21 +204,29 @@ function rankLabel(session: Session, index: number): string {
     return rank === null || rank === undefined ? sessionName(session, index) : `rank ${rank}`;
 }
 
+interface Straggler {
+    /** Its place; -1: none. */
+    session: number;
+    text: string;
+}
+
 /** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
-export function stragglerText(sessions: Session[], panels: Panel[]): string | null {
-    const ends = sessions.map((session, index) => ({ label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_unix_s ?? NaN) + (session.identity?.wall_s ?? NaN), wall: session.identity?.wall_s ?? NaN }));
+export function stragglerOf(sessions: Session[], panels: Panel[]): Straggler | null {
+    if (!areRanks(sessions)) return null;
+    const ends = sessions.map((session, index) => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_unix_s ?? NaN) + (session.identity?.wall_s ?? NaN), wall: session.identity?.wall_s ?? NaN }));
     const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
     if (known.length < 2 || known.length < sessions.length) return null;
     const last = known.at(-1)!;
     const median = known[Math.floor((known.length - 1) / 2)]!;
     const lag = last.end - median.end;
     const share = lag / median.wall;
-    if (share < 0.02) return `All ended within ${figure(last.end - known[0]!.end, "seconds")}: none ended late. ${busiestText(sessions, panels) ?? ""}`.trim();
-    return `${last.label}${last.host ? ` on ${last.host}` : ""} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.`;
+    if (share >= 0.02) return { session: last.index, text: `${last.label}${last.host ? ` on ${last.host}` : ""} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.` };
+    const busiest = busiestOf(sessions, panels);
+    return { session: busiest?.session ?? -1, text: `All ended within ${figure(last.end - known[0]!.end, "seconds")}: none ended late. ${busiest?.text ?? ""}`.trim() };
 }
 
 /** Ranks that wait for each other end together: the one that the others wait for works the most meanwhile. */
-function busiestText(sessions: Session[], panels: Panel[]): string | null {
+function busiestOf(sessions: Session[], panels: Panel[]): Straggler | null {
     for (const id of ["gpu:percent", "cpu:percent"]) {
         const panel = panels.find((candidate) => candidate.id === id);
         const lines = (panel?.lines ?? []).filter((line) => line.shownAtFirst && line.scope !== "sum");
@@ -216,11 +235,7 @@ function busiestText(sessions: Session[], panels: Panel[]): string | null {
         const [busiest, median] = [means.at(-1)!, means[Math.floor((means.length - 1) / 2)]!];
         if (busiest.mean < median.mean * 1.15) continue;
         const { session, unit } = busiest.line;
-        return `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(median.mean, unit)}: the others may wait for it.`;
+        return { session, text: `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(median.mean, unit)}: the others may wait for it.` };
     }
     return null;
-}
-
-export function areRanks(sessions: Session[]): boolean {
-    return sessions.length > 1 && sessions.filter((session) => typeof session.identity?.rank === "number").length > sessions.length / 2;
 }

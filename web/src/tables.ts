@@ -7,7 +7,7 @@ import { figure } from "./units";
 type Cell = string | number | boolean | null | undefined;
 
 interface TableOptions {
-    /** Adds a button to each row, which calls this with the row's place in the data. */
+    /** Adds a button to each row that pickLabel has words for, which calls this with the row's place in the data. */
     onPick?: (row: number) => void;
     pickLabel?: (row: number) => string;
     /** A bar behind the figures of these columns. */
@@ -15,6 +15,12 @@ interface TableOptions {
     rowsShown?: number;
     /** The heading above says the title already. */
     titleHidden?: boolean;
+    /** Short names of which each is in sight. */
+    unsearched?: boolean;
+    /** The row that the text above is about. */
+    marked?: number;
+    /** In the order that it has, and whole. */
+    fixed?: boolean;
     /** Column and direction (1 or -1) at first. */
     sort?: [number, 1 | -1];
 }
@@ -40,7 +46,8 @@ const isNumeric = (column: TableColumn): boolean => column.type === "number";
 const WIDE = 8;
 
 export function makeTable(table: Table, options: TableOptions = {}): HTMLElement {
-    return new TableView(table.rows.length === 1 && table.columns.length > WIDE && !options.onPick ? turned(table) : table, options).node;
+    const turns = table.rows.length === 1 && table.columns.length > WIDE && !options.onPick;
+    return new TableView(turns ? turned(table) : table, { ...options, fixed: turns }).node;
 }
 
 function turned({ title, columns, rows }: Table): Table {
@@ -63,14 +70,14 @@ class TableView {
     constructor(table: Table, options: TableOptions) {
         this.#table = table;
         this.#options = options;
-        this.#limit = options.rowsShown ?? ROWS_SHOWN;
+        this.#limit = options.fixed ? table.rows.length : (options.rowsShown ?? ROWS_SHOWN);
         this.#sort = options.sort ?? null;
         this.#order = table.rows.map((_, i) => i);
         this.#highest = table.columns.map((_, c) => table.rows.reduce((high, row) => (typeof row[c] === "number" ? Math.max(high, row[c]) : high), 0));
         const head = element("tr", {}, ...table.columns.map((column, i) => this.#head(column, i)));
         const sheet = element("table", {}, element("caption", { class: options.titleHidden ? "hidden-text" : undefined }, table.title), element("thead", {}, head), this.#body);
         const scroller = element("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": table.title }, sheet);
-        this.node = element("div", { class: "table" }, table.rows.length > SEARCH_FROM && this.#searchField(), scroller, this.#more);
+        this.node = element("div", { class: "table" }, table.rows.length > SEARCH_FROM && !options.fixed && !options.unsearched && this.#searchField(), scroller, this.#more);
         this.#arrange();
     }
 
@@ -79,7 +86,7 @@ class TableView {
         const head = element("th", { scope: "col", class: isNumeric(column) && index > 0 ? "number" : undefined });
         const name = columnTitle(column);
         if (name !== column.name) head.title = column.name;
-        const sorts = this.#table.rows.length > 1;
+        const sorts = this.#table.rows.length > 1 && !this.#options.fixed;
         if (sorts) head.append(button(name, () => this.#sortBy(index, isNumeric(column)), { class: "sort" }));
         else head.textContent = name;
         this.#heads.push(head);
@@ -146,13 +153,13 @@ class TableView {
             cell.append(element("span", { class: "text" }, text));
             return cell;
         });
-        return element("tr", {}, ...cells);
+        return element("tr", { class: index === this.#options.marked ? "marked" : undefined }, ...cells);
     }
 
     /** Names of any length and script: whole in the title, isolated from the text around. */
     #first(index: number, text: string): Node {
         const { onPick, pickLabel } = this.#options;
-        if (!onPick) return element("bdi", { title: text.length > 60 ? text : undefined }, text);
+        if (!onPick || pickLabel?.(index) === "") return element("bdi", { title: text.length > 60 ? text : undefined }, text);
         return button(text, () => onPick(index), { class: "pick", title: pickLabel?.(index) ?? text });
     }
 }

@@ -4,7 +4,7 @@ import type { Columns } from "./columns";
 import { element } from "./dom";
 import type { HeatRow } from "./heat";
 import { histogram } from "./histogram";
-import type { Bars, Lane, Row } from "./lane";
+import { type Bars, type Lane, type Row, withoutMode } from "./lane";
 import { ascending } from "./order";
 import type { Panel } from "./panels";
 import type { Training } from "./report";
@@ -21,7 +21,7 @@ export function stepBars(steps: Steps, columns: Columns, shift: number): Bars {
     const nodes = columns.values(steps.node);
     const lanes = new Map<string, { label: string; indices: number[] }>();
     for (const index of ascending(starts)) {
-        const phase = steps.phases?.[phases[index]!] ?? "steps";
+        const phase = withoutMode(steps.phases?.[phases[index]!] ?? "steps");
         const node = steps.nodes?.[nodes[index]!];
         const label = (steps.nodes?.length ?? 0) > 1 && node ? `${node} ${phase}` : phase;
         const lane = lanes.get(label);
@@ -36,7 +36,7 @@ export function stepBars(steps: Steps, columns: Columns, shift: number): Bars {
     return {
         lanes: [...lanes.values()].map((lane): Lane => ({ label: lane.label, rows: [row(lane.indices)] })),
         kind: (index) => phases[index] ?? 0,
-        name: (index) => `${steps.phases?.[phases[index]!] ?? "step"} ${numbers[index] ?? index}`,
+        name: (index) => `${withoutMode(steps.phases?.[phases[index]!] ?? "step")} ${numbers[index] ?? index}`,
         range: (index) => ({ start: starts[index]! + shift, stop: (stops[index] ?? starts[index]!) + shift, open: !(stops[index]! === stops[index]!) }),
     };
 }
@@ -46,6 +46,7 @@ export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number
         const phase = phases[index]!;
         return { start: phase.start + shift, stop: phase.stop === null ? end : phase.stop + shift, open: phase.stop === null };
     };
+    const names = [...new Set(phases.map(({ name }) => name))];
     const order = phases.map((_, i) => i).sort((a, b) => phases[a]!.start - phases[b]!.start);
     // Phases follow each other; those that overlap get a row each.
     const rows: number[][] = [];
@@ -56,8 +57,9 @@ export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number
     }
     return {
         lanes: [{ label: "phases", rows: rows.map((row) => ({ starts: Float64Array.from(row, (i) => range(i).start), stops: Float64Array.from(row, (i) => range(i).stop), indices: Uint32Array.from(row) })) }],
-        name: (index) => phases[index]!.name,
-        kind: (index) => index,
+        name: (index) => withoutMode(phases[index]!.name),
+        // What comes again has the colour that it had.
+        kind: (index) => names.indexOf(phases[index]!.name),
         range,
     };
 }
@@ -95,7 +97,7 @@ export function stepFigures(steps: Steps, columns: Columns): HTMLElement | null 
         else byPhase.set(phase, [duration]);
     }
     // One step has no distribution.
-    const figures = [...byPhase].filter(([, durations]) => durations.length > 1).map(([phase, durations]) => histogram(`Duration of steps: ${phase}`, Float64Array.from(durations), "seconds"));
+    const figures = [...byPhase].filter(([, durations]) => durations.length > 1).map(([phase, durations]) => histogram(`Duration of steps: ${withoutMode(phase)}`, Float64Array.from(durations), "seconds"));
     return figures.length ? element("div", { class: "histograms" }, ...figures) : null;
 }
 

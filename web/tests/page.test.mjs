@@ -28,7 +28,7 @@ async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
 
 test("holds its style and script, and asks for nothing", () => {
     const text = readFileSync(TEMPLATE, "utf8");
-    assert.ok(text.length < 96_000, `${text.length} bytes`);
+    assert.ok(text.length < 108_000, `${text.length} bytes`);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
     assert.doesNotMatch(text, /unsafe-|(src|href)=["']?https?:|@import|url\(/);
     for (const marker of ["<!--gput-title-->", "<!--gput-data-->"]) assert.equal(text.split(marker).length, 2, marker);
@@ -266,6 +266,95 @@ test("shows and hides curves", async () => {
     await close(page);
 });
 
+test("keeps what is hidden behind a button, and in sight what was shown by hand", async () => {
+    const page = await browser.open(files.singleRun);
+    const chart = page.locator('[data-panel="ram:bytes"]');
+    const more = chart.locator(".legend-more");
+    assert.deepEqual([await more.textContent(), await more.getAttribute("aria-expanded")], ["+2 more", "false"]);
+    const entries = () => chart.locator(".legend-entry:visible").evaluateAll((nodes) => nodes.map((node) => node.dataset.line));
+    const first = await entries();
+    await more.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await more.getAttribute("aria-expanded"), "true");
+    const [hidden] = (await entries()).filter((id) => !first.includes(id));
+    await chart.locator(`[data-line="${hidden}"]`).click();
+    await more.click();
+    assert.deepEqual(await entries(), [...first, hidden]);
+    assert.equal(await more.textContent(), "+1 more");
+    await close(page);
+});
+
+test("shows the straggler of many ranks and the chosen one, and the others as a background", async () => {
+    const page = await browser.open(files.ranks);
+    const chart = page.locator('[data-panel="cpu:percent"]');
+    const legend = () => chart.locator(".legend-entry:visible").evaluateAll((nodes) => nodes.map((node) => [node.querySelector(".name").textContent, node.querySelector("line").dataset.colour, node.getAttribute("aria-pressed")]));
+    assert.deepEqual(await legend(), [["rank 0", "0", "true"], ["rank 7", "1", "true"], ["10 others", "-1", "true"]]);
+    assert.deepEqual(await page.$$eval(".session-key li bdi", (names) => names.map((name) => name.textContent)), ["rank 0", "rank 7", "10 others"]);
+    assert.match(await page.textContent("tr.marked"), /^rank 7/);
+    await chart.getByText("10 others").click();
+    const [cpu] = (await ask(page, "charts")).filter(({ id }) => id === "cpu:percent");
+    assert.deepEqual(cpu.lines.filter((line) => line.shown).map((line) => line.label), ["rank 0", "rank 7"]);
+    await close(page);
+});
+
+test("names the one of many curves that is under the pointer", async () => {
+    const page = await browser.open(files.ranks);
+    const id = "ram:bytes";
+    const box = await chartBox(page, id);
+    const { lines } = (await ask(page, "charts")).find((chart) => chart.id === id);
+    const line = lines.find((one) => one.label === "rank 11");
+    const point = await ask(page, "pixelOf", id, line.highestAt, line.max);
+    await page.mouse.move(box.x + point.x, box.y + point.y);
+    await settle(page);
+    assert.match(await page.textContent(`[data-panel="${id}"] .pointed`), /^rank 11 [\d.]+.GB$/);
+    await close(page);
+});
+
+test("compares means of runs, and says what the spread of the runs explains", async () => {
+    const { report, encoder } = samples.ranks(9);
+    const [walls, rams] = [[[10, 10.2, 9.8, 10.1, 9.9], [12, 12.3, 11.8, 12.1]], [[5e8, 6e8, 4e8, 5.5e8, 4.5e8], [5.2e8, 4.4e8, 6.1e8, 5e8]]];
+    report.sessions.forEach((session, i) => {
+        const [group, run] = i < 5 ? [0, i] : [1, i - 5];
+        const card = (id, label, unit, value) => ({ id, label, unit, value, state: "exact" });
+        Object.assign(session, { name: ["old", "new"][group], identity: { wall_s: 1 }, cards: [card("wall", "Wall time", "seconds", walls[group][run]), card("ram", "RAM peak", "bytes", rams[group][run]), card("n", "Cores", "cores", 2)] });
+    });
+    const page = await browser.open(browser.write("welch", { report, encoder }));
+    assert.equal(await page.textContent("h1"), "old, new");
+    const rows = await page.$$eval(".compare .table tbody tr", (found) => found.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
+    // 2.7764 x 0.1581 / sqrt(5) = 0.196, and 3.1824 x 0.2082 / sqrt(4) = 0.331.
+    assert.deepEqual(rows[0].slice(0, 3), ["Wall time", "10 s ± 1.96 %", "12.1 s ± 2.75 %"]);
+    assert.match(rows[0][3], /^\+20\.5 % ± 3\.\d+ %$/);
+    assert.match(rows[1][3], /^not distinguishable \(\+3\.5 % ± 2\d(\.\d)? %\)$/);
+    assert.deepEqual(rows[2].slice(1), ["2 cores in all runs", "2 cores in all runs", "the same"]);
+    assert.deepEqual((await page.$$eval('[data-panel="cpu:percent"] .legend-entry:not([hidden]) .name', (names) => names.map((name) => name.textContent))), ["old, 5 runs", "new, 4 runs"]);
+    await close(page);
+});
+
+test("calls threads of a trace as the trace does, and sums up events of one name", async () => {
+    const made = samples.overlapping(6);
+    const { calls } = made.report.sessions[0];
+    calls.threads = [{ process: 0, thread: 1, name: "stream 7" }];
+    const page = await browser.open(browser.write("threads", made), { fragment: "#sel=calls:2" });
+    assert.equal((await ask(page, "lanes"))[0].rows[0].label, "tasks, stream 7");
+    assert.match(await page.textContent(".details"), /In.*tasks, stream 7.*All events of this name/s);
+    assert.match(await page.textContent(".details tbody tr"), /^636.ms/);
+    await close(page);
+});
+
+test("puts the few steps that took far longer into one bar", async () => {
+    const { report, encoder } = samples.training();
+    const [session] = report.sessions;
+    const durations = Array.from({ length: 100 }, (_, i) => (i % 25 === 24 ? 9 : 0.2 + (i % 10) / 100));
+    const column = (values) => encoder.delta(Float64Array.from(values), 1e-6);
+    session.training.steps = { number: column(durations.keys()), start: column(durations.map((_, i) => i * 10)), stop: column(durations.map((one, i) => i * 10 + one)), phase: column(durations.map(() => 0)), phases: ["train"] };
+    const page = await browser.open(browser.write("outliers", { report, encoder }));
+    assert.equal(await page.locator(".bin.longer").count(), 1);
+    assert.match(await page.textContent(".histogram svg"), /4 longer,up to 9.s/);
+    const counts = await page.$$eval(".histogram table tbody td", (cells) => cells.map((cell) => Number(cell.textContent)));
+    assert.deepEqual([counts.at(-1), counts.reduce((sum, count) => sum + count, 0)], [4, 100]);
+    await close(page);
+});
+
 test("draws bars of code blocks, shows their statistics and zooms to one that is clicked", async () => {
     const page = await browser.open(files.singleRun);
     const lanes = Object.fromEntries((await ask(page, "lanes")).map((entry) => [entry.id, entry]));
@@ -405,7 +494,7 @@ test("sorts tables, and says by what", async () => {
 test("lays several sessions over each other and compares them", async () => {
     const page = await browser.open(files.twoRuns);
     const [chart] = await ask(page, "charts");
-    assert.deepEqual(chart.lines.filter((line) => line.shown).map((line) => line.label), ["before · Combined", "after · Combined"]);
+    assert.deepEqual(chart.lines.filter((line) => line.shown).map((line) => line.label), ["before", "after"]);
     const after = await page.textContent(".compare tbody tr:nth-child(2)");
     assert.match(after, /^after.*1.min 16.s \(−15\.6.%\)/);
     assert.match(await page.textContent(".compare"), /95 % confidence.*−23\.1 to −18\.4/);
@@ -531,6 +620,7 @@ test("prints all charts, without what only a screen can do", async () => {
 
 test("prints the whole legend of many sessions", async () => {
     const page = await browser.open(files.ranks, { width: 320 });
+    for (const more of await page.$$(".legend-more")) await more.click();
     const isWhole = () => page.$$eval(".legend", (legends) => legends.every((legend) => legend.scrollHeight <= legend.clientHeight));
     assert.equal(await isWhole(), false);
     await page.emulateMedia({ media: "print" });

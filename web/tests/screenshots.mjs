@@ -1,4 +1,4 @@
-// Pictures of reports for docs/screenshots, one for each kind of session: screenshots.mjs BUILD FOLDER
+// Pictures of reports for docs/screenshots, one for each kind of session: screenshots.mjs BUILD FOLDER [NAME…]
 // The sessions are recorded now, by the command in the build folder: recorded.mjs.
 
 import { spawnSync } from "node:child_process";
@@ -8,10 +8,19 @@ import { join } from "node:path";
 import { Browser, settle } from "./browser.mjs";
 import { Recorder } from "./recorded.mjs";
 
-const [build, folder] = process.argv.slice(2);
+const [build, folder, ...names] = process.argv.slice(2);
 const SIZE = { width: 1360, height: 940 };
 
-const toCharts = (page) => page.locator(".over-time").evaluate((node) => node.scrollIntoView());
+/** Most of a step of the loop, with a kernel chosen. */
+async function toStep(page) {
+    await page.evaluate(() => (location.hash = "t=0.0161_0.0190"));
+    await settle(page);
+    const at = await page.evaluate(() => {
+        const { nameOf, pointOf } = window.gputReport;
+        return Array.from({ length: 5000 }, (_, i) => i).find((i) => nameOf("calls", i)?.startsWith("wgrad_alg0") && pointOf("calls", i)?.x > 700);
+    });
+    await page.evaluate((index) => (location.hash += `&sel=calls:${index}`), at);
+}
 
 /** The blocks of all threads, with the cursor on a moment. */
 async function toBlocks(page) {
@@ -24,20 +33,21 @@ mkdirSync(folder, { recursive: true });
 const sessions = mkdtempSync(join(tmpdir(), "gput-pictures-"));
 const browser = await Browser.start();
 const recorder = new Recorder(build, sessions);
-const run = await recorder.run();
 
 /** `act` brings the page into the state that is shown. */
 const PICTURES = [
-    { name: "run", file: run },
-    { name: "code-block", file: await recorder.codeBlocks(), dark: true, act: toBlocks },
-    { name: "comparison", file: await recorder.comparison() },
-    { name: "ranks", file: await recorder.ranks(), act: toCharts },
-    { name: "trace", file: await recorder.trace(browser, run), act: toCharts },
-    { name: "gpu", file: await recorder.gpu(), dark: true },
+    { name: "run", file: () => recorder.run() },
+    { name: "code-block", file: () => recorder.codeBlocks(), dark: true, act: toBlocks },
+    { name: "comparison", file: () => recorder.comparison() },
+    { name: "ranks", file: () => recorder.ranks() },
+    { name: "trace", file: () => recorder.trace(), act: toStep },
+    { name: "training", file: () => recorder.training(), height: 1490 },
+    { name: "power", file: () => recorder.power() },
+    { name: "gpu", file: () => recorder.gpu(), dark: true },
 ];
 
-for (const { name, file, dark, act } of PICTURES) {
-    const page = await browser.open(file, { ...SIZE, dark });
+for (const { name, file, dark, act, height = SIZE.height } of PICTURES.filter(({ name }) => !names.length || names.includes(name))) {
+    const page = await browser.open(await file(), { ...SIZE, height, dark });
     await act?.(page);
     await page.waitForTimeout(300);
     await settle(page);
