@@ -48,13 +48,15 @@ static int distance(const char *left, size_t n_left, const char *right, size_t n
     return rows[n_left][n_right];
 }
 
-/* What is more than a third wrong was hardly meant. */
+/* What is more than a third wrong was hardly meant, but for the beginning of a word. */
 static bool is_near(
     const char *word, size_t length, const char *candidate, size_t n_candidate, int *far)
 {
     if (length > MAX_LENGTH || n_candidate > MAX_LENGTH)
         return false;
     *far = distance(word, length, candidate, n_candidate);
+    if (length >= 3 && length < n_candidate && strncmp(word, candidate, length) == 0)
+        return true;
     return *far <= (int)(length > n_candidate ? length : n_candidate) / 3;
 }
 

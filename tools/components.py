@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -34,8 +35,13 @@ def main():
     ours = {"type": "application", "name": "gpu-tracker", "version": version, "licenses": [{"license": {"id": "MIT"}}]}
     document = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": {"component": ours},
                 "components": [*map(component, packages), table_of_carbon_intensities()]}
-    with open(pathlib.Path(os.environ["MESON_DIST_ROOT"], "components.cdx.json") if is_dist else 1, "w") as file:
-        print(json.dumps(document), file=file)
+    text = json.dumps(document)
+    if not is_dist:
+        print(text)
+        return
+    root = pathlib.Path(os.environ["MESON_DIST_ROOT"])
+    (root / "components.cdx.json").write_text(text + "\n")
+    shutil.copystat(root / "meson.build", root / "components.cdx.json")  # not of this moment and this umask: archives are the same bytes
 
 
 main()

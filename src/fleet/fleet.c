@@ -2,12 +2,24 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Why a file that was named alone has no results. */
+static bool is_reason(const struct gput_fleet *fleet, const char *path)
+{
+    return fleet->n_findings == 1 && fleet->findings[0].text &&
+           strncmp(fleet->findings[0].text, path, strlen(path)) == 0 &&
+           fleet->findings[0].text[strlen(path)] == ' ';
+}
 
 static int make(
     struct gput_fleet *fleet, const char *const *paths, size_t count, struct gput_error *error)
 {
     for (size_t i = 0; i < count; i++)
         TRY(fleet_read(fleet, paths[i], error));
+    if (!fleet->failed && fleet->n_ranks == 0 && count == 1 && is_reason(fleet, paths[0]))
+        return error_set(error, GPUT_ERROR_INVALID, "%s",
+            fleet->findings[0].evidence ? fleet->findings[0].evidence : fleet->findings[0].text);
     if (!fleet->failed && fleet->n_ranks == 0)
         return error_set(error, GPUT_ERROR_INVALID,
             "There are no results of sessions in %.400s%s. Name reports in JSON (-o x.json), "

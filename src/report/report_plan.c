@@ -102,6 +102,26 @@ static int leave_out(struct report_plan *plan, const char *path, size_t folder,
     return GPUT_OK;
 }
 
+static bool is_empty(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+}
+
+/* By its name alone, an empty file in a folder may be a session or marks. */
+static bool is_named_as_session(const char *path)
+{
+    return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite");
+}
+
+static int leave_out_empty(
+    struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
+{
+    struct gput_error reason;
+    error_set(&reason, GPUT_ERROR_FORMAT, "it is empty.");
+    return leave_out(plan, path, folder, &reason, error);
+}
+
 /* Something in a folder; what is of no kind is not of the session. */
 static int add_entry(struct report_plan *plan, const struct gput_html_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
@@ -111,6 +131,8 @@ static int add_entry(struct report_plan *plan, const struct gput_html_report_ses
     struct stat info;
     if (stat(path, &info) != 0 || (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
         return GPUT_OK;
+    if (is_empty(path))
+        return is_named_as_session(path) ? leave_out_empty(plan, path, folder, error) : GPUT_OK;
     int code = report_loader_of(path, &loader, &reason);
     if (code == GPUT_OK)
         return add_path(plan, given, path, folder, loader, error);
@@ -157,7 +179,7 @@ static int add_sessions_in(struct report_plan *plan, const struct gput_html_repo
 }
 
 static int add_given(struct report_plan *plan, const struct gput_html_report_session *session,
-    struct gput_error *error)
+    bool is_only, struct gput_error *error)
 {
     const struct report_loader *loader;
     struct gput_error reason;
@@ -165,6 +187,9 @@ static int add_given(struct report_plan *plan, const struct gput_html_report_ses
     TRY(sized_read(&given, sizeof given, session, error));
     if (!given.path)
         return add_session(plan, &given, NULL, NULL) ? GPUT_OK : error_memory(error);
+    if (is_empty(given.path))
+        return is_only ? error_set(error, GPUT_ERROR_FORMAT, "%s is empty.", given.path)
+                       : leave_out_empty(plan, given.path, 0, error);
     int code = report_loader_of(given.path, &loader, &reason);
     if (code == GPUT_OK)
         return add_path(plan, &given, given.path, 0, loader, error);
@@ -287,7 +312,10 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
         return error_set(
             error, GPUT_ERROR_INVALID, "There is nothing to report on: name a session.");
     for (size_t i = 0; i < options->session_count; i++)
-        TRY(add_given(plan, options->sessions[i], error));
+        TRY(add_given(plan, options->sessions[i], options->session_count == 1, error));
+    if (plan->count == 0)
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
     TRY(join_parts(plan, error));
     return join_marks(plan, options, error);
 }

@@ -394,11 +394,12 @@ static int write_merged(
         .start_us = timeline->first_ns / 1000,
         .end_us = timeline->last_ns / 1000};
     if (timeline->slices + timeline->counters + timeline->others == 0)
-        return error_set(error, GPUT_ERROR_NOT_FOUND,
-            timeline->left_out > 0
-                ? "There is nothing to merge: all %" PRIu64 " events are outside of the selection"
-                : "There is nothing to merge: no events were found (%" PRIu64 ")",
-            timeline->left_out);
+        return timeline->left_out > 0 ? error_set(error, GPUT_ERROR_NOT_FOUND,
+                                            "There is nothing to merge: all %" PRIu64
+                                            " events are outside of the selection",
+                                            timeline->left_out)
+                                      : error_set(error, GPUT_ERROR_NOT_FOUND,
+                                            "There is nothing to merge: no events were found");
     output_name(merge, made.path, sizeof made.path);
     TRY(check_output(merge, made.path, error));
     TRY(timeline_write_json(&merge->timeline, made.path, error));

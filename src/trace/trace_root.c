@@ -292,7 +292,7 @@ int trace_root_read(const char *path, struct trace_root *root, struct gput_error
         return access(path, F_OK) == 0
                    ? error_set(error, GPUT_ERROR_FORMAT,
                          "%s is a file, not a folder with \"system\" or \"framework\" in it", path)
-                   : error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s", path);
+                   : error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s.", path);
     snprintf(inner, sizeof inner, "%s%s", path, holds_traces(path) ? "" : "/profiler-output");
     if (!holds_traces(inner))
         return error_set(error, GPUT_ERROR_FORMAT,

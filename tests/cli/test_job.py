@@ -247,6 +247,10 @@ class Job(unittest.TestCase):
     def test_nothing_to_read(self):
         self.assertIn("There are no results of sessions in .", self.run_command(".", status=1).stderr)
         self.assertIn("No such file or directory", self.run_command("nowhere", status=1).stderr)
+        (self.folder / "none.csv").touch()
+        self.assertEqual(self.run_command("none.csv", status=1).stderr, "gpu-tracker: none.csv is empty: its tracker was ended before it could write\n")
+        (self.folder / "other.csv").write_text("a,b\n1,2\n")
+        self.assertIn("Tracking file other.csv is invalid", self.run_command("other.csv", status=1).stderr)
 
     # ---- real ranks ----
 

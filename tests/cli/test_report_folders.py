@@ -52,6 +52,32 @@ class Folders(ReportTest):
         sessions = Report(self.folder / "report.html").sessions
         self.assertEqual(sorted(session["kind"] for session in sessions), ["results", "tracking"])
 
+    def test_empty_files_are_named_and_left_out(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        for name in "m.csv", "begun.sqlite", "lock", "notes.txt":
+            (folder / name).touch()
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = [f"gpu-tracker: warning: job/{name} is left out: it is empty." for name in ("begun.sqlite", "m.csv")]
+        self.assertEqual(done.stderr.splitlines(), said)
+        (session,) = Report(self.folder / "report.html").sessions
+        self.assertNotIn("calls", session)
+        done = self.run_report("job/m.csv", "job/t.csv", "-o", "two.html")
+        self.assertEqual((done.returncode, done.stderr.splitlines()), (0, said[1:]))
+        self.assertEqual([session["file"] for session in Report(self.folder / "two.html").sessions], ["job/t.csv"])
+
+    def test_empty_files_alone_are_no_report(self):
+        for name in "a.csv", "b.sqlite":
+            (self.folder / name).touch()
+        done = self.run_report("a.csv", "-o", "x.html")
+        self.assertEqual((done.returncode, done.stderr), (1, "gpu-tracker: a.csv is empty.\n"))
+        done = self.run_report("a.csv", "b.sqlite", "-o", "x.html")
+        self.assertEqual(done.returncode, 1)
+        self.assertTrue(done.stderr.endswith("gpu-tracker: There is nothing to report on: all files are empty.\n"), done.stderr)
+        self.assertFalse((self.folder / "x.html").exists())
+
     def test_a_folder_without_sessions_is_none(self):
         (self.folder / "empty").mkdir()
         (self.folder / "empty" / "notes.txt").write_text("nothing")

@@ -40,8 +40,11 @@ static int read_folder(struct energy_record *record, struct gput_error *error)
 {
     bool has_power, has_sqlite, has_wattmeter;
     struct stat status;
-    if (stat(record->folder, &status) != 0 || !S_ISDIR(status.st_mode))
+    if (stat(record->folder, &status) != 0)
         return error_set(error, GPUT_ERROR_NOT_FOUND, "There is no folder %s.", record->folder);
+    if (!S_ISDIR(status.st_mode))
+        return error_set(error, GPUT_ERROR_NOT_FOUND,
+            "%s is a file: name the folder of a recording of power.", record->folder);
     TRY(energy_recording_read_power(record, &has_power, error));
     TRY(energy_recording_read_sqlite(record, &has_sqlite, error));
     TRY(energy_recording_read_wattmeter(record, &has_wattmeter, error));
