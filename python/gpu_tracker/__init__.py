@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from ._usage import load_resource_usage as load_resource_usage
     from ._reports import Picture as Picture, Report as Report, plot as plot, report as report
+    from ._push import Pushed as Pushed, push as push
     from .recorded import (
         job as job,
         read_calls as read_calls,
@@ -48,6 +49,7 @@ __all__ = [
     "CodeBlockResults",
     "ComparisonResults",
     "Picture",
+    "Pushed",
     "Report",
     "SubTracker",
     "SubTrackingAnalyzer",
@@ -60,6 +62,7 @@ __all__ = [
     "load_ipython_extension",
     "load_resource_usage",
     "plot",
+    "push",
     "read_calls",
     "read_marks",
     "read_samples",
@@ -73,6 +76,7 @@ _WHERE = {
     "CodeBlockResults": "_results",
     "ComparisonResults": "_results",
     "Picture": "_reports",
+    "Pushed": "_push",
     "Report": "_reports",
     "SubTrackingAnalyzer": "_analysis",
     "SubTrackingResults": "_results",
@@ -81,6 +85,7 @@ _WHERE = {
     "job": "recorded",
     "load_resource_usage": "_usage",
     "plot": "_reports",
+    "push": "_push",
     "read_calls": "recorded",
     "read_marks": "recorded",
     "read_samples": "recorded",

@@ -218,7 +218,8 @@ static int fill(PyObject *module)
         return -1;
     if (native_add_table(module) < 0 || native_add_energy(module) < 0)
         return -1;
-    if (native_add_timeline(module) < 0 || native_add_plot(module) < 0)
+    if (native_add_timeline(module) < 0 || native_add_plot(module) < 0 ||
+        native_add_push(module) < 0)
         return -1;
 #ifdef WITH_TRAINING
     if (native_add_profile(module) < 0)

@@ -138,6 +138,7 @@ int native_add_analysis(PyObject *module);
 int native_add_energy(PyObject *module);
 int native_add_table(PyObject *module);
 int native_add_plot(PyObject *module);
+int native_add_push(PyObject *module);
 int native_add_timeline(PyObject *module);
 int native_add_profile(PyObject *module); /* not in a build with -Dtraining=false */
 

@@ -215,7 +215,7 @@ static const struct results_column gpus[] = {
     GPU_ALONE(now.combined_ram_bytes, "bytes", "RAM that main and its descendants hold (last sample)"),
     GPU_ALONE(now.utilization_percent, "percent", "use of the GPU by any process (last sample)"),
     GPU_ALONE(now.power_watts, "watts", "power (last sample)"),
-    GPU_ALONE(now.joules, "joules", "energy since the start"),
+    GPU_AT("energy_joules", NUMBER, now.joules, "joules", "energy since the start"),
     GPU(missing, NULL, "figures that are missing, and why"),
 };
 

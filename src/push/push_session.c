@@ -204,6 +204,12 @@ static double cell(const struct gput_table *table, size_t row, const char *name)
     return table_cells_number(table, row, table_cells_find(table, name));
 }
 
+/* A counter that went back would be taken for a new start. */
+static double highest(double before, double now)
+{
+    return isnan(now) ? NAN : fmax(before, now);
+}
+
 static struct gput_gpu *find_gpu(struct gput_results *results, const char *uuid)
 {
     for (uint32_t i = 0; i < results->n_gpus; i++) {
@@ -244,6 +250,10 @@ static int take_gpu(struct replay *replay, const struct gput_table *table, size_
     gpu->now.combined_ram_bytes = cell(table, row, "combined_ram") / factor;
     gpu->now.utilization_percent = cell(table, row, "utilization_percent");
     gpu->now.power_watts = cell(table, row, "power_watts");
+    gpu->now.joules = highest(gpu->now.joules, cell(table, row, "energy_joules"));
+    struct gput_gpu *end = find_gpu(&replay->end, uuid);
+    if (end)
+        end->now.joules = highest(gpu->now.joules, end->now.joules);
     return GPUT_OK;
 }
 
@@ -294,7 +304,7 @@ static void forget(struct replay *replay)
     for (uint32_t i = 0; i < replay->results.n_gpus; i++)
         replay->results.gpus[i].now.ram_bytes = replay->results.gpus[i].now.combined_ram_bytes =
             replay->results.gpus[i].now.utilization_percent =
-                replay->results.gpus[i].now.power_watts = NAN;
+                replay->results.gpus[i].now.power_watts = replay->results.gpus[i].now.joules = NAN;
 }
 
 /* Several rows of one moment, one a GPU, are one sample: it is complete when the next begins. */

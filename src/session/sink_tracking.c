@@ -37,7 +37,7 @@ struct tracking_sink {
     bool has_identity;
 };
 
-#define GPU_COLUMNS 10
+#define GPU_COLUMNS 11
 /* Joules since the start of the session, so that those of any interval are a difference. */
 #define ENERGY_COLUMNS (1 + GPUT_ENERGY_FIGURE_COUNT)
 
@@ -75,6 +75,7 @@ static const struct tracking_column gpu_columns[GPU_COLUMNS] = {
     {"main_sm_percent", TRACKING_REAL},
     {"descendants_sm_percent", TRACKING_REAL},
     {"power_watts", TRACKING_REAL},
+    {"energy_joules", TRACKING_REAL},
 };
 
 /* Once, if there are GPUs and the format has tables. */
@@ -100,8 +101,9 @@ static int write_gpu(
         output->file, output->gpu_table, values, item->taken_ns, error);
 }
 
+/* `joules`: since the start. */
 static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const char *uuid,
-    const struct gpu_device_sample *device)
+    const struct gpu_device_sample *device, double joules)
 {
     double factor = gput_ram_unit_factor(sink->settings->options.gpu_ram_unit);
     struct tracking_row_item item = {.kind = GPU_ROW,
@@ -110,7 +112,7 @@ static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const ch
             device->ram_used_bytes * factor, device->utilization_percent,
             device->main_ram_bytes * factor, device->descendants_ram_bytes * factor,
             device->combined_ram_bytes * factor, device->main_sm_percent,
-            device->descendants_sm_percent, device->power_watts}};
+            device->descendants_sm_percent, device->power_watts, joules}};
     memcpy(item.gpu.uuid, uuid, sizeof item.gpu.uuid);
     sink_put(sink, &item);
 }
@@ -120,7 +122,8 @@ static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
     size_t count;
     const struct gpu_device *devices = gpu_set_devices(snapshot->gpus, &count);
     for (size_t i = 0; i < snapshot->gpu.n_devices && i < count; i++)
-        put_gpu(sink, snapshot, devices[i].uuid, &snapshot->gpu.devices[i]);
+        put_gpu(sink, snapshot, devices[i].uuid, &snapshot->gpu.devices[i],
+            devices[i].mig ? NAN : energy_meter_gpu_joules(snapshot->energy, i));
 }
 
 /* ---- totals since the start: energy, and bytes read and written ---- */

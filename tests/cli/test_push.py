@@ -284,7 +284,7 @@ class Ended(PushTest):
 
     def test_gpus_and_bytes_of_databases(self):
         (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
-        folder, _ = self.session(GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
+        folder, results = self.session(GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
         server = self.receive()
         self.push(folder, "--remote-write", server.url())
         found = {}
@@ -292,12 +292,19 @@ class Ended(PushTest):
             for labels, samples in read_remote_write(body).items():
                 found.setdefault((dict(labels)["__name__"], dict(labels).get("uuid")), []).extend(samples)
         with sqlite3.connect(folder / "a.sqlite") as database:
-            for column, name, factor in ("power_watts", "gputracker_gpu_power_watts", 1), ("utilization_percent", "gputracker_gpu_utilization_ratio", 0.01):
+            for column, name, factor in ("power_watts", "gputracker_gpu_power_watts", 1), ("utilization_percent", "gputracker_gpu_utilization_ratio", 0.01), (
+                    "energy_joules", "gputracker_gpu_energy_joules_total", 1):
                 for gpu in "GPU-aaaa", "GPU-bbbb":
                     rows = [row[0] * factor for row in database.execute(f"SELECT {column} FROM gpu_data WHERE uuid = ? ORDER BY timestamp", (gpu,)) if row[0] is not None]
                     self.assertGreater(len(rows), 1)
                     for wanted, (value, _) in zip(rows, found[name, gpu], strict=False):
                         self.assertAlmostEqual(value, wanted)
+            joules = {gpu["uuid"]: gpu["energy_joules"] for gpu in results["gpus"]}
+            for gpu in "GPU-aaaa", "GPU-bbbb":
+                counted = [value for value, _ in found["gputracker_gpu_energy_joules_total", gpu]]
+                self.assertEqual(counted, sorted(counted))
+                self.assertAlmostEqual(counted[-1], max(counted[-2], joules[gpu]))
+                self.assertGreater(counted[-2], 0)
             count = database.execute("SELECT count(read_bytes) FROM io_data").fetchone()[0]
         self.assertIn(len(found["gputracker_combined_read_bytes_total", None]), (count, count + 1))
         # What does not change goes with the samples alone: a second one at an earlier time would be refused.

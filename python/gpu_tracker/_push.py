@@ -1,0 +1,72 @@
+"""Sessions that have ended, sent to stores of metrics."""
+
+from __future__ import annotations
+
+from . import _native
+from ._messages import log_warnings
+from .table import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from os import PathLike
+
+    _Path = str | PathLike[str]
+
+
+class Pushed:
+    """What became of sessions: `sessions` were found, `failed` of them not sent, or not to their end. Moments of time whose metrics
+    a receiver took (`sent`), did not take (`lost`), and figures of those that were sent that it refused (`refused`)."""
+
+    def __init__(self) -> None:
+        self.sessions = self.failed = self.sent = self.lost = self.refused = 0
+
+    def __repr__(self) -> str:
+        return f"Pushed({', '.join(f'{name}={value}' for name, value in vars(self).items())})"
+
+
+def push(
+    *sessions: _Path,
+    otlp: str | None = None,
+    remote_write: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    interval: float = 0,
+) -> Pushed:
+    """Sends sessions that have ended to a receiver of metrics, with the times of their samples, as `gpu-tracker push` does.
+
+    sessions: tracking files, reports in JSON, what killed sessions left, or folders of these.
+    otlp: the address of an OpenTelemetry receiver ("http://collector:4318"), remote_write: of Prometheus or another store
+    ("http://prometheus:9090"); one of them at least.
+    labels: of all metrics.
+    interval: at least so many seconds between two samples; 0: all are sent.
+
+    A session that cannot be sent is a warning, and the others are sent. Raises OSError or ValueError where none could be, and
+    FileNotFoundError and ValueError for what is no session.
+    """
+    text = ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None
+    tables, warnings = _native.report_files(list(sessions))
+    pushed = Pushed()
+    problem: Exception | None = None
+    for _, path, kind, results, *_ in Table(tables["sessions"]).rows():
+        if kind not in ("tracking", "results"):
+            warnings.append(f"{path} is left out: it has no metrics of a session.")
+            continue
+        files = (path, results) if kind == "tracking" else (None, path)
+        counts: list[tuple[int, int, int]] = []
+        pushed.sessions += 1
+        try:
+            warnings += _native.push_session(*files, counts, otlp=otlp, remote_write=remote_write, labels=text, interval=interval)
+        except (OSError, ValueError) as error:
+            problem = problem or error
+            pushed.failed += 1
+            warnings.append(f"{path} was not sent: {error}")
+        for sent, lost, refused in counts:
+            pushed.sent += sent
+            pushed.lost += lost
+            pushed.refused += refused
+    log_warnings(warnings)
+    if problem and pushed.failed == pushed.sessions:
+        raise problem
+    if not pushed.sessions:
+        raise ValueError("There is no session with metrics in what was named.")
+    return pushed
