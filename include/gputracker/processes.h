@@ -33,7 +33,7 @@ enum gput_process_peak {
     GPUT_PROCESS_PEAK_UNKNOWN, /**< it was never polled */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
     /** The kernel's (VmHWM), as last read before its end; or of its exit record, but since its last
-     * execve() alone: before that it may have had more. */
+     * execve() alone, or since a program reset it: before that it may have had more. */
     GPUT_PROCESS_PEAK_KEPT,
     GPUT_PROCESS_PEAK_FINAL, /**< the kernel's, given at its end: exact */
 };

@@ -61,22 +61,26 @@ int block_counters_open(struct block_counters *counters, const struct block_coun
     return failure;
 }
 
+void block_counters_parse(const struct block_counters *counters,
+    const struct block_counters_group *group, ssize_t length, int64_t counts[BLOCK_COUNTERS])
+{
+    bool is_whole = length >= (ssize_t)offsetof(struct block_counters_group, values) &&
+                    group->enabled_ns == group->running_ns;
+    for (int i = 0; i < BLOCK_COUNTERS; i++) {
+        bool is_known =
+            is_whole && counters->fds[i] >= 0 && (uint64_t)counters->places[i] < group->number;
+        counts[i] = is_known ? (int64_t)group->values[counters->places[i]] : SUB_TRACKING_UNKNOWN;
+    }
+}
+
 void block_counters_read(const struct block_counters *counters, int64_t counts[BLOCK_COUNTERS])
 {
-    struct {
-        uint64_t number, enabled_ns, running_ns, values[BLOCK_COUNTERS];
-    } group;
+    struct block_counters_group group;
     int leader = counters->is_tried ? counters->leader : -1;
     ssize_t length = leader >= 0 && is_open(counters, leader)
                          ? read(counters->fds[leader], &group, sizeof group)
                          : 0;
-    bool is_whole = length >= (ssize_t)offsetof(__typeof__(group), values) &&
-                    group.enabled_ns == group.running_ns;
-    for (int i = 0; i < BLOCK_COUNTERS; i++) {
-        bool is_known =
-            is_whole && counters->fds[i] >= 0 && (uint64_t)counters->places[i] < group.number;
-        counts[i] = is_known ? (int64_t)group.values[counters->places[i]] : SUB_TRACKING_UNKNOWN;
-    }
+    block_counters_parse(counters, &group, length, counts);
 }
 
 void block_counters_close(struct block_counters *counters)

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define BLOCK_COUNTERS 3 /* instructions, cycles, cache misses */
 
@@ -38,6 +39,16 @@ struct block_counters {
 /* Begins to count for the calling thread; `events` NULL: nothing. Returns 0, or the errno of the
  * first event, which could not be opened; others may then be counted. */
 int block_counters_open(struct block_counters *counters, const struct block_counter_event *events);
+
+/* What the kernel gives of a group. */
+struct block_counters_group {
+    uint64_t number, enabled_ns, running_ns, values[BLOCK_COUNTERS];
+};
+
+/* The counts of a group of which `length` bytes were read; all SUB_TRACKING_UNKNOWN where the
+ * processor's counters were used by others for a part of the time. */
+void block_counters_parse(const struct block_counters *counters,
+    const struct block_counters_group *group, ssize_t length, int64_t counts[BLOCK_COUNTERS]);
 
 /* Counts so far, in the order of the events; SUB_TRACKING_UNKNOWN where there is none. */
 void block_counters_read(const struct block_counters *counters, int64_t counts[BLOCK_COUNTERS]);

@@ -121,13 +121,17 @@ void process_update_name(
 
 /* ---- the kernel's own figures ---- */
 
-/* The peak of an exit record is that of the last exec generation. */
+/* The peak of an exit record is that of the last exec generation, and since the program reset it
+ * (clear_refs): what the kernel kept before was more. */
 static enum process_peak peak_of_end(
-    const struct process *process, const struct taskstats_exit *exit)
+    const struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes)
 {
     if (exit->peak_rss_bytes <= process_baseline(process)->peak_bytes)
         return process->peak;
-    return process->history.has_replaced_memory ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
+    /* An execve() resets it, too. */
+    bool is_reset =
+        !process->history.has_execed && exit->peak_rss_bytes + lag_bytes < process->peak_hwm_bytes;
+    return process->history.has_replaced_memory || is_reset ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
 }
 
 static struct task_counts counts_of(const struct taskstats_exit *exit)
@@ -143,7 +147,8 @@ static struct task_counts counts_of(const struct taskstats_exit *exit)
         .cancelled_write_bytes = exit->cancelled_write_bytes};
 }
 
-bool process_add_exit_record(struct process *process, const struct taskstats_exit *exit)
+bool process_add_exit_record(
+    struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes)
 {
     const struct baseline *before = process_baseline(process);
     struct task_counts counts = counts_of(exit);
@@ -161,7 +166,7 @@ bool process_add_exit_record(struct process *process, const struct taskstats_exi
     process->counts = (struct task_counts){0};
     process->has_io = !before->counts.lacks_io;
     process->exits->is_complete = true;
-    process->peak = peak_of_end(process, exit);
+    process->peak = peak_of_end(process, exit, lag_bytes);
     int64_t cpu_ns = process->exits->cpu_ns - before->cpu_ns;
     if (cpu_ns > process->cpu_ns)
         process->cpu_ns = cpu_ns;

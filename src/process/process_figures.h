@@ -24,8 +24,10 @@ void process_update(struct process *process, bool with_faults);
 void process_update_name(
     struct process *process, const char *name, const char *procfs_root, bool reads_command);
 
-/* Adds the exit record of one of its threads; its name is not used. False without memory. */
-bool process_add_exit_record(struct process *process, const struct taskstats_exit *exit);
+/* Adds the exit record of one of its threads; its name is not used. What was read of its peak may
+ * be too high by `lag_bytes`. False without memory. */
+bool process_add_exit_record(
+    struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes);
 
 /* Whether a process of its pid with that start time can be this one: one that started later only
  * reuses the pid. */

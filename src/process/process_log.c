@@ -412,7 +412,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
     struct process *process = find_recorded(log, exit);
     if (!process)
         return;
-    log->ran_out |= !process_add_exit_record(process, exit);
+    log->ran_out |= !process_add_exit_record(process, exit, 3 * log->options.tree->view.lag_bytes);
     if (exit->is_last && process->cpu_ns > 0 && !process_log_get(log, exit->parent))
         log->totals.cpu_outside_ns += process->cpu_ns;
     if (exit->is_leader)

@@ -142,6 +142,10 @@ bool ledger_has_bytes_so_far(const struct ledger *ledger);
 
 void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak);
 
+/* Whether programs are known to reset what the kernel keeps (VmHWM), with which ru_maxrss falls:
+ * they said so, or main ended with less than it had. */
+bool ledger_peaks_are_reset(const struct ledger *ledger);
+
 /* `all_collected` comes from ledger_fill_accounting(). */
 void ledger_fill_peaks(
     const struct ledger *ledger, bool all_collected, struct gput_results *results);

@@ -263,9 +263,7 @@ static void raise_maxima(const struct ledger *ledger, double at_least, struct gp
     raise_to(&results->max[GPUT_MAIN_RAM], results->peaks.main.bytes);
 }
 
-/* Whether programs are known to reset what the kernel keeps (VmHWM), with which ru_maxrss falls:
- * they said so, or main ended with less than it had. */
-static bool are_reset(const struct ledger *ledger)
+bool ledger_peaks_are_reset(const struct ledger *ledger)
 {
     const struct process *main = ledger->log.main;
     bool has_fallen = main && ledger->collected.has_main_usage &&
@@ -308,7 +306,7 @@ void ledger_fill_peaks(
     raise_maxima(ledger, at_least, results);
     fill_combined(
         ledger, bound, results->max[GPUT_COMBINED_RAM], at_least, main, &results->peaks.combined);
-    if (are_reset(ledger))
+    if (ledger_peaks_are_reset(ledger))
         remove_upper_bounds(results);
     fill_control_group(ledger, &results->peaks.control_group);
 }

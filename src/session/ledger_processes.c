@@ -99,6 +99,15 @@ static void add_collected(
         process->peak = GPUT_PROCESS_PEAK_FINAL;
 }
 
+/* What the kernel gives at the end is then of the time since. */
+static void mark_reset_peaks(struct gput_processes *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->processes[i].peak == GPUT_PROCESS_PEAK_FINAL)
+            list->processes[i].peak = GPUT_PROCESS_PEAK_KEPT;
+    }
+}
+
 /* Parents come first, so a binary search by number finds them. */
 static ptrdiff_t place_of(
     struct process *const *processes, size_t count, const struct process *wanted)
@@ -185,6 +194,8 @@ int ledger_list_processes(struct ledger *ledger, struct gput_processes **process
     int code = fill_list(ledger, list);
     add_others(list, &ledger->log.ended.others);
     check_all_gpu_ram(ledger, list);
+    if (ledger_peaks_are_reset(ledger))
+        mark_reset_peaks(list);
     list->has_command_lines = ledger->settings->options.command_lines;
     list->ram_unit = ledger->settings->options.ram_unit;
     list->gpu_ram_unit = ledger->settings->options.gpu_ram_unit;

@@ -104,6 +104,32 @@ static void what_is_not_open_is_unknown(void **state)
     block_counters_close(&counters);
 }
 
+/* A pinned group that has no counters reads as nothing; one that shared them has less running than
+ * enabled time. Neither is a count, and none is scaled. */
+static void what_was_not_counted_all_the_time_is_unknown(void **state)
+{
+    (void)state;
+    const struct block_counters counters = {
+        .is_tried = true, .fds = {3, -1, 4}, .places = {0, 0, 1}};
+    struct block_counters_group group = {
+        .number = 2, .enabled_ns = 1000, .running_ns = 1000, .values = {7, 9}};
+    int64_t counts[BLOCK_COUNTERS];
+    block_counters_parse(&counters, &group, sizeof group, counts);
+    assert_int_equal(counts[0], 7);
+    assert_int_equal(counts[1], SUB_TRACKING_UNKNOWN);
+    assert_int_equal(counts[2], 9);
+    for (int i = 0; i < 4; i++) {
+        struct block_counters_group other = group;
+        if (i == 1)
+            other.running_ns = 500;
+        else if (i == 2)
+            other.number = 0;
+        block_counters_parse(&counters, &other, i == 0 ? 0 : i == 3 ? -1 : 24, counts);
+        for (int k = 0; k < BLOCK_COUNTERS; k++)
+            assert_int_equal(counts[k], SUB_TRACKING_UNKNOWN);
+    }
+}
+
 static void a_check_says_why_there_are_none(void **state)
 {
     (void)state;
@@ -120,6 +146,7 @@ int main(void)
         cmocka_unit_test(an_event_that_there_is_not_leaves_the_others),
         cmocka_unit_test(descriptors_that_the_program_has_taken_are_left_alone),
         cmocka_unit_test(what_is_not_open_is_unknown),
+        cmocka_unit_test(what_was_not_counted_all_the_time_is_unknown),
         cmocka_unit_test(a_check_says_why_there_are_none),
     };
     return cmocka_run_group_tests_name("blocks/block_counters", tests, NULL, NULL);

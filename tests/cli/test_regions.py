@@ -164,9 +164,10 @@ class Exact(RegionsTest):
 
     def test_the_kernels_peak_is_no_bound_where_it_is_reset(self):
         for kinds, is_bound in ("1", True), ("peak", False):
-            self.run_command("run", "-f", "json", "-o", "peaks.json", "--", PROGRAM, env=ENVIRONMENT | {"GPUT_BLOCK_EXACT": kinds})
-            peaks = json.loads((self.folder / "peaks.json").read_text())["peaks"]
-            self.assertEqual(peaks["main_at_most"] is not None, is_bound, peaks)
+            self.run_command("run", "-f", "json", "-o", "peaks.json", "--processes", "--", PROGRAM, env=ENVIRONMENT | {"GPUT_BLOCK_EXACT": kinds})
+            report = json.loads((self.folder / "peaks.json").read_text())
+            self.assertEqual(report["peaks"]["main_at_most"] is not None, is_bound, report["peaks"])
+            self.assertEqual({process["peak_ram_source"] for process in report["processes"]}, {"final" if is_bound else "kept"})
 
     def test_what_does_not_go(self):
         for options, message in {

@@ -43,6 +43,30 @@ static void announced_families_are_known_without_a_scan(void **state)
     tear_down(&stage);
 }
 
+/* Writing to clear_refs resets what the kernel keeps: its exit record has what came after. */
+static void the_peak_of_a_process_that_has_reset_it_is_not_final(void **state)
+{
+    (void)state;
+    for (unsigned kept_mb = 30; kept_mb <= 50; kept_mb += 20) {
+        struct stage stage;
+        set_up(&stage, everything);
+        status_of(&stage, 10, (int)kept_mb << 10);
+        fake_put(&stage.fake, (struct fake_process){.pid = 10, .minor_faults = 90});
+        scan(&stage);
+        exited(&stage, 10, 0);
+        process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 10,
+                                         .process = 10,
+                                         .is_leader = true,
+                                         .is_last = true,
+                                         .peak_rss_bytes = 40 << 20});
+        process_log_end_batch(&stage.log, false);
+        assert_int_equal(
+            stage.log.main->peak, kept_mb < 40 ? PROCESS_PEAK_FINAL : PROCESS_PEAK_HWM);
+        assert_int_equal(stage.log.main->peak_rss_bytes, (kept_mb < 40 ? 40 : kept_mb) << 20);
+        tear_down(&stage);
+    }
+}
+
 /* After vfork() it can fill its parent's memory: its peak may be its parent's. */
 static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
 {
@@ -367,6 +391,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(announced_families_are_known_without_a_scan),
+        cmocka_unit_test(the_peak_of_a_process_that_has_reset_it_is_not_final),
         cmocka_unit_test(the_peak_of_a_possible_vfork_child_is_an_upper_bound),
         cmocka_unit_test(a_command_that_ended_before_the_first_scan_is_known),
         cmocka_unit_test(the_peak_before_execve_is_unbounded),
