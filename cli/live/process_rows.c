@@ -274,7 +274,8 @@ static double key_of(const struct process_node *node, enum process_sort sort)
 {
     switch (sort) {
     case SORT_CPU:
-        return node->cpu_average;
+        /* As it is shown: what looks the same keeps its place. */
+        return round(node->cpu_average * 10);
     case SORT_RAM:
         return node->private_ram + node->most_shared_ram;
     case SORT_GPU_RAM:

@@ -216,15 +216,23 @@ static void draw_line(const uint32_t *line, struct grid *grid, int row)
     }
 }
 
+static bool is_empty(const uint32_t *line)
+{
+    size_t i = 0;
+    while (i < TRANSCRIPT_COLUMNS && line[i] == 0)
+        i++;
+    return i == TRANSCRIPT_COLUMNS;
+}
+
+bool transcript_is_empty(const struct transcript *transcript)
+{
+    return transcript->count == 1 && is_empty(line_at(transcript, 0));
+}
+
 void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows)
 {
-    size_t count = transcript->count;
     /* After a line's end the cursor waits in an empty one. */
-    const uint32_t *last = line_at(transcript, count - 1);
-    bool is_empty = true;
-    for (size_t i = 0; i < TRANSCRIPT_COLUMNS && is_empty; i++)
-        is_empty = last[i] == 0;
-    count -= is_empty;
+    size_t count = transcript->count - is_empty(line_at(transcript, transcript->count - 1));
     size_t shown = count < (size_t)rows ? count : (size_t)rows;
     for (size_t i = 0; i < shown; i++)
         draw_line(line_at(transcript, count - shown + i), grid, row + (int)i);

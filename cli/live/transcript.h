@@ -18,7 +18,7 @@
 struct transcript {
     /* A ring; owned. A character, and above its bits its style; 0: nothing was written there. */
     uint32_t (*lines)[TRANSCRIPT_COLUMNS];
-    size_t first, count; /* `count` is at least 1 once something came */
+    size_t first, count; /* `count` is at least 1 */
     size_t line;         /* of the cursor, counted from `first` */
     size_t column;
     unsigned style;   /* of what comes next, enum style */
@@ -35,6 +35,9 @@ bool transcript_init(struct transcript *transcript);
 void transcript_finish(struct transcript *transcript);
 
 void transcript_add(struct transcript *transcript, const char *bytes, size_t length);
+
+/* Whether nothing that shows has come. */
+bool transcript_is_empty(const struct transcript *transcript);
 
 /* Draws the last lines, the latest one at the bottom. */
 void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows);

@@ -8,6 +8,8 @@
 
 /* Of the curves. */
 #define SPAN_SECONDS 60
+/* The curve of a command that hardly computes is no higher than this asks for. */
+#define MIN_FULL_CPU_PERCENT 10
 
 void view_finish(struct view *view)
 {
@@ -55,6 +57,17 @@ static unsigned style_of(const struct figure *figure, enum figure_id id)
     return is_scarce ? style_of_share(figure->curve.now, figure->full) : styles[id];
 }
 
+/* Of the machine what there is, else what was the most so far: a low figure must not fill its curve
+ * because the last minute had no higher one. */
+static double full_of(const struct view_figures *figures, enum figure_id id)
+{
+    const struct figure *figure = &figures->figures[id];
+    bool is_share = figures->is_machine || figure_quantity(id) == QUANTITY_PERCENT;
+    if (is_share && figure->full > 0)
+        return figure->full;
+    return fmax(figure->peak, id == FIGURE_CPU ? MIN_FULL_CPU_PERCENT : 0);
+}
+
 static void draw_figure(
     const struct view_figures *figures, enum figure_id id, struct grid *grid, int row, int rows)
 {
@@ -74,7 +87,7 @@ static void draw_figure(
         .columns = at.curve_columns,
         .rows = rows,
         .span = SPAN_SECONDS,
-        .full = quantity == QUANTITY_PERCENT ? figure->full : NAN,
+        .full = full_of(figures, id),
         .style = style_of(figure, id)};
     live_curve_draw(&figure->curve, grid, &place);
     figure_note(figures, id, note, sizeof note);
@@ -383,7 +396,7 @@ void view_draw(struct view *view, struct grid *grid)
     struct layout_needs needs = {.gpus = (int)view->figures.n_gpus,
         .blocks = view->blocks ? (int)view->blocks->count : 0,
         .has_output = view->output != NULL,
-        .output_is_empty = view->output && view->output->count == 0,
+        .output_is_empty = view->output && transcript_is_empty(view->output),
         .output_is_large = view->output_is_large};
     for (int id = 0; id < FIGURE_COUNT; id++)
         needs.figures += figure_is_shown(&view->figures, (enum figure_id)id);

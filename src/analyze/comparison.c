@@ -227,6 +227,12 @@ static bool is_noise(
     return fabs(difference) <= student_quantile_975(freedom) * sqrt(variance);
 }
 
+/* No measurement is negative: an interval that is cut at 0 covers as much. */
+static double low_end(double value, double half)
+{
+    return half > value && value >= 0 ? 0 : value - half;
+}
+
 void comparison_values(const struct gput_comparison *comparison,
     const struct comparison_figure *figure, struct comparison_value *values)
 {
@@ -242,7 +248,7 @@ void comparison_values(const struct gput_comparison *comparison,
         values[i] = (struct comparison_value){
             .session = i,
             .value = value,
-            .low = value - half,
+            .low = low_end(value, half),
             .high = value + half,
             .change = first != 0   ? (value - first) / fabs(first) * 100
                       : value == 0 ? 0

@@ -311,8 +311,8 @@ static void write_tree(struct tree *tree)
         write_others(tree);
     if (tree->has_bounds)
         str_append(tree->text,
-            "≥: at least this; the rest was used after the last sample of it, after the last "
-            "scheduler tick before its end, or is less than a kilobyte a thread\n");
+            "≥: at least this; the rest was used after the last sample of it, after the\n"
+            "   last scheduler tick before its end, or is less than a kilobyte a thread\n");
 }
 
 static void write_processes(

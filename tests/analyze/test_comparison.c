@@ -148,6 +148,20 @@ static void several_runs_are_compared_by_their_mean_and_spread(void **state)
     gput_comparison_destroy(comparison);
 }
 
+static void an_interval_of_what_cannot_be_negative_begins_at_0_at_least(void **state)
+{
+    (void)state;
+    struct comparison_value values[1];
+    struct gput_comparison *comparison = comparison_create();
+    add(comparison, "A", 1, "a");
+    add(comparison, "A", 9, "a");
+    assert_int_equal(match(comparison, NULL), GPUT_OK);
+    const struct comparison_figure figure = {"main_ram", COMPARISON_OVERALL, GPUT_MAX};
+    comparison_values(comparison, &figure, values);
+    assert_true(values[0].low == 0 && values[0].high > 2 * values[0].value);
+    gput_comparison_destroy(comparison);
+}
+
 static void a_table_has_a_row_a_figure_and_session(void **state)
 {
     (void)state;
@@ -352,6 +366,7 @@ int main(void)
         cmocka_unit_test(blocks_that_do_not_match_are_refused),
         cmocka_unit_test(values_are_sorted_and_equal_ones_keep_their_order),
         cmocka_unit_test(several_runs_are_compared_by_their_mean_and_spread),
+        cmocka_unit_test(an_interval_of_what_cannot_be_negative_begins_at_0_at_least),
         cmocka_unit_test(a_table_has_a_row_a_figure_and_session),
         cmocka_unit_test(a_table_lists_what_all_files_have_as_integers),
         cmocka_unit_test(rules_hold_or_not),

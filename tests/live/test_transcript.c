@@ -139,6 +139,18 @@ static void much_output_leaves_the_last_lines(void **state)
     assert_lines("line 997/line 998/line 999");
 }
 
+static void what_shows_nothing_is_empty(void **state)
+{
+    (void)state;
+    assert_true(transcript_is_empty(&transcript));
+    add("\033[2K\r");
+    assert_true(transcript_is_empty(&transcript));
+    add("x");
+    assert_false(transcript_is_empty(&transcript));
+    add("\r\n");
+    assert_false(transcript_is_empty(&transcript));
+}
+
 static void any_bytes_are_harmless(void **state)
 {
     (void)state;
@@ -170,6 +182,7 @@ int main(void)
         TEST(colours_of_letters_are_kept),
         TEST(characters_may_come_in_parts),
         TEST(much_output_leaves_the_last_lines),
+        TEST(what_shows_nothing_is_empty),
         TEST(any_bytes_are_harmless),
     };
     return cmocka_run_group_tests_name("live/transcript", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 
 #include "live/fake_snapshot.h"
 #include "live/keys.h"
+#include "live/layout.h"
 #include "live/view.h"
 
 #include <math.h>
@@ -102,6 +103,29 @@ static void figures_have_now_and_peak(void **state)
     assert_true(shows("GPU 0         93 %      93 %"));
     assert_true(shows("12.0 GB of 80.0 GB"));
     assert_true(shows("train.py --epochs 3"));
+}
+
+/* The last character of a figure's curve, in the lowest of its rows. */
+static uint32_t last_of_curve(int figure)
+{
+    struct layout_figure at = layout_make_figure(grid.columns);
+    view_draw(&view, &grid);
+    return grid.cells[(2 + figure) * grid.columns + at.curve + at.curve_columns - 1].code;
+}
+
+static void little_does_not_fill_its_curve(void **state)
+{
+    (void)state;
+    results.max = 250;
+    take(2);
+    results.max = 5e9;
+    assert_int_equal(last_of_curve(FIGURE_CPU), 0x2588);
+    results.max = 250;
+    snapshot.sample.values[GPUT_CPU_COMBINED_SUM] = 0.2;
+    take(100);
+    results.max = 5e9;
+    assert_true(shows("CPU           0.00"));
+    assert_int_equal(last_of_curve(FIGURE_CPU), 0x2581);
 }
 
 static void each_gpu_says_who_uses_it(void **state)
@@ -271,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(figures_have_now_and_peak),
+        TEST(little_does_not_fill_its_curve),
         TEST(each_gpu_says_who_uses_it),
         TEST(what_is_not_known_is_a_dash),
         TEST(every_size_is_drawn_harmlessly),
