@@ -181,7 +181,6 @@ void transcript_add(struct transcript *transcript, const char *bytes, size_t len
     const char *at = bytes, *end = bytes + length;
     if (length == 0)
         return;
-    transcript->changes++;
     while (at < end && transcript->partial_length > 0) {
         transcript->partial[transcript->partial_length++] = *at++;
         const char *begin = transcript->partial, *stop = begin + transcript->partial_length;

@@ -21,8 +21,7 @@ struct transcript {
     size_t first, count; /* `count` is at least 1 */
     size_t line;         /* of the cursor, counted from `first` */
     size_t column;
-    unsigned style;   /* of what comes next, enum style */
-    uint64_t changes; /* increases with everything that came */
+    unsigned style; /* of what comes next, enum style */
     enum { TRANSCRIPT_TEXT, TRANSCRIPT_ESCAPE, TRANSCRIPT_SEQUENCE, TRANSCRIPT_STRING } state;
     char parameters[48];
     size_t parameter_count;

@@ -142,7 +142,6 @@ static void add_gpu(struct gpu_figure *figure, const struct gput_snapshot_gpu *g
     snprintf(figure->name, sizeof figure->name, "%s", gpu->name);
     figure->ram_bytes = gpu->ram_bytes;
     figure->capacity_bytes = gpu->ram_capacity_bytes;
-    figure->tracked_bytes = gpu->combined_ram_bytes;
     figure->watts = gpu->power_watts;
     live_curve_add(&figure->utilization, seconds, gpu->utilization_percent);
 }

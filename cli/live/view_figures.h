@@ -31,7 +31,7 @@ struct figure {
 
 struct gpu_figure {
     char name[96];
-    double ram_bytes, capacity_bytes, tracked_bytes, watts;
+    double ram_bytes, capacity_bytes, watts;
     struct curve utilization;
     char users[160]; /* those that hold its RAM: "python 4711 12 GB, …" */
 };

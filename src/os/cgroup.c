@@ -260,11 +260,6 @@ static double memory_max(const struct cgroup_directory *group, const char *direc
                         : read_limit_v1(directory, "memory.limit_in_bytes");
 }
 
-static double memory_high(const struct cgroup_directory *group, const char *directory)
-{
-    return group->is_v2 ? read_number(directory, "memory.high") : NAN;
-}
-
 static double swap_max(const struct cgroup_directory *group, const char *directory)
 {
     return group->is_v2 ? read_number(directory, "memory.swap.max") : NAN;
@@ -344,7 +339,6 @@ void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limit
 {
     *limits = (struct cgroup_limits){
         .memory_max_bytes = tightest(&cgroup->memory, memory_max),
-        .memory_high_bytes = tightest(&cgroup->memory, memory_high),
         .swap_max_bytes = tightest(&cgroup->memory, swap_max),
         .cpu_cores = tightest(&cgroup->cpu, cpu_cores),
         .cpuset_cores = tightest(&cgroup->cpuset, cpuset_cores),
@@ -439,15 +433,13 @@ double cgroup_lag_bytes(void)
 
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage)
 {
-    *usage = (struct cgroup_usage){NAN, NAN, NAN, NAN, NAN, NAN};
+    *usage = (struct cgroup_usage){NAN, NAN, NAN, NAN, NAN};
     if (cgroup->memory.path)
         read_memory(cgroup->memory.path, cgroup->memory.is_v2, usage);
     if (cgroup->cpuacct.path && cgroup->cpuacct.is_v2)
         read_cpu_v2(cgroup->cpuacct.path, usage);
     else if (cgroup->cpuacct.path)
         read_cpu_v1(cgroup->cpuacct.path, usage);
-    if (cgroup->pids.path)
-        usage->pids_current = read_number(cgroup->pids.path, "pids.current");
 }
 
 int cgroup_processes_read(

@@ -63,11 +63,10 @@ void cgroup_finish(struct cgroup *cgroup);
 /* The lowest of each in the group and its visible ancestors. NaN: no limit, or not available. */
 struct cgroup_limits {
     double memory_max_bytes;
-    double memory_high_bytes; /* above it the kernel throttles the group; version 2 only */
-    double swap_max_bytes;    /* swap alone; version 2 only */
-    double cpu_cores;         /* quota / period: 1.5 is one and a half cores */
-    double cpuset_cores;      /* number of CPUs that the group may run on */
-    double pids_max;          /* processes and threads */
+    double swap_max_bytes; /* swap alone; version 2 only */
+    double cpu_cores;      /* quota / period: 1.5 is one and a half cores */
+    double cpuset_cores;   /* number of CPUs that the group may run on */
+    double pids_max;       /* processes and threads */
 };
 
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits);
@@ -79,7 +78,6 @@ struct cgroup_usage {
     double cpu_seconds;
     double cpu_user_seconds;
     double cpu_system_seconds;
-    double pids_current;
 };
 
 void cgroup_usage_read(const struct cgroup *cgroup, struct cgroup_usage *usage);

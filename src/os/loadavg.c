@@ -32,7 +32,6 @@ int loadavg_parse(const char *text, struct loadavg *loadavg)
     text = scan_uint64(text + 1, &threads);
     if (!text || *text != ' ' || !scan_uint64(text + 1, &last_pid))
         return GPUT_ERROR_FORMAT;
-    loadavg->running_threads = (uint32_t)running;
     loadavg->threads = (uint32_t)threads;
     loadavg->last_pid = (pid_t)last_pid;
     return GPUT_OK;

@@ -11,7 +11,6 @@
 
 struct loadavg {
     double load_1_minute, load_5_minutes, load_15_minutes;
-    uint32_t running_threads; /* of the whole machine */
     uint32_t threads;
     pid_t last_pid;
 };

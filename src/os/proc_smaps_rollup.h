@@ -15,13 +15,10 @@ struct proc_smaps_rollup {
     uint64_t pss_bytes; /* each page divided by the number of its mappers */
     bool has_pss_parts; /* Linux 5.4: the next three, which add up to pss_bytes */
     uint64_t pss_anonymous_bytes;
-    uint64_t pss_file_bytes;
-    uint64_t pss_shmem_bytes; /* tmpfs, memfd, shared anonymous and System V memory */
-    uint64_t private_bytes;   /* clean and dirty */
-    uint64_t shared_bytes;    /* clean and dirty */
+    uint64_t private_bytes; /* clean and dirty */
+    uint64_t shared_bytes;  /* clean and dirty */
     uint64_t anonymous_bytes;
     uint64_t swap_bytes;
-    uint64_t swap_pss_bytes;
     uint64_t private_hugetlb_bytes;
     uint64_t shared_hugetlb_bytes;
 };

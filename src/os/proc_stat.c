@@ -30,7 +30,6 @@ enum stat_field {
     RSS,
     NEEDED_FIELDS,
     START_STACK = 24,
-    PROCESSOR = 35,
 };
 
 /* Reads the numbers into `values`, negative ones as two's complement. Returns the byte after them,
@@ -55,37 +54,17 @@ static const char *scan_fields(const char *text, uint64_t *values)
     return text;
 }
 
-/* The number `count` fields further; false when there is none. Fields between, mostly long
- * addresses, are skipped. `*text` points to a blank; afterwards, to the character after that
- * number. */
-static bool scan_later_field(const char **text, int count, uint64_t *value)
+/* Older kernels lack it, and it needs permission. `text` is what follows the fields that are
+ * needed. Fields between, mostly long addresses, are skipped. */
+static uint64_t scan_start_stack(const char *text)
 {
-    const char *position = *text;
-
-    for (; count > 0; position++) {
-        if (*position == '\0')
-            return false;
-        count -= *position == ' ';
+    uint64_t address = 0;
+    for (int count = START_STACK - RSS; count > 0; text++) {
+        if (*text == '\0')
+            return 0;
+        count -= *text == ' ';
     }
-    position = scan_uint64(position, value);
-    if (!position)
-        return false;
-    *text = position;
-    return true;
-}
-
-/* Fields that older kernels lack or that need permission. */
-static void parse_later_fields(struct proc_stat *stat, const char *text)
-{
-    uint64_t number;
-
-    stat->start_stack_address = 0;
-    stat->processor = -1;
-    if (!scan_later_field(&text, START_STACK - RSS, &number))
-        return;
-    stat->start_stack_address = number;
-    if (scan_later_field(&text, PROCESSOR - START_STACK, &number))
-        stat->processor = (int)number;
+    return scan_uint64(text, &address) ? address : 0;
 }
 
 static void update_name(struct proc_stat *stat, const char *start, const char *end)
@@ -100,7 +79,6 @@ static void update_name(struct proc_stat *stat, const char *start, const char *e
 static void parse_fields(struct proc_stat *stat, const uint64_t *values)
 {
     stat->ppid = (pid_t)values[PPID];
-    stat->process_group = (pid_t)values[PROCESS_GROUP];
     stat->session = (pid_t)values[SESSION];
     stat->flags = (uint32_t)values[FLAGS];
     stat->minor_faults = values[MINOR_FAULTS];
@@ -111,12 +89,8 @@ static void parse_fields(struct proc_stat *stat, const uint64_t *values)
     stat->stime_ticks = values[STIME];
     stat->cutime_ticks = values[CUTIME];
     stat->cstime_ticks = values[CSTIME];
-    stat->nice = (int)values[NICE];
     stat->thread_count = (uint32_t)values[THREADS];
     stat->start_time_ticks = values[START_TIME];
-    stat->vsize_bytes = values[VSIZE];
-    /* The kernel's counters are per CPU and may sum to just below zero for a moment. */
-    stat->rss_pages = (int64_t)values[RSS] < 0 ? 0 : values[RSS];
 }
 
 int proc_stat_parse(const char *text, struct proc_stat *stat)
@@ -140,7 +114,7 @@ int proc_stat_parse(const char *text, struct proc_stat *stat)
     stat->state = name_end[2];
     update_name(stat, name, name_end);
     parse_fields(stat, values);
-    parse_later_fields(stat, rest);
+    stat->start_stack_address = scan_start_stack(rest);
     return GPUT_OK;
 }
 

@@ -14,7 +14,6 @@
 struct proc_stat {
     pid_t pid;
     pid_t ppid;
-    pid_t process_group;
     pid_t session;
     char state;     /* R running, S sleeping, D disk, Z zombie, T stopped, X dead … */
     char name[64];  /* raw bytes, truncated to 15 by the kernel except for its own threads */
@@ -23,15 +22,11 @@ struct proc_stat {
     uint64_t cminor_faults, cmajor_faults; /* of collected children */
     uint64_t utime_ticks, stime_ticks;     /* of all threads, including ended ones */
     uint64_t cutime_ticks, cstime_ticks;   /* of collected children, and theirs */
-    int nice;
     uint32_t thread_count;
     uint64_t start_time_ticks; /* since boot; identifies the process together with the pid */
-    uint64_t vsize_bytes;
-    uint64_t rss_pages;
     /* Start of its stack: set by every execve() and inherited by fork(), so that equal numbers mean
      * one exec generation. 0 without permission to ptrace the process. */
     uint64_t start_stack_address;
-    int processor; /* the CPU it last ran on; -1 when not known */
 };
 
 #define PROC_STAT_FORKED_NO_EXEC 0x00000040u
@@ -44,7 +39,7 @@ static inline bool proc_stat_is_fork(const struct proc_stat *stat)
 
 /*
  * Reads a terminated text. The name may contain blanks, parentheses and newlines. Everything up to
- * rss_pages must be there. Returns GPUT_OK or GPUT_ERROR_FORMAT; `stat` is then undefined.
+ * its RSS (field 24) must be there. Returns GPUT_OK or GPUT_ERROR_FORMAT; `stat` is then undefined.
  */
 int proc_stat_parse(const char *text, struct proc_stat *stat);
 

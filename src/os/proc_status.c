@@ -48,12 +48,8 @@ static void parse_user_ids(const char *text, struct proc_status *status)
 {
     uint64_t id;
 
-    text = scan_uint64(text, &id);
-    if (!text)
-        return;
-    status->uid = (uid_t)id;
-    if (scan_uint64(scan_blanks(text), &id))
-        status->effective_uid = (uid_t)id;
+    if (scan_uint64(text, &id))
+        status->uid = (uid_t)id;
 }
 
 /* Dispatches by the first letter of the key, so that most lines cost one comparison. Returns the

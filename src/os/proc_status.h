@@ -17,8 +17,7 @@ struct proc_status {
     pid_t tgid;
     pid_t pid;
     pid_t ppid;
-    uid_t uid; /* real */
-    uid_t effective_uid;
+    uid_t uid;               /* real */
     bool has_memory;         /* false for zombies and kernel threads: the next three are then 0 */
     uint64_t peak_rss_bytes; /* VmHWM: kept by the kernel since the last execve() */
     uint64_t rss_bytes;

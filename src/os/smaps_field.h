@@ -18,7 +18,6 @@ enum smaps_key {
     SMAPS_SHARED,
     SMAPS_ANONYMOUS,
     SMAPS_SWAP,
-    SMAPS_SWAP_PSS,
     SMAPS_PRIVATE_HUGETLB,
     SMAPS_SHARED_HUGETLB,
     SMAPS_KEY_COUNT,
@@ -58,9 +57,7 @@ static inline enum smaps_key smaps_key_of(const char *line)
             return SMAPS_SHARED;
         if (SMAPS_STARTS(line, "Shared_H"))
             return SMAPS_SHARED_HUGETLB;
-        if (SMAPS_STARTS(line, "Swap:   "))
-            return SMAPS_SWAP;
-        return SMAPS_STARTS(line, "SwapPss:") ? SMAPS_SWAP_PSS : SMAPS_OTHER;
+        return SMAPS_STARTS(line, "Swap:   ") ? SMAPS_SWAP : SMAPS_OTHER;
     case 'A':
         return SMAPS_STARTS(line, "Anonymou") ? SMAPS_ANONYMOUS : SMAPS_OTHER;
     default:

@@ -44,10 +44,7 @@ static void parse_line(const struct scan_line *line, struct system_stat *stat)
             SCAN_NUMBER(line, "ctxt ", &stat->context_switches);
         break;
     case 'p':
-        if (SCAN_NUMBER(line, "procs_running ", &number))
-            stat->running_threads = (uint32_t)number;
-        else
-            SCAN_NUMBER(line, "processes ", &stat->processes_started);
+        SCAN_NUMBER(line, "processes ", &stat->processes_started);
         break;
     }
 }

@@ -22,7 +22,6 @@ struct system_stat {
     uint32_t cpu_count;   /* online CPUs: the lines "cpuN" */
     uint64_t context_switches;
     uint64_t processes_started; /* forks since boot, including threads */
-    uint32_t running_threads;
 };
 
 /* Returns GPUT_OK, or GPUT_ERROR_FORMAT when there is no whole "cpu" line. Later lines may be

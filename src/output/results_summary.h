@@ -8,8 +8,6 @@
 
 #include "model/results.h"
 
-#include "model/processes.h"
-
 /* Appends the summary. */
 void results_summary_write(const struct gput_results *results,
     const struct gput_report_options *options, struct str *text);

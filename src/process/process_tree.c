@@ -157,7 +157,6 @@ static void add_removed_cpu(
 
 static void remove_process(struct process_tree *tree, struct process *process)
 {
-    tree->main_is_removed |= process->is_main;
     add_removed_cpu(&tree->removed, process, &tree->view);
     if (process->state != PROCESS_FOUND) {
         tree->options.removed(tree->options.user, process);

@@ -55,7 +55,6 @@ struct process_tree {
     struct process **processes; /* the array is owned */
     size_t count, capacity;
 
-    bool main_is_removed;
     bool has_others;     /* options.others was not empty */
     bool has_changed;    /* the last scan found processes or lost some */
     uint64_t generation; /* increases whenever has_changed */

@@ -7,7 +7,6 @@
 
 #include "base/str.h"
 #include "output/metric.h"
-#include "push/http_response.h"
 #include "push/push_settings.h"
 
 #include <stdatomic.h>

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "gpu/gpu.h"
-#include "model/energy.h"
 #include "session/gpu_usage.h"
 #include "session/recorded_states.h"
 

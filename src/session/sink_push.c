@@ -4,7 +4,6 @@
  * thread.
  */
 #include "base/clock.h"
-#include "base/text.h"
 #include "push/push.h"
 #include "session/sink.h"
 

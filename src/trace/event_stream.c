@@ -232,8 +232,6 @@ static void parse_header(
         struct json_value world_size = json_member(value, "world_size");
         json_int64(&rank, &header->rank);
         json_int64(&world_size, &header->world_size);
-    } else if (json_is(key, "schemaVersion") || json_is(key, "deviceProperties")) {
-        header->kineto = true;
     }
 }
 

@@ -21,7 +21,6 @@ struct trace_header {
     int64_t base_time_ns; /* "baseTimeNanoseconds"; 0 when missing */
     int64_t rank;         /* "distributedInfo" rank; -1 when missing */
     int64_t world_size;   /* -1 when missing */
-    bool kineto;          /* "schemaVersion" or "deviceProperties" is there */
     bool late_base_time;  /* the base time follows the events, where it is of no use */
 };
 

@@ -1,6 +1,7 @@
 #include "trace/framework_events.h"
 
 #include "base/array.h"
+#include "base/names.h"
 #include "base/str.h"
 #include "trace/begun_events.h"
 #include "trace/event_stream.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/names.h"
 #include "trace/event_stream.h"
 #include "trace/read_report.h"
 #include "trace/trace_root.h"

@@ -3,8 +3,6 @@
  */
 #pragma once
 
-#include "energy/energy_meter.h"
-
 #include "base/clock.h"
 #include "energy/metered.h"
 #include "fake_sysfs.h"

@@ -42,7 +42,6 @@ static void version_2_gives_the_tightest_limit_on_the_way_up(void **state)
     assert_true(cgroup.cpu.is_v2);
     cgroup_limits_read(&cgroup, &limits);
     assert_float_equal(limits.memory_max_bytes, 2147483648.0, 0);
-    assert_float_equal(limits.memory_high_bytes, 1610612736.0, 0);
     assert_float_equal(limits.swap_max_bytes, 0, 0);
     assert_float_equal(limits.cpu_cores, 1.5, 0);
     assert_float_equal(limits.cpuset_cores, 5, 0);
@@ -63,7 +62,6 @@ static void version_2_gives_usage(void **state)
     assert_float_equal(usage.cpu_seconds, 2.5, 0);
     assert_float_equal(usage.cpu_user_seconds, 2.0, 0);
     assert_float_equal(usage.cpu_system_seconds, 0.5, 0);
-    assert_float_equal(usage.pids_current, 7, 0);
 
     struct pid_vector processes = {0};
     assert_int_equal(cgroup_processes_read(cgroup.unified.path, &processes, NULL), GPUT_OK);
@@ -122,7 +120,6 @@ static void version_1_in_a_container_shows_its_own_part(void **state)
     assert_float_equal(limits.memory_max_bytes, 536870912, 0);
     assert_float_equal(limits.cpu_cores, 0.5, 0);
     assert_float_equal(limits.cpuset_cores, 2, 0);
-    assert_true(isnan(limits.memory_high_bytes));
     assert_true(isnan(limits.pids_max));
 
     cgroup_usage_read(&cgroup, &usage);
@@ -131,7 +128,6 @@ static void version_1_in_a_container_shows_its_own_part(void **state)
     assert_float_equal(usage.cpu_seconds, 3.0, 0);
     assert_float_equal(usage.cpu_user_seconds, 200.0 / (double)sysconf(_SC_CLK_TCK), 1e-9);
     assert_float_equal(usage.cpu_system_seconds, 90.0 / (double)sysconf(_SC_CLK_TCK), 1e-9);
-    assert_true(isnan(usage.pids_current));
     cgroup_finish(&cgroup);
 }
 

@@ -13,7 +13,6 @@ static void reads_load_threads_and_the_last_pid(void **state)
     assert_float_equal(loadavg.load_1_minute, 0.20, 1e-9);
     assert_float_equal(loadavg.load_5_minutes, 1.18, 1e-9);
     assert_float_equal(loadavg.load_15_minutes, 12.12, 1e-9);
-    assert_int_equal(loadavg.running_threads, 1);
     assert_int_equal(loadavg.threads, 80);
     assert_int_equal(loadavg.last_pid, 11206);
 }

@@ -13,8 +13,6 @@ static void reads_a_recorded_rollup(void **state)
     assert_true(rollup.has_pss_parts);
     assert_int_equal(rollup.pss_bytes, 12811 * 1024);
     assert_int_equal(rollup.pss_anonymous_bytes, 7066 * 1024);
-    assert_int_equal(rollup.pss_file_bytes, 3697 * 1024);
-    assert_int_equal(rollup.pss_shmem_bytes, 2048 * 1024);
     assert_int_equal(rollup.private_bytes, (2300 + 2884) * 1024);
     assert_int_equal(rollup.private_bytes + rollup.shared_bytes, rollup.rss_bytes);
 }
@@ -31,7 +29,6 @@ static void older_kernels_do_not_split_pss(void **state)
     assert_int_equal(rollup.shared_bytes, 712 * 1024);
     assert_int_equal(rollup.anonymous_bytes, 600 * 1024);
     assert_int_equal(rollup.swap_bytes, 12 * 1024);
-    assert_int_equal(rollup.swap_pss_bytes, 12 * 1024);
     assert_int_equal(rollup.shared_hugetlb_bytes, 2048 * 1024);
     assert_int_equal(rollup.private_hugetlb_bytes, 4096 * 1024);
 }

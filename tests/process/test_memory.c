@@ -2,8 +2,6 @@
 #include "process/live.h"
 #include "process/memory.h"
 
-#include "os/procfs.h"
-
 #include <sys/prctl.h>
 
 #define KB UINT64_C(1024)

@@ -73,7 +73,6 @@ static void reads_the_object_form_with_its_header(void **state)
     assert_int_equal(outcome.header.base_time_ns, 1700000000000000000);
     assert_int_equal(outcome.header.rank, 3);
     assert_int_equal(outcome.header.world_size, 8);
-    assert_true(outcome.header.kineto);
     assert_string_equal(outcome.warning, "");
 }
 
