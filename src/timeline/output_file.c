@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #define ENOUGH (256u << 10)
 
@@ -27,25 +26,7 @@ static int open_standard_output(struct file_writing *writing, struct gput_error 
                             : error_set_errno(error, errno, "Cannot write %s", writing->path);
 }
 
-static int cannot_write(const struct output_file *file, struct gput_error *error)
-{
-    return error_set_errno(error, errno ? errno : EIO, "Cannot write %s", file->writing.path);
-}
-
-/* Packing takes longer than all else already at the quickest level. */
-static int start_packing(struct output_file *file, struct gput_error *error)
-{
-    int fd = fcntl(file->writing.fd, F_DUPFD_CLOEXEC, 0);
-    if (fd < 0)
-        return cannot_write(file, error);
-    file->packed = gzdopen(fd, "wb1");
-    if (file->packed)
-        return GPUT_OK;
-    close(fd);
-    return error_memory(error);
-}
-
-static bool is_packed(const char *path)
+static bool is_gzip(const char *path)
 {
     size_t length = strlen(path);
     return length > 3 && strcmp(path + length - 3, ".gz") == 0;
@@ -57,23 +38,45 @@ int output_file_open(const char *path, struct output_file *file, struct gput_err
         (struct output_file){.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
     int code = strcmp(path, "-") == 0 ? open_standard_output(&file->writing, error)
                                       : file_writing_begin(path, &file->writing, error);
-    if (code == GPUT_OK && is_packed(path))
-        code = start_packing(file, error);
+    file->packs = is_gzip(path);
     if (code != GPUT_OK)
         output_file_discard(file);
     return code;
 }
 
-static int write_out(struct output_file *file, struct str *text, struct gput_error *error)
+/* Writes a part, after the head where it is the first. */
+static int write_part(
+    struct output_file *file, const struct gzip_part *part, struct gput_error *error)
 {
-    errno = 0;
-    size_t length = text->length;
-    if (file->packed && gzfwrite(text->data, 1, length, file->packed) != length)
-        return cannot_write(file, error);
-    if (!file->packed && length > 0)
-        TRY(file_writing_add(&file->writing, text->data, length, error));
-    str_clear(text);
+    if (!file->has_head)
+        TRY(file_writing_add(&file->writing, (const char *)gzip_head, GZIP_HEAD_BYTES, error));
+    file->has_head = true;
+    TRY(file_writing_add(&file->writing, part->bytes.data, part->bytes.length, error));
+    gzip_part_count(&file->whole, part);
     return GPUT_OK;
+}
+
+static int write_text(struct output_file *file, const struct str *text, struct gput_error *error)
+{
+    struct gzip_part part = {0};
+    if (!file->packs)
+        return file_writing_add(&file->writing, text->data, text->length, error);
+    int code = gzip_part_pack(text, &part, error);
+    if (code == GPUT_OK)
+        code = write_part(file, &part, error);
+    gzip_part_finish(&part);
+    return code;
+}
+
+static int write_out(struct output_file *file, struct output_piece *piece, struct gput_error *error)
+{
+    int code = GPUT_OK;
+    if (piece->is_packed)
+        code = write_part(file, &piece->part, error);
+    else if (piece->part.bytes.length > 0)
+        code = write_text(file, &piece->part.bytes, error);
+    str_clear(&piece->part.bytes);
+    return code;
 }
 
 /* ---- the thread ---- */
@@ -121,17 +124,18 @@ static int how_it_went(const struct output_file *file, struct gput_error *error)
     return file->code;
 }
 
-/* Gives the thread the buffer, for the one that it has written. */
-static int hand_over(struct output_file *file, struct gput_error *error)
+/* Gives the thread a piece, for the buffer of the one that it has written. */
+static int hand_over(struct output_file *file, struct output_piece *piece, struct gput_error *error)
 {
+    TRY(start_thread(file, error));
     pthread_mutex_lock(&file->lock);
     while (file->is_full)
         pthread_cond_wait(&file->moved, &file->lock);
     int code = how_it_went(file, error);
     if (code == GPUT_OK) {
-        struct str written = file->full;
-        file->full = file->buffer;
-        file->buffer = written;
+        struct str written = file->full.part.bytes;
+        file->full = *piece;
+        piece->part.bytes = written;
         file->is_full = true;
         pthread_cond_signal(&file->moved);
     }
@@ -152,14 +156,19 @@ static void end_thread(struct output_file *file)
     file->has_thread = false;
 }
 
+static int hand_over_buffer(struct output_file *file, struct gput_error *error)
+{
+    struct output_piece piece = {.part.bytes = file->buffer};
+    int code = hand_over(file, &piece, error);
+    file->buffer = piece.part.bytes;
+    return code;
+}
+
 int output_file_flow(struct output_file *file, struct gput_error *error)
 {
     if (file->buffer.failed)
         return error_memory(error);
-    if (file->buffer.length < ENOUGH)
-        return GPUT_OK;
-    TRY(start_thread(file, error));
-    return hand_over(file, error);
+    return file->buffer.length < ENOUGH ? GPUT_OK : hand_over_buffer(file, error);
 }
 
 int output_file_add(struct output_file *file, struct str *text, struct gput_error *error)
@@ -175,6 +184,18 @@ int output_file_add(struct output_file *file, struct str *text, struct gput_erro
     return output_file_flow(file, error);
 }
 
+int output_file_add_part(struct output_file *file, struct gzip_part *part, struct gput_error *error)
+{
+    if (file->buffer.failed)
+        return error_memory(error);
+    if (file->buffer.length > 0)
+        TRY(hand_over_buffer(file, error));
+    struct output_piece piece = {.part = *part, .is_packed = true};
+    int code = hand_over(file, &piece, error);
+    part->bytes = piece.part.bytes;
+    return code;
+}
+
 /* ---- the end ---- */
 
 static int write_rest(struct output_file *file, struct gput_error *error)
@@ -183,23 +204,25 @@ static int write_rest(struct output_file *file, struct gput_error *error)
     TRY(how_it_went(file, error));
     if (file->buffer.failed)
         return error_memory(error);
-    return write_out(file, &file->buffer, error);
+    return file->buffer.length > 0 || (file->packs && !file->has_head)
+               ? write_text(file, &file->buffer, error)
+               : GPUT_OK;
 }
 
-/* Writes what zlib holds. False when that fails. */
-static bool end_packing(struct output_file *file)
+static int write_end(struct output_file *file, struct gput_error *error)
 {
-    gzFile packed = file->packed;
-    file->packed = NULL;
-    errno = 0;
-    return !packed || gzclose(packed) == Z_OK;
+    unsigned char end[GZIP_END_BYTES];
+    if (!file->packs)
+        return GPUT_OK;
+    gzip_end(&file->whole, end);
+    return file_writing_add(&file->writing, (const char *)end, sizeof end, error);
 }
 
 int output_file_commit(struct output_file *file, struct gput_error *error)
 {
     int code = write_rest(file, error);
-    if (code == GPUT_OK && !end_packing(file))
-        code = cannot_write(file, error);
+    if (code == GPUT_OK)
+        code = write_end(file, error);
     if (code == GPUT_OK)
         code = file_writing_end(&file->writing, error);
     output_file_discard(file);
@@ -209,8 +232,7 @@ int output_file_commit(struct output_file *file, struct gput_error *error)
 void output_file_discard(struct output_file *file)
 {
     end_thread(file);
-    end_packing(file);
     file_writing_discard(&file->writing);
     str_finish(&file->buffer);
-    str_finish(&file->full);
+    gzip_part_finish(&file->full.part);
 }

@@ -125,6 +125,8 @@ struct line_job {
     size_t text_length; /* of all events */
     struct str bytes;
     struct str out;
+    struct gzip_part part; /* `out`, where the file is packed */
+    bool packs;
     struct event_line_memory memory;
     int code;
     struct gput_error error;
@@ -156,6 +158,8 @@ static void run_job(void *user, unsigned thread)
 {
     struct line_job *job = user;
     job->code = make_lines(job, job->texts[thread], &job->error);
+    if (job->code == GPUT_OK && job->packs)
+        job->code = gzip_part_pack(&job->out, &job->part, &job->error);
 }
 
 static void finish_job(void *user)
@@ -164,6 +168,7 @@ static void finish_job(void *user)
     free(job->lines);
     str_finish(&job->bytes);
     str_finish(&job->out);
+    gzip_part_finish(&job->part);
     str_finish(&job->memory.clean);
 }
 
@@ -213,6 +218,7 @@ static int plan_line(struct writing *writing, struct line_job *job,
 static int start_job(struct writing *writing, struct line_job *job, struct gput_error *error)
 {
     job->texts = writing->texts;
+    job->packs = writing->file.packs;
     job->count = job->text_length = 0;
     str_clear(&job->bytes);
     str_clear(&job->out);
@@ -236,8 +242,12 @@ static int write_oldest(struct writing *writing, struct gput_error *error)
             *error = job->error;
         return job->code;
     }
-    TRY(output_file_add(&writing->file, &job->out, error));
+    if (job->packs)
+        TRY(output_file_add_part(&writing->file, &job->part, error));
+    else
+        TRY(output_file_add(&writing->file, &job->out, error));
     give_back_large(&job->out);
+    give_back_large(&job->part.bytes);
     give_back_large(&job->bytes);
     ordered_jobs_release(writing->jobs);
     return GPUT_OK;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static char folder[] = "/tmp/gput-output-XXXXXX";
 static char path[64];
@@ -107,6 +108,69 @@ static void names_what_it_cannot_write(void **state)
     rmdir(full);
 }
 
+/* The content of a file that is packed. */
+static void unpack(const char *packed, struct str *content)
+{
+    char bytes[4096];
+    int got;
+    gzFile file = gzopen(packed, "rb");
+    assert_non_null(file);
+    while ((got = gzread(file, bytes, sizeof bytes)) > 0)
+        str_append_bytes(content, bytes, (size_t)got);
+    assert_int_equal(got, 0);
+    assert_int_equal(gzclose(file), Z_OK); /* the check and the length are right */
+}
+
+/* Text, and parts that other threads have packed, in the order in which they came. */
+static void parts_and_text_are_one_packed_file(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct gzip_part part = {0};
+    struct str text = {0}, content = {0}, expected = {0};
+    char packed[80];
+    snprintf(packed, sizeof packed, "%s.gz", path);
+    assert_int_equal(output_file_open(packed, &file, NULL), GPUT_OK);
+    assert_true(file.packs);
+    for (int i = 0; i < 300; i++) {
+        str_clear(&text);
+        for (int j = 0; j < i * 7; j++)
+            str_printf(&text, "%d %d\n", i, j * j % 977);
+        str_append_bytes(&expected, str_text(&text), text.length);
+        if (i % 3 == 0) {
+            str_append_bytes(&file.buffer, str_text(&text), text.length);
+            assert_int_equal(output_file_flow(&file, NULL), GPUT_OK);
+        } else {
+            assert_int_equal(gzip_part_pack(&text, &part, NULL), GPUT_OK);
+            assert_int_equal(output_file_add_part(&file, &part, NULL), GPUT_OK);
+        }
+    }
+    assert_int_equal(output_file_commit(&file, NULL), GPUT_OK);
+    unpack(packed, &content);
+    assert_int_equal(content.length, expected.length);
+    assert_memory_equal(content.data, expected.data, expected.length);
+    gzip_part_finish(&part);
+    str_finish(&text);
+    str_finish(&content);
+    str_finish(&expected);
+    unlink(packed);
+}
+
+static void a_packed_file_can_be_empty(void **state)
+{
+    (void)state;
+    struct output_file file;
+    struct str content = {0};
+    char packed[80];
+    snprintf(packed, sizeof packed, "%s.gz", path);
+    assert_int_equal(output_file_open(packed, &file, NULL), GPUT_OK);
+    assert_int_equal(output_file_commit(&file, NULL), GPUT_OK);
+    unpack(packed, &content);
+    assert_int_equal(content.length, 0);
+    str_finish(&content);
+    unlink(packed);
+}
+
 /* Written after the caller's back: reported by one of the next calls, at the end at the latest. */
 static void reports_later_what_a_thread_could_not_write(void **state)
 {
@@ -149,6 +213,8 @@ int main(void)
         cmocka_unit_test(replaces_a_file_and_keeps_its_mode),
         cmocka_unit_test(leaves_nothing_when_given_up),
         cmocka_unit_test(names_what_it_cannot_write),
+        cmocka_unit_test(parts_and_text_are_one_packed_file),
+        cmocka_unit_test(a_packed_file_can_be_empty),
         cmocka_unit_test(reports_later_what_a_thread_could_not_write),
         cmocka_unit_test(leaves_nothing_of_what_was_packed),
     };
