@@ -108,7 +108,8 @@ static bool is_empty(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
 }
 
-/* By its name alone, an empty file in a folder may be a session or marks. */
+/* By its name alone, a file in a folder that is empty or may not be read can be a session or
+ * marks. */
 static bool is_named_as_session(const char *path)
 {
     return text_ends_with(path, ".csv") || text_ends_with(path, ".sqlite");
@@ -138,6 +139,9 @@ static int add_entry(struct report_plan *plan, const struct gput_html_report_ses
         return add_path(plan, given, path, folder, loader, error);
     if (code == GPUT_ERROR_MEMORY || code == GPUT_ERROR_FILES)
         return error_copy(error, &reason);
+    bool is_lost = S_ISDIR(info.st_mode) || is_named_as_session(path);
+    if (code == GPUT_ERROR_PERMISSION)
+        return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
     if (S_ISREG(info.st_mode) && begins_as_tracking_file(path))
         return leave_out(plan, path, folder, &reason, error);
     return S_ISDIR(info.st_mode) && depth < MAX_DEPTH ? add_folder(plan, given, path, depth, error)

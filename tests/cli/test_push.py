@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 import receiver
-from command import BUILD, PATIENCE, CommandTest, main, python, wait_until
+from command import AS_NOBODY, BUILD, COMMAND, PATIENCE, CommandTest, main, python, wait_until
 from fake_gpu import TWO_GPUS
 from receiver import Receiver, double, fields
 
@@ -366,6 +366,35 @@ class Ended(PushTest):
         with socket.create_server(("127.0.0.1", 0)) as free:
             closed = f"http://127.0.0.1:{free.getsockname()[1]}"
         self.assertIn("s/a.csv was not sent: ", self.push("s", "--remote-write", closed, status=1).stderr)
+
+    def test_a_push_that_was_killed_is_sent_again(self):
+        self.session("s", ".csv")
+        server = self.receive(receiver.hang, (204, {}, b""))
+        killed = self.start_command("push", "s", "--remote-write", server.url(), env=self.environment())
+        wait_until(lambda: server.requests, "a request")
+        killed.kill()
+        killed.wait()
+        self.assertEqual(self.push("s", "--remote-write", server.url()).stderr, "")
+        self.assertEqual(read_remote_write(server.requests[0][2]), read_remote_write(server.requests[1][2]))
+
+    def test_a_receiver_that_dies_half_way(self):
+        self.session("s")
+        server = self.receive((204, {}, b""), (400, {}, b"full"))
+        done = self.push("s", "--remote-write", server.url(), status=1)
+        self.assertRegex(done.stderr, r"s/a\.sqlite was not sent to its end: .*400 Bad Request: full")
+
+    def test_one_that_may_not_be_read_is_named_and_the_others_are_sent(self):
+        for name in "s", "t", "u":
+            self.session(name, ".csv")[0].chmod(0o777)
+        (self.folder / "s" / "a.csv").chmod(0o600)
+        (self.folder / "u").chmod(0o700)
+        self.open_to_nobody(COMMAND)
+        server = self.receive()
+        done = subprocess.run([*AS_NOBODY, self.folder / "gpu-tracker", "push", ".", "--remote-write", server.url()], cwd=self.folder,
+                              env=self.environment(), capture_output=True, text=True)
+        self.assertIn("./s/a.csv is left out: Cannot open ./s/a.csv: Permission denied", done.stderr)
+        self.assertIn("./u is left out: Cannot open ./u: Permission denied", done.stderr)
+        self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")  # t, and of s its report
 
     def test_what_cannot_be_sent(self):
         (self.folder / "notes.json").write_text("{}")

@@ -165,6 +165,75 @@ class Export(Folder):
         for name, said in zip("bcd", logs.output):
             self.assertIn(f"runs/{name}.csv is left out: Tracking file runs/{name}.csv is invalid: it", said)
 
+    # ---- faults ----
+
+    def ranks(self, count):
+        for rank in range(count):
+            sessions.write_session(f"runs/r{rank}.csv", f"runs/r{rank}-blocks.csv", factor=rank + 1.0)
+
+    def check_what_is_there(self):
+        """Each file is whole, and a session that counts has all of its tables. Gives the names of these sessions."""
+        for path in pathlib.Path("out").rglob("*.parquet"):
+            pyarrow.parquet.ParquetFile(path).read()
+        names = {path.name for path in pathlib.Path("out/sessions").glob("*.parquet")}
+        for table in "samples", "calls", "marks", "segments", "leaves":
+            self.assertLessEqual(names, {path.name for path in pathlib.Path("out", table).glob("*.parquet")})
+        return names
+
+    def check_again(self, count):
+        """What was interrupted is made whole by another export."""
+        logging.disable()
+        self.addCleanup(logging.disable, logging.NOTSET)
+        self.assertEqual(len(fleet.export("runs", "out")), count)
+        self.assertEqual(len(self.check_what_is_there()), count)
+        self.assertEqual([str(path) for path in pathlib.Path("out").rglob("*.part")], [])
+        rows = sorted(row["main_n_threads"] for row in self.table("samples"))
+        self.assertEqual(rows, sorted(10 + sample * (rank + 1) for rank in range(count) for sample in range(10)))
+
+    def test_an_export_that_is_killed_leaves_whole_sessions(self):
+        self.ranks(60)
+        for wanted in 0, 1, 20:
+            export = subprocess.Popen([sys.executable, "-m", "gpu_tracker.fleet", "export", "runs", "-o", "out"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while len(list(pathlib.Path("out").rglob("*"))) == 0 or len(list(pathlib.Path("out/sessions").glob("*.parquet"))) < wanted:
+                self.assertIsNone(export.poll(), "it ended before it was killed")
+            export.kill()
+            export.wait()
+            there = self.check_what_is_there()
+            self.assertGreaterEqual(len(there), wanted)
+        self.check_again(60)
+
+    def test_a_full_disk_costs_the_sessions_that_do_not_fit(self):
+        self.ranks(20)
+        os.mkdir("out")
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", "out"], capture_output=True, text=True)
+        if done.returncode:
+            self.skipTest(f"no file system can be mounted here: {done.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", self.folder / "out"], check=True)
+        with self.assertLogs("gpu_tracker") as logs:
+            found = fleet.export("runs", "out")
+        self.assertTrue(0 < len(found) < 20, found)
+        self.assertEqual(self.check_what_is_there(), {f"{name}.parquet" for name in found})
+        self.assertEqual(len([line for line in logs.output if "No space left on device" in line]), 20 - len(found), logs.output)
+        self.assertEqual(list(pathlib.Path("out").rglob("*.part")), [])
+        subprocess.run(["mount", "-o", "remount,size=64m", "out"], check=True)
+        self.check_again(20)
+
+    def test_a_rank_that_may_not_be_read_is_named(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs the superuser, to become another one")
+        self.ranks(3)
+        fleet.export("runs", "before")  # all modules are loaded: another user may not read them
+        os.chmod("runs/r1.csv", 0o600)
+        os.chmod(".", 0o777)
+        with self.assertLogs("gpu_tracker") as logs:
+            os.seteuid(65534)
+            try:
+                self.assertEqual(len(fleet.export("runs", "out")), 2)
+            finally:
+                os.seteuid(0)
+        self.assertTrue(any("runs/r1.csv" in line and "Permission denied" in line for line in logs.output), logs.output)
+        self.check_again(3)
+
     def test_ranks_of_other_versions_lack_columns(self):
         sessions.write_tracking("runs/a.csv")
         with open("runs/old.csv", "w") as file:
