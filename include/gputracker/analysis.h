@@ -199,6 +199,9 @@ GPUT_API const struct gput_code_block *gput_code_block_part(
     const struct gput_code_block *block, size_t index);
 
 GPUT_API const char *gput_code_block_name(const struct gput_code_block *block);
+/** The category that the program gave to a region (NVTX), "phase" of "nvtx:train/step [phase]";
+ * NULL: it has none. */
+GPUT_API const char *gput_code_block_category(const struct gput_code_block *block);
 /** The process of a part; -1 for the block as a whole. */
 GPUT_API int64_t gput_code_block_process(const struct gput_code_block *block);
 /** The thread of a part by thread; else -1. */
@@ -262,10 +265,10 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
  * The analysis as tables: the record "static_data"; "overall" with a row a measurement
  * (measurement, unit, min, max, mean, std, missing_timepoints); "code_blocks" with a row a block,
  * and after it one for each of its parts (code_block_name, process_id, thread_id; split by rank
- * also rank, by thread also thread_name; num_timepoints, num_calls, num_non_empty_calls,
- * num_outside_calls, compute_time_min … _total in seconds, energy_… in joules and exact_… where
- * known); "code_block_usage" with a row a block and measurement; the record "lost_calls"
- * (num_lost_calls, at_least); the record "energy" with the joules of the session by
+ * also rank, by thread also thread_name; category where blocks have one; num_timepoints, num_calls,
+ * num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_… in joules
+ * and exact_… where known); "code_block_usage" with a row a block and measurement; the record
+ * "lost_calls" (num_lost_calls, at_least); the record "energy" with the joules of the session by
  * gput_energy_figure_name(), where the tracking file has them. With `details` also p50, p95, p99,
  * self_time_total, cpu_time_total.
  *

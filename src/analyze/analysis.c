@@ -1,5 +1,6 @@
 #include "analyze/analysis.h"
 
+#include "analyze/block_groups.h"
 #include "analyze/exact_figures.h"
 
 #include <math.h>
@@ -82,6 +83,7 @@ void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n)
 {
     for (size_t i = 0; blocks && i < n; i++) {
         free((char *)blocks[i].name);
+        free(blocks[i].category);
         free(blocks[i].thread_name);
         free(blocks[i].resource_usage);
         free(blocks[i].percentiles);
@@ -90,14 +92,17 @@ void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n)
     free(blocks);
 }
 
-int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error)
+int analysis_name_block(struct gput_analysis *analysis, struct gput_code_block *block,
+    const char *name, struct gput_error *error)
 {
-    char *copy = strdup(name);
-    if (!copy)
-        return error_memory(error);
+    const char *category = block_category(name);
     free((char *)block->name);
-    block->name = copy;
-    return GPUT_OK;
+    free(block->category);
+    block->name = strdup(name);
+    block->category = category ? strndup(category, strlen(category) - 1) : NULL;
+    analysis->has_categories |= category != NULL;
+    bool is_named = block->name && (block->category || !category);
+    return is_named ? GPUT_OK : error_memory(error);
 }
 
 double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure)

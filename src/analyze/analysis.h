@@ -31,6 +31,7 @@ struct gput_analysis {
     bool details;
     enum gput_split split;
     bool has_thread_names; /* of some parts by thread */
+    bool has_categories;   /* of some blocks */
 };
 
 /* An empty analysis with those measurements (copied) and lists for them. NULL without memory. */
@@ -45,8 +46,9 @@ struct gput_code_block *analysis_create_blocks(
     const struct gput_analysis *analysis, size_t n, bool percentiles);
 void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n);
 
-/* Gives a block its name. Errors: GPUT_ERROR_MEMORY. */
-int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error);
+/* Gives a block its name, and the category in it. Errors: GPUT_ERROR_MEMORY. */
+int analysis_name_block(struct gput_analysis *analysis, struct gput_code_block *block,
+    const char *name, struct gput_error *error);
 
 /* Whether to show that figure, which may be unknown. */
 static inline bool analysis_shows_exact(

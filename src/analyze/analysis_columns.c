@@ -71,6 +71,8 @@ void analysis_add_part_columns(const struct gput_analysis *analysis, struct gput
         table_add_column(table, "rank", GPUT_COLUMN_INT);
     if (analysis->has_thread_names)
         table_add_column(table, "thread_name", GPUT_COLUMN_TEXT);
+    if (analysis->has_categories)
+        table_add_column(table, "category", GPUT_COLUMN_TEXT);
 }
 
 void analysis_put_part(const struct gput_analysis *analysis, struct gput_table *table,
@@ -82,4 +84,6 @@ void analysis_put_part(const struct gput_analysis *analysis, struct gput_table *
         table_put_known(table, block ? block->rank : -1);
     if (analysis->has_thread_names)
         table_put_text(table, block ? block->thread_name : NULL);
+    if (analysis->has_categories)
+        table_put_text(table, block ? block->category : NULL);
 }

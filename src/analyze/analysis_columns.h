@@ -26,7 +26,8 @@ extern const struct column block_columns[BLOCK_COLUMNS];
 extern const struct column lost_columns[LOST_COLUMNS];
 
 /* The columns that say whose calls a part of a block has: process_id, thread_id, and where it is
- * split so rank and, where there are some, thread_name. `block` NULL: the session. */
+ * split so rank and, where there are some, thread_name; and category, where blocks have some.
+ * `block` NULL: the session. */
 void analysis_add_part_columns(const struct gput_analysis *analysis, struct gput_table *table);
 void analysis_put_part(const struct gput_analysis *analysis, struct gput_table *table,
     const struct gput_code_block *block);

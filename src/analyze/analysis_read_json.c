@@ -120,7 +120,7 @@ static int read_block(
         !count_at(object, "num_non_empty_calls", &block->num_non_empty_calls))
         return refuse(reader, "the counts of a code block are missing");
     count_at(object, "num_outside_calls", &block->num_outside_calls);
-    TRY(analysis_name_block(block, name->string, reader->error));
+    TRY(analysis_name_block(reader->analysis, block, name->string, reader->error));
     block->compute_time = statistics_at(compute_time);
     block->compute_time_total = doc_get_number(compute_time, "total");
     read_energy(object, block->energy);

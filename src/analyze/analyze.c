@@ -458,7 +458,7 @@ static int fill_parts(
         struct gput_code_block *part = &block->parts[work->lanes[i].part - first_part];
         if (part->name)
             continue;
-        TRY(analysis_name_block(part, block->name, error));
+        TRY(analysis_name_block(work->analysis, part, block->name, error));
         TRY(identify_part(work, &lanes[i], part, error));
         fill_block(work, work->lanes[i].part, sums, part);
     }
@@ -475,7 +475,7 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
         return error_memory(error);
     analysis->n_blocks = work->groups.count;
     for (size_t i = 0; i < work->groups.count; i++) {
-        TRY(analysis_name_block(&analysis->blocks[i], work->groups.names[i], error));
+        TRY(analysis_name_block(analysis, &analysis->blocks[i], work->groups.names[i], error));
         fill_block(work, i, sums, &analysis->blocks[i]);
     }
     size_t next;

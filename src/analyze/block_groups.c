@@ -32,17 +32,24 @@ static size_t group_length(const char *name, enum gput_grouping grouping)
     return slash ? (size_t)(slash - name) : length;
 }
 
+const char *block_category(const char *name)
+{
+    const char *bracket = strrchr(name, '[');
+    size_t source = source_length(name);
+    bool has_one = source > 0 && has_domains(name, source) && bracket && bracket > name + source &&
+                   bracket[-1] == ' ' && name[strlen(name) - 1] == ']';
+    return has_one ? bracket + 1 : NULL;
+}
+
 /* "nvtx:train [phase]" of "nvtx:train/step [phase]". */
 static char *category_name(const char *name)
 {
-    const char *bracket = strrchr(name, '[');
-    size_t length = strlen(name), domain = group_length(name, GPUT_GROUP_DOMAIN);
-    char *category;
-    bool has_one =
-        domain > 0 && bracket && bracket > name && bracket[-1] == ' ' && name[length - 1] == ']';
-    if (!has_one)
+    const char *category = block_category(name);
+    int domain = (int)group_length(name, GPUT_GROUP_DOMAIN);
+    char *text;
+    if (!category)
         return strdup(WITHOUT_CATEGORY);
-    return asprintf(&category, "%.*s %s", (int)domain, name, bracket) < 0 ? NULL : category;
+    return asprintf(&text, "%.*s [%s", domain, name, category) < 0 ? NULL : text;
 }
 
 static char *group_name(const char *name, enum gput_grouping grouping)

@@ -18,6 +18,11 @@ const char *gput_code_block_name(const struct gput_code_block *block)
     return block->name;
 }
 
+const char *gput_code_block_category(const struct gput_code_block *block)
+{
+    return block->category;
+}
+
 int64_t gput_code_block_process(const struct gput_code_block *block)
 {
     return block->process_id;

@@ -12,6 +12,7 @@
 /* Figures of a code block, or of its calls in one process or thread. Owned by the analysis. */
 struct gput_code_block {
     const char *name;
+    char *category;     /* of its name; NULL: it has none; owned */
     int64_t process_id; /* of a part; -1 for the block as a whole */
     int64_t thread_id;  /* of a part by thread; else -1 */
     int64_t rank; /* of a part by rank, -1: of processes without one; else CODE_BLOCK_NO_RANK */

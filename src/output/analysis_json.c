@@ -87,6 +87,8 @@ static void add_block(
         doc_add_null(object, "rank");
     else
         doc_add_int(object, "process_id", block->process_id);
+    if (block->category && !code_block_is_part(block))
+        doc_add_string(object, "category", block->category);
     if (block->thread_id >= 0)
         doc_add_int(object, "thread_id", block->thread_id);
     if (block->thread_name)

@@ -212,6 +212,8 @@ static void write_identity(const struct gput_code_block *block, int indent, stru
         write_value("Rank:", "none", indent, text);
     else
         write_count("Process ID:", block->process_id, indent, text);
+    if (block->category && !code_block_is_part(block))
+        write_value("Category:", block->category, indent, text);
     if (block->thread_id >= 0)
         write_count("Thread ID:", block->thread_id, indent, text);
     if (block->thread_name)

@@ -1,6 +1,7 @@
 #include "report/report_blocks.h"
 
 #include "analyze/analysis.h"
+#include "analyze/code_block.h"
 #include "analyze/duration_statistics.h"
 #include "analyze/exact_figures.h"
 #include "report/report_analysis.h"
@@ -115,6 +116,18 @@ static int put_exact(struct blocks *blocks, const struct gput_analysis *analysis
     return GPUT_OK;
 }
 
+/* In the order of the blocks; null where one has none. */
+static void put_categories(const struct gput_analysis *analysis, struct doc *object)
+{
+    struct doc *categories = analysis->has_categories ? doc_add_array(object, "category") : NULL;
+    for (size_t i = 0; categories && i < analysis->n_blocks; i++) {
+        if (analysis->blocks[i].category)
+            doc_add_string(categories, NULL, analysis->blocks[i].category);
+        else
+            doc_add_null(categories, NULL);
+    }
+}
+
 /* `analysis` gives the names of the measurements; NULL: there are none. */
 static int put_blocks(
     struct blocks *blocks, const struct gput_analysis *analysis, struct gput_error *error)
@@ -129,6 +142,7 @@ static int put_blocks(
         return GPUT_OK;
     TRY(report_payload_add_column(payload, object, "samples", &blocks->samples, error));
     TRY(report_payload_add_column(payload, object, "self_s", &blocks->self, error));
+    put_categories(analysis, object);
     struct doc *usage = doc_add_array(object, "usage");
     for (size_t i = 0; i < blocks->n_measurements; i++) {
         struct doc *item = doc_add_object(usage, NULL);

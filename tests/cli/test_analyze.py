@@ -285,6 +285,19 @@ class Grouped(AnalyzeTest):
         blocks = {block["name"]: block["num_calls"] for block in self.results("--by", "category")["code_block_results"]}
         self.assertEqual(blocks, {"(no category)": 1, "nvtx:a [load]": 2, "nvtx:b [load]": 1})
 
+    def test_a_block_has_the_category_of_its_name(self):
+        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/w", 0, 9), (7, "token:y [z]", 1, 2), (7, "plain [z]", 1, 2)])
+        expected = {"nvtx:a/x [load]": "load", "nvtx:a/w": None, "token:y [z]": None, "plain [z]": None}
+        blocks = self.results()["code_block_results"]
+        self.assertEqual({block["name"]: block.get("category") for block in blocks}, expected)
+        self.assertIn("Category:            load", self.analyze("-f", "text").stdout)
+        table = list(csv.DictReader(io.StringIO(self.analyze("-f", "csv").stdout)))
+        rows = {row["code_block"]: row["category"] for row in table if row["measurement"] == "compute_time"}
+        self.assertEqual(rows, {name: category or "" for name, category in expected.items()})
+        # without any the columns are those of before
+        self.write(calls=[(7, "nvtx:a/w", 0, 9)])
+        self.assertNotIn("category", self.analyze("-f", "csv").stdout)
+
     def test_a_block_has_a_part_for_each_rank(self):
         ranks = [(process, f"[gpu-tracker] rank: {rank}", position, START) for process, rank in ((7, 1), (8, 0), (9, 1)) for position in (0, 1)]
         self.write(calls=[(7, "a", 0, 4), (8, "a", 0, 1), (9, "a", 1, 2), (10, "a", 0, 3)], extra_marks=ranks)

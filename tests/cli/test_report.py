@@ -233,6 +233,12 @@ class Blocks(ReportTest):
         self.assertEqual({exact[name]["unit"] for name in ("instructions", "block_peak_rss")}, {"count", "bytes"})
         self.assert_series(report.column(exact["process_cpu_time"]["total"]), [None], 1e-6)
 
+    def test_blocks_have_their_categories(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        names = ["nvtx:a/x [load]", "nvtx:a/y", "plain"]
+        write_marks(self.folder / "m.csv", [mark for name in names for mark in call(1, name, 0, 2)])
+        self.assertEqual(self.report("t.csv", "--stf", "m.csv").sessions[0]["blocks"]["category"], ["load", None, None])
+
     def test_marks_without_samples_have_durations(self):
         write_marks(self.folder / "m.csv", [*call(1, "a", 0, 2), *call(1, "a", 3, 4)])
         report = self.report("m.csv")

@@ -37,8 +37,10 @@ export function blockTable(session: Session, columns: Columns): Table | null {
         ...usageColumns(session, blocks, columns),
         ...exactColumns(blocks, columns),
     ].filter((figures) => figures.values.some((value) => value === value));
-    const rows = Array.from(names, (name, i) => [calls.names[name] ?? "", ...figures.map(({ values }) => known(values[i]))]);
-    return { title: "Code blocks", columns: [{ name: "Code block", type: "text" }, ...figures.map(({ head }) => head)], rows };
+    const { category } = blocks;
+    const rows = Array.from(names, (name, i) => [calls.names[name] ?? "", ...(category ? [category[i] ?? null] : []), ...figures.map(({ values }) => known(values[i]))]);
+    const categoryColumn = category ? [{ name: "Category", type: "text" as const }] : [];
+    return { title: "Code blocks", columns: [{ name: "Code block", type: "text" }, ...categoryColumn, ...figures.map(({ head }) => head)], rows };
 }
 
 function usageColumns(session: Session, blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {
@@ -55,6 +57,8 @@ const SHOWN_EXACT: Record<string, string> = {
     process_cpu_time: "CPU time, counted",
     block_peak_rss: "Peak RSS",
     instructions: "Instructions",
+    cycles: "Cycles",
+    cache_misses: "Cache misses",
 };
 
 function exactColumns(blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {

@@ -77,6 +77,8 @@ export interface FourFigures {
 export interface Blocks {
     /** Indices in the names of calls. */
     name: Column;
+    /** Of each block; null: it has none. */
+    category?: (string | null)[];
     calls?: Column;
     samples?: Column;
     total_s?: Column;
