@@ -19,6 +19,12 @@ static bool contains(const struct pid_vector *pids, pid_t pid)
     return false;
 }
 
+/* NULL: it is not tracked, or nothing is yet. */
+static struct process *tracked(struct gput_session *session, pid_t pid)
+{
+    return session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
+}
+
 /* Whether a child of ours is an orphan or started by the caller, as far as the log knows. */
 enum owner { ORPHAN, OWN_CHILD, UNKNOWN };
 
@@ -27,8 +33,7 @@ static enum owner owner_of(struct gput_session *session, pid_t pid)
     const struct process_log *log = &session->ledger.log;
     if (contains(&session->target.foreign, pid))
         return OWN_CHILD;
-    if (session->settings.options.starts_nothing_else ||
-        (session->has_sampler && process_tree_get(&session->sampler.tree, pid)))
+    if (session->settings.options.starts_nothing_else || tracked(session, pid))
         return ORPHAN;
     /* Better to miss an orphan than to collect a child that the caller waits for. */
     if (!process_log_has_all(log))
@@ -60,9 +65,8 @@ static bool ended_is_own_child(struct gput_session *session, pid_t pid)
     return contains(&session->events.own_children, pid);
 }
 
-void session_open_orphans_io(struct gput_session *session)
+void session_open_orphans_io(struct process_tree *tree)
 {
-    struct process_tree *tree = &session->sampler.tree;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process->is_main && process->polled->parent == tree->own_pid)
@@ -73,8 +77,7 @@ void session_open_orphans_io(struct gput_session *session)
 static void collect(struct gput_session *session, pid_t pid)
 {
     /* After the last scan nothing else would notice that it is gone. */
-    struct process *process =
-        session->has_sampler ? process_tree_get(&session->sampler.tree, pid) : NULL;
+    struct process *process = tracked(session, pid);
     int io_fd = process ? process->polled->io_fd : -1;
     if (collected_add_orphan(
             &session->ledger.collected, session->settings.options.procfs_root, pid, io_fd) &&

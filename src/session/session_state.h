@@ -92,7 +92,7 @@ int session_start_ticks(struct gput_session *session, struct gput_error *error);
 void session_reap_orphans(struct gput_session *session);
 
 /* After a scan: opens the I/O counters of orphans, to read them when they have ended. */
-void session_open_orphans_io(struct gput_session *session);
+void session_open_orphans_io(struct process_tree *tree);
 
 /* True for a child of ours that is no orphan but was started by the caller. `session` is a struct
  * gput_session. */

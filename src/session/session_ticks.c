@@ -23,24 +23,23 @@ enum moment { FIRST, TICK, LAST };
 /* ---- sources -> sampler ---- */
 
 /* Lists that arrived since the last tick: the next request may replace them. */
-static void take_waiting_lists(struct gput_session *session)
+static void take_waiting_lists(struct gpu_sampler *gpus, struct ledger *ledger)
 {
-    if (gpu_sampler_take_waiting_lists(&session->sampler.gpus))
-        ledger_add_gpu_ram(&session->ledger);
+    if (gpu_sampler_take_waiting_lists(gpus))
+        ledger_add_gpu_ram(ledger);
 }
 
 /* A row must not have processes with more GPU RAM than the GPU has in use. What lists of other
  * moments say counts in maxima all the same. */
-static void settle_gpu_ram(struct gput_session *session)
+static void settle_gpu_ram(struct gpu_sampler *gpus, struct ledger *ledger)
 {
-    struct gpu_sampler *gpus = &session->sampler.gpus;
     if (!gpu_sampler_ram_is_doubtful(gpus))
         return;
-    ledger_add_gpu_ram(&session->ledger);
+    ledger_add_gpu_ram(ledger);
     gpu_sampler_read_ram_again(gpus);
     if (!gpu_sampler_ram_is_doubtful(gpus))
         return;
-    ledger_add_gpu_ram(&session->ledger);
+    ledger_add_gpu_ram(ledger);
     gpu_sampler_limit_ram(gpus);
 }
 
@@ -61,8 +60,10 @@ static struct sampler_tick tick_of(struct gput_session *session, enum moment mom
     };
 }
 
-static void take_snapshot(struct gput_session *session, enum moment moment)
+/* The sampler's, until the next one. */
+static const struct snapshot *take_snapshot(struct gput_session *session, enum moment moment)
 {
+    struct sampler *sampler = &session->sampler;
     bool is_launched = session->settings.mode == SESSION_LAUNCHED;
     /* Events first, so that no process that is gone already is added. */
     session_events_read(&session->events);
@@ -70,20 +71,21 @@ static void take_snapshot(struct gput_session *session, enum moment moment)
         session_reap_orphans(session);
     struct sampler_tick tick = tick_of(session, moment);
     if (moment != FIRST)
-        take_waiting_lists(session);
+        take_waiting_lists(&sampler->gpus, &session->ledger);
     if (moment == TICK)
         node_reader_update(&session->node, clock_monotonic_ns());
     if (session->node.is_shared)
-        sampler_leave_node(&session->sampler, !session->node.reads);
-    sampler_take_sample(&session->sampler, &tick);
-    settle_gpu_ram(session);
+        sampler_leave_node(sampler, !session->node.reads);
+    sampler_take_sample(sampler, &tick);
+    settle_gpu_ram(&sampler->gpus, &session->ledger);
     if (is_launched)
-        session_open_orphans_io(session);
+        session_open_orphans_io(&sampler->tree);
+    return &sampler->snapshot;
 }
 
-static void warn_of_files(struct gput_session *session)
+static void warn_of_files(struct gput_session *session, const struct process_tree *tree)
 {
-    if (session->warned_of_files || session->sampler.tree.scans_without_files == 0)
+    if (session->warned_of_files || tree->scans_without_files == 0)
         return;
     session->warned_of_files = true;
     session_warn(&session->settings,
@@ -109,19 +111,19 @@ static void read_group_at_tick(struct gput_session *session)
 }
 
 /* With taskstats those of each thread, else of each process. */
-static double counted_files(const struct gput_session *session)
+static double counted_files(const struct process_log *log, const struct snapshot *snapshot)
 {
-    const struct process_log *log = &session->ledger.log;
-    double threads = session->sampler.snapshot.sample.values[GPUT_COMBINED_THREADS];
+    double threads = snapshot->sample.values[GPUT_COMBINED_THREADS];
     double processes = (double)process_log_count(log);
     return log->options.has_taskstats && threads > processes ? threads : processes;
 }
 
-static bool counts_are_due(struct gput_session *session, enum moment moment)
+static bool counts_are_due(
+    struct gput_session *session, const struct snapshot *snapshot, enum moment moment)
 {
     const struct process_log *log = &session->ledger.log;
-    int64_t now_ns = session->sampler.snapshot.taken_ns;
-    int64_t interval_ns = (int64_t)(counted_files(session) * COUNTS_INTERVAL_OF_ONE_NS);
+    int64_t now_ns = snapshot->taken_ns;
+    int64_t interval_ns = (int64_t)(counted_files(log, snapshot) * COUNTS_INTERVAL_OF_ONE_NS);
     if (interval_ns < COUNTS_INTERVAL_NS)
         interval_ns = COUNTS_INTERVAL_NS;
     if (!log->options.has_live_counts || moment == FIRST ||
@@ -131,16 +133,17 @@ static bool counts_are_due(struct gput_session *session, enum moment moment)
     return true;
 }
 
-static void feed_ledger(struct gput_session *session, bool with_counts)
+static void feed_ledger(
+    struct gput_session *session, const struct snapshot *snapshot, bool with_counts)
 {
-    struct process_tree *tree = &session->sampler.tree;
-    session->ledger.log.reads_counts = with_counts;
-    ledger_add_scan(&session->ledger, session->sampler.snapshot.taken_ns);
-    session->ledger.log.reads_counts = false;
-    ledger_compare_exit_records(&session->ledger, tree, &session->events);
-    ledger_add_snapshot(&session->ledger);
+    struct ledger *ledger = &session->ledger;
+    ledger->log.reads_counts = with_counts;
+    ledger_add_scan(ledger, snapshot->taken_ns);
+    ledger->log.reads_counts = false;
+    ledger_compare_exit_records(ledger, &session->sampler.tree, &session->events);
+    ledger_add_snapshot(ledger);
     /* For one process the kernel's peak is enough. */
-    if (tree->count > 1)
+    if (snapshot->tree->count > 1)
         read_group_at_tick(session);
 }
 
@@ -148,9 +151,8 @@ static void feed_ledger(struct gput_session *session, bool with_counts)
 
 /* The results so far, as often as they are worth their cost; a session that had no tick before its
  * end needs none. */
-static void publish_results(struct gput_session *session)
+static void publish_results(struct gput_session *session, const struct snapshot *snapshot)
 {
-    const struct snapshot *snapshot = &session->sampler.snapshot;
     int64_t since_ns = session->results_ns;
     if (since_ns ? snapshot->taken_ns - since_ns < RESULTS_INTERVAL_NS : snapshot->is_last)
         return;
@@ -165,16 +167,15 @@ static void publish_results(struct gput_session *session)
     results_finish(&results);
 }
 
-static void publish_bytes(struct gput_session *session)
+static void publish_bytes(struct gput_session *session, const struct snapshot *snapshot)
 {
     ledger_update_bytes(&session->ledger);
     if (ledger_has_bytes_so_far(&session->ledger))
-        sinks_bytes(&session->sinks, &session->sampler.snapshot, &session->ledger.bytes_so_far);
+        sinks_bytes(&session->sinks, snapshot, &session->ledger.bytes_so_far);
 }
 
-static void publish_snapshot(struct gput_session *session)
+static void publish_snapshot(struct gput_session *session, const struct snapshot *snapshot)
 {
-    const struct snapshot *snapshot = &session->sampler.snapshot;
     double elapsed_seconds = clock_seconds_of_ns(snapshot->taken_ns - session->settings.start_ns);
     struct gput_snapshot *copy = snapshot_copy(
         snapshot, session->ledger.cost.ticks, elapsed_seconds, session->latest.snapshot);
@@ -186,18 +187,18 @@ static void publish_snapshot(struct gput_session *session)
  */
 static void take_sample(struct gput_session *session, enum moment moment)
 {
-    take_snapshot(session, moment);
-    warn_of_files(session);
-    bool with_counts = counts_are_due(session, moment);
-    feed_ledger(session, with_counts);
+    const struct snapshot *snapshot = take_snapshot(session, moment);
+    warn_of_files(session, snapshot->tree);
+    bool with_counts = counts_are_due(session, snapshot, moment);
+    feed_ledger(session, snapshot, with_counts);
     if (session->settings.options.snapshots)
-        publish_snapshot(session);
-    sinks_sample(&session->sinks, &session->sampler.snapshot);
+        publish_snapshot(session, snapshot);
+    sinks_sample(&session->sinks, snapshot);
     if (with_counts)
-        publish_bytes(session);
+        publish_bytes(session, snapshot);
     if (moment != FIRST)
         tracker_cost_note_thread(&session->ledger.cost);
-    publish_results(session);
+    publish_results(session, snapshot);
 }
 
 /* ---- between ticks ---- */
@@ -224,7 +225,7 @@ static void read_ram_between(void *user)
         return;
     sampler_scan_between(sampler, !session_events_any_started(&session->events));
     if (session->settings.mode == SESSION_LAUNCHED)
-        session_open_orphans_io(session);
+        session_open_orphans_io(&sampler->tree);
     ledger_add_scan(&session->ledger, now_ns);
     ram_between_add_scan(between, &sampler->ram.figures);
 }
@@ -280,9 +281,10 @@ static int64_t counters_due_ns(void *user)
 static void read_counters(void *user)
 {
     struct gput_session *session = user;
+    struct energy_meter *energy = &session->sampler.energy;
     int64_t now_ns = clock_monotonic_ns();
-    if (energy_meter_due_ns(&session->sampler.energy) <= now_ns)
-        energy_meter_update_counters(&session->sampler.energy, now_ns);
+    if (energy_meter_due_ns(energy) <= now_ns)
+        energy_meter_update_counters(energy, now_ns);
     if (ram_between_due_ns(&session->ledger.between) <= now_ns)
         read_group(session);
 }

@@ -24,7 +24,7 @@ static int refuse(const char *path, struct gput_error *error)
     return error_set(error, GPUT_ERROR_UNSUPPORTED, "%.400s is not a report of gpu-tracker.", path);
 }
 
-static int read_report(const char *path, const struct str *content, struct gput_results *results,
+static int parse_report(const char *path, const struct str *content, struct gput_results *results,
     struct gput_error *error)
 {
     struct doc *doc;
@@ -48,7 +48,7 @@ static int parse(const char *path, enum results_form form, const struct str *con
     case RESULTS_KEPT:
         return results_file_parse(path, content, results, error);
     case RESULTS_REPORT:
-        return read_report(path, content, results, error);
+        return parse_report(path, content, results, error);
     default:
         return refuse(path, error);
     }
