@@ -21,6 +21,13 @@ class ExitStatus(CommandTest):
             self.assert_fails(self.run_command("-e", f"{name} -x", "--disable-logs"), 1, f'Command not found: "{name}"')
         self.assert_folder_is()
 
+    def test_a_value_after_a_blank_that_was_taken_for_the_command(self):
+        done = self.run_command("run", "--otlp", "nowhere", "--", "true")
+        self.assertEqual(done.returncode, 127)
+        self.assertTrue(done.stderr.endswith("gpu-tracker: a value of --otlp follows an equals sign: --otlp=nowhere\n"), done.stderr)
+        self.assertNotIn("equals sign", self.run_command("run", "--otlp=http://127.0.0.1:9", "nowhere", "--").stderr)
+        self.assertNotIn("equals sign", self.run_command("run", "-q", "nowhere", "--", "true").stderr)
+
     def test_a_command_that_is_not_executable(self):
         (self.folder / "script").write_text("#!/bin/sh\n")
         for form, status in ((["run", "./script"], 126), (["-e", "./script"], 1), (["run", "/"], 126)):
