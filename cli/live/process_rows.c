@@ -18,7 +18,7 @@ struct process_node {
     uint32_t first_child;   /* in `order`, with n_children */
     uint32_t n_children, n_below;
     bool is_shown, is_added;
-    double cpu_percent, cpu_average, private_ram, most_shared_ram, gpu_ram, cpu_seconds, key;
+    double cpu_average, private_ram, most_shared_ram, gpu_ram, cpu_seconds, key;
     uint32_t threads;
 };
 
@@ -185,7 +185,6 @@ static void fill_node(struct process_rows *rows, const struct gput_snapshot_proc
     *node = (struct process_node){.process = process,
         .note = find_note(rows, process->pid, process->start_ticks),
         .parent = NO_PARENT,
-        .cpu_percent = process->cpu_percent,
         .private_ram = known(process->private_ram_bytes),
         .most_shared_ram = known(process->ram_bytes) - known(process->private_ram_bytes),
         .gpu_ram = process->gpu_ram_bytes,
@@ -221,7 +220,6 @@ static void add_to_parent(struct process_node *parent, const struct process_node
 {
     parent->n_below += 1 + node->n_below;
     parent->is_shown |= node->is_shown;
-    parent->cpu_percent = known(parent->cpu_percent) + known(node->cpu_percent);
     parent->cpu_average += node->cpu_average;
     parent->cpu_seconds += node->cpu_seconds;
     parent->private_ram += node->private_ram;
@@ -332,7 +330,7 @@ static void fill_row(const struct process_node *node, bool is_folded, struct pro
     const struct gput_snapshot_process *process = node->process;
     *row = (struct process_row){.process = process,
         .note = node->note,
-        .cpu_percent = process->cpu_percent,
+        .cpu_percent = isnan(process->cpu_percent) ? NAN : node->note->cpu_average,
         .ram_bytes = process->ram_bytes,
         .gpu_ram_bytes = process->gpu_ram_bytes,
         .cpu_seconds = process->cpu_seconds,
@@ -341,7 +339,7 @@ static void fill_row(const struct process_node *node, bool is_folded, struct pro
     if (!is_folded || node->n_children == 0)
         return;
     row->folded = node->n_below;
-    row->cpu_percent = node->cpu_percent;
+    row->cpu_percent = node->cpu_average;
     row->ram_bytes = node->private_ram + node->most_shared_ram;
     row->ram_is_least = true;
     row->gpu_ram_bytes = node->gpu_ram;

@@ -32,7 +32,7 @@ struct process_id {
 /* What is remembered of a process from one snapshot to the next. */
 struct process_note {
     struct process_id id;
-    double cpu_average; /* of the last seconds, to sort by: rows do not jump at every frame */
+    double cpu_average; /* of the last seconds, shown and sorted by: rows do not jump */
     bool is_folded;
     char name[48];
     char *command;   /* owned; NULL: not read yet */

@@ -1,7 +1,7 @@
 // Lays a report out and keeps its parts together: what is shown where, what is chosen, what the address says.
 
 import { blockStatistics, blockTable, callDetails, firstCallOf } from "./blocks";
-import { makeCards } from "./cards";
+import { makeCards, traceCards } from "./cards";
 import { Chart } from "./chart";
 import type { Columns } from "./columns";
 import { button, element, replaceChildren, type Child } from "./dom";
@@ -149,8 +149,8 @@ export class App {
     }
 
     #cards(): Child {
-        const { cards } = this.#current;
-        return cards?.length ? makeCards(cards, this.#panels, this.#session) : null;
+        const cards = this.#current.cards ?? traceCards(this.#current);
+        return cards.length ? makeCards(cards, this.#panels, this.#session) : null;
     }
 
     #comparison(): HTMLElement {
@@ -234,7 +234,7 @@ export class App {
             this.#processesSection(session),
             session.tables?.length ? section("tables", "Figures", ...session.tables.map((table) => makeTable(table))) : null,
             session.sources?.length ? sourcesSection(session) : null,
-            session.summary ? section("summary", "Summary as text", element("pre", { tabindex: 0, role: "region", "aria-label": "Summary as text" }, session.summary)) : null,
+            session.summary ? section("summary", "Summary as text", element("pre", { tabindex: 0, role: "group", "aria-label": "Summary as text" }, session.summary)) : null,
         ];
     }
 

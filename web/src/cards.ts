@@ -3,7 +3,7 @@
 import { element, svg } from "./dom";
 import type { Line } from "./line";
 import type { Panel } from "./panels";
-import type { Card } from "./report";
+import type { Card, Session } from "./report";
 import { sparkline } from "./sparkline";
 import { figure } from "./units";
 
@@ -26,6 +26,21 @@ const STATES: Record<string, string> = {
     sampled: "the highest or mean of what was sampled",
     unavailable: "not available here",
 };
+
+/** Of a trace with GPU events: how long each GPU computed, waited and communicated, from the table that says more. */
+export function traceCards(session: Session): Card[] {
+    const table = session.tables?.find(({ id }) => id === "trace_breakdown");
+    const place = (name: string): number => table?.columns.findIndex((column) => column.name === name) ?? -1;
+    if (!table || table.rows.length > 2) return [];
+    const figures: [string, string, string][] = [["compute_%", "computes", "gpu_compute"], ["idle_%", "idle", "gpu_idle"], ["communication_us", "communicates", "gpu_communication"], ["communication_overlap_%", "communication hidden behind computing", "gpu_overlap"]];
+    return table.rows.flatMap((row) =>
+        figures.flatMap(([name, words, id]) => {
+            const value = row[place(name)];
+            const unit = table.columns[place(name)]?.unit;
+            return typeof value === "number" ? [{ id: `${id}_${String(row[place("gpu")])}`, label: `GPU ${String(row[place("gpu")])}: ${words}`, value, unit }] : [];
+        }),
+    );
+}
 
 export function makeCards(cards: Card[], panels: Panel[], session: number): HTMLElement {
     const node = element("div", { class: "cards", role: "list", "aria-label": "Main figures" }, ...cards.map((card) => makeCard(card, curveOf(card, panels, session))));

@@ -36,7 +36,8 @@ export class HeatMap {
         this.#rows = rows;
         this.#unit = rows[0]?.line.unit ?? "";
         const highest = Math.max(...rows.map((row) => row.line.extremes(0, row.line.times.length).max).filter(Number.isFinite), 0);
-        this.#top = this.#unit === "percent" && highest <= 100 ? 100 : highest || 1;
+        // Below half of all of it, nothing would be distinguished.
+        this.#top = this.#unit === "percent" && highest > 50 && highest <= 100 ? 100 : highest || 1;
         this.#values = rows.map(() => element("span", {}));
         this.#table = element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)));
         this.#table.addEventListener("toggle", () => this.#fillTable());

@@ -61,7 +61,7 @@ export class Lanes {
             spacer,
         );
         this.#scroller.style.height = `${Math.min(TALLEST, this.#height)}px`;
-        this.node = element("section", { class: "lanes", "aria-label": options.title, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
+        this.node = element("section", { class: "lanes", "aria-label": `${options.title} over time`, "data-lanes": options.id }, element("header", {}, element("h3", {}, options.title), element("span", { class: "hint" }, options.hint)), this.#scroller, this.#tooltip);
         this.#listen();
         view.onRange(() => this.invalidate());
         this.#sight = new Sight(this.node, () => this.draw());

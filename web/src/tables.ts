@@ -76,7 +76,7 @@ class TableView {
         this.#highest = table.columns.map((_, c) => table.rows.reduce((high, row) => (typeof row[c] === "number" ? Math.max(high, row[c]) : high), 0));
         const head = element("tr", {}, ...table.columns.map((column, i) => this.#head(column, i)));
         const sheet = element("table", {}, element("caption", { class: options.titleHidden ? "hidden-text" : undefined }, table.title), element("thead", {}, head), this.#body);
-        const scroller = element("div", { class: "table-scroll", tabindex: 0, role: "region", "aria-label": table.title }, sheet);
+        const scroller = element("div", { class: "table-scroll", tabindex: 0, role: "group", "aria-label": table.title }, sheet);
         this.node = element("div", { class: "table" }, table.rows.length > SEARCH_FROM && !options.fixed && !options.unsearched && this.#searchField(), scroller, this.#more);
         this.#arrange();
     }
