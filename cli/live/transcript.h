@@ -1,7 +1,7 @@
 /*
- * The last lines of what a command prints, as a terminal would show them: carriage returns, tabs,
+ * The last lines of what a command prints, as a terminal would show them. Carriage returns, tabs,
  * backspaces and moves of the cursor between lines have their effect, so that progress bars stay
- * one line, and so have colours of letters, bold and reverse (text_style). All other sequences are
+ * one line. So have colours of letters, bold and reverse (text_style). All other sequences are
  * skipped.
  */
 #pragma once

@@ -1,7 +1,7 @@
 /*
- * A stream of a command (its standard output, its standard error) that is passed on: the command
- * gets a pipe in its place, or a pseudo-terminal where it is a terminal, and what comes out of that
- * is written to where the stream went.
+ * A stream of a command (its standard output, its standard error) that is passed on. The command
+ * gets a pipe in its place, or a pseudo-terminal where it is a terminal. What comes out of that is
+ * written to where the stream went.
  */
 #pragma once
 

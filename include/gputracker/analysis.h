@@ -103,9 +103,9 @@ static inline struct gput_analysis_options gput_analysis_options_default(void)
 }
 
 /**
- * Counters of the kernel and the processor, read at the start and stop of each call when exact
- * marks are enabled (GPUT_BLOCK_EXACT=1, gput_blocks_options.exact): exact also for calls shorter
- * than the interval of samples.
+ * Counters of the kernel and the processor, read at the start and stop of each call. They are exact
+ * also for calls shorter than the interval of samples. GPUT_BLOCK_EXACT=1 and
+ * gput_blocks_options.exact enable them.
  */
 enum gput_exact_figure {
     GPUT_EXACT_THREAD_CPU_TIME,  /**< seconds, of the thread that ran the call */

@@ -172,8 +172,8 @@ GPUT_API int gput_blocks_open(const char *path, const struct gput_blocks_options
 GPUT_API int gput_blocks_close(struct gput_blocks *blocks, struct gput_error *error);
 
 /**
- * Lets other processes append to a .csv or .sqlite file: a child forked before the next mark (.csv:
- * any later child) writes to it instead of its own file, and any process can open it with
+ * Lets other processes append to a .csv or .sqlite file. A child forked before the next mark (.csv:
+ * any later child) writes to it instead of its own file. Any process can open it with
  * options.join. The file gets the columns of `thread_ids` now, which could not be added later. No
  * thread may mark or fork meanwhile. No effect on a .gputblocks log, of which each process has its
  * own.

@@ -100,12 +100,19 @@ GPUT_API int gput_comparison_render(const struct gput_comparison *comparison,
     size_t *length, struct gput_error *error);
 
 /**
- * The same for other programs: the table "comparison" with the columns code_block (missing: the
- * whole session), measurement ("compute_time" is one of code blocks), statistic, session, value,
- * percent_change (from the first session), runs, low, high (of the 95 % interval of several runs)
- * and within_noise (1: the difference is within their spread). Values are in the units of the
- * analyses, times in seconds, energy in joules. The table "whole_numbers" lists in its column
- * measurement those of the whole session that every file has as integers.
+ * The same for other programs, as two tables. Values are in the units of the analyses, times in
+ * seconds, energy in joules.
+ *
+ *     comparison
+ *         code_block      missing: the whole session
+ *         measurement     "compute_time" is one of code blocks
+ *         statistic, session, value
+ *         percent_change  from the first session
+ *         runs            how many the value is the mean of
+ *         low, high       the 95 % interval of several runs
+ *         within_noise    1: the difference is within their spread
+ *     whole_numbers
+ *         measurement     those of the whole session that every file has as integers
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

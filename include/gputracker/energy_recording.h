@@ -96,9 +96,9 @@ GPUT_API size_t gput_energy_recording_count(const struct gput_energy_recording *
 GPUT_API const char *gput_energy_recording_name(
     const struct gput_energy_recording *recording, size_t index);
 
-/** Writes to `names` (may be NULL with capacity 0), at most `capacity`, the names of the metrics
- * that `name` stands for, and returns how many there are: 1 for one of them, as many as it has GPUs
- * for one by GPU ("per_gpu_nvidia_power"), 0 for none. They belong to the recording. */
+/** The metrics that `name` stands for. Returns how many there are: one for its own name, one for
+ * each GPU for "per_gpu_nvidia_power", or 0. Writes at most `capacity` of their names to `names`,
+ * which may be NULL with capacity 0. The names belong to the recording. */
 GPUT_API size_t gput_energy_recording_select(const struct gput_energy_recording *recording,
     const char *name, const char **names, size_t capacity);
 
@@ -118,10 +118,12 @@ GPUT_API size_t gput_energy_recording_curve(const struct gput_energy_recording *
     size_t capacity);
 
 /**
- * The points of metrics in the window (NULL: all) as tables: one for each metric, by its name (of
- * "per_gpu_nvidia_power", without a GPU, one for each GPU), with the columns date (text, as the
- * recording has it), seconds (after the first moment of the recording), segment and value, in order
- * of time.
+ * The points of metrics in the window (NULL: all), in order of time. Each metric is a table of its
+ * name; "per_gpu_nvidia_power" without a GPU gives one for each GPU. The columns:
+ *
+ *     date     text, as the recording has it
+ *     seconds  after the first moment of the recording
+ *     segment, value
  *
  * On success `*tables` is to be freed by gput_tables_destroy().
  * Errors: GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_MEMORY.

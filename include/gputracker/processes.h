@@ -80,10 +80,12 @@ struct gput_process {
 GPUT_API const char *gput_process_end_name(const struct gput_process *process);
 
 /**
- * Which figures of a process are lower bounds: "cpu_seconds, bytes" when its figures are final (the
- * kernel reports CPU time as of the last scheduler tick, and whole kilobytes for each thread),
- * "all" when no exit record came for it; NULL while it lives: its figures are as of now. Static
- * text.
+ * Which figures of a process are lower bounds. Static text:
+ *
+ *     "cpu_seconds, bytes"  its figures are final. The kernel reports CPU time as of the last
+ *                           scheduler tick, and whole kilobytes for each thread.
+ *     "all"                 no exit record came for it
+ *     NULL                  it lives: its figures are as of now
  */
 GPUT_API const char *gput_process_at_least(const struct gput_process *process);
 

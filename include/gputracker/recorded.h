@@ -65,10 +65,12 @@ static inline struct gput_recorded_options gput_recorded_options_default(void)
 }
 
 /**
- * The samples of a tracking file (.csv or .sqlite): the table "samples" with a row a sample, in the
- * order of the file, and a column for each measurement that the file has (counts of threads are
- * integers, all others are in the column's unit), `timestamp` (seconds since the epoch) last; and
- * the record "static_data", the file's units and capacities.
+ * The samples of a tracking file (.csv or .sqlite), as two tables:
+ *
+ *     samples      a row a sample, in the order of the file. A column for each measurement that the
+ *                  file has: counts of threads are integers, all others are in the column's unit.
+ *                  The last column is timestamp (seconds since the epoch).
+ *     static_data  a record: the file's units and capacities
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). `options` may be NULL. Errors:
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_INVALID (the extension),
@@ -78,9 +80,13 @@ GPUT_API int gput_recorded_samples(const char *path, const struct gput_recorded_
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The further tables of a tracking file that is a database (.sqlite), with their names there: each
- * GPU ("gpu_data"), joules since the start ("energy_data"), bytes read and written since then
- * ("io_data"), the processes ("process_data"), as far as the session had them.
+ * The further tables of a tracking file that is a database (.sqlite), by their names there. Those
+ * that the session did not have are missing:
+ *
+ *     gpu_data      each GPU
+ *     energy_data   joules since the start
+ *     io_data       bytes read and written since the start
+ *     process_data  the processes
  *
  * Ownership and errors as gput_recorded_samples(); GPUT_ERROR_INVALID for a .csv file, which has
  * none.
@@ -89,9 +95,9 @@ GPUT_API int gput_recorded_tables(
     const char *path, struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks): the table "marks" with the
- * columns process_id, thread_id, code_block_name, position (0 start, 1 stop) and timestamp (seconds
- * since the epoch), in the order of the file. For a file with exact figures further columns:
+ * The marks of a sub-tracking file (.csv, .sqlite or .gputblocks), in the order of the file: the
+ * table "marks". Its columns are process_id, thread_id, code_block_name, position (0 start, 1 stop)
+ * and timestamp (seconds since the epoch). A file with exact figures has further ones:
  * thread_cpu_ns, process_cpu_ns, minor_faults, major_faults, peak_rss_bytes, energy_uj.
  *
  * Ownership and errors as gput_recorded_samples().
@@ -113,12 +119,15 @@ GPUT_API int gput_recorded_calls(const char *path, const struct gput_recorded_op
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The time of these calls in segments, one after the other, in each of which the same code blocks
- * run: the table "segments" with the columns start (seconds since the epoch) and leaf, the number
- * of that set of blocks, and the table "leaves" with a row for each block of a leaf: leaf,
- * code_block_name. The first segment begins at minus infinity, with leaf 0, of no block. A sample
- * is of the last segment that begins at or before its timestamp, and so in the blocks of that leaf:
- * an ASOF join, exact also where calls are nested, overlap, or are of several threads.
+ * The time of these calls in segments, one after the other. Within a segment the same code blocks
+ * run; their set has a number, the leaf. Two tables:
+ *
+ *     segments  start (seconds since the epoch), leaf
+ *     leaves    leaf, code_block_name: a row for each block of a leaf
+ *
+ * The first segment begins at minus infinity, with leaf 0, of no block. A sample is of the last
+ * segment that begins at or before its timestamp. So an ASOF join finds its code blocks, exactly
+ * also where calls are nested, overlap, or are of several threads.
  *
  * Ownership and errors as gput_recorded_calls(). Memory grows with the calls: 24 bytes each.
  */

@@ -132,10 +132,12 @@ GPUT_API int gput_report_export(const struct gput_html_report_options *options,
     enum gput_report_format format, const char *path, struct gput_error *error);
 
 /**
- * Which files make up these sessions, as a report of them would have it: the table "sessions" with
- * the columns session (from 1), path, kind ("tracking", "marks" where no session is known of them,
- * …) and results, and the table "marks" with the sub-tracking files of each: session, path. Folders
- * are searched; files of no kind in them are left out.
+ * Which files make up these sessions, as a report of them would have it. Folders are searched; what
+ * is of no kind there is left out. Two tables:
+ *
+ *     sessions  session (from 1), path, kind ("tracking", …; "marks" where no session is known of
+ *               them), results
+ *     marks     session, path: the sub-tracking files of each
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_INVALID,
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.

@@ -203,9 +203,9 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  * command remain tracked and are reaped, unless `starts_nothing_else` says that there can be no
  * others.
  *
- * The session waits for the command. Where the program does that itself (it ignores SIGCHLD, or
- * waits for any child), its end is still noticed, but its status is -1 and what wait4() would give
- * is missing from the results, which say so.
+ * The session waits for the command. The program may do that itself: it ignores SIGCHLD, or waits
+ * for any child. Then the command's end is still noticed, but its status is -1. What wait4() would
+ * give is missing from the results, which say so.
  *
  * `argv` ends with NULL; argv[0] is searched for in PATH. Errors: GPUT_ERROR_NOT_FOUND (no such
  * command; message `Command not found: "x"`), GPUT_ERROR_PERMISSION (not executable),
@@ -228,14 +228,17 @@ GPUT_API pid_t gput_session_pid(const struct gput_session *session);
 GPUT_API int gput_session_end_fd(const struct gput_session *session);
 
 /**
- * For a launched command: waits until it ended or `timeout_ms` passed (-1: no limit, 0: does not
- * wait), takes the last sample while its figures can still be read, then collects it from the
- * kernel. Orphans are reaped on the way. `*ended` says which; `*status` is then its wait(2)
- * status. For a process that was not launched: waits for its end; `*status` is 0. While a tree is
- * ended for a limit (gput_session_options.limits), it waits until no process of it is left, or some
- * survive SIGKILL, which is warned of: at most two seconds more than the grace. `*ended` is then
- * true for a process that was not launched although it is alive. A signal that interrupts the wait
- * returns early with GPUT_OK and `*ended` false.
+ * Waits until the main process has ended or `timeout_ms` passed (-1: no limit, 0: does not wait);
+ * `*ended` says which. A signal that interrupts the wait returns early with GPUT_OK and `*ended`
+ * false.
+ *
+ * For a launched command: takes the last sample while its figures can still be read, then collects
+ * it from the kernel; `*status` is its wait(2) status. Orphans are reaped on the way. For a process
+ * that was not launched `*status` is 0.
+ *
+ * While a tree is ended for a limit (gput_session_options.limits), it waits until no process of it
+ * is left, at most two seconds more than the grace. Processes that survive SIGKILL are warned of.
+ * `*ended` is then true for a process that was not launched although it is alive.
  */
 GPUT_API int gput_session_wait(struct gput_session *session, int timeout_ms, bool *ended,
     int *status, struct gput_error *error);

@@ -7,10 +7,9 @@
  * update the mean and the squared distances from it (Welford; Chan for the merge), so that a small
  * spread around a large mean keeps its digits; sums over runs are compensated.
  *
- * Of fewer than 8 rows, as many code blocks have, the rows themselves are kept: their figures are
- * computed as pandas computes them, bit for bit, so that the text agrees with that of the Python
- * tool also where the last shown digit is a tie. (For more rows numpy uses another order of
- * additions.)
+ * Of fewer than 8 rows, as many code blocks have, the rows themselves are kept. Their figures are
+ * computed as pandas computes them, bit for bit. So the text agrees with that of the Python tool
+ * also where the last shown digit is a tie. (For more rows numpy uses another order of additions.)
  *
  * NaN is a missing value and is skipped. When all other values are 0, as unseen use would be, the
  * figures are unknown.

@@ -1,9 +1,11 @@
 /*
  * CPU time by scans: the CPU clocks of living processes, and what parents have collected from those
- * that ended, whether a scan ever saw them or not. It lacks what a process used after its last poll
- * if that was not collected: its parent ignores SIGCHLD (auto-reaped), or had ended, and the
- * process that adopted the child is not tracked. And it lacks up to two clock ticks for each
- * parent, as collected time is in clock ticks.
+ * that ended, whether a scan ever saw them or not. It lacks:
+ *
+ *   - what a process used after its last poll, if no tracked process collected that. Its parent
+ *     ignores SIGCHLD (auto-reaped); or it had ended, and the process that adopted the child is not
+ *     tracked.
+ *   - up to two clock ticks for each parent, as collected time is in clock ticks.
  *
  * At the end of a session it is compared with what the kernel counted (process_log_cpu_ns(),
  * collected.h).

@@ -1,11 +1,12 @@
 /*
  * When which processes of a tree are read exactly (smaps, smaps_rollup), which stalls them.
  *
- * In adaptive mode exact readings are taken only where they can give new figures, and at a rate
- * bounded by their cost: as a rule 0.5 % of the time of the process that is read, and never more
- * than 2 % of one core for all together. The 0.5 % do not apply to a process that sleeps, which a
- * reading does not stall, nor where a fork, the end of a process that shared memory, or the copying
- * of a twentieth of it makes old figures wrong: those cost the processes more than the reading.
+ * In adaptive mode exact readings are taken only where they can give new figures. Their cost bounds
+ * their rate: as a rule 0.5 % of the time of the process that is read, and never more than 2 % of
+ * one core for all together. The 0.5 % do not apply to a process that sleeps: a reading does not
+ * stall it. Nor do they apply where old figures are wrong: after a fork, the end of a process that
+ * shared memory, or the copying of a twentieth of it. Those cost the processes more than the
+ * reading.
  */
 #pragma once
 
