@@ -25,7 +25,7 @@ def run(build, *options):
     folder = pathlib.Path(build) / "meson-logs"
     for log in folder.glob("testlog*.json"):
         log.unlink()
-    at_once = str(2 * os.cpu_count())
+    at_once = str(4 * os.cpu_count())
     subprocess.run(["meson", "test", "-C", build, "--print-errorlogs", "--num-processes", at_once, "--timeout-multiplier", PATIENCE, *options])
     results = {}
     for log in folder.glob("testlog*.json"):
