@@ -35,12 +35,17 @@ bool rank_paths_are_many(const struct rank_paths *ranks)
     return ranks->job && gput_job_rank(ranks->job) >= 0 && gput_job_world_size(ranks->job) != 1;
 }
 
+int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error)
+{
+    return ranks->job ? GPUT_OK : gput_job_create(NULL, &ranks->job, error);
+}
+
 int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error)
 {
     char *expanded;
     if (!*path || !(*path)[0] || ranks->n_paths == RANK_PATHS)
         return GPUT_OK;
-    int code = ranks->job ? GPUT_OK : gput_job_create(NULL, &ranks->job, error);
+    int code = rank_paths_find_job(ranks, error);
     if (code == GPUT_OK)
         code = gput_job_path(ranks->job, *path, &expanded, error);
     if (code != GPUT_OK)

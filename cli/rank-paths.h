@@ -13,7 +13,7 @@
 enum { RANK_PATHS = 8 };
 
 struct rank_paths {
-    struct gput_job *job;    /* NULL until something was expanded; owned */
+    struct gput_job *job;    /* NULL until it was asked for; owned */
     char *paths[RANK_PATHS]; /* owned */
     size_t n_paths;
     bool changed[RANK_PATHS]; /* the rank was put into it */
@@ -23,11 +23,14 @@ struct rank_paths {
 /* An empty one is all zeroes. Removes what was claimed and is still empty. */
 void rank_paths_finish(struct rank_paths *ranks);
 
+/* Finds out of which job this process is a rank, if it was not yet. Errors: GPUT_ERROR_MEMORY. */
+int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error);
+
 /* Replaces a path (NULL and "": none) by that of this process, which `ranks` owns. Errors: those of
  * gput_job_path(). */
 int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error);
 
-/* Whether there are other ranks. */
+/* Whether there are other ranks; false while the job was not asked for. */
 bool rank_paths_are_many(const struct rank_paths *ranks);
 
 /* Replaces a path that is taken by a free one. False: there is one rank only, or no memory. */

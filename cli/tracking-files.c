@@ -28,6 +28,23 @@ static const struct file_option {
 };
 #define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
+/* Where a session's metrics go while it tracks, and the option that says so. */
+static const struct metrics_option {
+    size_t offset;
+    enum option_id option;
+} metrics_options[] = {
+    {offsetof(struct gput_session_options, listen), OPTION_LISTEN},
+    {offsetof(struct gput_session_options, otlp), OPTION_OTLP},
+    {offsetof(struct gput_session_options, remote_write), OPTION_REMOTE_WRITE},
+    {offsetof(struct gput_session_options, textfile_folder), OPTION_TEXTFILE},
+};
+#define METRICS_OPTIONS (sizeof metrics_options / sizeof *metrics_options)
+
+static const char **metrics_of(struct gput_session_options *options, size_t i)
+{
+    return (const char **)((char *)options + metrics_options[i].offset);
+}
+
 static const char **path_of(struct tracking *tracking, size_t i)
 {
     return (const char **)((char *)tracking + file_options[i].offset);
@@ -97,6 +114,11 @@ static void read_names(const struct arguments *arguments, struct tracking *track
         if (name)
             *path_of(tracking, i) = name;
     }
+    for (size_t i = 0; i < METRICS_OPTIONS; i++) {
+        const char *place = arguments_value(arguments, metrics_options[i].option);
+        if (place)
+            *metrics_of(&tracking->options, i) = place;
+    }
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         tracking->options.energy_folder = arguments_value(arguments, OPTION_OUTPUT_FOLDER);
 }
@@ -162,19 +184,32 @@ static bool is_taken(int code, const struct gput_session_options *options)
            access(options->tracking_file, F_OK) == 0;
 }
 
-/* Without the files that a session writes while it tracks. */
-static int create_without_files(
-    struct tracking *tracking, struct gput_session **session, struct gput_error *error)
+static int create_without(const char *what, const struct gput_session_options *options,
+    struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
 {
-    struct gput_error without_files;
-    struct gput_session_options options = tracking->options;
-    options.tracking_file = options.energy_folder = options.otlp = NULL;
-    options.remote_write = options.labels = options.textfile_folder = NULL;
-    options.resource_usage_file = "";
-    if (gput_session_create(&options, session, &without_files) != GPUT_OK)
+    struct gput_error without;
+    if (gput_session_create(options, session, &without) != GPUT_OK)
         return error->code;
-    warn_of_file(tracking, "%.600s (the command runs without %s).", error->message, "its files");
-    tracking->options = options;
+    warn_of_file(tracking, "%.600s (the command runs without %s).", error->message, what);
+    tracking->options = *options;
+    return GPUT_OK;
+}
+
+/* Without metrics, or else without the files that a session writes while it tracks, too. */
+static int create_with_less(
+    struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
+{
+    struct gput_session_options options = tracking->options;
+    bool has_metrics = false;
+    for (size_t i = 0; i < METRICS_OPTIONS; i++) {
+        has_metrics |= *metrics_of(&options, i) != NULL;
+        *metrics_of(&options, i) = NULL;
+    }
+    if (has_metrics && create_without("its metrics", &options, tracking, session, error) == GPUT_OK)
+        return GPUT_OK;
+    options.tracking_file = options.energy_folder = options.labels = NULL;
+    options.resource_usage_file = "";
+    TRY(create_without("its files", &options, tracking, session, error));
     tracking->html.path = NULL;
     return GPUT_OK;
 }
@@ -197,8 +232,10 @@ int tracking_files_create_session(
         if (code == GPUT_OK)
             held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
     }
-    if (code != GPUT_OK && rank_paths_are_many(&tracking->ranks))
-        return create_without_files(tracking, session, error);
+    struct gput_error no_matter;
+    if (code != GPUT_OK && rank_paths_find_job(&tracking->ranks, &no_matter) == GPUT_OK &&
+        rank_paths_are_many(&tracking->ranks))
+        return create_with_less(tracking, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)
         return code;
     if (error->errno_value == EEXIST)

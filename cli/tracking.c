@@ -199,10 +199,6 @@ static void set_session_options(const struct arguments *arguments, struct tracki
     options->processes |= arguments_have(arguments, OPTION_PROCESSES);
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     options->processes |= options->command_lines;
-    read_text(arguments, OPTION_LISTEN, &options->listen);
-    read_text(arguments, OPTION_OTLP, &options->otlp);
-    read_text(arguments, OPTION_REMOTE_WRITE, &options->remote_write);
-    read_text(arguments, OPTION_TEXTFILE, &options->textfile_folder);
     options->energy_continue = arguments_have(arguments, OPTION_CONT);
     options->overwrite |= arguments_have(arguments, OPTION_OVERWRITE);
     tracking->disable_logs |= arguments_have(arguments, OPTION_DISABLE_LOGS);

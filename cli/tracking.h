@@ -65,7 +65,7 @@ int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *r
 /* Reads a whole number from 1 to INT_MAX. False when the text is none. */
 bool tracking_read_count(const char *text, int *count);
 
-/* Reads a number. False when the text is none, or is below `least`. */
+/* Reads a number. False when the text is none, or is below `min`. */
 bool tracking_read_number(const char *text, double min, double *seconds);
 
 /* Joins what --label gave; the caller frees *labels, which is NULL before, by free(). Errors:

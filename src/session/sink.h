@@ -1,7 +1,7 @@
 /*
  * A sink consumes what a session measures: the snapshot of each tick, and the results so far. Each
- * is one file, which defines a struct sink_class, and one row in sinks.c. Sinks know neither each
- * other nor the session.
+ * is one file, which defines a struct sink_class, and one row of SINKS below. Sinks know neither
+ * each other nor the session.
  *
  * All but the functions of a sink's own thread are called with the session's lock held, or while no
  * thread runs. They must be quick. What writes to a disk does that in `job`, in a thread of the
@@ -103,8 +103,20 @@ void sink_pass_warnings(struct sink *sink);
 /* After sink_writer_end(): false when its disk does not answer, and a thread still uses it. */
 bool sink_await_end(struct sink *sink);
 
-extern const struct sink_class sink_metrics, sink_power, sink_tracking, sink_callback, sink_results,
-    sink_otlp, sink_remote_write, sink_textfile;
+/* Each sink, in the order in which they are served: sink_NAME is its class. */
+#define SINKS(X)                                                                                   \
+    X(metrics)                                                                                     \
+    X(power)                                                                                       \
+    X(tracking)                                                                                    \
+    X(callback)                                                                                    \
+    X(results)                                                                                     \
+    X(otlp)                                                                                        \
+    X(remote_write)                                                                                \
+    X(textfile)
+
+#define SINK_CLASS(name) extern const struct sink_class sink_##name;
+SINKS(SINK_CLASS)
+#undef SINK_CLASS
 
 /* Where the page of metrics is served; NULL: nowhere, or not any more. Belongs to the sink. */
 const char *sink_metrics_address(const struct sink *sink);

@@ -5,20 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order in which they are served. */
 static const struct sink_class *const classes[] = {
-    &sink_metrics,
-    &sink_power,
-    &sink_tracking,
-    &sink_callback,
-    &sink_results,
-    &sink_otlp,
-    &sink_remote_write,
-    &sink_textfile,
+#define SINK_CLASS(name) &sink_##name,
+    SINKS(SINK_CLASS)
+#undef SINK_CLASS
 };
-#define CLASSES (sizeof classes / sizeof classes[0])
-
-_Static_assert(CLASSES <= SINKS_MAX, "no space for all sinks");
 
 /* Where the option of a class is; NULL: it names none. */
 static const char **option_of(const struct sink_class *class, struct gput_session_options *options)
@@ -44,7 +35,7 @@ static int copy_option(struct sink *sink, const char **option, struct gput_error
 static int open_each(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
     struct gput_error *error)
 {
-    for (size_t i = 0; i < CLASSES; i++) {
+    for (size_t i = 0; i < SINK_COUNT; i++) {
         if (!is_wanted(classes[i], &settings->options))
             continue;
         struct sink *sink = calloc(1, classes[i]->size);

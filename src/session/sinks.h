@@ -5,11 +5,14 @@
 
 #include "session/sink.h"
 
-#define SINKS_MAX 8
+/* How many there are. */
+#define ONE_MORE(name) +1
+enum { SINK_COUNT = SINKS(ONE_MORE) };
+#undef ONE_MORE
 
 /* All zeroes: none. */
 struct sinks {
-    struct sink *sinks[SINKS_MAX]; /* owned; those that are wanted */
+    struct sink *sinks[SINK_COUNT]; /* owned; those that are wanted */
     size_t count;
     bool are_closed;
 };

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
@@ -67,6 +68,18 @@ class Ranks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("(the command runs without its files)", done.stderr)
         self.assertIn('"max_ram"', done.stderr)  # the report, where no file can have it
+
+    def test_a_rank_runs_where_another_serves_metrics(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            listen = "--listen=127.0.0.1:%d" % taken.getsockname()[1]
+            for files in [], ["--tf", "s.csv"]:
+                done = self.run_rank(listen, "-f", "json", *files, PMI_RANK="1", PMI_SIZE="2")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("the port is in use.", done.stderr)
+                self.assertIn("(the command runs without its metrics)", done.stderr)
+            self.assertEqual(self.names(), ["s.r1.csv"])  # files do not depend on metrics
+            done = self.run_rank(listen, "-q")
+            self.assertEqual(done.returncode, 125, "one process alone: an error")
 
     def test_a_clash_is_an_error_for_one_process(self):
         (self.folder / "s.csv").write_text("of somebody else")

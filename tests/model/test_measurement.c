@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "testing.h"
 
 #include <gputracker/measurement.h>
@@ -44,14 +45,17 @@ static void a_name_says_what_kind_of_number_it_is(void **state)
     (void)state;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         const struct gput_measurement *row = gput_measurement((enum gput_measurement_id)i);
-        enum gput_quantity quantity = GPUT_QUANTITY_RAM;
-        if (strstr(row->name, "percent"))
+        enum gput_quantity quantity = GPUT_QUANTITY_COUNT;
+        if (text_ends_with(row->name, "_percent"))
             quantity = GPUT_QUANTITY_PERCENT;
-        else if (strstr(row->name, "gpu_ram"))
+        else if (text_ends_with(row->name, "_gpu_ram"))
             quantity = GPUT_QUANTITY_GPU_RAM;
-        else if (strstr(row->name, "threads"))
-            quantity = GPUT_QUANTITY_COUNT;
-        assert_int_equal(row->quantity, quantity);
+        else if (text_ends_with(row->name, "_ram"))
+            quantity = GPUT_QUANTITY_RAM;
+        else if (!strstr(row->name, "_n_"))
+            fail_msg("%s ends in neither _ram nor _percent, nor is it a count (_n_…)", row->name);
+        if (row->quantity != quantity)
+            fail_msg("%s is not what the end of its name says", row->name);
     }
 }
 
