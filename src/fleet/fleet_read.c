@@ -124,8 +124,8 @@ static void take_figures(
         known(results->accounting.kernel_cpu_seconds, results->accounting.sampled_cpu_seconds),
         mean_cores * results->elapsed_seconds);
     rank->max_ram_bytes = results->max[GPUT_COMBINED_RAM];
-    rank->max_gpu_ram_bytes = results->max[GPUT_COMBINED_GPU_RAM];
     rank->gpus = results->static_data.n_expected_gpus;
+    rank->max_gpu_ram_bytes = rank->gpus > 0 ? results->max[GPUT_COMBINED_GPU_RAM] : NAN;
     rank->gpu_percent = rank->gpus > 0 ? results->mean[GPUT_GPU_HARDWARE_UTILIZATION] : NAN;
     rank->energy_joules = energy->combined;
     rank->machine_joules = isnan(energy->machine.package)
@@ -232,9 +232,11 @@ static void take_samples(struct gput_fleet *fleet, const char *path, const struc
     rank->start = known(rank->start, samples->first);
     rank->seconds = known(samples->last - rank->start, NAN);
     rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
-    rank->max_ram_bytes = samples->max_ram / gput_ram_unit_factor(data->ram_unit);
-    rank->max_gpu_ram_bytes = samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit);
+    rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
     rank->gpus = data->n_expected_gpus;
+    rank->max_gpu_ram_bytes =
+        rank->gpus > 0 ? round(samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit))
+                       : NAN;
     rank->gpu_percent =
         rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
     rank->samples = samples->count;

@@ -63,6 +63,7 @@ TEXT_OF(boot_of_rank, struct fleet_rank, boot_id)
 /* clang-format off */
 #define NUMBER(type, member, unit, meaning) {#member, unit, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(type, member)}
 #define WHOLE(type, member, meaning) {#member, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
+#define BYTES(type, member, meaning) {#member, "bytes", meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
 #define COUNT(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, 0, function, NULL}
 #define WORD(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_TEXT, 0, NULL, function}
 #define OF_RANK(member, unit, meaning) NUMBER(struct fleet_rank, member, unit, meaning)
@@ -86,11 +87,11 @@ static const struct column rank_columns[] = {
     OF_RANK(cores, NULL, "that it may use"),
     OF_RANK(busy_cores, NULL, "CPU time by wall time"),
     OF_RANK(efficiency_percent, "percent", "busy cores of its share of the machine's allocation"),
-    OF_RANK(max_ram_bytes, "bytes", "peak"),
-    OF_RANK(allowed_ram_bytes, "bytes", "that it may use"),
-    OF_RANK(gpus, NULL, "that it sees"),
+    BYTES(struct fleet_rank, max_ram_bytes, "peak"),
+    BYTES(struct fleet_rank, allowed_ram_bytes, "that it may use"),
+    WHOLE(struct fleet_rank, gpus, "that it sees"),
     OF_RANK(gpu_percent, "percent", "mean use of them"),
-    OF_RANK(max_gpu_ram_bytes, "bytes", "peak"),
+    BYTES(struct fleet_rank, max_gpu_ram_bytes, "peak"),
     OF_RANK(energy_joules, "joules", "its share, where its tracker read the machine"),
     OF_RANK(waited_seconds, "seconds", "in which it used less CPU than the busiest rank"),
     COUNT("is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
@@ -111,9 +112,9 @@ static const struct column job_columns[] = {
     OF_JOB(cpu_seconds, "seconds", "CPU time of all ranks"),
     OF_JOB(cores, NULL, "of the allocation"),
     OF_JOB(efficiency_percent, "percent", "CPU time of that of the allocation"),
-    OF_JOB(max_ram_bytes, "bytes", "peak of the largest rank"),
-    OF_JOB(max_gpu_ram_bytes, "bytes", "peak of the largest rank"),
-    OF_JOB(gpus, NULL, "that ranks see, each rank's own"),
+    BYTES(struct fleet_job, max_ram_bytes, "peak of the largest rank"),
+    BYTES(struct fleet_job, max_gpu_ram_bytes, "peak of the largest rank"),
+    WHOLE(struct fleet_job, gpus, "that ranks see, each rank's own"),
     OF_JOB(gpu_percent, "percent", "mean use of them"),
     OF_JOB(energy_joules, "joules", "of CPUs, DRAM and GPUs, each machine and GPU once"),
     OF_JOB(cpu_joules, "joules", "of CPUs and DRAM"),
@@ -136,7 +137,7 @@ static const struct column machine_columns[] = {
     OF_MACHINE(cores, NULL, "that they may use together"),
     OF_MACHINE(seconds, "seconds", "from the first start to the last end"),
     OF_MACHINE(cpu_seconds, "seconds", "CPU time of the ranks"),
-    OF_MACHINE(max_ram_bytes, "bytes", "sum of their peaks: at most this"),
+    BYTES(struct fleet_machine, max_ram_bytes, "sum of their peaks: at most this"),
     OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine, by starts and ends"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),

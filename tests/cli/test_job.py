@@ -85,6 +85,8 @@ class Job(unittest.TestCase):
         self.assertEqual((job["name"], job["ranks"], job["world_size"], job["missing"], job["machines"]), ("4711", 4, 4, 0, 2))
         self.assertEqual((job["seconds"], job["cpu_seconds"], job["cores"], job["efficiency_percent"]), (100, 360, 4, 90))
         self.assertEqual(job["max_ram_bytes"], 4e9)
+        self.assertIsInstance(job["max_ram_bytes"], int)
+        self.assertEqual((job["gpus"], job["max_gpu_ram_bytes"]), (0, None))
         self.assertEqual([machine["max_ram_bytes"] for machine in read["machines"]], [3e9, 7e9])
         self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1, 2, 3])
         self.assertEqual(read["findings"], [])
