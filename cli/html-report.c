@@ -78,10 +78,10 @@ int html_report_write(const struct html_report *html, const struct report *repor
     struct gput_error no_matter; /* a report without processes is one */
     if (!html->path)
         return GPUT_OK;
-    name_command(report->command, name, sizeof name);
+    name_command(report->file_command, name, sizeof name);
     gput_session_processes(session, &processes, &no_matter);
     known.processes = processes;
-    known.command = report->command;
+    known.command = report->file_command;
     known.has_status = report->has_status;
     known.status = report->status;
     shown.path = html->samples;

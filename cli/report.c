@@ -166,7 +166,7 @@ static int render(const struct report *report, enum gput_format format,
     int fd = report->path ? STDOUT_FILENO : report->screen_fd;
     struct gput_report_options options = gput_report_options_default();
     options.processes = processes;
-    options.command = report->command;
+    options.command = to_file ? report->file_command : report->command;
     options.has_status = report->has_status;
     options.status = report->status;
     options.regions = report->regions;

@@ -44,8 +44,9 @@ struct report {
     enum gput_format format;
     const char *path; /* "-" is the standard output, NULL `screen_fd` */
     int screen_fd;
-    int stop_fd;                /* how long it waits for a reader; see screen.h */
-    const char *const *command; /* for a summary; NULL: not known */
+    int stop_fd;                     /* how long it waits for a reader; see screen.h */
+    const char *const *command;      /* for a summary on the screen; NULL: not known */
+    const char *const *file_command; /* for files, which others may read; NULL: not known */
     bool has_status;
     int status;                          /* of the command, as of wait(2) */
     const struct gput_analysis *regions; /* what the command's regions used; NULL: none */

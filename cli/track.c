@@ -1,5 +1,6 @@
 #include "track.h"
 
+#include "command-name.h"
 #include "launch.h"
 #include "live/live.h"
 #include "message.h"
@@ -75,6 +76,8 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     held_messages_print(&tracking->messages, end->stop_fd);
     if (style->announces && !end->abandoned)
         announce(end->status, tracking->output, end->stop_fd);
+    const char *const *command = (const char *const *)argv;
+    const struct command_name name = command_name_of(command);
     int code = gput_session_results(session, &results, &error);
     *limited = code == GPUT_OK && gput_results_was_ended(results);
     struct report report = {
@@ -82,7 +85,8 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .path = tracking->output,
         .screen_fd = style->screen_fd,
         .stop_fd = end->stop_fd,
-        .command = (const char *const *)argv,
+        .command = command,
+        .file_command = tracking->options.command_lines ? command : name.words,
         .has_status = !end->abandoned,
         .status = end->status,
     };

@@ -29,7 +29,7 @@ class AtTheEnd(ReportTest):
         report = Report(self.folder / "x.html")
         (session,) = report.sessions
         self.assertEqual(session["identity"]["exit_status"], 4)
-        self.assertIn("time.sleep", session["identity"]["command"])
+        self.assertEqual(session["identity"]["command"], python("")[0])
         self.assertGreater(len(report.series()["main_ram"][1]), 5)
         self.assertIn("pid", session["process_list"])
         results = json.loads((self.folder / "r.json").read_text())
@@ -39,6 +39,18 @@ class AtTheEnd(ReportTest):
         # There is no bound where something else may have been started.
         self.assertGreaterEqual(cards["ram"].get("at_most", math.inf), cards["ram"]["at_least"])
         self.assertIn("exit status 4", session["summary"])
+
+    def test_arguments_are_in_files_only_where_asked_for(self):
+        script = self.folder / "train.sh"
+        script.write_text("true\n")
+        for options, title in ([], "sh train.sh"), (["--command-lines"], "sh train.sh --token hidden"):
+            with self.subTest(options=options):
+                self.run_tracked("run", *options, "--report", "x.html", "-f", "summary", "-o", "s.txt", "--", "sh", script, "--token", "hidden", check=True)
+                self.assertIn(f"<title>{title} - ", (self.folder / "x.html").read_text())
+                for text in (self.folder / "s.txt").read_text(), json.dumps(Report(self.folder / "x.html").sessions):
+                    self.assertEqual("hidden" in text, bool(options), text)
+                    self.assertIn("train.sh", text)
+        self.assertIn("--token hidden", self.run_tracked("run", "--", "sh", script, "--token", "hidden").stderr)
 
     def test_bytes_are_a_curve_that_adds_up(self):
         script = "import os, subprocess\nfor _ in range(3): subprocess.run(['dd', 'if=/dev/zero', 'of=/dev/null', 'bs=1M', 'count=7', 'status=none'])"
