@@ -1,174 +1,5 @@
-/* The module, and what its parts share. */
+/* The module: its parts, and functions of its own. */
 #include "native.h"
-
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- Errors ---- */
-
-static PyObject *exception_of(enum gput_code code)
-{
-    switch (code) {
-    case GPUT_ERROR_MEMORY:
-        return PyExc_MemoryError;
-    case GPUT_ERROR_INVALID:
-    case GPUT_ERROR_FORMAT:
-        return PyExc_ValueError;
-    case GPUT_ERROR_NOT_FOUND:
-        return PyExc_FileNotFoundError;
-    case GPUT_ERROR_EXISTS:
-        return PyExc_FileExistsError;
-    case GPUT_ERROR_PERMISSION:
-        return PyExc_PermissionError;
-    case GPUT_ERROR_IO:
-    case GPUT_ERROR_FILES:
-        return PyExc_OSError;
-    case GPUT_ERROR_GONE:
-        return PyExc_ProcessLookupError;
-    default:
-        return PyExc_RuntimeError;
-    }
-}
-
-/* Python's own class for that number: NotADirectoryError and so on. A new reference. */
-static PyObject *class_of_errno(int number)
-{
-    PyObject *sample = PyObject_CallFunction(PyExc_OSError, "is", number, "");
-    PyObject *class = sample ? Py_NewRef((PyObject *)Py_TYPE(sample)) : NULL;
-    Py_XDECREF(sample);
-    return class;
-}
-
-/* Python's argument for replacing a file, which the library does not know of. */
-static const char *way_out(const struct gput_error *error)
-{
-    bool may_overwrite = error->code == GPUT_ERROR_EXISTS && error->errno_value == EEXIST;
-    return may_overwrite ? " Set overwrite to True to overwrite the existing file." : "";
-}
-
-PyObject *native_raise(const struct gput_error *error)
-{
-    int number = error->code == GPUT_ERROR_MEMORY ? 0 : error->errno_value;
-    PyObject *class = number ? class_of_errno(number) : Py_NewRef(exception_of(error->code));
-    PyObject *sentence =
-        PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)strlen(error->message), "replace");
-    PyObject *message = sentence ? PyUnicode_FromFormat("%U%s", sentence, way_out(error)) : NULL;
-    if (class && message)
-        PyErr_SetObject(class, message);
-    Py_XDECREF(message);
-    Py_XDECREF(sentence);
-    Py_XDECREF(class);
-    return NULL;
-}
-
-PyObject *native_steal_text(char *text)
-{
-    PyObject *object = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "surrogateescape");
-    free(text);
-    return object;
-}
-
-PyObject *native_steal_bytes(char *bytes, size_t length)
-{
-    PyObject *object = PyBytes_FromStringAndSize(bytes, (Py_ssize_t)length);
-    free(bytes);
-    return object;
-}
-
-/* ---- Warnings ---- */
-
-struct warning {
-    struct warning *next;
-    char text[];
-};
-
-struct native_warnings {
-    pthread_mutex_t lock;
-    struct warning *first, **end;
-};
-
-struct native_warnings *native_warnings_create(void)
-{
-    struct native_warnings *warnings = calloc(1, sizeof *warnings);
-    if (!warnings)
-        return NULL;
-    pthread_mutex_init(&warnings->lock, NULL);
-    warnings->end = &warnings->first;
-    return warnings;
-}
-
-static void free_all(struct warning *warning)
-{
-    while (warning) {
-        struct warning *next = warning->next;
-        free(warning);
-        warning = next;
-    }
-}
-
-void native_warnings_destroy(struct native_warnings *warnings)
-{
-    if (!warnings)
-        return;
-    free_all(warnings->first);
-    pthread_mutex_destroy(&warnings->lock);
-    free(warnings);
-}
-
-void native_warnings_add(void *user, const char *message)
-{
-    struct native_warnings *warnings = user;
-    size_t size = strlen(message) + 1;
-    struct warning *warning = malloc(sizeof *warning + size);
-    if (!warning)
-        return;
-    warning->next = NULL;
-    memcpy(warning->text, message, size);
-    pthread_mutex_lock(&warnings->lock);
-    *warnings->end = warning;
-    warnings->end = &warning->next;
-    pthread_mutex_unlock(&warnings->lock);
-}
-
-PyObject *native_warnings_collect(struct native_warnings *warnings)
-{
-    PyObject *list = PyList_New(0);
-    if (!list)
-        return NULL;
-    pthread_mutex_lock(&warnings->lock);
-    struct warning *first = warnings->first;
-    warnings->first = NULL;
-    warnings->end = &warnings->first;
-    pthread_mutex_unlock(&warnings->lock);
-    for (struct warning *warning = first; warning && list; warning = warning->next) {
-        PyObject *text =
-            PyUnicode_DecodeUTF8(warning->text, (Py_ssize_t)strlen(warning->text), "replace");
-        if (!text || PyList_Append(list, text) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(text);
-    }
-    free_all(first);
-    return list;
-}
-
-bool native_call_begin(struct native_call *call)
-{
-    *call = (struct native_call){PyList_New(0), native_warnings_create()};
-    if (call->held && call->warnings)
-        return true;
-    PyErr_NoMemory();
-    native_call_end(call, NULL);
-    return false;
-}
-
-PyObject *native_call_end(struct native_call *call, PyObject *result)
-{
-    native_warnings_destroy(call->warnings);
-    Py_XDECREF(call->held);
-    return result;
-}
 
 /* ---- Files ---- */
 
@@ -197,34 +28,29 @@ static PyMethodDef functions[] = {
 
 /* ---- The module ---- */
 
-PyObject *native_add_type(PyObject *module, PyType_Spec *spec, const char *name)
-{
-    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
-    if (type && PyModule_AddObjectRef(module, name, type) < 0)
-        Py_CLEAR(type);
-    return type;
-}
+static int (*const parts[])(PyObject *module) = {
+    native_add_job,
+    native_add_session,
+    native_add_blocks,
+    native_add_analysis,
+    native_add_table,
+    native_add_energy,
+    native_add_timeline,
+    native_add_plot,
+    native_add_push,
+#ifdef WITH_TRAINING
+    native_add_profile,
+#endif
+};
 
 static int fill(PyObject *module)
 {
-    if (PyModule_AddStringConstant(module, "version", gput_version()) < 0)
+    if (PyModule_AddStringConstant(module, "version", gput_version()) < 0 ||
+        PyModule_AddFunctions(module, functions) < 0)
         return -1;
-    if (PyModule_AddFunctions(module, functions) < 0)
-        return -1;
-    if (native_add_job(module) < 0 || native_add_session(module) < 0 ||
-        native_add_blocks(module) < 0)
-        return -1;
-    if (native_add_analysis(module) < 0)
-        return -1;
-    if (native_add_table(module) < 0 || native_add_energy(module) < 0)
-        return -1;
-    if (native_add_timeline(module) < 0 || native_add_plot(module) < 0 ||
-        native_add_push(module) < 0)
-        return -1;
-#ifdef WITH_TRAINING
-    if (native_add_profile(module) < 0)
-        return -1;
-#endif
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i](module) < 0)
+            return -1;
     return 0;
 }
 

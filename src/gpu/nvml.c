@@ -9,7 +9,6 @@
 #include "gpu/nvml_processes.h"
 #include "gpu/pci_address.h"
 #include "gpu/source.h"
-#include "gpu/unlisted.h"
 #include "os/procfs.h"
 
 #include <errno.h>

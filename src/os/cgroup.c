@@ -1,7 +1,5 @@
 #include "os/cgroup.h"
 
-#include "base/file.h"
-
 #include "os/cpu_count.h"
 #include "os/mountinfo.h"
 #include "os/proc_children.h"

@@ -2,7 +2,6 @@
  * OTLP over HTTP: metrics of OpenTelemetry in protobuf, packed by gzip. The numbers of fields are
  * those of opentelemetry/proto/metrics/v1/metrics.proto.
  */
-#include "base/number.h"
 #include "base/text.h"
 #include "push/gzip.h"
 #include "push/protobuf.h"

@@ -1,7 +1,6 @@
 #include "report/report_events.h"
 
 #include "base/array.h"
-#include "base/file.h"
 #include "report/report_calls.h"
 #include "trace/json_scan.h"
 #include "trace/json_text.h"

@@ -1,6 +1,5 @@
 #include "report/report_session.h"
 
-#include "base/file.h"
 #include "base/str.h"
 #include "model/results_identity.h"
 #include "report/report_table.h"

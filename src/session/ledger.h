@@ -17,7 +17,6 @@
 
 #include "model/results.h"
 #include "os/own_cgroup.h"
-#include "process/process_figures.h"
 #include "process/process_log.h"
 #include "session/collected.h"
 #include "session/gpu_usage.h"

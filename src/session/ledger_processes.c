@@ -9,6 +9,7 @@
 #include "base/wall_clock.h"
 
 #include "model/processes.h"
+#include "process/process_figures.h"
 
 #include <math.h>
 #include <stdio.h>

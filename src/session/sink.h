@@ -18,8 +18,6 @@
 #include "session/sink_writer.h"
 #include "session/snapshot.h"
 
-#include "model/processes.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -7,6 +7,7 @@
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_sidecar.h"
 #include "model/process_columns.h"
+#include "model/processes.h"
 #include "session/sink.h"
 
 #include <math.h>

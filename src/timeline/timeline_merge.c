@@ -3,7 +3,6 @@
 #include "base/array.h"
 #include "base/file_target.h"
 #include "base/sized.h"
-#include "base/str.h"
 #include "base/text.h"
 #include "timeline/output_file.h"
 #include "timeline/timeline_inputs.h"

@@ -1,7 +1,6 @@
 #include "formats/marks/block_log.h"
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/file_limit.h"
 #include "formats/marks/mapped_guard.h"
 

@@ -1,6 +1,5 @@
 #include "formats/marks/sub_tracking_file.h"
 
-#include "base/file.h"
 #include "base/file_target.h"
 #include "formats/marks/sub_tracking_format.h"
 #include "formats/marks/sub_tracking_lost.h"

@@ -2,7 +2,6 @@
 
 #include "formats/results/results_codec.h"
 
-#include "base/file.h"
 #include "base/file_target.h"
 #include "base/random.h"
 #include "base/str.h"

@@ -1,6 +1,5 @@
 #include "base/array.h"
 #include "base/sized.h"
-#include "base/str.h"
 #include "base/table.h"
 #include "training/pytorch/kineto_diff.h"
 #include "training/pytorch/kineto_host.h"
