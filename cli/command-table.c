@@ -37,15 +37,15 @@ static const struct command commands[] = {
             "gpu-tracker. The report goes to standard error, or to a file with -o.\n"
             "\n"
             "Names of files (-o, --tf, --report, --energy-folder, --resource-usage-file) may have "
-            "%h for the host, %p the process id, %j the job, %r the rank, %l the local rank, %n "
+            "%h for the host, %p the process id, %j the job, %r the rank, %l the local rank. %n is "
             "the next free number, %t the time, %q{NAME} an environment variable, %% a percent "
             "sign. Under mpirun, srun, torchrun and their like the rank is put before the "
             "extension where nothing else in it differs between ranks.\n"
             "\n"
             "The exit status is the command's own. If a signal killed the command, gpu-tracker "
             "kills itself with the same signal. Other statuses: 124: a limit was exceeded and "
-            "enforced; 125: gpu-tracker itself failed, or an option has an invalid value; 126: the "
-            "command is not executable; 127: the command was not found; 2: usage error.",
+            "enforced. 125: gpu-tracker itself failed, or an option has an invalid value. 126: the "
+            "command is not executable. 127: the command was not found. 2: usage error.",
         .options = run_options,
         .takes_defaults = true,
         .operands = {ARGUMENT_COMMAND, 1, -1},
@@ -184,8 +184,9 @@ static const struct command commands[] = {
             "power, code blocks, processes, figures with their bounds and sources. It opens in "
             "any browser and needs no network.\n"
             "\nA SESSION is a tracking file (.csv or .sqlite, also of the older Python package), a "
-            "sub-tracking file, results (a report in JSON, or what a killed session left) or a "
-            "recording of power (--energy-folder). It may also be a training profile of SageMaker "
+            "sub-tracking file or a recording of power (--energy-folder). It may be results: a "
+            "report in JSON, or what a killed session left. It may also be a training profile of "
+            "SageMaker "
             "Debugger, a profile of Python (cProfile, pyinstrument), a trace of PyTorch's profiler "
             "or in Chrome's format, or a folder of these. Results "
             "and sub-tracking files belong to the only tracking file next to them, or to the "

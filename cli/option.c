@@ -49,8 +49,8 @@ static const struct option options[OPTION_COUNT] = {
                 "blocks. Defaults to the file that GPUT_BLOCKS_FILE names."},
     [OPTION_REGIONS] = {0, "regions", ARGUMENT_TEXT, "sources", .newer = true, .optional = true,
         .help = "Record the regions that the command announces, as code blocks, without changing "
-                "it: nvtx (PyTorch with CUDA, JAX, RAPIDS, NCCL), itt (PyTorch, oneAPI), ompt "
-                "(OpenMP of LLVM and Intel), roctx (HIP); those are the default. Also mpi (calls "
+                "it. By default: nvtx (PyTorch with CUDA, JAX, RAPIDS, NCCL), itt (PyTorch, "
+                "oneAPI), ompt (OpenMP of LLVM and Intel), roctx (HIP). Also mpi (calls "
                 "of MPI) and python:module.function,module.* (calls of these functions). A list "
                 "with commas. The report has what each region used."},
     [OPTION_REGION_FILE] = {0, "region-file", ARGUMENT_FILE, "sub-track-file", .newer = true,
@@ -127,9 +127,9 @@ static const struct option options[OPTION_COUNT] = {
             "Replace the tracking file if it exists already; in a rank of a parallel job, every "
             "file."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
-        .help = "When to read the private and shared parts of RAM, which are expensive to read: "
-                "'adaptive': when they may have changed, at a bounded cost; 'exact': at every "
-                "sample; 'totals': never of a process that is alone. Defaults to 'adaptive'."},
+        .help = "When to read the private and shared parts of RAM, which are expensive to read. "
+                "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "
+                "sample. 'totals': never of a process that is alone. Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
         .help = "Report each process individually, also those too short-lived to be sampled. They "
                 "are a tree after the text, \"processes\" in JSON, and the table \"process_data\" "
@@ -206,8 +206,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "
-                "16:32:14\"), seconds after its beginning, from 1e8 on seconds and from 1e14 on "
-                "microseconds since the epoch."},
+                "16:32:14\"), or seconds after its beginning. From 1e8 on they are seconds since "
+                "the epoch, from 1e14 on microseconds."},
     [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
         .help = "Leave out what is after this moment; given like --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
@@ -228,7 +228,7 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_ANALYSIS_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text json csv pickle",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
-                "older gpu_tracker printed, 'json', 'csv' and 'pickle' (which the Python package "
+                "older gpu_tracker printed. 'json', 'csv' and 'pickle' (which the Python package "
                 "loads) have every figure. Defaults to what the name of the output says (.json, "
                 ".csv, .pkl), else to 'summary' on a terminal and elsewhere to 'text'."},
     [OPTION_COMPARISON_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
@@ -257,11 +257,10 @@ static const struct option options[OPTION_COUNT] = {
                 "the kernel counted in its calls (CPU time, page faults, peak RSS)."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread source domain category rank",
         .newer = true,
-        .help =
-            "Show separately, after each code block, each 'process', 'thread' or 'rank' of a "
-            "parallel job. Or show code blocks together: those of each 'source' (nvtx, token) "
-            "or each 'domain' of a source (nvtx:train), which are before the colon and the slash "
-            "of their names, or each 'category', in brackets at their end."},
+        .help = "Show separately, after each code block, each 'process', 'thread' or 'rank' of a "
+                "parallel job. Or show code blocks together by a part of their names. The 'source' "
+                "(nvtx, token) is before the colon, the 'domain' of a source (nvtx:train) before "
+                "the slash. The 'category' is in brackets at the end."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
         .help = "JSON config file with file_path_map (session names and their files) and "
                 "statistic, to be used instead of -m and --stat. Sessions given with -m are added "
