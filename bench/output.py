@@ -4,7 +4,7 @@
     output.py BUILD [MEGABYTES]      default 1024
 
 In turn: alone, under `run`, under `run --phase-token` with an expression that has a text to search for, with one that says how lines begin,
-and with one that is tried on each line.
+with one that PCRE2 searches for (where it is installed), and with one that means the same and is tried on each line.
 """
 
 import pathlib
@@ -42,7 +42,10 @@ def main():
             "run": [*run, "--", "cat", path],
             "a text to search for": [*run, "--phase-token", "Epoch [0-9]+", "--", "cat", path],
             "how lines begin": [*run, "--phase-token", "^[0-9]+$", "--", "cat", path],
-            "each line": [*run, "--phase-token", "[0-9]{12}|nan", "--", "cat", path],
+            "searched by PCRE2": [*run, "--phase-token", "[0-9]{12}|nan", "--", "cat", path],
+            "each line": [*run, "--phase-token", "[0-9]{12}|nan{1}{1}", "--", "cat", path],
+            "words, by PCRE2": [*run, "--phase-token", "warning|error", "--", "cat", path],
+            "words, each line": [*run, "--phase-token", "warning|error{1}{1}", "--", "cat", path],
         }
         times = {name: [] for name in turns}
         for _ in range(ROUNDS):

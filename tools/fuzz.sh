@@ -41,7 +41,7 @@ for noun in $nouns; do
     mkdir -p "$out/corpus/$noun" "$out/crashes/$noun"
     # What it tests of the command, which is not in src/.
     of_command=
-    [ "$noun" != phase_lines ] || of_command="cli/phases/phase_lines.c cli/phases/phase_matcher.c cli/live/code_point.c cli/message.c cli/screen.c"
+    [ "$noun" != phase_lines ] || of_command="cli/phases/brackets.c cli/phases/line_search.c cli/phases/phase_lines.c cli/phases/phase_matcher.c cli/live/code_point.c cli/message.c cli/screen.c"
     clang $flags -fsanitize=fuzzer "tests/fuzz/fuzz_$noun.c" $of_command $objects $libraries -o "$out/fuzz_$noun"
     seeds=tests/fixtures
     [ ! -f "tests/fuzz/$noun.dict" ] || seeds="$seeds -dict=tests/fuzz/$noun.dict"

@@ -95,12 +95,39 @@ static void match_all(struct phase_lines *lines, const char *at, const char *end
     }
 }
 
-/* The same, but only of those that contain what each line that matches does. */
+/* Of a line that is longer than what is searched of it, the text ends where the line does not. */
+static bool has_long_line(const char *at, const char *end)
+{
+    while (end - at >= PHASE_LINE_SIZE) {
+        const char *last = find_last_end(at, at + PHASE_LINE_SIZE);
+        if (!last)
+            return true;
+        at = last + 1;
+    }
+    return false;
+}
+
+/* The first place where a line may match; NULL: there is none. False: that is not known. */
+static bool find_place(
+    const struct phase_matcher *matcher, const char *at, const char *end, const char **found)
+{
+    if (matcher->search.code)
+        return line_search_find(&matcher->search, at, end, found);
+    *found = phase_matcher_find(matcher, at, end);
+    return true;
+}
+
+/* The same, but only of those that may match. */
 static void match_some(struct phase_lines *lines, const char *at, const char *end)
 {
-    const struct phase_matcher *matcher = lines->matcher;
-    const char *found;
-    while (at < end && (found = phase_matcher_find(matcher, at, end)) != NULL) {
+    const char *found = NULL;
+    while (at < end) {
+        if (!find_place(lines->matcher, at, end, &found)) {
+            match_all(lines, at, end, true);
+            return;
+        }
+        if (!found)
+            return;
         const char *before = find_last_end(at, found);
         const char *line = before ? before + 1 : at;
         const char *line_end = find_end(found, end);
@@ -123,7 +150,10 @@ void phase_lines_add(struct phase_lines *lines, const char *bytes, size_t length
     if (last && at <= last) {
         /* What match() takes out or replaces may be within the literal. */
         bool is_plain = is_text(at, (size_t)(last - at));
-        if (is_plain && lines->matcher->literal_length > 0)
+        const struct phase_matcher *matcher = lines->matcher;
+        bool is_searched =
+            matcher->search.code ? !has_long_line(at, last + 1) : matcher->literal_length > 0;
+        if (is_plain && is_searched)
             match_some(lines, at, last + 1);
         else
             match_all(lines, at, last + 1, is_plain);

@@ -2,8 +2,12 @@
 
 #include "../live/code_point.h"
 #include "../message.h"
+#include "brackets.h"
 
 #include <string.h>
+
+/* Text of this length is rare enough for memchr() and memmem(). */
+#define LITERAL_IS_FASTER 3
 
 /* ---- What each line that matches contains ---- */
 
@@ -31,24 +35,6 @@ static void add_to_run(struct runs *runs, char byte)
     runs->current[runs->length++] = byte;
 }
 
-/* After a bracket expression that begins at `at`. */
-static const char *skip_brackets(const char *at)
-{
-    at += at[1] == '^' ? 2 : 1;
-    at += *at == ']';
-    while (*at && *at != ']') {
-        char kind = at[1];
-        if (*at == '[' && (kind == ':' || kind == '.' || kind == '=')) {
-            const char end[] = {kind, ']', '\0'};
-            const char *found = strstr(at + 2, end);
-            at = found ? found + 2 : at + strlen(at);
-        } else {
-            at++;
-        }
-    }
-    return *at ? at + 1 : at;
-}
-
 /* After a group that begins at `at`. `*has_choice`: it has alternatives. */
 static const char *skip_group(const char *at, bool *has_choice)
 {
@@ -56,7 +42,7 @@ static const char *skip_group(const char *at, bool *has_choice)
     *has_choice = false;
     while (*at) {
         if (*at == '[') {
-            at = skip_brackets(at);
+            at = brackets_skip(at);
             continue;
         }
         *has_choice |= *at == '|';
@@ -68,20 +54,22 @@ static const char *skip_group(const char *at, bool *has_choice)
     return at;
 }
 
-static bool may_be_absent(char quantifier)
+/* What the quantifiers at `at` belong to: of "x+?" there may be none. */
+static bool may_be_absent(const char *at)
 {
-    return quantifier == '*' || quantifier == '?' || quantifier == '{';
+    at += strspn(at, "+");
+    return *at == '*' || *at == '?' || *at == '{';
 }
 
-/* An ordinary character, of which `next` is what follows. */
-static void add_character(struct runs *runs, char byte, char next)
+/* An ordinary character, and what follows it. */
+static void add_character(struct runs *runs, char byte, const char *after)
 {
-    if (may_be_absent(next)) {
+    if (may_be_absent(after)) {
         end_run(runs);
         return;
     }
     add_to_run(runs, byte);
-    if (next == '+')
+    if (*after == '+')
         end_run(runs);
 }
 
@@ -90,7 +78,7 @@ static const char *read_group(struct runs *runs, const char *at)
     bool has_choice;
     const char *after = skip_group(at, &has_choice);
     end_run(runs);
-    return has_choice || may_be_absent(*after) ? after : at + 1;
+    return has_choice || may_be_absent(after) ? after : at + 1;
 }
 
 static void find_literal(struct phase_matcher *matcher, const char *pattern)
@@ -101,13 +89,13 @@ static void find_literal(struct phase_matcher *matcher, const char *pattern)
             at = read_group(&runs, at);
         } else if (*at == '[') {
             end_run(&runs);
-            at = skip_brackets(at);
+            at = brackets_skip(at);
         } else if (*at == '|') {
             matcher->literal_length = 0;
             return;
         } else if (*at == '\\' && at[1]) {
             if (strchr("^.[]()|*+?{}$\\/-", at[1]))
-                add_character(&runs, at[1], at[2]);
+                add_character(&runs, at[1], at + 2);
             else
                 end_run(&runs);
             at += 2;
@@ -119,7 +107,7 @@ static void find_literal(struct phase_matcher *matcher, const char *pattern)
             end_run(&runs);
             at++;
         } else {
-            add_character(&runs, *at, at[1]);
+            add_character(&runs, *at, at + 1);
             at++;
         }
     }
@@ -149,12 +137,12 @@ static void choose_rarest(struct phase_matcher *matcher)
  * otherwise, or that may be absent. */
 static size_t first_length(const char *at)
 {
-    size_t length = *at == '[' ? (size_t)(skip_brackets(at) - at) : *at ? 1 : 0;
+    size_t length = *at == '[' ? (size_t)(brackets_skip(at) - at) : *at ? 1 : 0;
     if (*at == '\\')
         length = at[1] && strchr("^.[]()|*+?{}$\\/-", at[1]) ? 2 : 0;
     else if (*at && strchr("^.()|*+?{$", *at))
         length = 0;
-    return length > 0 && !may_be_absent(at[length]) ? length : 0;
+    return length > 0 && !may_be_absent(at + length) ? length : 0;
 }
 
 /* Of "^[0-9]+", the bytes that "^[0-9]" matches alone. Those beyond ASCII are parts of characters.
@@ -167,7 +155,7 @@ static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
     bool has_choice;
     for (const char *at = pattern; *at;) {
         const char *after = *at == '('   ? skip_group(at, &has_choice)
-                            : *at == '[' ? skip_brackets(at)
+                            : *at == '[' ? brackets_skip(at)
                                          : at + 1 + (*at == '\\' && at[1]);
         if (*at == '|')
             length = 0;
@@ -222,12 +210,15 @@ int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struc
     find_literal(matcher, pattern);
     choose_rarest(matcher);
     find_beginnings(matcher, pattern);
+    if (matcher->literal_length < LITERAL_IS_FASTER)
+        line_search_open(&matcher->search, pattern);
     return GPUT_OK;
 }
 
 void phase_matcher_finish(struct phase_matcher *matcher)
 {
     regfree(&matcher->regex);
+    line_search_close(&matcher->search);
 }
 
 /* Copies text as UTF-8 without control characters, and without blanks at its ends. */

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include "line_search.h"
+
 #include <gputracker/error.h>
 
 #include <regex.h>
@@ -23,6 +25,7 @@ struct phase_matcher {
      */
     bool is_anchored;
     bool may_begin[256];
+    struct line_search search; /* where the literal is short or not known */
 };
 
 /* Of a POSIX extended regular expression. To be freed by phase_matcher_finish(). Errors:

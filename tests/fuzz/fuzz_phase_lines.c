@@ -51,9 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size = size < 4096 ? size : 4096;
     char *text = fuzz_text(data, size);
     struct seen whole = search(&matcher, text, size, size), parts = search(&matcher, text, size, 7);
+    line_search_close(&matcher.search);
+    struct seen without_library = search(&matcher, text, size, size);
     matcher.literal_length = 0;
+    matcher.is_anchored = false;
     struct seen slow = search(&matcher, text, size, size);
-    if (memcmp(&whole, &parts, sizeof whole) || memcmp(&whole, &slow, sizeof whole))
+    if (memcmp(&whole, &parts, sizeof whole) || memcmp(&whole, &slow, sizeof whole) ||
+        memcmp(&without_library, &slow, sizeof slow))
         abort();
     phase_matcher_finish(&matcher);
     free(text);

@@ -2,6 +2,7 @@
 
 #include "phases/phase_matcher.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 static const char *name_of(const char *pattern, const char *line)
@@ -108,6 +109,52 @@ static void how_lines_begin_is_known_of_anchored_expressions(void **state)
     }
 }
 
+static void expressions_without_a_text_are_searched_for_by_pcre2(void **state)
+{
+    static const struct {
+        const char *pattern;
+        bool is_searched;
+    } rows[] = {{"[0-9]{12}|nan", true}, {"a|b", true}, {"^[0-9]+$", true}, {"\\<(a|b)\\>", true},
+        {"[[:upper:]][^]x]", true}, {"Epoch [0-9]+", false}, {"([ab])\\1", false}, {"a*", false},
+        {"[0-9]+?", false}, {"(a|)", false}, {NULL, false}};
+    void *library = dlopen("libpcre2-8.so.0", RTLD_LAZY);
+    (void)state;
+    if (!library)
+        skip();
+    dlclose(library);
+    for (size_t i = 0; rows[i].pattern; i++) {
+        struct phase_matcher matcher;
+        assert_int_equal(phase_matcher_init(&matcher, rows[i].pattern, NULL), GPUT_OK);
+        assert_int_equal(matcher.search.code != NULL, rows[i].is_searched);
+        phase_matcher_finish(&matcher);
+    }
+}
+
+static void what_the_search_finds_is_where_a_match_may_begin(void **state)
+{
+    static const char text[] = "12\na1\r\n1a\nnan\n";
+    const char *at = text, *end = text + sizeof text - 1, *found;
+    struct line_search search;
+    (void)state;
+    line_search_open(&search, "^[a-z]+$|1$");
+    if (!search.code)
+        skip();
+    assert_true(line_search_find(&search, at, end, &found));
+    assert_ptr_equal(found, text + 4);
+    assert_true(line_search_find(&search, text + 7, end, &found));
+    assert_ptr_equal(found, text + 10);
+    assert_true(line_search_find(&search, end, end, &found));
+    assert_null(found);
+    line_search_close(&search);
+    /* Too many ways to try: nothing is known, and nothing waits. */
+    char many[4000];
+    memset(many, 'a', sizeof many);
+    line_search_open(&search, "(a*)*(a*)*[bc]");
+    bool is_known = search.code && line_search_find(&search, many, many + sizeof many, &found);
+    assert_false(is_known && found);
+    line_search_close(&search);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +164,8 @@ int main(void)
         cmocka_unit_test(what_each_match_contains_is_found),
         cmocka_unit_test(the_literal_is_found_wherever_it_is),
         cmocka_unit_test(how_lines_begin_is_known_of_anchored_expressions),
+        cmocka_unit_test(expressions_without_a_text_are_searched_for_by_pcre2),
+        cmocka_unit_test(what_the_search_finds_is_where_a_match_may_begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
