@@ -28,7 +28,7 @@ static void ask(struct gpu_set *set)
 
 void gpu_set_refresh(struct gpu_set *set)
 {
-    if (set->owner != getpid() || set->synchronous)
+    if (!gpu_set_asks(set))
         return;
     ask(set);
     set->is_refreshed = true;
@@ -449,7 +449,7 @@ void gpu_set_sample(struct gpu_set *set, const struct gpu_tree *tree, struct gpu
 bool gpu_set_sample_new_list(
     struct gpu_set *set, const struct gpu_tree *tree, struct gpu_sample *sample)
 {
-    if (set->owner != getpid() || set->synchronous)
+    if (!gpu_set_asks(set))
         return false;
     gpu_set_update(set);
     bool is_new = false;

@@ -166,6 +166,15 @@ void gpu_set_update(struct gpu_set *set)
     report_left_out(set);
 }
 
+/* The process is asked for last: it is a system call. */
+bool gpu_set_asks(const struct gpu_set *set)
+{
+    bool has_feed = false;
+    for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
+        has_feed |= set->members[i].feed != NULL;
+    return has_feed && !set->synchronous && set->owner == getpid();
+}
+
 bool gpu_set_is_opening(const struct gpu_set *set)
 {
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)
@@ -481,7 +490,7 @@ const struct gpu_source_status *gpu_set_sources(const struct gpu_set *set, size_
 static void await_each(struct gpu_set *set, int64_t timeout_ns,
     void (*await)(struct gpu_feed *feed, int64_t deadline_ns))
 {
-    if (set->owner != getpid() || set->synchronous)
+    if (!gpu_set_asks(set))
         return;
     int64_t deadline_ns = clock_monotonic_ns() + timeout_ns;
     for (size_t i = 0; i < GPU_SOURCE_COUNT; i++)

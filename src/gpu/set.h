@@ -82,6 +82,10 @@ void gpu_set_report_failure(struct gpu_set *set, struct gpu_member *member);
 /* True when there are GPUs that cannot be read, so that figures are unknown and not 0. */
 bool gpu_set_has_hidden_gpus(const struct gpu_set *set);
 
+/* False when no driver is asked, so that there is nothing to wait for: there is none, calls ask
+ * themselves, or the set is another process's. */
+bool gpu_set_asks(const struct gpu_set *set);
+
 /* True while some driver has not answered at all. */
 bool gpu_set_is_opening(const struct gpu_set *set);
 

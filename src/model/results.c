@@ -30,10 +30,23 @@ int results_reserve_gpus(struct gput_results *results, size_t count)
     return GPUT_OK;
 }
 
+/* Sources are two thirds of results, and most of them are not used. */
+#define AT_SOURCES offsetof(struct gput_results, sources)
+#define AFTER_SOURCES (AT_SOURCES + sizeof((struct gput_results *)0)->sources)
+
+void results_clear(struct gput_results *results)
+{
+    memset(results, 0, AT_SOURCES);
+    memset((char *)results + AFTER_SOURCES, 0,
+        offsetof(struct gput_results, gpu_capacity) - AFTER_SOURCES);
+}
+
 int results_copy(struct gput_results *to, const struct gput_results *from)
 {
     TRY(results_reserve_gpus(to, from->n_gpus));
-    memcpy(to, from, offsetof(struct gput_results, gpu_capacity));
+    memcpy(to, from, AT_SOURCES + from->n_sources * sizeof from->sources[0]);
+    memcpy((char *)to + AFTER_SOURCES, (const char *)from + AFTER_SOURCES,
+        offsetof(struct gput_results, gpu_capacity) - AFTER_SOURCES);
     if (from->n_gpus > 0)
         memcpy(to->gpus, from->gpus, from->n_gpus * sizeof *from->gpus);
     return GPUT_OK;

@@ -247,6 +247,9 @@ struct gput_results {
  */
 int results_reserve_gpus(struct gput_results *results, size_t count);
 
+/* All zero, without sources and GPUs; the space for these stays. */
+void results_clear(struct gput_results *results);
+
 /* Copies everything, GPUs included; `to` are other results, or all zero. GPUT_ERROR_MEMORY: `to` is
  * as before. */
 int results_copy(struct gput_results *to, const struct gput_results *from);

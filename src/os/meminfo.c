@@ -5,9 +5,20 @@
 
 #include <string.h>
 
-enum { SEEN_TOTAL = 1, SEEN_FREE = 2 };
+enum {
+    SEEN_TOTAL = 1,
+    SEEN_FREE = 2,
+    SEEN_AVAILABLE = 4,
+    SEEN_BUFFERS = 8,
+    SEEN_CACHED = 16,
+    SEEN_SWAP_TOTAL = 32,
+    SEEN_SWAP_FREE = 64,
+    SEEN_SHMEM = 128,
+    SEEN_SLAB = 256,
+    SEEN_ALL = 511
+};
 
-/* Dispatches by the first letter of the key. Returns the keys found so far. */
+/* Dispatches by the first letter of the key. Returns the key if it is one of ours. */
 static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
 {
     switch (*line->start) {
@@ -17,19 +28,21 @@ static int parse_line(const struct scan_line *line, struct meminfo *meminfo)
         if (SCAN_BYTES(line, "MemFree:", &meminfo->free_bytes))
             return SEEN_FREE;
         if (SCAN_BYTES(line, "MemAvailable:", &meminfo->available_bytes))
-            meminfo->has_available = true;
+            return SEEN_AVAILABLE;
         return 0;
     case 'B':
-        SCAN_BYTES(line, "Buffers:", &meminfo->buffers_bytes);
-        return 0;
+        return SCAN_BYTES(line, "Buffers:", &meminfo->buffers_bytes) ? SEEN_BUFFERS : 0;
     case 'C':
-        SCAN_BYTES(line, "Cached:", &meminfo->cached_bytes);
-        return 0;
+        return SCAN_BYTES(line, "Cached:", &meminfo->cached_bytes) ? SEEN_CACHED : 0;
     case 'S':
-        if (!SCAN_BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes) &&
-            !SCAN_BYTES(line, "SwapFree:", &meminfo->swap_free_bytes) &&
-            !SCAN_BYTES(line, "Shmem:", &meminfo->shmem_bytes))
-            SCAN_BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes);
+        if (SCAN_BYTES(line, "SwapTotal:", &meminfo->swap_total_bytes))
+            return SEEN_SWAP_TOTAL;
+        if (SCAN_BYTES(line, "SwapFree:", &meminfo->swap_free_bytes))
+            return SEEN_SWAP_FREE;
+        if (SCAN_BYTES(line, "Shmem:", &meminfo->shmem_bytes))
+            return SEEN_SHMEM;
+        if (SCAN_BYTES(line, "SReclaimable:", &meminfo->reclaimable_slab_bytes))
+            return SEEN_SLAB;
         return 0;
     default:
         return 0;
@@ -43,9 +56,11 @@ int meminfo_parse(const char *text, struct meminfo *meminfo)
     int seen = 0;
 
     *meminfo = (struct meminfo){0};
-    while (scan_next_line(&text, end, &line))
+    /* Half of the lines follow those that are read. */
+    while (seen != SEEN_ALL && scan_next_line(&text, end, &line))
         seen |= parse_line(&line, meminfo);
-    return seen == (SEEN_TOTAL | SEEN_FREE) ? GPUT_OK : GPUT_ERROR_FORMAT;
+    meminfo->has_available = (seen & SEEN_AVAILABLE) != 0;
+    return (seen & SEEN_TOTAL) && (seen & SEEN_FREE) ? GPUT_OK : GPUT_ERROR_FORMAT;
 }
 
 int meminfo_read(const char *root, struct meminfo *meminfo, struct gput_error *error)

@@ -54,17 +54,26 @@ void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak)
     add_to(&sums->always, peak);
 }
 
-double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes)
+static double bound_of(const struct peak_sum *sum, double unbounded_bytes)
 {
-    double highest = 0;
-    for (int i = 0; i < PEAK_SUMS_STEPS; i++) {
-        struct peak_sum sum = sums->always;
-        add_to(&sum, &sums->steps[i]);
-        double bytes =
-            (double)sum.bytes + (sum.unbounded ? (double)sum.unbounded * unbounded_bytes : 0);
-        if (isnan(bytes))
-            return NAN;
-        highest = fmax(highest, bytes);
+    return (double)sum->bytes + (sum->unbounded ? (double)sum->unbounded * unbounded_bytes : 0);
+}
+
+double peak_sums_upper_bound(
+    const struct peak_sums *sums, const struct peak_sum *others, double unbounded_bytes)
+{
+    struct peak_sum always = sums->always;
+    if (others)
+        add_to(&always, others);
+    double highest = bound_of(&always, unbounded_bytes);
+    for (int i = 0; i < PEAK_SUMS_STEPS && !isnan(highest); i++) {
+        struct peak_sum sum = sums->steps[i];
+        if (sum.bytes == 0 && sum.unbounded == 0)
+            continue;
+        add_to(&sum, &always);
+        double bytes = bound_of(&sum, unbounded_bytes);
+        if (!(bytes <= highest))
+            highest = bytes;
     }
     return highest;
 }

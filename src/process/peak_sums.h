@@ -35,5 +35,6 @@ void peak_sums_add(
 void peak_sums_add_always(struct peak_sums *sums, const struct peak_sum *peak);
 
 /* The bound, with `unbounded_bytes` for each process without known bound; NaN when that is NaN and
- * there is one. */
-double peak_sums_upper_bound(const struct peak_sums *sums, double unbounded_bytes);
+ * there is one. `others` are further processes that count in every step; NULL: there are none. */
+double peak_sums_upper_bound(
+    const struct peak_sums *sums, const struct peak_sum *others, double unbounded_bytes);

@@ -38,13 +38,15 @@ struct process_peaks process_log_descendants(const struct process_log *log)
 
 double process_log_peak_upper_bound(const struct process_log *log, double unbounded_bytes)
 {
-    struct peak_sums sums = log->totals.descendants_sums;
+    struct peak_sum open = {0};
     for (EACH_OPEN_PROCESS(table_of(log), process)) {
         struct peak_sum peak = process_peak_sum(process);
-        if (!process->is_main)
-            peak_sums_add_always(&sums, &peak);
+        if (process->is_main)
+            continue;
+        open.bytes += peak.bytes;
+        open.unbounded += peak.unbounded;
     }
-    return peak_sums_upper_bound(&sums, unbounded_bytes);
+    return peak_sums_upper_bound(&log->totals.descendants_sums, &open, unbounded_bytes);
 }
 
 bool process_log_has_auto_reaped(const struct process_log *log)

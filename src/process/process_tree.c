@@ -7,6 +7,7 @@
 #include "process/process_figures.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -68,16 +69,23 @@ static void poll_vfork_parents(struct process_tree *tree)
 
 /* ---- descriptors ---- */
 
+static void close_file(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
 bool process_tree_close_cached_files(struct process_tree *tree)
 {
     unsigned before = tree->view.free_files;
     for (size_t i = 0; i < tree->count; i++)
         process_close_cached_files(tree->processes[i], &tree->view);
-    bool any = tree->view.free_files != before || tree->loadavg_fd >= 0;
+    bool any =
+        tree->view.free_files != before || tree->loadavg_fd >= 0 || tree->own_children_fd >= 0;
     tree->view.free_files = 0;
-    if (tree->loadavg_fd >= 0)
-        close(tree->loadavg_fd);
-    tree->loadavg_fd = -1;
+    close_file(&tree->loadavg_fd);
+    close_file(&tree->own_children_fd);
     return any || before > 0;
 }
 
@@ -212,13 +220,25 @@ static bool is_own_child(const struct process_tree *tree, pid_t pid)
     return options->is_own_child && options->is_own_child(options->caller, pid);
 }
 
-/* `process` is NULL for the calling process. The kernel gives orphans to the first thread of a
- * subreaper. */
+/* The kernel gives orphans to the first thread of a subreaper. Its file stays open, unless files
+ * had to be closed. */
+static int read_own_children(struct process_tree *tree)
+{
+    const char *root = tree->view.procfs_root;
+    char name[64];
+    if (tree->view.free_files == 0)
+        return proc_children_read(root, tree->own_pid, 1, &tree->found, NULL);
+    snprintf(name, sizeof name, "task/%d/children", (int)tree->own_pid);
+    if (tree->own_children_fd < 0)
+        TRY(procfs_open(root, tree->own_pid, name, &tree->own_children_fd, NULL));
+    return proc_children_reread(tree->own_children_fd, &tree->found);
+}
+
+/* `process` is NULL for the calling process. */
 static int read_children_files(struct process_tree *tree, struct process *process)
 {
-    if (process)
-        return process_read_children(process, &tree->view, &tree->found);
-    return proc_children_read(tree->view.procfs_root, tree->own_pid, 1, &tree->found, NULL);
+    return process ? process_read_children(process, &tree->view, &tree->found)
+                   : read_own_children(tree);
 }
 
 static int read_list(struct process_tree *tree)
@@ -414,10 +434,8 @@ static void open_loadavg(struct process_tree *tree, const char *root)
         lstat(path, &process) != 0 ||
         procfs_open(root, PROCFS_SYSTEM, "loadavg", &tree->loadavg_fd, NULL) != GPUT_OK)
         return;
-    if (fstat(tree->loadavg_fd, &loadavg) == 0 && loadavg.st_dev == process.st_dev)
-        return;
-    close(tree->loadavg_fd);
-    tree->loadavg_fd = -1;
+    if (fstat(tree->loadavg_fd, &loadavg) != 0 || loadavg.st_dev != process.st_dev)
+        close_file(&tree->loadavg_fd);
 }
 
 /* GPUT_ERROR_GONE, with main in the tree, when it has ended already. */
@@ -438,6 +456,7 @@ int process_tree_init(
         .options = *options,
         .has_children_files = true,
         .loadavg_fd = -1,
+        .own_children_fd = -1,
         .generation = 1};
     tree->view.free_files = options->kept_files;
     /* In a procfs of another namespace, that pid is another process's. */
@@ -477,7 +496,7 @@ void process_tree_finish(struct process_tree *tree)
     free(tree->processes);
     pid_vector_finish(&tree->found);
     proc_list_finish(&tree->list);
-    if (tree->loadavg_fd >= 0)
-        close(tree->loadavg_fd);
-    *tree = (struct process_tree){.loadavg_fd = -1};
+    close_file(&tree->loadavg_fd);
+    close_file(&tree->own_children_fd);
+    *tree = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
 }

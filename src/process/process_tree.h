@@ -61,6 +61,7 @@ struct process_tree {
     uint64_t seen;       /* distinct processes so far, main included */
     struct removed_cpu removed;
     int loadavg_fd;               /* -1: not available */
+    int own_children_fd;          /* of the calling process; -1: not open */
     pid_t last_pid;               /* last pid allocated before the last reading of children */
     bool has_children_files;      /* this kernel has task/T/children */
     bool lacks_descriptors;       /* the last scan could not open what it needed */

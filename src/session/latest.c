@@ -2,6 +2,8 @@
 
 #include "session/snapshot_copy.h"
 
+#include <stdlib.h>
+
 void latest_init(struct latest *latest)
 {
     pthread_mutex_init(&latest->lock, NULL);
@@ -10,16 +12,26 @@ void latest_init(struct latest *latest)
 void latest_finish(struct latest *latest)
 {
     gput_snapshot_release(latest->snapshot);
-    results_finish(&latest->results);
+    gput_results_destroy(latest->results);
+    gput_results_destroy(latest->next);
     pthread_mutex_destroy(&latest->lock);
 }
 
-void latest_set_results(struct latest *latest, const struct gput_results *results)
+struct gput_results *latest_next_results(struct latest *latest)
+{
+    if (!latest->next)
+        latest->next = calloc(1, sizeof *latest->next);
+    return latest->next;
+}
+
+void latest_publish_results(struct latest *latest)
 {
     if (pthread_mutex_trylock(&latest->lock) != 0)
         return;
-    if (results_copy(&latest->results, results) == GPUT_OK)
-        latest->number++;
+    struct gput_results *before = latest->results;
+    latest->results = latest->next;
+    latest->next = before;
+    latest->number++;
     pthread_mutex_unlock(&latest->lock);
 }
 
@@ -36,7 +48,7 @@ uint64_t latest_results(struct latest *latest, uint64_t known, struct gput_resul
     pthread_mutex_lock(&latest->lock);
     uint64_t number = latest->number;
     bool is_copied =
-        number > 0 && number != known && results_copy(results, &latest->results) == GPUT_OK;
+        number > 0 && number != known && results_copy(results, latest->results) == GPUT_OK;
     pthread_mutex_unlock(&latest->lock);
     return is_copied ? number : known;
 }

@@ -13,17 +13,21 @@
 #include <stdint.h>
 
 struct latest {
-    pthread_mutex_t lock; /* held only while copying */
-    uint64_t number;      /* of the results; 0: none yet */
-    struct gput_results results;
+    pthread_mutex_t lock;         /* held only while copying */
+    uint64_t number;              /* of the results; 0: none yet */
+    struct gput_results *results; /* owned; NULL: none yet */
+    struct gput_results *next;    /* owned; the sampling thread's: results that it makes; or NULL */
     struct gput_snapshot *snapshot; /* NULL: none yet */
 };
 
 void latest_init(struct latest *latest);
 void latest_finish(struct latest *latest);
 
-/* The sampling thread publishes results. */
-void latest_set_results(struct latest *latest, const struct gput_results *results);
+/* What the sampling thread makes its next results in; NULL without memory. */
+struct gput_results *latest_next_results(struct latest *latest);
+
+/* The sampling thread publishes them, without a copy. It may read them until it makes the next. */
+void latest_publish_results(struct latest *latest);
 
 bool latest_has_results(struct latest *latest);
 

@@ -32,7 +32,7 @@ static void fill_now(const struct ledger *ledger, struct gput_results *results)
 
 void ledger_results(const struct ledger *ledger, struct gput_results *results)
 {
-    memset(results, 0, offsetof(struct gput_results, gpu_capacity));
+    results_clear(results);
     results->static_data = ledger->settings->static_data;
     results->allowed = ledger->settings->allowed;
     results->identity = ledger->identity.known;

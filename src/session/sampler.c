@@ -21,7 +21,7 @@ static int init_trees(struct sampler *sampler, struct gput_error *error)
     struct process_tree_options all = {.procfs_root = tracked->procfs_root,
         .main_is_old = true,
         .kept_files = tracked->kept_files};
-    sampler->tree = sampler->all = (struct process_tree){.loadavg_fd = -1};
+    sampler->tree = sampler->all = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
     if (has_process(sampler))
         TRY(process_tree_init(&sampler->tree, tracked, error));
     if (sampler->options.lists_all)

@@ -158,13 +158,14 @@ static void publish_results(struct gput_session *session, const struct snapshot 
         return;
     session_identity_read_processes(&session->ledger.identity,
         session->settings.options.procfs_root, &session->ledger.log, clock_monotonic_ns());
-    struct gput_results results = {0};
-    session_make_results(session, &results);
-    latest_set_results(&session->latest, &results);
-    sinks_results(&session->sinks, &results);
+    struct gput_results *results = latest_next_results(&session->latest);
+    if (!results)
+        return;
+    session_make_results(session, results);
+    latest_publish_results(&session->latest);
+    sinks_results(&session->sinks, results);
     if (!snapshot->is_baseline)
         session->results_ns = snapshot->taken_ns;
-    results_finish(&results);
 }
 
 static void publish_bytes(struct gput_session *session, const struct snapshot *snapshot)

@@ -16,7 +16,7 @@ static void add(struct peak_sums *sums, double start, double end, uint64_t bytes
 static void without_processes_the_bound_is_zero(void **state)
 {
     (void)state;
-    assert_true(peak_sums_upper_bound(&(struct peak_sums){0}, NAN) == 0);
+    assert_true(peak_sums_upper_bound(&(struct peak_sums){0}, NULL, NAN) == 0);
 }
 
 static void processes_that_lived_together_add_up(void **state)
@@ -26,15 +26,19 @@ static void processes_that_lived_together_add_up(void **state)
     add(&sums, 100, 101, 10);
     add(&sums, 100.5, 102, 20);
     add(&sums, 101.5, 103, 25);
-    assert_true(peak_sums_upper_bound(&sums, NAN) == 45);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) == 45);
     /* One that is added late and lived before all others. */
     add(&sums, 50, 60, 50);
-    assert_true(peak_sums_upper_bound(&sums, NAN) == 50);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) == 50);
     add(&sums, -2, -1, 30);
     add(&sums, -4, -3, 30);
-    assert_true(peak_sums_upper_bound(&sums, NAN) == 60);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) == 60);
     peak_sums_add_always(&sums, &(struct peak_sum){.bytes = 100});
-    assert_true(peak_sums_upper_bound(&sums, NAN) == 160);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) == 160);
+    const struct peak_sum others = {.bytes = 5, .unbounded = 1};
+    assert_true(peak_sums_upper_bound(&sums, &others, 1000) == 1165);
+    assert_true(isnan(peak_sums_upper_bound(&sums, &others, NAN)));
+    assert_true(peak_sums_upper_bound(&(struct peak_sums){0}, &others, 1000) == 1005);
 }
 
 static void processes_that_followed_one_another_do_not_add_up(void **state)
@@ -44,8 +48,8 @@ static void processes_that_followed_one_another_do_not_add_up(void **state)
     for (int i = 0; i < 1000; i++)
         add(&sums, i, i + 0.5, 10);
     /* Several of them may be in one step. */
-    assert_true(peak_sums_upper_bound(&sums, NAN) >= 10);
-    assert_true(peak_sums_upper_bound(&sums, NAN) <= 30);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) >= 10);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) <= 30);
 }
 
 static void it_stays_an_upper_bound_while_steps_grow(void **state)
@@ -56,7 +60,7 @@ static void it_stays_an_upper_bound_while_steps_grow(void **state)
     add(&sums, 0.2, 0.3, 20);
     add(&sums, 0.9, 1, 5);
     add(&sums, 100000, 100001, 1);
-    assert_true(peak_sums_upper_bound(&sums, NAN) >= 30);
+    assert_true(peak_sums_upper_bound(&sums, NULL, NAN) >= 30);
 }
 
 static void processes_without_known_peak_count_by_the_given_bound(void **state)
@@ -66,8 +70,8 @@ static void processes_without_known_peak_count_by_the_given_bound(void **state)
     add(&sums, 0, 1, 10);
     peak_sums_add(&sums, SECOND / 2, SECOND, &(struct peak_sum){.unbounded = 1});
     peak_sums_add(&sums, 2 * SECOND, 3 * SECOND, &(struct peak_sum){.unbounded = 1});
-    assert_true(peak_sums_upper_bound(&sums, 100) == 110);
-    assert_true(isnan(peak_sums_upper_bound(&sums, NAN)));
+    assert_true(peak_sums_upper_bound(&sums, NULL, 100) == 110);
+    assert_true(isnan(peak_sums_upper_bound(&sums, NULL, NAN)));
 }
 
 int main(void)

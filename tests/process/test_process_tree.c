@@ -11,7 +11,7 @@ static struct process_tree tree;
 static int set_up(void **state)
 {
     (void)state;
-    tree = (struct process_tree){.loadavg_fd = -1};
+    tree = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
     fake_procfs_init(&fake);
     return 0;
 }

@@ -8,6 +8,8 @@
 #include <zlib.h>
 
 #define FORM 2
+/* About what a copy takes, so that it need not grow. */
+#define USUAL_BYTES 8191
 
 /* clang-format off */
 enum { AT_FORM = 16, AT_BODY_SIZE = 20, AT_CHECKSUM = 24, AT_VERSION = 28, AT_NUMBER = 48, AT_BODY = 56 };
@@ -50,9 +52,14 @@ static uint32_t checksum_of(const char *copy, size_t length)
 
 static void append_head(struct str *text, char type, const char *name)
 {
-    str_append_char(text, type);
-    str_append_char(text, (char)strlen(name));
-    str_append(text, name);
+    size_t length = strlen(name);
+    if (!str_reserve(text, 2 + length))
+        return;
+    char *at = text->data + text->length;
+    at[0] = type;
+    at[1] = (char)length;
+    memcpy(at + 2, name, length + 1);
+    text->length += 2 + length;
 }
 
 static void append_64(struct str *text, uint64_t value)
@@ -117,6 +124,7 @@ void results_encode(const struct gput_results *results, uint64_t number, struct 
     put_32(head + AT_FORM, FORM);
     put_64(head + AT_NUMBER, number);
     str_clear(copy);
+    str_reserve(copy, USUAL_BYTES);
     str_append_bytes(copy, head, sizeof head);
     for (size_t i = 0; i < n_lists; i++) {
         for (size_t row = 0; row < lists[i].count(results); row++) {
