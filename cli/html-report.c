@@ -24,7 +24,7 @@ static int make_temporary(struct html_report *html, struct gput_error *error)
     return GPUT_OK;
 }
 
-int html_report_begin(struct html_report *html, const char *path,
+int html_report_begin(struct html_report *html, const char *path, bool is_tried_at_end,
     struct gput_session_options *options, struct gput_error *error)
 {
     *html = (struct html_report){.path = path};
@@ -32,7 +32,8 @@ int html_report_begin(struct html_report *html, const char *path,
         return GPUT_OK;
     if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
         return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
-    int code = strcmp(path, "-") == 0 ? GPUT_OK : gput_file_check(path, error);
+    bool is_checked = !is_tried_at_end && strcmp(path, "-") != 0;
+    int code = is_checked ? gput_file_check(path, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = output_files_keep_of(
             "--report", path, options->tracking_file, "the tracking file", error);

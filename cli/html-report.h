@@ -8,6 +8,8 @@
 
 #include <gputracker/session.h>
 
+#include <stdbool.h>
+
 struct html_report {
     const char *path;               /* NULL: none is wanted */
     const char *samples;            /* the tracking file */
@@ -17,11 +19,12 @@ struct html_report {
 
 /*
  * Before a session is created: checks that a report can be written to `path` (NULL: none is
- * wanted), and makes the options those that it needs. To be ended by html_report_finish(), also on
- * failure. Errors: those of gput_file_check(), GPUT_ERROR_UNSUPPORTED (a build without reports),
- * GPUT_ERROR_INVALID (the file is the tracking file), and those of a temporary folder.
+ * wanted) unless that `is_tried_at_end`, and makes the options those that it needs. To be ended by
+ * html_report_finish(), also on failure. Errors: those of gput_file_check(), GPUT_ERROR_UNSUPPORTED
+ * (a build without reports), GPUT_ERROR_INVALID (the file is the tracking file), and those of a
+ * temporary folder.
  */
-int html_report_begin(struct html_report *html, const char *path,
+int html_report_begin(struct html_report *html, const char *path, bool is_tried_at_end,
     struct gput_session_options *options, struct gput_error *error);
 
 /* After the end of the session; nothing where no report is wanted. Waits for a reader as `report`

@@ -74,6 +74,17 @@ bool rank_paths_replace(struct rank_paths *ranks, const char **path)
     return false;
 }
 
+bool rank_paths_avoid(const struct rank_paths *ranks, const char **path, char **owned)
+{
+    char *free_path;
+    struct gput_error no_matter;
+    if (!rank_paths_are_many(ranks) || gput_job_free_path(*path, &free_path, &no_matter) != GPUT_OK)
+        return false;
+    free(*owned);
+    *path = *owned = free_path;
+    return true;
+}
+
 static int make_empty(const char *path, bool is_folder)
 {
     if (is_folder)

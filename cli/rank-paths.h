@@ -36,6 +36,10 @@ bool rank_paths_are_many(const struct rank_paths *ranks);
 /* Replaces a path that is taken by a free one. False: there is one rank only, or no memory. */
 bool rank_paths_replace(struct rank_paths *ranks, const char **path);
 
+/* Replaces any path that is taken by a free one, which `*owned` has then in place of what it had
+ * (NULL: nothing). False: there is one rank only, or no memory. */
+bool rank_paths_avoid(const struct rank_paths *ranks, const char **path, char **owned);
+
 /*
  * Makes an empty file, or folder, of an expanded name: of the next free one where it is taken and
  * there are many ranks. Pipes and devices are left alone. Returns 0 or an errno: EEXIST where the

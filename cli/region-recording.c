@@ -59,16 +59,46 @@ static int make_temporary_folder(struct region_recording *recording, struct gput
                                            getenv("TMPDIR"), "regions or their samples", error);
 }
 
-static int make_files(struct region_recording *recording, const char *samples,
-    struct gput_session_options *options, struct gput_error *error)
+static int try_path(struct region_recording *recording, struct gput_error *error)
+{
+    TRY(output_files_check_new(recording->path, recording->replaces, error));
+    return make_folder_of_file(recording, error);
+}
+
+/* One of many ranks takes the next free name, or keeps its regions only in its report. */
+static int make_kept(struct region_recording *recording, const struct rank_paths *ranks,
+    const struct gput_session_options *options, struct gput_error *error)
+{
+    enum { MAX_NAME_TRIES = 100 };
+    char text[MESSAGE_LINE_SIZE];
+    int code = try_path(recording, error);
+    if (code == GPUT_OK || !rank_paths_are_many(ranks))
+        return code;
+    for (int i = 0; i < MAX_NAME_TRIES && code == GPUT_ERROR_EXISTS &&
+                    rank_paths_avoid(ranks, &recording->path, &recording->derived);
+         i++)
+        code = try_path(recording, error);
+    recording->is_kept = code == GPUT_OK;
+    if (recording->is_kept)
+        snprintf(text, sizeof text, "The file of regions exists: they are written to %.400s.",
+            recording->path);
+    else
+        snprintf(text, sizeof text, "%.600s (no file keeps regions).", error->message);
+    if (!recording->is_kept)
+        recording->path = NULL;
+    if (options->warn)
+        options->warn(options->user, text);
+    return GPUT_OK;
+}
+
+static int make_files(struct region_recording *recording, const struct rank_paths *ranks,
+    const char *samples, struct gput_session_options *options, struct gput_error *error)
 {
     if (!recording->path && samples)
         TRY(derive_path(recording, samples, error));
     recording->is_kept = recording->path != NULL;
-    if (recording->is_kept) {
-        TRY(output_files_check_new(recording->path, recording->replaces, error));
-        TRY(make_folder_of_file(recording, error));
-    }
+    if (recording->is_kept)
+        TRY(make_kept(recording, ranks, options, error));
     if (!recording->is_kept || !options->tracking_file)
         TRY(make_temporary_folder(recording, error));
     if (!recording->logs)
@@ -206,7 +236,7 @@ int region_recording_begin(struct region_recording *recording, const struct argu
         TRY(region_sources_read(list, &sources, error));
     if (recording->path)
         TRY(rank_paths_expand(ranks, &recording->path, error));
-    TRY(make_files(recording, samples, options, error));
+    TRY(make_files(recording, ranks, samples, options, error));
     return list ? set_environment(recording, arguments, &sources, error) : GPUT_OK;
 }
 
@@ -337,9 +367,11 @@ void region_recording_merge(
     char merged[PATH_MAX];
     if (!recording->is_wanted || !recording->logs)
         return;
-    derive_phases(recording, tracking_file, command);
+    if (tracking_file) /* none: a rank could not make it */
+        derive_phases(recording, tracking_file, command);
     if (!recording->is_kept) {
         snprintf(merged, sizeof merged, "%s/all.gputblocks", recording->logs);
+        free(recording->derived);
         recording->derived = strdup(merged);
         recording->path = recording->derived;
     } else if (recording->replaces) {
@@ -357,8 +389,10 @@ void region_recording_merge(
     }
     if (recording->has_sources && !summary.has_regions)
         describe_nothing(recording, &summary);
-    if (summary.logs > 0) {
-        recording->has_marks = true;
+    recording->has_marks = summary.logs > 0;
+    if (!tracking_file) {
+        notes_add(&recording->notes, "Regions were not measured: there are no samples.");
+    } else if (recording->has_marks) {
         analyze(recording, tracking_file);
     }
     if (recording->is_kept) {

@@ -58,7 +58,9 @@ static int make_folder(struct torch_trace *trace, struct gput_error *error)
 {
     char path[PATH_MAX];
     const char *slash = strrchr(trace->path, '/');
-    const char *dot = strchr(slash ? slash + 1 : trace->path, '.');
+    const char *name = slash ? slash + 1 : trace->path, *dot = strstr(name, ".json");
+    if (!dot)
+        dot = strrchr(name, '.');
     int length = dot ? (int)(dot - trace->path) : (int)strlen(trace->path);
     snprintf(path, sizeof path, "%.*s.parts", length, trace->path);
     if (mkdir(path, 0700) != 0 && (errno != EEXIST || !trace->replaces))
@@ -86,14 +88,39 @@ static int make_socket_folder(struct torch_trace *trace, struct gput_error *erro
     return temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error);
 }
 
+static int try_path(struct torch_trace *trace, struct gput_error *error)
+{
+    TRY(output_files_check_new(trace->path, trace->replaces, error));
+    return make_folder(trace, error);
+}
+
+/* One of many ranks takes the next free name. */
+static int make_kept(struct torch_trace *trace, const struct rank_paths *ranks,
+    const struct gput_session_options *options, struct gput_error *error)
+{
+    enum { MAX_NAME_TRIES = 100 };
+    char text[MESSAGE_LINE_SIZE];
+    int code = try_path(trace, error);
+    if (code != GPUT_ERROR_EXISTS || !rank_paths_are_many(ranks))
+        return code;
+    for (int i = 0; i < MAX_NAME_TRIES && code == GPUT_ERROR_EXISTS &&
+                    rank_paths_avoid(ranks, &trace->path, &trace->derived);
+         i++)
+        code = try_path(trace, error);
+    snprintf(
+        text, sizeof text, "The file of traces exists: they are written to %.400s.", trace->path);
+    if (code == GPUT_OK && options->warn)
+        options->warn(options->user, text);
+    return code;
+}
+
 static int make_files(struct torch_trace *trace, struct rank_paths *ranks, const char *samples,
     struct gput_session_options *options, struct gput_error *error)
 {
     TRY(trace->path ? rank_paths_expand(ranks, &trace->path, error)
                     : derive_path(trace, ranks, samples, error));
-    TRY(output_files_check_new(trace->path, trace->replaces, error));
     TRY(make_socket_folder(trace, error));
-    TRY(make_folder(trace, error));
+    TRY(make_kept(trace, ranks, options, error));
     if (options->tracking_file)
         return GPUT_OK;
     if (asprintf(&trace->samples, "%s/samples.sqlite", trace->sockets.path) < 0)

@@ -4,6 +4,8 @@
 #include "output-files.h"
 #include "report.h"
 
+#include <gputracker/file.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +61,28 @@ static void warn_of_file(
         held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
 }
 
+/* A recording whose folder is missing makes it. */
+static void forgo_recording(struct tracking *tracking, int failure)
+{
+    const char **path = &tracking->options.energy_folder;
+    if (failure == ENOENT)
+        return;
+    warn_of_file(
+        tracking, "%.400s: %.200s (the command runs without it).", *path, strerror(failure));
+    *path = NULL;
+}
+
+static void forgo_results_so_far(struct tracking *tracking)
+{
+    struct gput_error error;
+    const char **path = &tracking->options.resource_usage_file;
+    if (!*path || !rank_paths_are_many(&tracking->ranks) ||
+        gput_file_check(*path, &error) == GPUT_OK)
+        return;
+    warn_of_file(tracking, "%.600s (the command runs without%s).", error.message, " it");
+    *path = "";
+}
+
 /* A name that others may take, too, becomes ours. The tracking file is made at once where it is
  * not spooled. */
 static int claim(struct tracking *tracking, const char **path, struct gput_error *error)
@@ -76,7 +100,9 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
     if (failure == EEXIST && is_samples && !are_many)
         code = fail(error, GPUT_ERROR_EXISTS,
             "File %.400s already exists. --overwrite replaces it.", *path);
-    else if (failure && (failure != ENOENT || path != &options->energy_folder))
+    else if (failure && path == &options->energy_folder)
+        forgo_recording(tracking, failure);
+    else if (failure)
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     else if (wanted && strcmp(wanted, *path) != 0)
@@ -136,6 +162,7 @@ static int check(struct tracking *tracking, struct gput_error *error)
             TRY(output_files_keep(
                 tracking->output, *path_of(tracking, i), file_options[i].noun, error));
     }
+    forgo_results_so_far(tracking);
     return check_output(tracking, tracking->output, error);
 }
 
@@ -146,6 +173,7 @@ int tracking_files_name(
     read_names(arguments, tracking);
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(rank_paths_expand(&tracking->ranks, path_of(tracking, i), error));
+    TRY(rank_paths_find_job(&tracking->ranks, error));
     TRY(begin_spool(arguments, tracking, error));
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(claim(tracking, path_of(tracking, i), error));

@@ -231,6 +231,63 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     return is_pickle ? report_refuse_pickle(error) : GPUT_OK;
 }
 
+/* Of many ranks one runs its command without what the machine cannot do. */
+static bool is_forgone(
+    struct tracking *tracking, int code, const char *what, const struct gput_error *error)
+{
+    char text[MESSAGE_LINE_SIZE];
+    static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
+        GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_FILES};
+    bool is_of_machine = false;
+    for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
+        is_of_machine |= code == (int)of_machine[i];
+    if (!is_of_machine || !rank_paths_are_many(&tracking->ranks))
+        return false;
+    snprintf(text, sizeof text, "%.600s (the command runs without %s).", error->message, what);
+    if (!tracking->disable_logs)
+        held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+    return true;
+}
+
+static int begin_report(struct tracking *tracking, struct gput_error *error)
+{
+    bool are_many = rank_paths_are_many(&tracking->ranks);
+    int code = html_report_begin(
+        &tracking->html, tracking->html_path, are_many, &tracking->options, error);
+    if (!is_forgone(tracking, code, "--report", error))
+        return code;
+    html_report_finish(&tracking->html);
+    return GPUT_OK;
+}
+
+static int begin_regions(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    const char *file = options->tracking_file;
+    int code = region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
+        tracking_files_samples(tracking), options, error);
+    if (!is_forgone(tracking, code, "regions", error))
+        return code;
+    options->tracking_file = file;
+    region_recording_finish(&tracking->regions);
+    return GPUT_OK;
+}
+
+static int begin_traces(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
+{
+    struct gput_session_options *options = &tracking->options;
+    const char *file = options->tracking_file;
+    int code = torch_trace_begin(&tracking->torch, arguments, &tracking->ranks,
+        tracking_files_samples(tracking), options, error);
+    if (!is_forgone(tracking, code, "traces of PyTorch", error))
+        return code;
+    options->tracking_file = file;
+    torch_trace_finish(&tracking->torch);
+    return GPUT_OK;
+}
+
 static int read_everything(const struct arguments *arguments, bool is_older_form,
     struct tracking *tracking, struct gput_error *error)
 {
@@ -251,12 +308,9 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
         options->sleep_time_seconds = LIVE_SECONDS;
     TRY(tracking_files_name(arguments, tracking, error));
     tracking->lists_processes = options->processes;
-    TRY(html_report_begin(&tracking->html, tracking->html_path, options, error));
-    const char *samples = tracking_files_samples(tracking);
-    TRY(region_recording_begin(
-        &tracking->regions, arguments, &tracking->ranks, samples, options, error));
-    return torch_trace_begin(
-        &tracking->torch, arguments, &tracking->ranks, samples, options, error);
+    TRY(begin_report(tracking, error));
+    TRY(begin_regions(arguments, tracking, error));
+    return begin_traces(arguments, tracking, error);
 }
 
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 import command
+from command import COMMAND, PATIENCE
 
 
 class Ranks(unittest.TestCase):
@@ -18,10 +19,10 @@ class Ranks(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def run_rank(self, *options, **variables):
+    def run_rank(self, *options, command=("true",), **variables):
         return subprocess.run(
-            [command.COMMAND, "run", "--st", "0.1", *options, "--", "true"],
-            cwd=self.folder, env={**os.environ, **variables}, capture_output=True, text=True, timeout=command.PATIENCE)  # fmt: skip
+            [COMMAND, "run", "--st", "0.1", *options, "--", *command],
+            cwd=self.folder, env={**os.environ, **variables}, capture_output=True, text=True, timeout=PATIENCE)  # fmt: skip
 
     def names(self):
         """Without those that say whose samples a CSV file has."""
@@ -68,6 +69,38 @@ class Ranks(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("(the command runs without its files)", done.stderr)
         self.assertIn('"max_ram"', done.stderr)  # the report, where no file can have it
+
+    def test_a_rank_runs_whatever_cannot_be_written(self):
+        (self.folder / "file").touch()
+        cases = [(option, f"file/{name}") for option, name in [
+            ("--tf", "s.csv"), ("--tf", "s.sqlite"), ("-o", "r.json"), ("--report", "a.html"), ("--energy-folder", "e"),
+            ("--resource-usage-file", "u"), ("--spool", ""), ("--textfile", "")]]  # fmt: skip
+        cases += [("--tf", "nowhere/s.csv"), ("--report", "nowhere/a.html"), ("--resource-usage-file", "nowhere/u")]
+        cases += [("--textfile", "nowhere")]
+        more = [["--phases", "auto", "--tf", "nowhere/s.csv"], ["--phase-token", "X", "--region-file", "nowhere/x.gputblocks"],
+                ["--torch-trace", "1s@0", "--torch-trace-file", "nowhere/t.json"]]  # fmt: skip
+        for options in [*map(list, cases), *more]:
+            with self.subTest(options=options):
+                done = self.run_rank("-q", *options, command=["sh", "-c", "echo ran; exit 3"], PMI_RANK="1", PMI_SIZE="2")
+                if "npm" in done.stderr or "not built" in done.stderr:
+                    continue  # built without the page of reports
+                self.assertEqual((done.returncode, done.stdout), (3, "ran\n"), done.stderr)
+                self.assertIn("gpu-tracker: warning: ", done.stderr)
+
+    def test_files_of_regions_and_traces_take_free_names(self):
+        trace = ["--torch-trace", "1s@0", "--torch-trace-file", "t.json"]
+        (self.folder / "t.r1.json").write_text("of somebody else")
+        for options in ["--tf", "s.csv"], ["--region-file", "f.gputblocks"]:
+            for _ in range(3):
+                done = self.run_rank(
+                    "-q", "--phase-token", "^ran", *options, *trace, command=["echo", "ran"], PMI_RANK="1", PMI_SIZE="2")  # fmt: skip
+                self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+                self.assertIn("warning: The file of traces exists: they are written to t.r1.1.json.", done.stderr)
+        self.assertIn("warning: The file of regions exists: they are written to f.r1.2.gputblocks.", done.stderr)
+        names = [name for name in self.names() if name.endswith(".gputblocks")]
+        self.assertEqual(names, [
+            "f.r1.1.gputblocks", "f.r1.2.gputblocks", "f.r1.gputblocks", "s.r1-regions.1.gputblocks",
+            "s.r1-regions.2.gputblocks", "s.r1-regions.gputblocks"])  # fmt: skip
 
     def test_a_rank_runs_where_another_serves_metrics(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
