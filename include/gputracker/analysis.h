@@ -126,7 +126,8 @@ enum gput_exact_figure {
     GPUT_EXACT_FIGURE_COUNT,
 };
 
-/** "thread_cpu_time", "peak_rss_rise" …. Static text. */
+/** "thread_cpu_time", "peak_rss_rise" …. Static text. NULL: this version of the library has no
+ * such figure. */
 GPUT_API const char *gput_exact_figure_name(enum gput_exact_figure figure);
 
 /** "seconds", "bytes", "joules"; NULL: a count. Static text. */
@@ -187,7 +188,8 @@ GPUT_API uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis,
 
 struct gput_code_block; /**< of an analysis, and owned by it */
 
-/** The number of code blocks, and each of them, sorted by name. */
+/** The number of code blocks, and each of them, sorted by name; NULL where there is none of that
+ * index. */
 GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
 GPUT_API const struct gput_code_block *gput_analysis_block(
     const struct gput_analysis *analysis, size_t index);

@@ -45,7 +45,8 @@ enum gput_energy_figure {
     GPUT_ENERGY_FIGURE_COUNT,
 };
 
-/** "package", "total", "combined" …. Static text. */
+/** "package", "total", "combined" …. Static text. NULL: this version of the library has no such
+ * figure. */
 GPUT_API const char *gput_energy_figure_name(enum gput_energy_figure figure);
 
 /** How a recording of power is kept; see gputracker/energy_recording.h. */

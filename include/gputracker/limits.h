@@ -52,7 +52,8 @@ static inline struct gput_limits gput_limits_default(void)
     return limits;
 }
 
-/** "ram", "gpu_ram", "seconds" or "cpu_seconds". Static text. */
+/** "ram", "gpu_ram", "seconds" or "cpu_seconds". Static text. NULL: this version of the
+ * library has no such kind. */
 GPUT_API const char *gput_limit_kind_name(enum gput_limit_kind kind);
 
 /**

@@ -75,7 +75,7 @@ struct gput_measurement {
     const char *source; /**< the source of the figure, for reports */
 };
 
-/** The measurement of that id. Static; never NULL for a valid id. */
+/** The measurement of that id. Static. NULL: this version of the library has none. */
 GPUT_API const struct gput_measurement *gput_measurement(enum gput_measurement_id id);
 
 /** The measurement of that column name, or NULL. */

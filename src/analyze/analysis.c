@@ -206,5 +206,5 @@ size_t gput_analysis_block_count(const struct gput_analysis *analysis)
 const struct gput_code_block *gput_analysis_block(
     const struct gput_analysis *analysis, size_t index)
 {
-    return &analysis->blocks[index];
+    return index < analysis->n_blocks ? &analysis->blocks[index] : NULL;
 }

@@ -72,12 +72,12 @@ bool exact_figure_is_largest(enum gput_exact_figure figure)
 
 const char *gput_exact_figure_name(enum gput_exact_figure figure)
 {
-    return kinds[figure].name;
+    return (size_t)figure < GPUT_EXACT_FIGURE_COUNT ? kinds[figure].name : NULL;
 }
 
 const char *gput_exact_figure_unit(enum gput_exact_figure figure)
 {
-    return kinds[figure].unit;
+    return (size_t)figure < GPUT_EXACT_FIGURE_COUNT ? kinds[figure].unit : NULL;
 }
 
 struct exact_figures *exact_figures_create(bool keeps_calls)

@@ -29,7 +29,7 @@ static const char *const figure_names[GPUT_ENERGY_FIGURE_COUNT] = {
 
 const char *gput_energy_figure_name(enum gput_energy_figure figure)
 {
-    return figure_names[figure];
+    return (size_t)figure < GPUT_ENERGY_FIGURE_COUNT ? figure_names[figure] : NULL;
 }
 
 void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT])

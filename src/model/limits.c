@@ -54,7 +54,7 @@ void gput_limits_init(struct gput_limits *limits, size_t size)
 
 const char *gput_limit_kind_name(enum gput_limit_kind kind)
 {
-    return kinds[kind].name;
+    return (size_t)kind < GPUT_LIMIT_KINDS ? kinds[kind].name : NULL;
 }
 
 /* 0 when the text is not a positive amount in one of the units. */

@@ -24,7 +24,7 @@ _Static_assert(sizeof measurements / sizeof *measurements == GPUT_MEASUREMENT_CO
 
 const struct gput_measurement *gput_measurement(enum gput_measurement_id id)
 {
-    return &measurements[id];
+    return (size_t)id < GPUT_MEASUREMENT_COUNT ? &measurements[id] : NULL;
 }
 
 const struct gput_measurement *gput_measurement_find(const char *name)

@@ -484,7 +484,7 @@ size_t gput_results_column_count(void)
 
 const struct gput_results_column *gput_results_column(size_t index)
 {
-    return &record[index].description;
+    return index < COUNT_OF(record) ? &record[index].description : NULL;
 }
 
 double gput_results_number(const struct gput_results *results, const char *column)

@@ -1,7 +1,10 @@
 #include "base/text.h"
 #include "testing.h"
 
+#include <gputracker/energy.h>
+#include <gputracker/limits.h>
 #include <gputracker/measurement.h>
+#include <gputracker/results.h>
 
 #include <string.h>
 
@@ -59,11 +62,23 @@ static void a_name_says_what_kind_of_number_it_is(void **state)
     }
 }
 
+/* It was built with a newer version. */
+static void a_program_may_ask_for_what_is_not_there(void **state)
+{
+    (void)state;
+    assert_null(gput_measurement(GPUT_MEASUREMENT_COUNT));
+    assert_null(gput_limit_kind_name(GPUT_LIMIT_KINDS));
+    assert_null(gput_energy_figure_name(GPUT_ENERGY_FIGURE_COUNT));
+    assert_non_null(gput_results_column(gput_results_column_count() - 1));
+    assert_null(gput_results_column(gput_results_column_count()));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_is_whole_and_found_by_its_name),
         cmocka_unit_test(the_columns_of_tracking_files_are_those_that_files_have),
+        cmocka_unit_test(a_program_may_ask_for_what_is_not_there),
         cmocka_unit_test(a_name_says_what_kind_of_number_it_is),
     };
     return cmocka_run_group_tests_name("model/measurement", tests, NULL, NULL);
