@@ -17,7 +17,7 @@ if _os.path.exists(_os.path.join(__path__[0], "_helper_classes.py")):
     # A file of the older package, which has the same import name: pip mixes the two in one folder.
     raise ImportError(
         "The older package gpu-tracker and this one, gputracker, are both installed here and share the name gpu_tracker. "
-        "Keep one: pip uninstall gpu-tracker gputracker, then pip install gputracker"
+        "Keep one: pip uninstall gpu-tracker gputracker, then install this one again (pip install gputracker, or its wheel)"
     )
 
 from ._lazy import names_of as _names_of

@@ -204,31 +204,53 @@ static void write_gpus(struct overview *overview)
     }
 }
 
-/* "  CPU time      7.39 s   0.93 cores on average, …" */
-static void write_command(struct overview *overview)
+/* What the command's processes used, as means over the recording and maxima. */
+enum usage_kind { USAGE_CORES, USAGE_BYTES, USAGE_SHARE };
+
+static const struct usage {
+    const char *label, *metric;
+    enum usage_kind kind;
+} usages[] = {
+    {"CPU time", "absolute_cpu_time_per_pid", USAGE_CORES},
+    {"CPU of all in use", "per_process_cpu_uses", USAGE_SHARE},
+    {"RAM (PSS)", "per_process_mem_use_abs", USAGE_BYTES},
+    {"RAM of its own (USS)", "per_process_mem_use_uss", USAGE_BYTES},
+    {"RAM of all in use", "per_process_mem_use_percent", USAGE_SHARE},
+};
+
+/* "  CPU time      7.39 s   0.93 cores on average, at most 1.00" */
+static void put_usage(struct overview *overview, const struct usage *usage)
 {
     struct gput_energy_metric metric = gput_energy_metric_default();
     char figure[HUMAN_SIZE], max[HUMAN_SIZE];
+    if (!find(overview, usage->metric, &metric))
+        return;
+    put_label(overview, usage->label);
+    switch (usage->kind) {
+    case USAGE_CORES:
+        put_cell(overview, human_seconds(metric.total, figure));
+        str_printf(
+            overview->text, "  %.2f cores on average, at most %.2f\n", metric.average, metric.max);
+        break;
+    case USAGE_BYTES:
+        put_cell(overview, human_bytes(metric.average, figure));
+        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
+        break;
+    case USAGE_SHARE:
+        put_percent(overview, metric.average);
+        str_printf(overview->text, "  on average, at most %.1f %%\n", metric.max * 100);
+        break;
+    }
+}
+
+static void write_command(struct overview *overview)
+{
     size_t start = overview->text->length;
     overview->label_width = MAX_LABEL;
     str_append(overview->text, "\nThe command\n");
     size_t begun = overview->text->length;
-    if (find(overview, "absolute_cpu_time_per_pid", &metric)) {
-        put_label(overview, "CPU time");
-        put_cell(overview, human_seconds(metric.total, figure));
-        str_printf(
-            overview->text, "  %.2f cores on average, at most %.2f\n", metric.average, metric.max);
-    }
-    if (find(overview, "per_process_mem_use_abs", &metric)) {
-        put_label(overview, "RAM (PSS)");
-        put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
-    }
-    if (find(overview, "per_process_mem_use_uss", &metric)) {
-        put_label(overview, "RAM of its own (USS)");
-        put_cell(overview, human_bytes(metric.average, figure));
-        str_printf(overview->text, "  on average, at most %s\n", human_bytes(metric.max, max));
-    }
+    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
+        put_usage(overview, &usages[i]);
     if (overview->text->length == begun && !overview->text->failed) {
         overview->text->length = start;
         overview->text->data[start] = '\0';
@@ -237,14 +259,12 @@ static void write_command(struct overview *overview)
 
 static bool is_shown_above(const struct gput_energy_metric *metric)
 {
-    static const char *const shown[] = {
-        "absolute_cpu_time_per_pid", "per_process_mem_use_abs", "per_process_mem_use_uss"};
     bool found = metric->device || strcmp(metric->group, "wattmeter") == 0;
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
         found |= strcmp(metric->name, domains[i].machine) == 0 ||
                  (domains[i].command && strcmp(metric->name, domains[i].command) == 0);
-    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
-        found |= strcmp(metric->name, shown[i]) == 0;
+    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
+        found |= strcmp(metric->name, usages[i].metric) == 0;
     return found;
 }
 
@@ -259,7 +279,7 @@ static void put_value(
     else if (isnan(value))
         put_cell(overview, "n/a");
     else
-        str_printf(overview->text, "%*.5g", CELL_WIDTH, value);
+        str_printf(overview->text, " %*.4g", CELL_WIDTH - 1, value);
 }
 
 /* Metrics of experiments and of other tools. */

@@ -68,7 +68,7 @@ static const struct power_label {
     {"per_gpu_nvidia_power", "GPU"},
     {"per_gpu_nvidia_memory", "GPU"},
     {"total_mem_use", "the machine"},
-    {"per_process_mem_use_abs", "the command, RSS"},
+    {"per_process_mem_use_abs", "the command, PSS"},
     {"per_process_mem_use_uss", "the command, USS"},
 };
 

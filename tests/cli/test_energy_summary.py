@@ -202,7 +202,8 @@ class Reading(CommandTest):
         gpus = {"nvidia_power": 250.0, "per_gpu_nvidia_power": {"0": 240.0, "1": 10.0}, "per_gpu_nvidia_use_rate": {"0": 0.5},
                 "per_gpu_nvidia_memory": {"0": 2e9, "1": 0}}
         cpu = {"intel_power": 40.0, "rel_intel_power": {"7": 20.0, "8": 10.0}, "psys_power": 400.0, "loss_of_mine": 0.125,
-               "absolute_cpu_time_per_pid": {"7": 1.5}, "per_process_mem_use_abs": {"7": 3e8}}
+               "absolute_cpu_time_per_pid": {"7": 1.5}, "per_process_mem_use_abs": {"7": 3e8},
+               "per_process_cpu_uses": {"7": 0.000875, "8": 0.25}, "per_process_mem_use_percent": {"7": 0.05}, "tiny": 0.00089123456}
         self.record(line(0, cpu, gpus), line(100, cpu, gpus), END)
         done = self.run_command("energy", "summary", "rec")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -218,7 +219,10 @@ class Reading(CommandTest):
             "GPU 1 1 kJ 10 W 10 W n/a 0 B",
             "CPU time 2 min 30 s 1.50 cores on average, at most 1.50",
             "RAM (PSS) 300 MB on average, at most 300 MB",
+            "CPU of all in use 25.1 % on average, at most 25.1 %",
+            "RAM of all in use 5.0 % on average, at most 5.0 %",
             "Other metrics average max",
+            "tiny 0.0008912 0.0008912",
             "loss_of_mine 0.125 0.125",
         }, rows)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
