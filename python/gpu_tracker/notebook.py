@@ -163,9 +163,7 @@ class Options:
             elif word == "--no-preload":
                 self.preload = False
             else:
-                raise _usage_error(
-                    f'gput: "{word}" is no option. Options are --interval, --compact, --text, --no-gc, --no-preload'
-                )
+                raise _usage_error(f'gput: "{word}" is no option.{_nearest(word)} Options are {", ".join(_OPTIONS)}')
         self.rest = line.strip()
 
     @classmethod
@@ -175,6 +173,16 @@ class Options:
         if options.rest:
             raise _usage_error(f'gput: "{options.rest}" is no option. What is to be run stands below the line %%gput')
         return options
+
+
+# --on and --off stand alone on a line %gput.
+_OPTIONS = "--interval", "--compact", "--text", "--no-gc", "--no-preload", "--on", "--off"
+
+
+def _nearest(word):
+    import difflib
+
+    return "".join(f" Did you mean {option}?" for option in difflib.get_close_matches(word, _OPTIONS, 1))
 
 
 def _seconds(word):
