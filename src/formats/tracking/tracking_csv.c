@@ -1,6 +1,8 @@
 /*
  * Tracking files as CSV: lines 1 and 2 are the static data, line 3 the header of the rows. The
  * plain form begins with the header; its static data are in the file next to it.
+ *
+ * A row is one appending write, which is taken back if the disk fills in its middle.
  */
 #include "base/csv.h"
 #include "base/file.h"
