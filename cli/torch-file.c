@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -72,4 +72,19 @@ int torch_file_copy(
     if (code != GPUT_OK && target)
         unlink(to);
     return code;
+}
+
+bool torch_file_has_operators(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t size = 0;
+    bool found = false;
+    /* From one quote to the next: their category is a string by itself. */
+    while (file && !found && getdelim(&text, &size, '"', file) > 0)
+        found = strcmp(text, "cpu_op\"") == 0;
+    free(text);
+    if (file)
+        fclose(file);
+    return found;
 }

@@ -438,6 +438,20 @@ static int merge(struct torch_trace *trace, size_t n_taken, const char *tracking
     return code;
 }
 
+static void note_traces(struct torch_trace *trace, size_t n_taken)
+{
+    char lacking[96] = "";
+    size_t n_empty = 0;
+    for (size_t i = 0; i < trace->n_asked; i++)
+        n_empty += trace->asked[i].taken && !torch_file_has_operators(trace->asked[i].taken);
+    if (n_empty == n_taken)
+        snprintf(lacking, sizeof lacking, " without operators");
+    else if (n_empty > 0)
+        snprintf(lacking, sizeof lacking, " (%zu without operators)", n_empty);
+    notes_add(&trace->notes, "%zu trace%s of PyTorch%s, with the samples: %.400s", n_taken,
+        n_taken == 1 ? "" : "s", lacking, trace->path);
+}
+
 static void remove_traces(struct torch_trace *trace)
 {
     for (size_t i = 0; i < trace->n_asked; i++) {
@@ -487,8 +501,7 @@ void torch_trace_merge(struct torch_trace *trace, const char *tracking_file, con
         return;
     }
     trace->is_written = true;
-    notes_add(&trace->notes, "%zu trace%s of PyTorch, with the samples: %.400s", n_taken,
-        n_taken == 1 ? "" : "s", trace->path);
+    note_traces(trace, n_taken);
     remove_traces(trace);
 }
 

@@ -41,9 +41,9 @@ class Client:
             time.sleep(0.01)
         return answer
 
-def write(answer, name="aten::mm"):
+def write(answer, name="aten::mm", category="cpu_op"):
     now = time.time_ns() // 1000
-    events = [{"ph": "X", "cat": "cpu_op", "name": name, "pid": os.getpid(), "tid": os.getpid(), "ts": now, "dur": 10, "args": {}}]
+    events = [{"ph": "X", "cat": category, "name": name, "pid": os.getpid(), "tid": os.getpid(), "ts": now, "dur": 10, "args": {}}]
     with open(answer["ACTIVITIES_LOG_FILE"], "w") as file:
         json.dump({"schemaVersion": 1, "traceEvents": events}, file)
 """
@@ -76,6 +76,13 @@ class Asked(TorchTest):
         self.assertIn("1 trace of PyTorch, with the samples: torch-trace.json", done.stderr)
         self.assertTrue({"aten::mm", "main_ram (gigabytes)"} <= self.names())
         self.assert_folder_is("torch-trace.json")
+
+    def test_a_trace_without_operators_is_said_to_have_none(self):
+        nothing = "write(client.wait(), 'cpu_op and more', 'user_annotation')\n"
+        done = self.run_traced(["1s"], "client = Client()\n" + nothing)
+        self.assertIn("1 trace of PyTorch without operators, with the samples: torch-trace.json", done.stderr)
+        done = self.run_traced(["1s", "1s"], "client = Client()\n" + nothing + "write(client.wait())", "--overwrite")
+        self.assertIn("2 traces of PyTorch (1 without operators), with the samples", done.stderr)
 
     def test_names_of_files(self):
         self.run_traced(["1s"], "write(Client().wait())", "--tf", "samples.csv", "-o", "report.json")
