@@ -1,4 +1,4 @@
-"""Regions of real programs: packages of PyPI for NVTX and ITT, which are fetched when this runs."""
+"""Regions of real programs: packages of PyPI for NVTX and ITT, which are fetched when this runs, and PyTorch where it is installed."""
 
 import collections
 import contextlib
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-from command import BUILD, PATIENCE, CommandTest, main
+from command import BUILD, PATIENCE, CommandTest, main, refusal
 
 COLLECTORS = BUILD / "collectors"
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("NVTX_", "INTEL_", "GPUT_REGION", "OMP_", "PYTHON"))}
@@ -126,13 +126,10 @@ def packages():
     return str(interpreter), headers.parent if headers else None, ""
 
 
-class PackagesTest(CommandTest):
+class RealTest(CommandTest):
     def setUp(self):
         if not (COLLECTORS / "libgputracker-nvtx.so").exists():
             self.skipTest("this build has no collectors")
-        self.interpreter, self.headers, why = packages()
-        if why:
-            self.skipTest(why)
         super().setUp()
 
     def record(self, source, *command):
@@ -152,6 +149,14 @@ class PackagesTest(CommandTest):
 
     def counts(self, calls):
         return {name: len(seconds) for name, seconds in calls.items()}
+
+
+class PackagesTest(RealTest):
+    def setUp(self):
+        self.interpreter, self.headers, why = packages()
+        if why:
+            self.skipTest(why)
+        super().setUp()
 
     def test_nvtx_for_python(self):
         calls, printed = self.record("nvtx", self.interpreter, "-c", NVTX)
@@ -184,6 +189,63 @@ class PackagesTest(CommandTest):
             {"nvtx:default/plain": 1000, "nvtx:library/registered": 1000, "nvtx:default/wide \u00e9": 1}
             | {"nvtx:default/started": 1, "nvtx:library/attribute": 1},
         )
+
+
+TORCH_ITT = """
+import time, torch
+begun = time.perf_counter()
+with torch.autograd.profiler.emit_itt():
+    for i in range(3):
+        torch.profiler.itt.range_push("step")
+        torch.mm(torch.ones(8, 8), torch.ones(8, 8))
+        time.sleep(0.01)
+        torch.profiler.itt.range_pop()
+print(time.perf_counter() - begun)
+"""
+
+TORCH_NVTX = """
+import time, torch
+begun = time.perf_counter()
+for i in range(3):
+    with torch.cuda.nvtx.range("step {}", i):
+        torch.cuda.nvtx.range_push("forward")
+        time.sleep(0.01)
+        torch.cuda.nvtx.range_pop()
+crossing = torch.cuda.nvtx.range_start("crossing")
+torch.cuda.nvtx.range_end(crossing)
+torch.cuda.nvtx.mark("moment")
+print(time.perf_counter() - begun)
+"""
+
+
+class PyTorch(RealTest):
+    """Skipped where there is no PyTorch; GPUT_TEST_TORCH_PYTHON names an interpreter that has it."""
+
+    def setUp(self):
+        super().setUp()
+        self.interpreter = os.environ.get("GPUT_TEST_TORCH_PYTHON") or sys.executable
+
+    def skip_unless(self, code):
+        if why := refusal(self.interpreter, "-c", code):
+            self.skipTest(f"PyTorch has none: {why}")
+
+    def test_operators_and_ranges_by_itt(self):
+        self.skip_unless("import torch; assert torch.profiler.itt.is_available()")
+        calls, printed = self.record("itt", self.interpreter, "-c", TORCH_ITT)
+        steps, products = calls["itt:PyTorch/step"], calls["itt:PyTorch/aten::mm"]
+        self.assertEqual((len(steps), len(products), len(calls["itt:PyTorch/aten::ones"])), (3, 3, 6))
+        for step, product in zip(steps, products):
+            self.assertGreaterEqual(step, product + 0.0099)
+        self.assertLess(sum(steps), float(printed))
+
+    def test_ranges_by_nvtx_without_a_gpu(self):
+        self.skip_unless("import torch; torch.cuda.nvtx.range_push('x')")  # builds for the CPU refuse
+        calls, printed = self.record("nvtx", self.interpreter, "-c", TORCH_NVTX)
+        names = ["crossing", "forward", "step 0", "step 1", "step 2"]
+        self.assertEqual(self.counts(calls), {f"nvtx:default/{name}": 3 if name == "forward" else 1 for name in names})
+        self.assertGreaterEqual(min(calls["nvtx:default/forward"]), 0.0099)
+        self.assertGreaterEqual(sum(sum(calls[f"nvtx:default/step {i}"]) for i in range(3)), sum(calls["nvtx:default/forward"]))
+        self.assertLess(sum(calls["nvtx:default/forward"]), float(printed))
 
 
 if __name__ == "__main__":
