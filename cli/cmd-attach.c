@@ -25,19 +25,19 @@ static bool is_readable(int fd)
     return poll(&source, 1, 0) == 1;
 }
 
-/* Waits until the process ended, the time is over (`for_seconds`, 0: for ever), or a signal came:
+/* Waits until the process `*ended`, the time is over (`for_seconds`, 0: for ever), or a signal
+ * came:
  * `*asked_by` is then SIGTERM, SIGHUP or 0. */
 static int follow(struct gput_session *session, struct signals *signals, double for_seconds,
-    bool enforces, int *asked_by, struct gput_error *error)
+    bool enforces, bool *ended, int *asked_by, struct gput_error *error)
 {
     int process_fd = gput_session_end_fd(session);
     int64_t deadline = now_ms() + (int64_t)(for_seconds * 1000);
     for (;;) {
-        bool ended = false;
         int status;
-        int code = gput_session_wait(session, 0, &ended, &status, error);
+        int code = gput_session_wait(session, 0, ended, &status, error);
         int64_t left = for_seconds > 0 ? deadline - now_ms() : INT_MAX;
-        if (code != GPUT_OK || ended || left <= 0)
+        if (code != GPUT_OK || *ended || left <= 0)
             return code;
         int timeout = left == INT_MAX ? -1 : left < INT_MAX ? (int)left : INT_MAX;
         if ((process_fd < 0 || enforces) && (timeout < 0 || timeout > POLL_MS))
@@ -61,8 +61,8 @@ static void add_note(struct gput_results *results)
 }
 
 /* *limited: what was tracked was ended for a limit that it passed. */
-static int print_report(struct gput_session *session, struct tracking *tracking, int stop_fd,
-    bool *limited, struct gput_error *error)
+static int print_report(struct gput_session *session, struct tracking *tracking, bool ended,
+    int stop_fd, bool *limited, struct gput_error *error)
 {
     struct gput_results *results = NULL;
     int code = gput_session_stop(session, error);
@@ -77,6 +77,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .labels = tracking->options.labels,
         .path = tracking->output,
         .screen_fd = STDOUT_FILENO,
+        .attached = ended ? "ended" : "goes on",
         .stop_fd = stop_fd};
     if (!tracking->quiet || tracking->output)
         code = report_write_session(&report, session, results, tracking->lists_processes, error);
@@ -90,6 +91,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
 {
     struct signals signals;
     int asked_by = 0;
+    bool ended = false;
     int failure = signals_catch(&signals);
     if (failure)
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
@@ -98,9 +100,11 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     if (code == GPUT_OK)
         tracking_say_address(tracking, session);
     if (code == GPUT_OK)
-        code = follow(session, &signals, for_seconds, tracking->limits.enforce, &asked_by, error);
+        code = follow(
+            session, &signals, for_seconds, tracking->limits.enforce, &ended, &asked_by, error);
     *stop_fd = signals_release(&signals, &asked_by);
-    return code == GPUT_OK ? print_report(session, tracking, *stop_fd, limited, error) : code;
+    return code == GPUT_OK ? print_report(session, tracking, ended, *stop_fd, limited, error)
+                           : code;
 }
 
 static int no_process(struct gput_error *error)
@@ -134,6 +138,7 @@ static int attach(const struct arguments *arguments, struct tracking *tracking, 
     double for_seconds;
     TRY(read_arguments(arguments, tracking, &pid, &for_seconds, error));
     struct gput_session *session = NULL;
+    tracking->options.needs_no_gpu = true;
     int code = tracking_files_create_session(tracking, &session, error);
     if (code == GPUT_OK)
         code = track(session, pid, for_seconds, tracking, limited, stop_fd, error);

@@ -169,6 +169,7 @@ static int render(const struct report *report, enum gput_format format,
     options.command = to_file ? report->file_command : report->command;
     options.has_status = report->has_status;
     options.status = report->status;
+    options.attached = report->attached;
     options.regions = report->regions;
     options.region_notes = report->region_notes;
     options.torch_trace = report->torch_trace;

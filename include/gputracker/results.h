@@ -199,6 +199,10 @@ struct gput_report_options {
     /** Sentences about them, NULL at the end; NULL: none. */
     const char *const *torch_notes;
     const char *labels; /**< "job=train,team=vision": of all metrics; NULL: none */
+    /** Of a summary of a process that was running already, which has no `command`: what became of
+     * it
+     * ("goes on", "ended"). The first line then names the process. NULL: not shown. */
+    const char *attached;
 };
 
 /** Sets the defaults, all zero, in a struct of that size; for gput_report_options_default(). */

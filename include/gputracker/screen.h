@@ -18,7 +18,8 @@ extern "C" {
 
 /**
  * Makes text harmless for a terminal, in its place: control characters (C0 but line ends and tabs,
- * DEL, C1) and bytes that are no UTF-8 become "?", all other text stays as it is.
+ * DEL, C1), those that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069), and
+ * bytes that are no UTF-8 become "?", all other text stays as it is.
  *
  * Returns: the new length, at most `length`. Nothing is appended: a final 0 is the caller's.
  */

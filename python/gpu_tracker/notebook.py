@@ -115,13 +115,14 @@ class CellReport:
             gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{_age(self.usage.gpu_ram)}"
             if why:
                 gpu += f" (all use: {'/'.join(self._device())} MB{_age(self.usage.device_ram)})"
-            return (
-                f"CPU: {'/'.join(ram)} MB | GPU: {gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
-            )
+            gpu = f" | GPU: {gpu}" if self.usage.has_gpu else ""
+            return f"CPU: {'/'.join(ram)} MB{gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
         where = "" if self.number is None else f" (In [{self.number}])"
         label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
-        lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in ((label, ram), ("GPU", gpu))]
+        # ipygpulogger, whose text this is, did not run without a GPU.
+        rows = [(label, ram), ("GPU", gpu)] if self.usage.has_gpu else [(label, ram)]
+        lines += [f"{name}:{row[0]:>9}{row[1]:>7}{row[2]:>7} MB" for name, row in rows]
         lines[-1] += _age(self.usage.gpu_ram)
         if why:
             device = self._device()

@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* C0 except line ends and tabs, DEL, C1. */
+/* C0 except line ends and tabs, DEL, C1; what turns the direction of the text after it. */
 static bool is_control(uint32_t point)
 {
-    return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0);
+    return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0) ||
+           (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
 }
 
 size_t gput_screen_text(char *text, size_t length)

@@ -132,6 +132,21 @@ static void cut(struct str *text, size_t width)
     str_append(text, "…");
 }
 
+/* "gpu-tracker: ", a name that is cut where there is too little space, and what follows it. */
+static void append_heading(struct summary *summary, struct str *name, const char *end)
+{
+    size_t others = strlen("gpu-tracker: ") + strlen(end);
+    if (summary->options->width > others + 1)
+        cut(name, summary->options->width - others);
+    str_append(summary->text, "gpu-tracker: ");
+    color(summary, BOLD);
+    str_append(summary->text, str_text(name));
+    color(summary, PLAIN);
+    str_append(summary->text, end);
+    str_append_char(summary->text, '\n');
+    summary->text->failed |= name->failed;
+}
+
 static void write_command(struct summary *summary)
 {
     struct str line = {0};
@@ -139,15 +154,23 @@ static void write_command(struct summary *summary)
         str_append(&line, word == summary->options->command ? "" : " ");
         append_word(*word, &line);
     }
-    unsigned width = summary->options->width;
-    if (width > sizeof "gpu-tracker: ")
-        cut(&line, width - (sizeof "gpu-tracker: " - 1));
-    str_append(summary->text, "gpu-tracker: ");
-    color(summary, BOLD);
-    str_append(summary->text, str_text(&line));
-    color(summary, PLAIN);
-    str_append_char(summary->text, '\n');
-    summary->text->failed |= line.failed;
+    append_heading(summary, &line, "");
+    str_finish(&line);
+}
+
+/* "gpu-tracker: python3, pid 4711" */
+static void write_process(struct summary *summary)
+{
+    const struct gput_identity *identity = &summary->results->identity;
+    const char *comma = identity->command[0] ? ", " : "";
+    char pid[32] = "";
+    struct str line = {0};
+    if (!isnan(identity->pid))
+        snprintf(pid, sizeof pid, "%spid %.0f", comma, identity->pid);
+    for (const char *at = identity->command; *at; at++)
+        str_append_char(&line, *at == '\n' || *at == '\t' ? ' ' : *at);
+    screen_make_harmless(&line, 0);
+    append_heading(summary, &line, pid);
     str_finish(&line);
 }
 
@@ -165,6 +188,8 @@ static void describe_end(const struct summary *summary, char *text, size_t size)
             text, size, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     else if (summary->options->has_status)
         snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    else if (summary->options->attached)
+        snprintf(text, size, "the process %s", summary->options->attached);
 }
 
 static void write_time(struct summary *summary)
@@ -299,20 +324,21 @@ static void write_energy(struct summary *summary)
 {
     const struct gput_energy *energy = &summary->results->energy;
     char figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], grams[HUMAN_SIZE];
-    char co2e[64] = "";
+    char co2e[64] = "", power[64] = "";
     if (isnan(energy->combined) && isnan(energy->machine.total)) {
         write_no_energy(summary);
         return;
     }
     if (!isnan(energy->co2e_grams))
         snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
+    if (!isnan(energy->mean_watts)) /* of a part of the time it is not known */
+        snprintf(power, sizeof power, ", which took %s", human_watts(energy->mean_watts, watts));
     if (isnan(energy->combined))
         row(summary, "Energy", human_joules(energy->machine.total, figure),
             "the whole machine; the command's share is not known%s", co2e);
     else
-        row(summary, "Energy", human_joules(energy->combined, figure),
-            "of the machine's %s, which took %s%s", human_joules(energy->machine.total, whole),
-            human_watts(energy->mean_watts, watts), co2e);
+        row(summary, "Energy", human_joules(energy->combined, figure), "of the machine's %s%s%s",
+            human_joules(energy->machine.total, whole), power, co2e);
 }
 
 static void write_io(struct summary *summary)
@@ -395,6 +421,8 @@ void results_summary_write(
     struct summary summary = {results, options, text};
     if (options->command)
         write_command(&summary);
+    else if (options->attached)
+        write_process(&summary);
     write_time(&summary);
     write_cpu(&summary);
     write_ram(&summary);

@@ -308,6 +308,51 @@ static int join_marks(struct report_plan *plan, const struct gput_html_report_op
     return GPUT_OK;
 }
 
+/* A folder may have been given a name, and have several sessions. */
+static bool has_name_of_its_own(const struct report_plan *plan, size_t index)
+{
+    const char *name = plan->sessions[index].given.name;
+    for (size_t i = 0; i < plan->count; i++)
+        if (i != index && plan->sessions[i].given.name == name)
+            return false;
+    return name != NULL;
+}
+
+struct ranked {
+    long rank;
+    struct report_planned session;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Ranks of one job are in the order of their numbers: a shell gives "r10" before "r2". Who names
+ * sessions has an order in mind. */
+static int sort_ranks(struct report_plan *plan, struct gput_error *error)
+{
+    long *ranks;
+    for (size_t i = 0; i < plan->count; i++)
+        if (has_name_of_its_own(plan, i))
+            return GPUT_OK;
+    TRY(report_plan_ranks(plan, &ranks, error));
+    if (!ranks)
+        return GPUT_OK;
+    struct ranked *sorted = malloc(plan->count * sizeof *sorted);
+    for (size_t i = 0; sorted && i < plan->count; i++)
+        sorted[i] = (struct ranked){ranks[i], plan->sessions[i]};
+    if (sorted)
+        qsort(sorted, plan->count, sizeof *sorted, by_rank);
+    for (size_t i = 0; sorted && i < plan->count; i++)
+        plan->sessions[i] = sorted[i].session;
+    int code = sorted ? GPUT_OK : error_memory(error);
+    free(sorted);
+    free(ranks);
+    return code;
+}
+
 int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
     struct gput_error *error)
 {
@@ -321,17 +366,8 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
         return error_set(
             error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
     TRY(join_parts(plan, error));
-    return join_marks(plan, options, error);
-}
-
-/* A folder may have been given a name, and have several sessions. */
-static bool has_name_of_its_own(const struct report_plan *plan, size_t index)
-{
-    const char *name = plan->sessions[index].given.name;
-    for (size_t i = 0; i < plan->count; i++)
-        if (i != index && plan->sessions[i].given.name == name)
-            return false;
-    return name != NULL;
+    TRY(join_marks(plan, options, error));
+    return sort_ranks(plan, error);
 }
 
 const char *report_plan_name(const struct report_plan *plan, size_t index)

@@ -40,6 +40,14 @@ static void c1_controls_become_question_marks(void **state)
         "?31m ? ?");
 }
 
+static void controls_of_direction_become_question_marks(void **state)
+{
+    (void)state;
+    SHOWN("a\u202eb\u202a\u202b\u202c\u202d", "a?b????");
+    SHOWN("a\u2066b\u2067\u2068\u2069", "a?b???");
+    SHOWN("\u2029\u202f\u2065\u206a \u05d0\u05d1", "\u2029\u202f\u2065\u206a \u05d0\u05d1");
+}
+
 static void invalid_utf8_becomes_question_marks(void **state)
 {
     (void)state;
@@ -57,6 +65,7 @@ int main(void)
         cmocka_unit_test(text_of_every_script_is_kept),
         cmocka_unit_test(control_characters_become_question_marks),
         cmocka_unit_test(c1_controls_become_question_marks),
+        cmocka_unit_test(controls_of_direction_become_question_marks),
         cmocka_unit_test(invalid_utf8_becomes_question_marks),
     };
     return cmocka_run_group_tests_name("base/screen", tests, NULL, NULL);

@@ -101,6 +101,12 @@ class Ranks(ReportTest):
         self.write("rank0/t.csv", "rank1/t.csv")
         self.assertEqual(self.ranks_of("rank0/t.csv", "rank1/t.csv"), [("rank0/t.csv", 0), ("rank1/t.csv", 1)])
 
+    def test_ranks_in_the_order_of_a_shell_are_sorted(self):
+        self.write(*(f"run.r{rank}.csv" for rank in range(12)))
+        names = sorted(f"run.r{rank}.csv" for rank in range(12))
+        self.assertEqual(names[2], "run.r10.csv")
+        self.assertEqual(self.ranks_of(*names), [(f"run.r{rank}.csv", rank) for rank in range(12)])
+
     def test_sessions_are_ranks_by_names_that_are_given(self):
         self.write("a.csv", "b.csv", "x=y.csv")
         self.assertEqual(self.ranks_of("rank 1=a.csv", "rank 0=b.csv"), [("rank 1", 1), ("rank 0", 0)])

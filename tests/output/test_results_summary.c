@@ -88,6 +88,41 @@ static void all_lines_of_a_training_run(void **state)
     free(text);
 }
 
+static void a_process_that_was_running_is_named(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
+    options.attached = "goes on";
+    strcpy(results.identity.command, "/bin/train\u202e\n\033x");
+    results.identity.pid = 4711;
+    char *text = summarize(&results, &options);
+    const char *begin = "gpu-tracker: /bin/train? ?x, pid 4711\n"
+                        "  Time         3 min 12 s  the process goes on\n";
+    assert_memory_equal(text, begin, strlen(begin));
+    free(text);
+    options.width = 25;
+    text = summarize(&results, &options);
+    begin = "gpu-tracker: /…, pid 4711\n";
+    assert_memory_equal(text, begin, strlen(begin));
+    free(text);
+    results.identity.command[0] = '\0';
+    text = summarize(&results, &options);
+    begin = "gpu-tracker: pid 4711\n";
+    assert_memory_equal(text, begin, strlen(begin));
+    free(text);
+}
+
+static void power_that_is_not_known_is_left_out(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    results.energy.mean_watts = NAN;
+    char *text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "60 kJ  of the machine's 65 kJ\n"));
+    free(text);
+}
+
 static void lower_bounds_say_so(void **state)
 {
     (void)state;
@@ -237,6 +272,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_lines_of_a_training_run),
+        cmocka_unit_test(a_process_that_was_running_is_named),
+        cmocka_unit_test(power_that_is_not_known_is_left_out),
         cmocka_unit_test(lower_bounds_say_so),
         cmocka_unit_test(what_is_missing_is_left_out_or_said),
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),

@@ -26,8 +26,8 @@ def run_shell():
 # Says "begun" and waits for an interrupt, in one statement. One long sleep would miss a signal that comes right before it: Python
 # runs a signal's handler between two steps of a program, and a sleep under way ends at those alone that come during it.
 WAIT = "import itertools, time; any(time.sleep(0.01) for _ in itertools.repeat(print('be' + 'gun', flush=True)))"
-THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s(?: \(In \[\d+\]\))?\nGen: +-?\d+ +\d+ +\d+ MB\nGPU: +\S+ +\S+ +\S+ MB\n"
-ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB \| GPU: (?:n/a|-?\d+/\d+/\d+ MB) \| Time [\d.]+s \| \(Consumed/Peaked/Used Total\)\n"
+THREE_LINES = r"RAM: Consumed Peaked  Used Total  in [\d.]+s(?: \(In \[\d+\]\))?\nGen: +-?\d+ +\d+ +\d+ MB\n(?:GPU: +\S+ +\S+ +\S+ MB\n)?"
+ONE_LINE = r"CPU: -?\d+/\d+/\d+ MB(?: \| GPU: (?:n/a|-?\d+/\d+/\d+ MB))? \| Time [\d.]+s \| \(Consumed/Peaked/Used Total\)\n"
 
 
 @unittest.skipUnless(HAS_IPYTHON, "IPython is not installed")
@@ -44,6 +44,15 @@ class HiddenGpu(ShellTest):
             output = self.run_cells("%load_ext gpu_tracker", "1", "%%gput --compact --text\n1")
         self.assertRegex(output, r"\nGPU: +n/a +n/a +n/a MB\nAll: +0 +0 +9000 MB  use of the GPUs by anybody; of this process: the driver")
         self.assertIn("| GPU: n/a (all use: 0/0/9000 MB) | Time ", output)
+
+
+class NoGpu(ShellTest):
+    def test_without_a_gpu_nothing_is_said_of_one(self):
+        output = self.run_cells("%load_ext gpu_tracker", "x = 1", "%%gput --compact --text\n1", environment={"GPUT_NVML": "/nonexistent", "GPUT_SYSFS": str(self.folder)})
+        self.assertRegex(output, r"\nGen: +-?\d+ +\d+ +\d+ MB\n")
+        self.assertRegex(output, r"CPU: -?\d+/\d+/\d+ MB \| Time ")
+        self.assertNotIn("GPU", output)
+        self.assertNotIn("n/a", output)
 
 
 class CodeBlocks(ShellTest):
@@ -93,7 +102,7 @@ class Loggers(ShellTest):
             "from gpu_tracker.notebook import IPyGPULogger; l = IPyGPULogger(interval=1000).start()",
             "block = b'x' * (150 * 2**20); del block",
         )
-        peaked = int(output.splitlines()[-2].split()[2])
+        peaked = int(re.search(r"(?m)^Gen: +-?\d+ +(\d+)", output)[1])
         self.assertTrue(140 <= peaked <= 165, output)
 
     def test_cells_that_raise_wait_and_use_threads_and_processes(self):
@@ -224,7 +233,7 @@ class Terminal(package.PackageTest):
         child.sendline("%load_ext gpu_tracker")
         child.expect(r"In \[2\]: ")
         child.sendline("print('a' + 'b')")
-        child.expect(r"ab\r\nRAM: Consumed Peaked  Used Total  in [\d.]+s \(In \[2\]\)\r\nGen: .* MB\r\nGPU: .* MB\r\n")
+        child.expect(r"ab\r\nRAM: Consumed Peaked  Used Total  in [\d.]+s \(In \[2\]\)\r\nGen: .* MB\r\n")
         self.assertNotIn("<", child.after)
         child.expect(r"In \[3\]: ")
         child.sendline(WAIT)
