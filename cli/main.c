@@ -75,7 +75,8 @@ static int run_command(struct arguments *arguments)
         message_error(&error);
         return arguments->command->takes_a_command ? EXIT_TRACKER_FAILED : EXIT_FAILURE;
     }
-    if (output_files_check(arguments, &error) != GPUT_OK) {
+    if (output_files_expand(arguments, &error) != GPUT_OK ||
+        output_files_check(arguments, &error) != GPUT_OK) {
         message_error(&error);
         return EXIT_USAGE;
     }

@@ -3,9 +3,11 @@
 #include "message.h"
 
 #include <gputracker/file.h>
+#include <gputracker/job.h>
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +16,9 @@
 
 static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_CURVE_OUTPUT, OPTION_MERGED_OUTPUT,
     OPTION_TABLE_OUTPUT, OPTION_REPORT_OUTPUT, OPTION_PLOT_OUTPUT};
+
+/* More that are written, in other options. */
+static const enum option_id more_outputs[] = {OPTION_HTML_REPORT, OPTION_COMBINED_FILE};
 
 static bool is_output(enum option_id id)
 {
@@ -190,6 +195,42 @@ static int check_against_operands(const struct arguments *arguments, enum option
         TRY(output_files_keep_of(
             output_name(id, own_name), output, arguments->operands[i], "the file", error));
     return GPUT_OK;
+}
+
+static bool tracks(const struct command *command)
+{
+    const enum option_id *id = command->options;
+    while (*id != OPTION_END && *id != OPTION_TRACKING_FILE)
+        id++;
+    return *id == OPTION_TRACKING_FILE;
+}
+
+static int expand(struct arguments *arguments, const struct gput_job *job, enum option_id id,
+    struct gput_error *error)
+{
+    char *path;
+    const char *name = arguments_value(arguments, id);
+    if (!name || !strchr(name, '%'))
+        return GPUT_OK;
+    TRY(gput_job_expand(job, name, &path, error));
+    int code = arguments_add(arguments, id, path, error);
+    free(path);
+    return code;
+}
+
+int output_files_expand(struct arguments *arguments, struct gput_error *error)
+{
+    struct gput_job *job;
+    if (tracks(arguments->command))
+        return GPUT_OK;
+    TRY(gput_job_create(NULL, &job, error));
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < COUNT(outputs); i++)
+        code = expand(arguments, job, outputs[i], error);
+    for (size_t i = 0; code == GPUT_OK && i < COUNT(more_outputs); i++)
+        code = expand(arguments, job, more_outputs[i], error);
+    gput_job_destroy(job);
+    return code;
 }
 
 int output_files_check(const struct arguments *arguments, struct gput_error *error)

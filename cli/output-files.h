@@ -15,6 +15,13 @@
 int output_files_check(const struct arguments *arguments, struct gput_error *error);
 
 /*
+ * Expands the placeholders (%h, %t …; see gputracker/job.h) in names of the files that a command
+ * writes. Those of a tracked session are expanded with its other files: ranks share none. Errors:
+ * those of gput_job_expand().
+ */
+int output_files_expand(struct arguments *arguments, struct gput_error *error);
+
+/*
  * The same for a file that did not come from the command line: `output` (NULL and "-" are none)
  * must not be `other` (NULL is none), which `what` describes: "the tracking file".
  * Errors: GPUT_ERROR_INVALID.

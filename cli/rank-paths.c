@@ -30,9 +30,14 @@ void rank_paths_finish(struct rank_paths *ranks)
     *ranks = (struct rank_paths){0};
 }
 
+static bool is_rank_of_many(const struct gput_job *job)
+{
+    return gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1;
+}
+
 bool rank_paths_are_many(const struct rank_paths *ranks)
 {
-    return ranks->job && gput_job_rank(ranks->job) >= 0 && gput_job_world_size(ranks->job) != 1;
+    return ranks->job && (gput_job_element(ranks->job) != NULL || is_rank_of_many(ranks->job));
 }
 
 int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error)
@@ -40,14 +45,16 @@ int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error)
     return ranks->job ? GPUT_OK : gput_job_create(NULL, &ranks->job, error);
 }
 
-int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error)
+static int expand(
+    struct rank_paths *ranks, const char **path, bool is_shared, struct gput_error *error)
 {
     char *expanded;
     if (!*path || !(*path)[0] || ranks->n_paths == RANK_PATHS)
         return GPUT_OK;
     int code = rank_paths_find_job(ranks, error);
     if (code == GPUT_OK)
-        code = gput_job_path(ranks->job, *path, &expanded, error);
+        code = is_shared ? gput_job_expand(ranks->job, *path, &expanded, error)
+                         : gput_job_path(ranks->job, *path, &expanded, error);
     if (code != GPUT_OK)
         return code;
     ranks->changed[ranks->n_paths] =
@@ -55,6 +62,16 @@ int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_e
     ranks->paths[ranks->n_paths++] = expanded;
     *path = expanded;
     return GPUT_OK;
+}
+
+int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error)
+{
+    return expand(ranks, path, false, error);
+}
+
+int rank_paths_expand_shared(struct rank_paths *ranks, const char **path, struct gput_error *error)
+{
+    return expand(ranks, path, true, error);
 }
 
 bool rank_paths_replace(struct rank_paths *ranks, const char **path)
@@ -120,6 +137,20 @@ int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder
     return failure;
 }
 
+/* "task 3, rank 1 (Open MPI) writes " */
+static size_t describe_writer(const struct gput_job *job, char *text, size_t size)
+{
+    size_t used = 0;
+    const char *element = gput_job_element(job);
+    bool is_rank = is_rank_of_many(job);
+    if (element)
+        used += (size_t)snprintf(text, size, "task %.40s%s", element, is_rank ? ", " : "");
+    if (is_rank)
+        used += (size_t)snprintf(
+            text + used, size - used, "rank %ld (%s)", gput_job_rank(job), gput_job_launcher(job));
+    return used + (size_t)snprintf(text + used, size - used, " writes ");
+}
+
 void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size)
 {
     size_t used = 0;
@@ -128,8 +159,7 @@ void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size
         if (!ranks->changed[i])
             continue;
         if (used == 0)
-            used += (size_t)snprintf(text, size, "rank %ld (%s) writes ", gput_job_rank(ranks->job),
-                gput_job_launcher(ranks->job));
+            used += describe_writer(ranks->job, text, size);
         else
             used += (size_t)snprintf(text + used, size - used, ", ");
         if (used < size)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { RANK_PATHS = 8 };
+enum { RANK_PATHS = 12 };
 
 struct rank_paths {
     struct gput_job *job;    /* NULL until it was asked for; owned */
@@ -30,7 +30,11 @@ int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error);
  * gput_job_path(). */
 int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error);
 
-/* Whether there are other ranks; false while the job was not asked for. */
+/* The same with its placeholders alone, as ranks share it. */
+int rank_paths_expand_shared(struct rank_paths *ranks, const char **path, struct gput_error *error);
+
+/* Whether there are other ranks, elements of an array, or jobs of GNU parallel; false while the job
+ * was not asked for. */
 bool rank_paths_are_many(const struct rank_paths *ranks);
 
 /* Replaces a path that is taken by a free one. False: there is one rank only, or no memory. */
@@ -47,6 +51,6 @@ bool rank_paths_avoid(const struct rank_paths *ranks, const char **path, char **
  */
 int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder);
 
-/* "rank 3 of 8 (Open MPI) writes samples.r3.csv, usage.r3.json"; "" where no rank was put into a
- * name. */
+/* "rank 3 (Open MPI) writes samples.r3.csv, usage.r3.json", "task 4 writes usage.t4.json"; "" where
+ * neither was put into a name. */
 void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size);

@@ -115,6 +115,7 @@ static int begin_spool(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
     const char *root = arguments_value(arguments, OPTION_SPOOL);
+    TRY(rank_paths_expand_shared(&tracking->ranks, &root, error));
     int code = root ? spool_begin(&tracking->spool, root, error) : GPUT_OK;
     if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
         return code;
@@ -174,6 +175,7 @@ int tracking_files_name(
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(rank_paths_expand(&tracking->ranks, path_of(tracking, i), error));
     TRY(rank_paths_find_job(&tracking->ranks, error));
+    TRY(rank_paths_expand_shared(&tracking->ranks, &tracking->options.textfile_folder, error));
     TRY(begin_spool(arguments, tracking, error));
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(claim(tracking, path_of(tracking, i), error));

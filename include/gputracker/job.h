@@ -47,6 +47,10 @@ GPUT_API const char *gput_job_launcher(const struct gput_job *job);
 /** The job's id as its scheduler has it, with the element of an array: "4711_3"; NULL: there is
  * none. Valid as long as `job`. */
 GPUT_API const char *gput_job_id(const struct gput_job *job);
+/** Which element of an array of jobs this is (Slurm, LSF, PBS, Grid Engine, AWS Batch), or which of
+ * GNU parallel's jobs: "3"; "3_7" is GNU parallel's seventh job in element 3; NULL: neither. Valid
+ * as long as `job`. */
+GPUT_API const char *gput_job_element(const struct gput_job *job);
 /** The name of this machine. Valid as long as `job`. */
 GPUT_API const char *gput_job_host(const struct gput_job *job);
 
@@ -73,10 +77,17 @@ GPUT_API long gput_job_restarts(const struct gput_job *job);
  *
  * Another text after "%" stays as it is; a slash in a value becomes "_". Where there are several
  * ranks, and the name has none but %h, %j, %t and %%, ".r" and the rank are put before the
- * extension. "-" and names in /dev stay as they are. `*path` is the caller's, to be freed by
- * free(). Errors: GPUT_ERROR_INVALID (%q without its end, an empty name), GPUT_ERROR_MEMORY.
+ * extension; in an element of an array, or a job of GNU parallel, ".t" and its number, where the
+ * name has none that differs there (%p, %n, %q, and %j of an array): "r.json" is "r.t3.json", or
+ * "r.t3.r1.json" in rank 1. "-" and names in /dev stay as they are. `*path` is the caller's, to be
+ * freed by free(). Errors: GPUT_ERROR_INVALID (%q without its end, an empty name),
+ * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_job_path(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error);
+
+/** The same without the numbers of ranks and elements: the placeholders alone. Errors: the same. */
+GPUT_API int gput_job_expand(
     const struct gput_job *job, const char *name, char **path, struct gput_error *error);
 
 /**

@@ -48,7 +48,8 @@ static PyObject *job_name_files(PyObject *Py_UNUSED(module), PyObject *names)
     struct gput_error error;
     if (gput_job_create(NULL, &job, &error) != GPUT_OK)
         return native_raise(&error);
-    bool is_one_of_many = gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1;
+    bool is_one_of_many =
+        (gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1) || gput_job_element(job) != NULL;
     PyObject *paths = name_files(job, names);
     gput_job_destroy(job);
     return paths ? Py_BuildValue("(NN)", paths, PyBool_FromLong(is_one_of_many)) : NULL;

@@ -50,6 +50,13 @@ static const char *const job_ids[] = {"SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "FLU
 /* What some have instead of an id: torchrun without --rdzv-id, Ray before a job has one. */
 static const char *const no_ids[] = {"none", "ffffffff"};
 
+/* Which element of an array a job is, and the lowest that there is. */
+static const struct element_variable {
+    const char *name;
+    long first;
+} elements[] = {{"SLURM_ARRAY_TASK_ID", 0}, {"LSB_JOBINDEX", 1}, {"PBS_ARRAY_INDEX", 0},
+    {"PBS_ARRAYID", 0}, {"SGE_TASK_ID", 1}, {"AWS_BATCH_JOB_ARRAY_INDEX", 0}};
+
 static const char *text_of(launcher_variable *variable, void *user, const char *name)
 {
     const char *text = name ? variable(user, name) : NULL;
@@ -158,6 +165,16 @@ static void read_job(launcher_variable *variable, void *user, struct launcher *l
         launcher->array_task = index;
 }
 
+static void read_element(launcher_variable *variable, void *user, struct launcher *launcher)
+{
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0] && !launcher->element; i++) {
+        if (number_of(variable, user, elements[i].name) >= elements[i].first)
+            launcher->element = text_of(variable, user, elements[i].name);
+    }
+    if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
+        launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");
+}
+
 /* Slurm's daemons are one a node: what they say of it holds for all that they start. */
 static void read_node(launcher_variable *variable, void *user, struct launcher *launcher)
 {
@@ -181,6 +198,7 @@ void launcher_parse(launcher_variable *variable, void *user, struct launcher *la
         .restarts = -1};
     read_rank(variable, user, launcher);
     read_job(variable, user, launcher);
+    read_element(variable, user, launcher);
     read_node(variable, user, launcher);
     launcher->restarts = number_of(variable, user, "TORCHELASTIC_RESTART_COUNT");
     if (launcher->restarts < 0)

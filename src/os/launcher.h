@@ -18,6 +18,8 @@ struct launcher {
     long node_rank, node_count;                    /* -1: not known */
     const char *job;        /* the scheduler's id, or the launcher's own; NULL: there is no job */
     const char *array_task; /* of a job that is one element of an array, whose id `job` is */
+    const char *element;    /* the same, also where `job` says which one it is */
+    const char *sequence;   /* which of GNU parallel's jobs it is */
     const char *step;       /* of the job */
     char node[LAUNCHER_NODE_SIZE]; /* as the launcher names it; "": it does not */
 };

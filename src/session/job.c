@@ -37,6 +37,19 @@ static int copy_id(struct gput_job *job, struct gput_error *error)
     return error_memory(error);
 }
 
+/* GNU parallel may run in an element of an array: "3_7". */
+static int copy_element(struct gput_job *job, struct gput_error *error)
+{
+    const char *element = job->launcher.element, *sequence = job->launcher.sequence;
+    if (!element && !sequence)
+        return GPUT_OK;
+    if (asprintf(&job->element, "%s%s%s", element ? element : "", element && sequence ? "_" : "",
+            sequence ? sequence : "") >= 0)
+        return GPUT_OK;
+    job->element = NULL;
+    return error_memory(error);
+}
+
 /* From the environment that it has. */
 static int read_job(struct gput_job *job, pid_t pid, struct gput_error *error)
 {
@@ -49,7 +62,8 @@ static int read_job(struct gput_job *job, pid_t pid, struct gput_error *error)
     if (gmtime_r(&now, &utc))
         strftime(job->time, sizeof job->time, "%Y%m%dT%H%M%SZ", &utc);
     launcher_parse(job_variable, job, &job->launcher);
-    return copy_id(job, error);
+    int code = copy_element(job, error);
+    return code == GPUT_OK ? copy_id(job, error) : code;
 }
 
 static int give(struct gput_job *job, int code, struct gput_job **result)
@@ -87,6 +101,7 @@ void gput_job_destroy(struct gput_job *job)
         return;
     environment_finish(&job->read);
     free(job->id);
+    free(job->element);
     free(job);
 }
 
@@ -98,6 +113,11 @@ const char *gput_job_launcher(const struct gput_job *job)
 const char *gput_job_id(const struct gput_job *job)
 {
     return job->id;
+}
+
+const char *gput_job_element(const struct gput_job *job)
+{
+    return job->element;
 }
 
 const char *gput_job_host(const struct gput_job *job)

@@ -14,6 +14,7 @@
 struct gput_job {
     struct launcher launcher; /* its texts are the environment's, and may be gone */
     char *id;                 /* with the element of an array; NULL: there is none; owned */
+    char *element;            /* of an array, of GNU parallel's jobs, or both; NULL; owned */
     char host[HOST_NAME_MAX + 1];
     char time[32];
     pid_t pid;

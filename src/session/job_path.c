@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "formats/tracking/tracking_file.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,24 +71,28 @@ static bool append_placeholder(
 /* What a name has in it. */
 struct use {
     bool has_number;
-    bool differs; /* from rank to rank */
+    bool differs;          /* from rank to rank */
+    bool differs_in_array; /* from element to element */
 };
 
 static int expand(const struct gput_job *job, const char *name, long number, struct str *path,
     struct use *use, struct gput_error *error)
 {
-    *use = (struct use){false, false};
+    const struct launcher *launcher = &job->launcher;
+    bool id_has_element = job->id && launcher->element && !launcher->sequence;
+    *use = (struct use){false, false, false};
     for (const char *at = name; *at;) {
         if (at[0] == '%' && at[1] == 'q') {
             const char *after = append_variable(job, at + 2, path);
             if (!after)
                 return error_set(error, GPUT_ERROR_INVALID,
                     "%.400s: %%q needs the name of an environment variable: %%q{NAME}.", name);
-            use->differs = true;
+            use->differs = use->differs_in_array = true;
             at = after;
         } else if (at[0] == '%' && append_placeholder(job, at[1], number, path)) {
             use->has_number |= at[1] == 'n';
             use->differs |= strchr("rpln", at[1]) != NULL;
+            use->differs_in_array |= strchr(id_has_element ? "jpn" : "pn", at[1]) != NULL;
             at += 2;
         } else {
             str_append_char(path, *at++);
@@ -108,14 +113,14 @@ static size_t extension_of(const char *path)
 }
 
 /* The caller's; NULL: no memory. */
-static char *with_number(const char *path, const char *before, long number)
+static char *with_suffix(const char *path, const char *suffix)
 {
     struct str numbered = {0};
     size_t extension = extension_of(path);
     while (extension > 1 && extension == strlen(path) && path[extension - 1] == '/')
         extension--; /* a folder */
     str_append_bytes(&numbered, path, extension);
-    str_printf(&numbered, ".%s%ld", before, number);
+    str_append(&numbered, suffix);
     str_append(&numbered, path + extension);
     return str_steal(&numbered);
 }
@@ -143,32 +148,55 @@ static int expand_to_free(const struct gput_job *job, const char *name, char **p
     }
 }
 
-int gput_job_path(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+static int expand_name(const struct gput_job *job, const char *name, char **path, struct use *use,
+    struct gput_error *error)
 {
-    bool is_one_of_many = job->launcher.rank >= 0 && job->launcher.world_size != 1;
-    struct use use = {false, false};
+    *use = (struct use){false, true, true};
     if (!name[0])
         return error_set(error, GPUT_ERROR_INVALID, "The name of a file is empty.");
     if (stays(name)) {
         *path = strdup(name);
         return *path ? GPUT_OK : error_memory(error);
     }
-    int code = expand_to_free(job, name, path, &use, error);
-    if (code != GPUT_OK || !is_one_of_many || use.differs)
+    return expand_to_free(job, name, path, use, error);
+}
+
+int gput_job_expand(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+{
+    struct use no_matter;
+    return expand_name(job, name, path, &no_matter, error);
+}
+
+int gput_job_path(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+{
+    bool is_one_of_many = job->launcher.rank >= 0 && job->launcher.world_size != 1;
+    char element[64] = "", suffix[96];
+    struct use use;
+    int code = expand_name(job, name, path, &use, error);
+    if (code != GPUT_OK)
         return code;
+    if (job->element && !use.differs_in_array)
+        snprintf(element, sizeof element, ".t%s", job->element);
+    text_fit(suffix, sizeof suffix, "%s", element);
+    if (is_one_of_many && !use.differs)
+        snprintf(suffix, sizeof suffix, "%s.r%ld", element, job->launcher.rank);
+    if (!suffix[0])
+        return GPUT_OK;
     char *expanded = *path;
-    *path = with_number(expanded, "r", job->launcher.rank);
+    *path = with_suffix(expanded, suffix);
     free(expanded);
     return *path ? GPUT_OK : error_memory(error);
 }
 
 int gput_job_free_path(const char *path, char **free_path, struct gput_error *error)
 {
-    char *numbered = NULL;
+    char *numbered = NULL, suffix[32];
     for (long number = 1; number < MAX_NUMBER; number++) {
         free(numbered);
-        numbered = with_number(path, "", number);
+        snprintf(suffix, sizeof suffix, ".%ld", number);
+        numbered = with_suffix(path, suffix);
         if (!numbered)
             return error_memory(error);
         if (access(numbered, F_OK) != 0)

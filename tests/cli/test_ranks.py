@@ -102,6 +102,51 @@ class Ranks(unittest.TestCase):
             "f.r1.1.gputblocks", "f.r1.2.gputblocks", "f.r1.gputblocks", "s.r1-regions.1.gputblocks",
             "s.r1-regions.2.gputblocks", "s.r1-regions.gputblocks"])  # fmt: skip
 
+    def test_elements_of_arrays_and_jobs_of_parallel_have_files_of_their_own(self):
+        array = {"SLURM_ARRAY_JOB_ID": "47", "SLURM_ARRAY_TASK_ID": "3"}
+        for variables, writer, name in [
+            (array, "task 3", "r.t3.json"),
+            ({"PARALLEL_SEQ": "5"}, "task 5", "r.t5.json"),
+            ({"PBS_ARRAY_INDEX": "6", "PMI_RANK": "0", "PMI_SIZE": "1"}, "task 6", "r.t6.json"),
+            ({**array, "PMI_RANK": "1", "PMI_SIZE": "2"}, "task 3, rank 1 (MPICH)", "r.t3.r1.json"),
+        ]:
+            done = self.run_rank("-o", "r.json", **variables)
+            self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: {writer} writes {name}\n"))
+        self.assertEqual(self.names(), ["r.t3.json", "r.t3.r1.json", "r.t5.json", "r.t6.json"])
+        for _ in range(2):
+            done = self.run_rank("-o", "r.json", "--tf", "s.csv", **array)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: r.t3.json exists: r.t3.2.json is written.", done.stderr)
+        self.assertIn("warning: The tracking file exists: samples are written to s.t3.1.csv.", done.stderr)
+        done = self.run_rank("-o", "r.%j.json", **array)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = subprocess.run(
+            [COMMAND, "job", "r.t3.r1.json", "r.t5.json", "r.47_3.json", "s.t3.csv"],
+            cwd=self.folder, capture_output=True, text=True)  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_placeholders_in_what_every_command_writes(self):
+        self.run_rank("-o", "r.json", "--tf", "s.csv")
+        (self.folder / "pd").mkdir()
+        (self.folder / "pd" / "x").mkdir()
+        self.run_rank("--textfile", "pd/%q{KIND}", "--spool", "pd/%q{KIND}", "-q", "--tf", "more.csv", KIND="x")
+        for options in [
+            ["job", "r.json", "-o", "job.%q{KIND}.txt"], ["plot", "s.csv", "-o", "plot.%q{KIND}.svg"],
+            ["doctor", "-o", "doctor.%q{KIND}.txt"], ["report", "s.csv", "-f", "json", "-o", "report.%q{KIND}.json"],
+        ]:  # fmt: skip
+            with self.subTest(command=options[0]):
+                done = subprocess.run(
+                    [COMMAND, *options], cwd=self.folder, env={**os.environ, "KIND": "x"}, capture_output=True, text=True)  # fmt: skip
+                if options[0] == "plot" and "built without" in done.stderr:
+                    continue
+                path = self.folder / options[-1].replace("%q{KIND}", "x")
+                self.assertTrue(path.exists(), done.stderr)
+                self.assertGreater(path.stat().st_size, 0)
+        self.assertIn("more.csv", self.names())
+        done = subprocess.run([COMMAND, "job", "r.json", "-o", "j.%q{"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("%q needs the name of an environment variable", done.stderr)
+
     def test_a_rank_runs_where_another_serves_metrics(self):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             listen = "--listen=127.0.0.1:%d" % taken.getsockname()[1]

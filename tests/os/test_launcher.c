@@ -78,6 +78,14 @@ static void reads_elements_of_arrays_and_counts_from_1(void **state)
     assert_string_equal(launcher.array_task, "7");
     assert_string_equal(launcher.step, "1");
     assert_int_equal(launcher.rank, 1);
+    assert_string_equal(launcher.element, "7");
+    PARSE(&launcher, "LSB_JOBINDEX=0", "SGE_TASK_ID=undefined", "PARALLEL_SEQ=");
+    assert_null(launcher.element);
+    assert_null(launcher.sequence);
+    PARSE(&launcher, "PBS_ARRAYID=0", "PARALLEL_SEQ=4");
+    assert_string_equal(launcher.element, "0");
+    assert_null(launcher.array_task); /* PBS has it in the job's id */
+    assert_string_equal(launcher.sequence, "4");
     PARSE(&launcher, "LSB_JOBID=9", "LSF_PM_TASKID=1");
     assert_string_equal(launcher.name, "LSF");
     assert_int_equal(launcher.rank, 0);

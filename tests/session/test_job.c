@@ -60,6 +60,44 @@ static void puts_the_rank_before_the_extension_where_there_are_several(void **st
     assert_string_equal(path_of(of_one, "samples.csv"), "samples.csv");
 }
 
+static void puts_elements_of_arrays_before_the_rank(void **state)
+{
+    (void)state;
+    static const char *const of_element[] = {
+        "SLURM_ARRAY_JOB_ID=47", "SLURM_ARRAY_TASK_ID=3", "SLURM_JOB_ID=50", NULL};
+    static const char *const of_parallel[] = {"PARALLEL_SEQ=5", "SLURM_JOB_ID=50", NULL};
+    static const char *const of_all[] = {"SLURM_ARRAY_JOB_ID=47", "SLURM_ARRAY_TASK_ID=3",
+        "PARALLEL_SEQ=5", "PMI_RANK=1", "PMI_SIZE=2", NULL};
+    static const char *const of_one_rank[] = {
+        "PBS_ARRAY_INDEX=2", "PBS_JOBID=77[2].s", "PMI_RANK=0", "PMI_SIZE=1", NULL};
+    struct gput_job *job;
+    char *path;
+    assert_string_equal(path_of(of_element, "r.json"), "r.t3.json");
+    assert_string_equal(path_of(of_element, "r.%r.json"), "r.0.t3.json");
+    assert_string_equal(path_of(of_element, "r.%j.json"), "r.47_3.json");
+    assert_string_equal(path_of(of_element, "r.%q{SLURM_JOB_ID}.json"), "r.50.json");
+    assert_string_equal(path_of(of_element, "-"), "-");
+    assert_string_equal(path_of(of_parallel, "r.json"), "r.t5.json");
+    assert_string_equal(path_of(of_parallel, "r.%j.json"), "r.50.t5.json");
+    assert_string_equal(path_of(of_all, "r.json"), "r.t3_5.r1.json");
+    assert_string_equal(path_of(of_all, "folder/"), "folder.t3_5.r1/");
+    assert_string_equal(path_of(of_all, "r.%r.json"), "r.1.t3_5.json");
+    assert_string_equal(path_of(of_one_rank, "r.json"), "r.t2.json");
+    assert_string_equal(path_of(of_one_rank, "r.%j.json"), "r.77[2].s.json");
+    assert_int_equal(gput_job_create(of_all, &job, NULL), GPUT_OK);
+    assert_string_equal(gput_job_element(job), "3_5");
+    assert_int_equal(gput_job_expand(job, "%r/%j", &path, NULL), GPUT_OK);
+    assert_string_equal(path, "1/47_3");
+    free(path);
+    gput_job_destroy(job);
+    assert_int_equal(gput_job_create(of_rank_3, &job, NULL), GPUT_OK);
+    assert_null(gput_job_element(job));
+    assert_int_equal(gput_job_expand(job, "j.json", &path, NULL), GPUT_OK);
+    assert_string_equal(path, "j.json");
+    free(path);
+    gput_job_destroy(job);
+}
+
 static void leaves_streams_and_devices_alone(void **state)
 {
     (void)state;
@@ -167,6 +205,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(says_where_a_process_is_in_its_job),
         cmocka_unit_test(puts_the_rank_before_the_extension_where_there_are_several),
+        cmocka_unit_test(puts_elements_of_arrays_before_the_rank),
         cmocka_unit_test(leaves_streams_and_devices_alone),
         cmocka_unit_test(fills_in_placeholders),
         cmocka_unit_test(another_process_has_its_own),
