@@ -1,7 +1,7 @@
 // The head of the page: what ran, where, when, for how long, and how it ended.
 
 import { button, element, type Child } from "./dom";
-import { titleOf } from "./names";
+import { titleOf, upright } from "./names";
 import type { Report, Session } from "./report";
 import { calendar, figure } from "./units";
 
@@ -28,7 +28,7 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
             element("p", { class: "eyebrow" }, one?.kind ? `gpu-tracker report · ${KINDS[one.kind] ?? one.kind}` : "gpu-tracker report"),
             element("div", { class: "page-actions no-print" }, button("Dark or light", actions.theme, { class: "plain", id: "theme" }), button("Keys", actions.help, { class: "plain", id: "keys" })),
         ),
-        element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, title)),
+        element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, upright(title))),
         one && element("p", { class: "facts-line" }, ...sessionFacts(one)),
     );
 }

@@ -453,6 +453,14 @@ test("shows hostile names as text", async () => {
     await close(page);
 });
 
+test("a command cannot turn the heading round", async () => {
+    const made = samples.singleRun({ samples: 400 });
+    made.report.sessions[0].identity.command = "python \u202etrain.py\u2066 مرحبا --fast";
+    const page = await browser.open(browser.write("turned", made));
+    assert.equal(await page.textContent("h1"), "python ?train.py? مرحبا --fast");
+    await close(page);
+});
+
 test("fits a telephone", async () => {
     for (const name of ["singleRun", "ranks", "training"]) {
         const page = await browser.open(files[name], { width: 360, height: 700 });
