@@ -23,6 +23,7 @@ struct fleet_rank {
     unsigned files; /* enum fleet_files */
     char launcher[16], job_id[96], step[32], host[65], node[65], boot_id[37], version[32];
     char start_text[32];
+    char ranks[128]; /* of a session of several: "0-3,8" */
     double pid, rank, world_size, restarts, exit_status, signal;
     double start, end; /* seconds since the epoch, by its machine's clock until that is put right */
     double seconds, cpu_seconds;

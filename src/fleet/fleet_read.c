@@ -93,7 +93,9 @@ static void take_identity(struct fleet_rank *rank, const struct gput_results *re
     COPY(rank->start_text, identity->start);
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
     rank->pid = identity->pid;
-    rank->rank = known(identity->rank, rank_of_name(rank->path));
+    if (isnan(identity->rank) && strpbrk(identity->ranks, "-,"))
+        COPY(rank->ranks, identity->ranks);
+    rank->rank = rank->ranks[0] ? NAN : known(identity->rank, rank_of_name(rank->path));
     rank->world_size = identity->world_size;
     rank->restarts = identity->restarts;
     rank->exit_status = identity->exit_status;

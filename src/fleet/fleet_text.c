@@ -28,9 +28,9 @@ static void write_end(const struct fleet_rank *rank, struct str *text)
 
 static void write_rank(const struct fleet_rank *rank, struct str *text)
 {
-    char number[24] = "-", seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE],
-         waited[HUMAN_SIZE];
+    char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
     char gpu[24] = "n/a";
+    snprintf(number, sizeof number, "%.20s", rank->ranks[0] ? rank->ranks : "-");
     if (!isnan(rank->rank))
         snprintf(number, sizeof number, "%.0f", rank->rank);
     if (!isnan(rank->gpu_percent))
@@ -40,6 +40,33 @@ static void write_rank(const struct fleet_rank *rank, struct str *text)
         human_bytes(rank->max_ram_bytes, ram), gpu, human_seconds(rank->waited_seconds, waited));
     write_end(rank, text);
     str_append(text, rank->is_straggler ? ", straggler\n" : "\n");
+}
+
+/* Sessions of `gpu-tracker run -- mpirun …` have several ranks each. */
+static bool has_sessions_of_ranks(const struct gput_fleet *fleet, const struct fleet_job *job)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        if (fleet->ranks[i].ranks[0])
+            return true;
+    }
+    return false;
+}
+
+/* "3 of 4 ranks", "1 session of ranks 0-2" */
+static void write_count(
+    const struct gput_fleet *fleet, const struct fleet_job *job, struct str *text)
+{
+    size_t listed = 0;
+    bool has_sessions = has_sessions_of_ranks(fleet, job);
+    bool is_plural = job->count > 1 || (!has_sessions && job->missing > 0);
+    str_printf(text, "%zu", job->count);
+    if (job->missing > 0)
+        str_printf(text, " of %.0f", job->world_size);
+    str_printf(text, " %s%s", has_sessions ? "session" : "rank", is_plural ? "s" : "");
+    for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
+        if (fleet->ranks[i].ranks[0])
+            str_printf(text, "%s%s", listed++ == 0 ? " of ranks " : ", ", fleet->ranks[i].ranks);
+    }
 }
 
 static void write_ranks(
@@ -56,7 +83,7 @@ static void write_ranks(
         listed++;
     }
     if (listed < job->count)
-        str_printf(text, "  and %zu more ranks (-f csv lists all)\n", job->count - listed);
+        str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
 }
 
 static void write_figures(const struct fleet_job *job, struct str *text)
@@ -100,15 +127,14 @@ static void write_findings(const struct gput_fleet *fleet, double job, struct st
 
 static void write_job(const struct gput_fleet *fleet, size_t index, struct str *text)
 {
-    char seconds[HUMAN_SIZE], world[48] = "";
+    char seconds[HUMAN_SIZE];
     const struct fleet_job *job = &fleet->jobs[index];
     const char *launcher = fleet->ranks[job->first].launcher;
-    if (job->missing > 0)
-        snprintf(world, sizeof world, " of %.0f", job->world_size);
-    str_printf(text, "Job %s%s%s%s: %zu%s rank%s on %zu machine%s, %s\n", job->name,
-        launcher[0] ? " (" : "", launcher, launcher[0] ? ")" : "", job->count, world,
-        job->count > 1 || job->world_size > 1 ? "s" : "", job->n_machines,
-        job->n_machines > 1 ? "s" : "", human_seconds(job->seconds, seconds));
+    str_printf(text, "Job %s%s%s%s: ", job->name, launcher[0] ? " (" : "", launcher,
+        launcher[0] ? ")" : "");
+    write_count(fleet, job, text);
+    str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
+        human_seconds(job->seconds, seconds));
     write_figures(job, text);
     write_ranks(fleet, job, text);
     write_findings(fleet, (double)index, text);

@@ -95,6 +95,17 @@ class Job(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(self.run_command("-f", "csv", ".").stdout)))
         self.assertEqual([row["rank"] for row in rows], ["0", "1", "2", "3"])
 
+    def test_a_session_of_several_ranks_is_one_session(self):
+        self.rank(0)
+        path = next(self.folder.iterdir())
+        report = json.loads(path.read_text())
+        report["job"].update(rank=None, ranks="0-2", world_size=3)
+        path.write_text(json.dumps(report))
+        text = self.run_command(".").stdout
+        self.assertIn("1 session of ranks 0-2 on 1 machine,", text)
+        self.assertIn("\n     0-2  n1 ", text)
+        self.assertNotIn("missing", text)
+
     def test_who_is_slow_and_who_waits(self):
         for rank in range(4):
             self.rank(rank, cpu=95 if rank == 2 else 20)
