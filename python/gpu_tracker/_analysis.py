@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 
 from . import _native
@@ -90,7 +91,10 @@ class SubTrackingAnalyzer(Shown):
         Raises FileNotFoundError, and ValueError for a file that is not what it should be, or whose starts and stops
         do not pair up.
         """
-        return self._analyze()
+        results = self._analyze()
+        files = self._tracking_file, self._sub_tracking_file
+        vars(results)["_files"] = tuple(path and os.path.abspath(path) for path in files)
+        return results
 
     def tables(
         self,
@@ -195,19 +199,21 @@ class TrackingComparison(Shown):
         """
         tables, warnings = self._compare(statistic)
         log_warnings(warnings)
-        return comparison_of(tables)
+        results = comparison_of(tables)
+        vars(results)["_draw"] = functools.partial(self._draw, statistic)
+        return results
+
+    def _draw(self, statistic):
+        return self._compare(statistic, _native.SVG, is_inline=True)[0].decode()
 
     def _repr_html_(self):
         """For notebooks: the means of all sessions, and their changes against the first."""
         from ._display import comparison_html
-        from ._picture import image
 
         first = next(iter(self.results_map.values()))
-        table = comparison_html(self.compare().to_json(), first.to_json()["static_data"], list(self.results_map))
-        try:
-            return table.removesuffix("</div>") + image(self._compare("mean", _native.SVG, is_inline=True)[0].decode()) + "</div>"
-        except ValueError:  # nothing of it is known and above 0
-            return table
+        return comparison_html(
+            self.compare().to_json(), first.to_json()["static_data"], list(self.results_map), functools.partial(self._draw, "mean")
+        )
 
     def plot(self, path: _Path | None = None, *, statistic: Literal["min", "max", "mean", "std"] = "mean") -> Picture | None:
         """Draws the main figures and the time of code blocks, a bar for each session.

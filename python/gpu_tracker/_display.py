@@ -7,7 +7,7 @@ from html import escape
 
 from . import _frame
 from ._picture import curves as curves_picture
-from ._picture import session
+from ._picture import image, session
 
 _TABLE = "border-collapse:collapse;font-size:inherit;color:inherit;margin:2px 0 8px"
 _FACTORS = {"bytes": 1.0, "kilobytes": 1e3, "megabytes": 1e6, "gigabytes": 1e9, "terabytes": 1e12}
@@ -241,8 +241,9 @@ def _figure(name, value, static):
 # ---- A comparison ----
 
 
-def comparison_html(results, static, sessions):
-    """results: as to_json() of a comparison gives them; static: of one of its sessions, for units; sessions: in their order."""
+def comparison_html(results, static, sessions, draw):
+    """results: as to_json() of a comparison gives them; static: of one of its sessions, for units; sessions: in their order;
+    draw: gives it as SVG."""
     overall = results["overall_resource_usage"]
     rows = [(_MAIN[name], *_changes(overall[name], sessions, lambda value, name=name: _figure(name, value, static))) for name in _MAIN if _is_used(overall.get(name))]
     times = results["code_block_compute_time"]
@@ -251,7 +252,15 @@ def comparison_html(results, static, sessions):
         _table(("Session", *sessions), rows),
         _table(("Code block", *sessions), block_rows) if block_rows else "",
         f"<div>Changes are against {escape(str(sessions[0]))}.</div>" if len(sessions) > 1 else "",
+        _bars(draw),
     )
+
+
+def _bars(draw):
+    try:
+        return image(draw()) if draw else ""
+    except ValueError:  # nothing of it is known and above 0
+        return ""
 
 
 def _changes(values, sessions, text):
@@ -264,8 +273,8 @@ def _changes(values, sessions, text):
     return cells
 
 
-def compared_html(results):
-    """results: to_json() of one statistic of several sessions, whose units it does not know."""
+def compared_html(results, draw=None):
+    """results: to_json() of one statistic of several sessions, whose units it does not know; draw: as above."""
     overall, times = results["overall_resource_usage"], results["code_block_compute_time"]
     sessions = list(next(iter((overall or times).values()), ()))
     rows = [(name, *(_number(values.get(session)) for session in sessions)) for name, values in overall.items() if _is_used(values)]
@@ -273,6 +282,7 @@ def compared_html(results):
     return _page(
         _table(("Session", *map(str, sessions)), rows),
         _table(("Code block", *map(str, sessions)), block_rows) if block_rows else "",
+        _bars(draw),
     )
 
 

@@ -147,6 +147,8 @@ class SubTrackingResults:
     missing_timepoints: typing.ClassVar[Mapping[str, int]] = types.MappingProxyType({})
     num_lost_calls: typing.ClassVar[int] = 0
     lost_calls_at_least: typing.ClassVar[bool] = False
+    # The tracking file and the marks that an analysis read. Pickles do not have them.
+    _files: typing.ClassVar[tuple[str | None, ...]] = ()
 
     overall: Frame
     static_data: Series[Any]
@@ -170,10 +172,13 @@ class SubTrackingResults:
         return sub_tracking_text(self.to_json())
 
     def _repr_html_(self):
-        """For notebooks: the main figures of the session and its code blocks."""
+        """For notebooks: the main figures of the session and its code blocks, and of an analysis its curves."""
         from ._display import analysis_html
 
-        return analysis_html(self.to_json())
+        return analysis_html(self.to_json(), *self._files)
+
+    def __getstate__(self):
+        return _without(self, "_files")
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SubTrackingResults:
@@ -199,6 +204,8 @@ class ComparisonResults:
     lost_calls: typing.ClassVar[dict[str, dict[str, int]] | None] = None
     overall_energy: typing.ClassVar[dict[str, Series[float]] | None] = None
     code_block_energy: typing.ClassVar[dict[str, dict[str, Series[float]]] | None] = None
+    # Draws it as SVG. Pickles do not have it.
+    _draw: typing.ClassVar[typing.Any] = None
 
     overall_resource_usage: dict[str, Series[float]]
     code_block_resource_usage: dict[str, dict[str, Series[float]]]
@@ -221,10 +228,17 @@ class ComparisonResults:
         return comparison_text(self.to_json())
 
     def _repr_html_(self):
-        """For notebooks: the session as a whole, and the times of code blocks."""
+        """For notebooks: the session as a whole, the times of code blocks, and a picture of a TrackingComparison's."""
         from ._display import compared_html
 
-        return compared_html(self.to_json())
+        return compared_html(self.to_json(), self._draw)
+
+    def __getstate__(self):
+        return _without(self, "_draw")
+
+
+def _without(results, name):
+    return {key: value for key, value in vars(results).items() if key != name}
 
 
 def _map(comparisons):

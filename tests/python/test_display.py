@@ -224,9 +224,17 @@ class Display(package.PackageTest):
         self.assertRegex(block, r">a&lt;b</th><td [^>]*>1</td><td [^>]*>2 s</td>")
         self.assertRegex(block, r">main_ram</th><td [^>]*>1</td><td [^>]*>3</td><td [^>]*>2</td>")
         self.assertNotIn("gpu_ram", block)
+        html = results._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        self.assertIn('alt="RAM, CPU over ', html)
+        again = pickle.loads(pickle.dumps(results))
+        self.assertEqual(again.to_json(), results.to_json())
+        self.assertNotIn("<img", again._repr_html_())  # its files may be elsewhere
         comparison = gpu_tracker.TrackingComparison({"old": self.results("old", [4.0, 4.0]), "new": self.results("new", [3.0, 3.0])}).compare("max")
         html = comparison._repr_html_()
         xml.etree.ElementTree.fromstring(html)
+        self.assertIn('alt="RAM, max: old 4 GB, new 3 GB (-25.0 %)', html)
+        self.assertNotIn("<img", pickle.loads(pickle.dumps(comparison))._repr_html_())
         head = re.search("<thead>(.*?)</thead>", html)[1]
         row = re.search("main_ram</th>(.*?)</tr>", html)[1]
         named = dict(zip(re.findall(">(old|new)<", head), re.findall(r">(\d)<", row)))
