@@ -421,7 +421,7 @@ void results_summary_write(
     struct summary summary = {results, options, text};
     if (options->command)
         write_command(&summary);
-    else if (options->attached)
+    else if (options->attached || results->identity.command[0])
         write_process(&summary);
     write_time(&summary);
     write_cpu(&summary);

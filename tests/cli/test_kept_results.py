@@ -49,6 +49,7 @@ class KeptResults(CommandTest):
         done = self.run_command("show", file.name)
         self.assertEqual((done.returncode, done.stderr), (0, PARTIAL))
         self.assert_is_summary(done.stdout)
+        self.assertRegex(done.stdout, r"\Agpu-tracker: sleep, pid \d+\n")
         done = self.run_command("show", "-f", "text", file.name)
         self.assert_is_report(done.stdout)
         self.assertIn("Unit: megabytes", done.stdout)
