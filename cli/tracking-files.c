@@ -225,12 +225,32 @@ static int create_without(const char *what, const struct gput_session_options *o
     return GPUT_OK;
 }
 
-/* Without metrics, or else without the files that a session writes while it tracks, too. */
+/* What one place of metrics does not take goes on to the others. */
+static int create_without_one_place(
+    struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
+{
+    for (size_t i = 0; i < METRICS_OPTIONS; i++) {
+        struct gput_session_options options = tracking->options;
+        char name[64];
+        if (!*metrics_of(&options, i))
+            continue;
+        *metrics_of(&options, i) = NULL;
+        if (create_without(option_name(option(metrics_options[i].option), name), &options, tracking,
+                session, error) == GPUT_OK)
+            return GPUT_OK;
+    }
+    return error->code;
+}
+
+/* Without one place of metrics, without all of them, or else without the files that a session
+ * writes while it tracks, too. */
 static int create_with_less(
     struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
 {
     struct gput_session_options options = tracking->options;
     bool has_metrics = false;
+    if (create_without_one_place(tracking, session, error) == GPUT_OK)
+        return GPUT_OK;
     for (size_t i = 0; i < METRICS_OPTIONS; i++) {
         has_metrics |= *metrics_of(&options, i) != NULL;
         *metrics_of(&options, i) = NULL;
