@@ -48,7 +48,7 @@ def text_of(cell):
 
 def masked(text):
     lines = [re.sub(r"-?\d+(\.\d+)?|n/a", "N", line) if OF_THE_MACHINE.match(line) else line for line in text.splitlines()]
-    return [re.sub(r" +", " ", line) for line in lines if not line.startswith("All:")]
+    return [re.sub(r" +", " ", line) for line in lines if not line.startswith(("GPU:", "All:"))]  # where there is a GPU
 
 
 def used(text):
