@@ -205,14 +205,17 @@ static bool tracks(const struct command *command)
     return *id == OPTION_TRACKING_FILE;
 }
 
-static int expand(struct arguments *arguments, const struct gput_job *job, enum option_id id,
-    struct gput_error *error)
+/* *job: NULL until a name has a placeholder. */
+static int expand(
+    struct arguments *arguments, struct gput_job **job, enum option_id id, struct gput_error *error)
 {
     char *path;
     const char *name = arguments_value(arguments, id);
     if (!name || !strchr(name, '%'))
         return GPUT_OK;
-    TRY(gput_job_expand(job, name, &path, error));
+    if (!*job)
+        TRY(gput_job_create(NULL, job, error));
+    TRY(gput_job_expand(*job, name, &path, error));
     int code = arguments_add(arguments, id, path, error);
     free(path);
     return code;
@@ -220,15 +223,14 @@ static int expand(struct arguments *arguments, const struct gput_job *job, enum 
 
 int output_files_expand(struct arguments *arguments, struct gput_error *error)
 {
-    struct gput_job *job;
+    struct gput_job *job = NULL;
+    int code = GPUT_OK;
     if (tracks(arguments->command))
         return GPUT_OK;
-    TRY(gput_job_create(NULL, &job, error));
-    int code = GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < COUNT(outputs); i++)
-        code = expand(arguments, job, outputs[i], error);
+        code = expand(arguments, &job, outputs[i], error);
     for (size_t i = 0; code == GPUT_OK && i < COUNT(more_outputs); i++)
-        code = expand(arguments, job, more_outputs[i], error);
+        code = expand(arguments, &job, more_outputs[i], error);
     gput_job_destroy(job);
     return code;
 }
