@@ -1,0 +1,88 @@
+"""Metrics in a folder of node_exporter's textfile collector."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+from command import main, python, wait_until
+from push_test import BRIEF, PushTest
+
+
+class Textfile(PushTest):
+    """Many sessions in one folder of node_exporter's textfile collector."""
+
+    def setUp(self):
+        super().setUp()
+        self.metrics = self.folder / "metrics"
+        self.metrics.mkdir()
+
+    def track_there(self, *options, status=0, command=BRIEF):
+        return self.track("--textfile", self.metrics, *options, command=command, status=status)
+
+    def page(self):
+        """What the collector makes of all files."""
+        return "".join(path.read_text() for path in sorted(self.metrics.glob("*.prom")))
+
+    def test_sessions_share_a_folder(self):
+        sessions = []
+        for options in [], ["--label", "team=a"]:
+            self.assertEqual(self.track_there(*options), "")
+            identity = self.results["identity"]
+            sessions.append(f"{identity['host']}:{identity['pid']}")
+        self.assertEqual({path.name for path in self.metrics.iterdir()}, {f"gpu-tracker-{session.replace(':', '-')}.prom" for session in sessions})
+        samples = [line.split()[0] for line in self.page().splitlines() if not line.startswith("#")]
+        self.assertEqual(len(samples), len(set(samples)), "two of the same metric")
+        for session in sessions:
+            self.assertTrue(any(sample.startswith("gputracker_combined_memory_bytes{") and f'session="{session}"' in sample for sample in samples))
+        for sample in samples:
+            self.assertIn('session="', sample)
+            self.assertRegex(sample, "^gputracker_(?!system_|gpu_info)")
+        self.assertIn('team="a"', self.page())
+        self.assertEqual({path.stat().st_mode & 0o444 for path in self.metrics.iterdir()}, {0o444})  # the collector is another user
+
+    def test_figures_of_the_end_stay_and_go_with_the_next_but_one(self):
+        self.track_there(command=python("bytearray(10**8)"))
+        [path] = self.metrics.iterdir()
+        self.assertIn("gputracker_elapsed_seconds_total{", path.read_text())
+        others = self.metrics / "gpu-tracker.prom", self.metrics / "gpu-tracker-notes.txt"
+        for old in path, *others:
+            old.touch()
+            os.utime(old, (0, 0))
+        self.track_there()
+        self.assertFalse(path.exists())
+        for other in others:
+            self.assertTrue(other.exists())
+
+    def test_a_running_session_has_its_file(self):
+        running = self.start_command("run", "--textfile", self.metrics, "-q", "--", "sh", "-c", "echo $$; exec sleep 1000", env=self.environment())
+        command = int(running.stdout.readline())
+        wait_until(lambda: list(self.metrics.glob("*.prom")), "the file")
+        running.kill()
+        running.wait()
+        os.kill(command, signal.SIGKILL)
+        self.assertIn("gputracker_combined_memory_bytes{", self.page())
+
+    def test_folders_that_cannot_be(self):
+        for folder, said in (self.folder / "none", "No such file or directory"), (self.folder / "r.json", "is no folder"):
+            if folder.name == "r.json":
+                folder.write_text("")
+            done = self.run_command("run", "--textfile", folder, "--", "touch", "ran", env=self.environment())
+            self.assertEqual(done.returncode, 125)
+            self.assertIn(said, done.stderr)
+            self.assertFalse((self.folder / "ran").exists())
+
+    def test_a_folder_that_goes_costs_its_metrics_alone(self):
+        said = self.track_there(command=["sh", "-c", f"sleep 0.3; rm -r {self.metrics}; exit 3"], status=3)
+        self.assertIn("Metrics are not in that folder; tracking goes on.", said)
+
+    def test_promtool_takes_it(self):
+        if not shutil.which("promtool"):
+            self.skipTest("needs promtool")
+        self.track_there()
+        done = subprocess.run(["promtool", "check", "metrics"], input=self.page(), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    main()
