@@ -176,12 +176,19 @@ static int read_identity(struct report_session *session, struct gput_error *erro
     return GPUT_OK;
 }
 
+/* A curve has no id where there was no memory for it. */
+static bool is_curve_of(const struct doc *item, const char *name)
+{
+    const struct doc *id = doc_get(item, "id");
+    return id && strcmp(id->string, name) == 0;
+}
+
 static void add_limit(
     struct report_session *session, enum gput_measurement_id measurement, double limit)
 {
     const char *name = gput_measurement(measurement)->name;
     struct doc *item = session->series ? session->series->first : NULL;
-    while (item && strcmp(doc_get(item, "id")->string, name) != 0)
+    while (item && !is_curve_of(item, name))
         item = item->next;
     if (item && !isnan(limit))
         doc_add_double(item, "limit", limit);
