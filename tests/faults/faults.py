@@ -77,6 +77,7 @@ class Rounds:
         self.tried, self.lost, self.skipped, self.note = 0, [], "", ""
         self.random = random.Random(20261122)  # the same faults each time
         self.processes = []
+        self.last_folder = None  # of fresh()
 
     def __iter__(self):
         """Begins at least one round, however late it is."""
@@ -102,11 +103,12 @@ class Rounds:
             self.lost.append(f"{what}: {problem}" if what else problem)
 
     def fresh(self):
-        """An empty folder for one round."""
-        folder = self.folder / "round"
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        return folder
+        """An empty folder for one round, with a name of its own: what was killed may still write into the one before."""
+        if self.last_folder:
+            shutil.rmtree(self.last_folder, ignore_errors=True)
+        self.last_folder = pathlib.Path(tempfile.mkdtemp(prefix="round-", dir=self.folder))
+        self.last_folder.chmod(0o755)
+        return self.last_folder
 
     def start(self, command, **options):
         """Starts a program that the trial ends at the latest."""

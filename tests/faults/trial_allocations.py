@@ -338,7 +338,7 @@ def mark_stop(rounds):
     marked = []
     fail_each(rounds, lambda folder: marks(folder, "m.sqlite"), "", "mark", "stop", "--stf", "m.sqlite", "a new block",
               check=lambda done, content: marked.append(done) or "", also=["m.sqlite-journal"])
-    with contextlib.closing(sqlite3.connect(rounds.folder / "round" / "m.sqlite")) as base:
+    with contextlib.closing(sqlite3.connect(rounds.last_folder / "m.sqlite")) as base:
         count, = base.execute("SELECT count(*) FROM data WHERE code_block_name = 'a new block'").fetchone()
     if count < len(marked):
         rounds.count_round(f"{len(marked)} marks were made, {count} are there")

@@ -67,11 +67,11 @@ def outputs_on_full_disk(rounds):
     tracked(folder, "t.csv")
     marks_csv(folder, 400)
     trace(folder, events=400)
-    commands = [("a.json", ["sub-track", "analyze", "--tf", "../round/t.csv", "--stf", "../round/m.csv", "-f", "json", "-o", "a.json"]),
-                ("all.csv", ["sub-track", "combine", "--stf", "all.csv", "-p", "../round/m.csv", "../round/m.csv"]),
-                ("all.sqlite", ["sub-track", "combine", "--mix", "--stf", "all.sqlite", "-p", "../round/m.csv", "../round/m.csv"]),
-                ("all.gputblocks", ["sub-track", "combine", "--mix", "--stf", "all.gputblocks", "-p", "../round/m.csv", "../round/m.csv"]),
-                ("m.json", ["timeline", "merge", "-o", "m.json", "../round/k.json"])]
+    commands = [("a.json", ["sub-track", "analyze", "--tf", folder / "t.csv", "--stf", folder / "m.csv", "-f", "json", "-o", "a.json"]),
+                ("all.csv", ["sub-track", "combine", "--stf", "all.csv", "-p", folder / "m.csv", folder / "m.csv"]),
+                ("all.sqlite", ["sub-track", "combine", "--mix", "--stf", "all.sqlite", "-p", folder / "m.csv", folder / "m.csv"]),
+                ("all.gputblocks", ["sub-track", "combine", "--mix", "--stf", "all.gputblocks", "-p", folder / "m.csv", folder / "m.csv"]),
+                ("m.json", ["timeline", "merge", "-o", "m.json", folder / "k.json"])]
     whole = {}
     for output, command in commands:
         (rounds.folder / "space").mkdir(exist_ok=True)
