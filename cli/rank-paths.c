@@ -91,7 +91,7 @@ bool rank_paths_replace(struct rank_paths *ranks, const char **path)
     return false;
 }
 
-bool rank_paths_avoid(const struct rank_paths *ranks, const char **path, char **owned)
+static bool take_free_name(const struct rank_paths *ranks, const char **path, char **owned)
 {
     char *free_path;
     struct gput_error no_matter;
@@ -100,6 +100,18 @@ bool rank_paths_avoid(const struct rank_paths *ranks, const char **path, char **
     free(*owned);
     *path = *owned = free_path;
     return true;
+}
+
+int rank_paths_make(const struct rank_paths *ranks, const char **path, char **owned,
+    rank_path_maker *make, void *user, struct gput_error *error)
+{
+    int code = make(user, error);
+    for (int tries = 1; code == GPUT_ERROR_EXISTS && tries <= MAX_NAME_TRIES; tries++) {
+        if (!take_free_name(ranks, path, owned))
+            break;
+        code = make(user, error);
+    }
+    return code;
 }
 
 static int make_empty(const char *path, bool is_folder)

@@ -40,9 +40,16 @@ bool rank_paths_are_many(const struct rank_paths *ranks);
 /* Replaces a path that is taken by a free one. False: there is one rank only, or no memory. */
 bool rank_paths_replace(struct rank_paths *ranks, const char **path);
 
-/* Replaces any path that is taken by a free one, which `*owned` has then in place of what it had
- * (NULL: nothing). False: there is one rank only, or no memory. */
-bool rank_paths_avoid(const struct rank_paths *ranks, const char **path, char **owned);
+/* Makes what is at `*path` of the caller's `user`. GPUT_ERROR_EXISTS: the name is taken. */
+typedef int rank_path_maker(void *user, struct gput_error *error);
+
+/*
+ * Lets `make` try: one of many ranks again with the next free name in `*path`, while it is taken.
+ * `*owned` has that name then, in place of what it had (NULL: nothing). Returns what the last try
+ * did.
+ */
+int rank_paths_make(const struct rank_paths *ranks, const char **path, char **owned,
+    rank_path_maker *make, void *user, struct gput_error *error);
 
 /*
  * Makes an empty file, or folder, of an expanded name: of the next free one where it is taken and

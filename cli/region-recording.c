@@ -59,8 +59,9 @@ static int make_temporary_folder(struct region_recording *recording, struct gput
                                            getenv("TMPDIR"), "regions or their samples", error);
 }
 
-static int try_path(struct region_recording *recording, struct gput_error *error)
+static int make_path(void *user, struct gput_error *error)
 {
+    struct region_recording *recording = user;
     TRY(output_files_check_new(recording->path, recording->replaces, error));
     return make_folder_of_file(recording, error);
 }
@@ -69,15 +70,12 @@ static int try_path(struct region_recording *recording, struct gput_error *error
 static int make_kept(struct region_recording *recording, const struct rank_paths *ranks,
     const struct gput_session_options *options, struct gput_error *error)
 {
-    enum { MAX_NAME_TRIES = 100 };
     char text[MESSAGE_LINE_SIZE];
-    int code = try_path(recording, error);
-    if (code == GPUT_OK || !rank_paths_are_many(ranks))
+    const char *wanted = recording->path;
+    int code =
+        rank_paths_make(ranks, &recording->path, &recording->derived, make_path, recording, error);
+    if ((code == GPUT_OK && recording->path == wanted) || !rank_paths_are_many(ranks))
         return code;
-    for (int i = 0; i < MAX_NAME_TRIES && code == GPUT_ERROR_EXISTS &&
-                    rank_paths_avoid(ranks, &recording->path, &recording->derived);
-         i++)
-        code = try_path(recording, error);
     recording->is_kept = code == GPUT_OK;
     if (recording->is_kept)
         snprintf(text, sizeof text, "The file of regions exists: they are written to %.400s.",

@@ -88,8 +88,9 @@ static int make_socket_folder(struct torch_trace *trace, struct gput_error *erro
     return temporary_folder_make(&trace->sockets, root, "the socket of --torch-trace", error);
 }
 
-static int try_path(struct torch_trace *trace, struct gput_error *error)
+static int make_path(void *user, struct gput_error *error)
 {
+    struct torch_trace *trace = user;
     TRY(output_files_check_new(trace->path, trace->replaces, error));
     return make_folder(trace, error);
 }
@@ -98,20 +99,15 @@ static int try_path(struct torch_trace *trace, struct gput_error *error)
 static int make_kept(struct torch_trace *trace, const struct rank_paths *ranks,
     const struct gput_session_options *options, struct gput_error *error)
 {
-    enum { MAX_NAME_TRIES = 100 };
     char text[MESSAGE_LINE_SIZE];
-    int code = try_path(trace, error);
-    if (code != GPUT_ERROR_EXISTS || !rank_paths_are_many(ranks))
+    const char *wanted = trace->path;
+    int code = rank_paths_make(ranks, &trace->path, &trace->derived, make_path, trace, error);
+    if (code != GPUT_OK || trace->path == wanted || !options->warn)
         return code;
-    for (int i = 0; i < MAX_NAME_TRIES && code == GPUT_ERROR_EXISTS &&
-                    rank_paths_avoid(ranks, &trace->path, &trace->derived);
-         i++)
-        code = try_path(trace, error);
     snprintf(
         text, sizeof text, "The file of traces exists: they are written to %.400s.", trace->path);
-    if (code == GPUT_OK && options->warn)
-        options->warn(options->user, text);
-    return code;
+    options->warn(options->user, text);
+    return GPUT_OK;
 }
 
 static int make_files(struct torch_trace *trace, struct rank_paths *ranks, const char *samples,

@@ -61,6 +61,12 @@ static void warn_of_file(
         held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
 }
 
+void tracking_files_forgo(
+    struct tracking *tracking, const struct gput_error *reason, const char *what)
+{
+    warn_of_file(tracking, "%.600s (the command runs without %s).", reason->message, what);
+}
+
 /* A recording whose folder is missing makes it. */
 static void forgo_recording(struct tracking *tracking, int failure)
 {
@@ -79,7 +85,7 @@ static void forgo_results_so_far(struct tracking *tracking)
     if (!*path || !rank_paths_are_many(&tracking->ranks) ||
         gput_file_check(*path, &error) == GPUT_OK)
         return;
-    warn_of_file(tracking, "%.600s (the command runs without%s).", error.message, " it");
+    tracking_files_forgo(tracking, &error, "it");
     *path = "";
 }
 
@@ -220,7 +226,7 @@ static int create_without(const char *what, const struct gput_session_options *o
     struct gput_error without;
     if (gput_session_create(options, session, &without) != GPUT_OK)
         return error->code;
-    warn_of_file(tracking, "%.600s (the command runs without %s).", error->message, what);
+    tracking_files_forgo(tracking, error, what);
     tracking->options = *options;
     return GPUT_OK;
 }

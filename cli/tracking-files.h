@@ -21,6 +21,10 @@ const char *tracking_files_samples(const struct tracking *tracking);
 int tracking_files_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 
+/* Warns that the command runs without `what` ("--report") for that reason. */
+void tracking_files_forgo(
+    struct tracking *tracking, const struct gput_error *reason, const char *what);
+
 /* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
  * a warning says where. */
 bool tracking_files_deliver(struct tracking *tracking);

@@ -235,7 +235,6 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
 static bool is_forgone(
     struct tracking *tracking, int code, const char *what, const struct gput_error *error)
 {
-    char text[MESSAGE_LINE_SIZE];
     static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
         GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_FILES};
     bool is_of_machine = false;
@@ -243,9 +242,7 @@ static bool is_forgone(
         is_of_machine |= code == (int)of_machine[i];
     if (!is_of_machine || !rank_paths_are_many(&tracking->ranks))
         return false;
-    snprintf(text, sizeof text, "%.600s (the command runs without %s).", error->message, what);
-    if (!tracking->disable_logs)
-        held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+    tracking_files_forgo(tracking, error, what);
     return true;
 }
 
