@@ -172,21 +172,19 @@ int gput_job_path(
     const struct gput_job *job, const char *name, char **path, struct gput_error *error)
 {
     bool is_one_of_many = job->launcher.rank >= 0 && job->launcher.world_size != 1;
-    char element[64] = "", suffix[96];
+    struct str suffix = {0};
     struct use use;
-    int code = expand_name(job, name, path, &use, error);
-    if (code != GPUT_OK)
-        return code;
+    TRY(expand_name(job, name, path, &use, error));
     if (job->element && !use.differs_in_array)
-        snprintf(element, sizeof element, ".t%s", job->element);
-    text_fit(suffix, sizeof suffix, "%s", element);
+        str_printf(&suffix, ".t%s", job->element);
     if (is_one_of_many && !use.differs)
-        snprintf(suffix, sizeof suffix, "%s.r%ld", element, job->launcher.rank);
-    if (!suffix[0])
-        return GPUT_OK;
-    char *expanded = *path;
-    *path = with_suffix(expanded, suffix);
-    free(expanded);
+        str_printf(&suffix, ".r%ld", job->launcher.rank);
+    if (suffix.length > 0 || suffix.failed) {
+        char *expanded = *path;
+        *path = suffix.failed ? NULL : with_suffix(expanded, str_text(&suffix));
+        free(expanded);
+    }
+    str_finish(&suffix);
     return *path ? GPUT_OK : error_memory(error);
 }
 
