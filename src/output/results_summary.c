@@ -102,16 +102,22 @@ static bool is_plain_word(const char *word)
                                    "_-+=.,:/@%^") == strlen(word);
 }
 
-/* A word as a shell would take it; line ends and tabs are shown as blanks. */
+/* Line ends and tabs are shown as blanks. */
+static void append_in_line(const char *word, struct str *text)
+{
+    size_t start = text->length;
+    for (const char *at = word; *at; at++)
+        str_append_char(text, *at == '\n' || *at == '\t' ? ' ' : *at);
+    screen_make_harmless(text, start);
+}
+
+/* As a shell would take it. */
 static void append_word(const char *word, struct str *text)
 {
     const char *quote = is_plain_word(word) ? "" : "'";
-    size_t start = text->length;
     str_append(text, quote);
-    for (const char *at = word; *at; at++)
-        str_append_char(text, *at == '\n' || *at == '\t' ? ' ' : *at);
+    append_in_line(word, text);
     str_append(text, quote);
-    screen_make_harmless(text, start);
 }
 
 /* Cuts a text to `width` columns, counting a code point as one, and ends it in "…". */
@@ -167,9 +173,7 @@ static void write_process(struct summary *summary)
     struct str line = {0};
     if (!isnan(identity->pid))
         snprintf(pid, sizeof pid, "%spid %.0f", comma, identity->pid);
-    for (const char *at = identity->command; *at; at++)
-        str_append_char(&line, *at == '\n' || *at == '\t' ? ' ' : *at);
-    screen_make_harmless(&line, 0);
+    append_in_line(identity->command, &line);
     append_heading(summary, &line, pid);
     str_finish(&line);
 }
