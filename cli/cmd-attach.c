@@ -26,8 +26,7 @@ static bool is_readable(int fd)
 }
 
 /* Waits until the process `*ended`, the time is over (`for_seconds`, 0: for ever), or a signal
- * came:
- * `*asked_by` is then SIGTERM, SIGHUP or 0. */
+ * came: `*asked_by` is then SIGTERM, SIGHUP or 0. */
 static int follow(struct gput_session *session, struct signals *signals, double for_seconds,
     bool enforces, bool *ended, int *asked_by, struct gput_error *error)
 {

@@ -72,8 +72,8 @@ static int is_shown(const struct dirent *entry)
 static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
     const char *path, int depth, struct gput_error *error);
 
-/* Also where it is cut within these lines: its tracker was killed as it began, or the disk
- * was full. */
+/* Also where it is cut within these lines: its tracker was killed as it began, or the disk was
+ * full. */
 static bool begins_as_tracking_file(const char *path)
 {
     static const char *const begins[] = {"ram_unit,gpu_ram_unit,", "main_ram,descendants_ram,"};
