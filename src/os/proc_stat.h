@@ -37,6 +37,12 @@ static inline bool proc_stat_is_fork(const struct proc_stat *stat)
     return (stat->flags & PROC_STAT_FORKED_NO_EXEC) != 0;
 }
 
+/* CPU time of the children that it has collected, and of theirs. */
+static inline uint64_t proc_stat_children_ticks(const struct proc_stat *stat)
+{
+    return stat->cutime_ticks + stat->cstime_ticks;
+}
+
 /*
  * Reads a terminated text. The name may contain blanks, parentheses and newlines. Everything up to
  * its RSS (field 24) must be there. Returns GPUT_OK or GPUT_ERROR_FORMAT; `stat` is then undefined.

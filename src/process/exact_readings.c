@@ -52,7 +52,7 @@ uint64_t process_copied_bytes(const struct process *process, uint64_t page_bytes
     const struct polled *polled = process->polled;
     if (!process_shares_anonymous(process) || !polled->memory.has_exact)
         return 0;
-    uint64_t faults = polled->minor_faults - polled->metered.faults_when_exact;
+    uint64_t faults = polled->stat.minor_faults - polled->metered.exact.faults;
     return bytes_min(faults * page_bytes, memory_anonymous_shared_bytes(&polled->memory));
 }
 
@@ -90,7 +90,7 @@ static bool has_copied_much(const struct group *group)
  */
 static bool must_pause(const struct process *process, int64_t now_ns)
 {
-    return now_ns < process->polled->metered.exact_not_before_ns && process->polled->has_run;
+    return now_ns < process->polled->metered.exact.not_before_ns && process->polled->has_run;
 }
 
 /* Whether an exact reading could give new figures. */
@@ -119,11 +119,11 @@ static void mark_sharers_stale(struct process_tree *tree, struct process *proces
 {
     struct polled *polled = process->polled;
     uint64_t private_now = polled->memory.anonymous_private_bytes;
-    uint64_t before = polled->metered.private_when_marked;
+    uint64_t before = polled->metered.exact.private_when_marked;
     uint64_t change = private_now > before ? private_now - before : before - private_now;
     if (!process_shares_anonymous(process) || change * 100 <= polled->memory.resident_bytes)
         return;
-    polled->metered.private_when_marked = private_now;
+    polled->metered.exact.private_when_marked = private_now;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *other = tree->processes[i];
         if (other != process && other->polled->exec_generation == polled->exec_generation)
@@ -222,9 +222,9 @@ static int read_at_cost(const struct pass *pass, struct process *process, bool r
     int64_t cost_ns = clock_thread_cpu_ns() - begin_ns;
 
     readings->credit_ns -= cost_ns;
-    metered->exact_not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
-    if (code == GPUT_ERROR_PERMISSION && !metered->was_refused) {
-        metered->was_refused = true;
+    metered->exact.not_before_ns = pass->now_ns + cost_ns * PAUSE_PER_READING;
+    if (code == GPUT_ERROR_PERMISSION && !metered->exact.was_refused) {
+        metered->exact.was_refused = true;
         readings->refused++;
     }
     return code;
@@ -244,16 +244,16 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     uint64_t file_bytes = memory->file_bytes;
     if (read_at_cost(pass, process, rollup) != GPUT_OK)
         return;
-    if (metered->exact_read_ns != pass->now_ns)
-        metered->mapped_bytes = 0;
-    metered->mapped_bytes += bytes_minus(memory->file_bytes, file_bytes);
+    if (metered->exact.read_ns != pass->now_ns)
+        metered->exact.mapped_bytes = 0;
+    metered->exact.mapped_bytes += bytes_minus(memory->file_bytes, file_bytes);
     readings->count++;
     bytes_raise(&readings->hugetlb_bytes, memory->hugetlb_bytes);
-    metered->exact_read_ns = pass->now_ns;
+    metered->exact.read_ns = pass->now_ns;
     metered->memory_is_stale = false;
-    metered->faults_when_exact = process->polled->minor_faults;
+    metered->exact.faults = process->polled->stat.minor_faults;
     if (memory->ranges_readings != ranges_readings) {
-        metered->ranges_read_ns = pass->now_ns;
+        metered->exact.ranges_read_ns = pass->now_ns;
         readings->has_new_ranges = true;
         metered->ranges_are_stale = false;
         mark_mappers_stale(pass, process);
@@ -261,7 +261,7 @@ static void read_exact(const struct pass *pass, struct process *process, bool ma
     if (marks_sharers)
         mark_sharers_stale(pass->tree, process);
     else
-        metered->private_when_marked = memory->anonymous_private_bytes;
+        metered->exact.private_when_marked = memory->anonymous_private_bytes;
 }
 
 static void earn_credit(struct exact_readings *readings, int64_t now_ns)
@@ -316,7 +316,7 @@ static void read_group(const struct pass *pass, const struct group *group)
     }
     for (size_t i = 0; i < group->count; i++) {
         struct process *process = group->members[i];
-        if (process->polled->metered.exact_read_ns != pass->now_ns &&
+        if (process->polled->metered.exact.read_ns != pass->now_ns &&
             needs_reading(pass, group, process))
             read_exact(pass, process, true);
     }
@@ -333,7 +333,7 @@ static void read_group(const struct pass *pass, const struct group *group)
         process_refresh(group->members[i], &pass->tree->view);
     /* Figures of one scan are consistent. */
     for (size_t i = 0; i < group->count; i++) {
-        if (group->members[i]->polled->metered.exact_read_ns == pass->now_ns)
+        if (group->members[i]->polled->metered.exact.read_ns == pass->now_ns)
             group->members[i]->polled->metered.memory_is_stale = false;
     }
 }

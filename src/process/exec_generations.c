@@ -21,7 +21,7 @@ static int by_exec_generation(const void *left, const void *right)
 /* A hash of a process. The sum of the hashes identifies a set of processes. */
 static uint64_t hash_of(const struct process *process)
 {
-    uint64_t hash = process->polled->start_time_ticks << 22 ^ (uint64_t)process->pid;
+    uint64_t hash = process->polled->stat.start_time_ticks << 22 ^ (uint64_t)process->pid;
     hash = (hash ^ hash >> 31) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 29;
 }

@@ -44,7 +44,7 @@ void process_free(struct process *process)
 {
     if (!process)
         return;
-    free(process->command);
+    free(process->program.command);
     free(process->exits);
     free(process->baseline);
     free(process);
@@ -88,7 +88,7 @@ static int read_file(
 static int read_stat(struct process *process, struct process_view *view, struct proc_stat *stat)
 {
     char text[PROCFS_TEXT_SIZE];
-    TRY(read_file(process->pid, "stat", &process->polled->stat_fd, view, text));
+    TRY(read_file(process->pid, "stat", &process->polled->files.stat_fd, view, text));
     return proc_stat_parse(text, stat);
 }
 
@@ -97,7 +97,8 @@ static int read_statm(
 {
     char text[PROCFS_TEXT_SIZE];
     struct proc_statm statm;
-    TRY(read_file(process->polled->memory_pid, "statm", &process->polled->statm_fd, view, text));
+    TRY(read_file(
+        process->polled->memory_pid, "statm", &process->polled->files.statm_fd, view, text));
     TRY(proc_statm_parse(text, &statm));
     *resident = statm.resident_pages * view->page_bytes;
     *file = statm.shared_pages * view->page_bytes;
@@ -129,7 +130,7 @@ static void set_memory_pid(struct process *process, pid_t pid, struct process_vi
     struct polled *polled = process->polled;
     if (pid == polled->memory_pid)
         return;
-    close_cached(&polled->statm_fd, view);
+    close_cached(&polled->files.statm_fd, view);
     polled->memory_pid = pid;
 }
 
@@ -162,7 +163,8 @@ static int read_cheap(struct process *process, struct process_view *view)
         return GPUT_OK;
     }
     memory_set_fast(&polled->memory, resident, file);
-    if (!polled->is_vfork_child && polled->memory.resident_bytes > polled->peak_resident_bytes)
+    if (!process_is_vfork_child(process) &&
+        polled->memory.resident_bytes > polled->peak_resident_bytes)
         polled->peak_resident_bytes = polled->memory.resident_bytes;
     return GPUT_OK;
 }
@@ -176,8 +178,8 @@ static int64_t cpu_ns_of_stat(const struct proc_stat *stat, const struct process
 static void update_stat(struct process *process, const struct proc_stat *stat)
 {
     struct polled *polled = process->polled;
-    polled->state = stat->state;
-    polled->thread_count = stat->thread_count;
+    polled->stat = *stat;
+    polled->stat.name[sizeof process->program.name - 1] = '\0';
     if (polled->exec_generation != stat->start_stack_address &&
         !process_leader_has_exited(process)) {
         /* It called execve: its memory is new. */
@@ -185,16 +187,6 @@ static void update_stat(struct process *process, const struct proc_stat *stat)
         polled->metered.memory_is_stale = true;
         polled->exec_generation = stat->start_stack_address;
     }
-    memcpy(polled->name, stat->name, sizeof polled->name - 1);
-    polled->parent = stat->ppid;
-    polled->is_fork = proc_stat_is_fork(stat);
-    polled->children_ticks = stat->cutime_ticks + stat->cstime_ticks;
-    polled->user_ticks = stat->utime_ticks + stat->cutime_ticks;
-    polled->system_ticks = stat->stime_ticks + stat->cstime_ticks;
-    polled->minor_faults = stat->minor_faults;
-    polled->major_faults = stat->major_faults;
-    polled->children_minor_faults = stat->cminor_faults;
-    polled->children_major_faults = stat->cmajor_faults;
 }
 
 /* Until execve, a child is of its parent's exec generation; after vfork it also shares its memory.
@@ -210,9 +202,8 @@ bool process_shares_memory(
 static void share_parent_memory(
     struct process *process, const struct process *vfork_parent, const struct process_view *view)
 {
-    struct polled *polled = process->polled;
-    polled->is_vfork_child = vfork_parent && process_shares_memory(process, vfork_parent, view);
-    polled->vfork_parent = polled->is_vfork_child ? vfork_parent->pid : 0;
+    bool is_vfork_child = vfork_parent && process_shares_memory(process, vfork_parent, view);
+    process->polled->vfork_parent = is_vfork_child ? vfork_parent->pid : 0;
 }
 
 static uint64_t exec_generation_of(pid_t pid, const struct process_view *view)
@@ -229,7 +220,6 @@ static int read_first(
     struct polled *polled = process->polled;
     struct proc_stat stat;
     TRY(read_stat(process, view, &stat));
-    polled->start_time_ticks = stat.start_time_ticks;
     polled->exec_generation = stat.start_stack_address;
     update_stat(process, &stat);
     share_parent_memory(process, parent, view);
@@ -250,10 +240,7 @@ int process_begin_polls(
     if (!polled)
         return GPUT_ERROR_MEMORY;
     *polled = (struct polled){.memory_pid = process->pid,
-        .stat_fd = -1,
-        .statm_fd = -1,
-        .children_fd = -1,
-        .io_fd = -1,
+        .files = {-1, -1, -1, -1},
         .is_new = true,
         .has_run = true,
         .children_unread = true};
@@ -267,15 +254,15 @@ int process_begin_polls(
 void process_close_cached_files(struct process *process, struct process_view *view)
 {
     struct polled *polled = process->polled;
-    close_cached(&polled->stat_fd, view);
-    close_cached(&polled->statm_fd, view);
-    close_cached(&polled->children_fd, view);
+    close_cached(&polled->files.stat_fd, view);
+    close_cached(&polled->files.statm_fd, view);
+    close_cached(&polled->files.children_fd, view);
 }
 
 void process_end_polls(struct process *process, struct process_view *view)
 {
     process_close_cached_files(process, view);
-    close_cached(&process->polled->io_fd, view);
+    close_cached(&process->polled->files.io_fd, view);
     memory_finish(&process->polled->memory);
     free(process->polled);
     process->polled = NULL;
@@ -288,7 +275,7 @@ int process_set_baseline(struct process *process)
         return GPUT_ERROR_MEMORY;
     baseline->is_old = true;
     baseline->cpu_ns = process->polled->cpu_ns;
-    baseline->children_ticks = process->polled->children_ticks;
+    baseline->children_ticks = proc_stat_children_ticks(&process->polled->stat);
     return GPUT_OK;
 }
 
@@ -321,11 +308,11 @@ static int poll_process(struct process *process, const struct process *vfork_par
 
     struct proc_stat stat;
     TRY(read_stat(process, view, &stat));
-    if (stat.start_time_ticks != polled->start_time_ticks)
+    if (stat.start_time_ticks != polled->stat.start_time_ticks)
         return GPUT_ERROR_GONE;
     update_stat(process, &stat);
     /* Before its memory is read: when it is no vfork child any more, that is its own. */
-    if (polled->is_vfork_child)
+    if (process_is_vfork_child(process))
         share_parent_memory(process, vfork_parent, view);
     TRY(read_cheap(process, view));
     if (!view->has_cpu_clocks) {
@@ -347,16 +334,18 @@ int process_poll(struct process *process, const struct process *vfork_parent,
 
 void process_read_collected(struct process *process, struct process_view *view)
 {
-    struct proc_stat stat;
-    if (read_stat(process, view, &stat) == GPUT_OK &&
-        stat.start_time_ticks == process->polled->start_time_ticks)
-        process->polled->children_ticks = stat.cutime_ticks + stat.cstime_ticks;
+    struct proc_stat stat, *last = &process->polled->stat;
+    if (read_stat(process, view, &stat) != GPUT_OK ||
+        stat.start_time_ticks != last->start_time_ticks)
+        return;
+    last->cutime_ticks = stat.cutime_ticks;
+    last->cstime_ticks = stat.cstime_ticks;
 }
 
 void process_open_io(struct process *process, struct process_view *view)
 {
-    if (process->polled->io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
-        procfs_open(view->procfs_root, process->pid, "io", &process->polled->io_fd, NULL) ==
+    if (process->polled->files.io_fd < 0 && view->free_files > 0 && !process_is_zombie(process) &&
+        procfs_open(view->procfs_root, process->pid, "io", &process->polled->files.io_fd, NULL) ==
             GPUT_OK)
         view->free_files--;
 }
@@ -387,17 +376,17 @@ int process_read_children(
     struct process *process, struct process_view *view, struct pid_vector *children)
 {
     struct polled *polled = process->polled;
-    bool may_keep = polled->children_fd >= 0 || (view->free_files > 0 && !polled->is_new);
-    if (polled->thread_count != 1 || !may_keep)
+    bool may_keep = polled->files.children_fd >= 0 || (view->free_files > 0 && !polled->is_new);
+    if (polled->stat.thread_count != 1 || !may_keep)
         return proc_children_read(
-            view->procfs_root, process->pid, polled->thread_count, children, NULL);
-    if (polled->children_fd < 0) {
+            view->procfs_root, process->pid, polled->stat.thread_count, children, NULL);
+    if (polled->files.children_fd < 0) {
         char name[64];
         snprintf(name, sizeof name, "task/%d/children", (int)process->pid);
-        TRY(procfs_open(view->procfs_root, process->pid, name, &polled->children_fd, NULL));
+        TRY(procfs_open(view->procfs_root, process->pid, name, &polled->files.children_fd, NULL));
         view->free_files--;
     }
-    return proc_children_reread(polled->children_fd, children);
+    return proc_children_reread(polled->files.children_fd, children);
 }
 
 /* Asked of the kernel now. */
@@ -405,7 +394,7 @@ static bool still_exists(struct process *process, struct process_view *view)
 {
     struct proc_stat stat;
     return read_stat(process, view, &stat) == GPUT_OK &&
-           stat.start_time_ticks == process->polled->start_time_ticks;
+           stat.start_time_ticks == process->polled->stat.start_time_ticks;
 }
 
 int process_signal(struct process *process, struct process_view *view, int number)
@@ -428,28 +417,28 @@ int process_signal(struct process *process, struct process_view *view, int numbe
 
 bool process_has_collected(const struct process *process)
 {
-    return process->polled->children_minor_faults + process->polled->children_major_faults > 0;
+    return process->polled->stat.cminor_faults + process->polled->stat.cmajor_faults > 0;
 }
 
 bool process_is_zombie(const struct process *process)
 {
-    return (process->polled->state == 'Z' && !process_leader_has_exited(process)) ||
-           process->polled->state == 'X';
+    return (process->polled->stat.state == 'Z' && !process_leader_has_exited(process)) ||
+           process->polled->stat.state == 'X';
 }
 
 bool process_leader_has_exited(const struct process *process)
 {
-    return process->polled->state == 'Z' && process->polled->thread_count > 1;
+    return process->polled->stat.state == 'Z' && process->polled->stat.thread_count > 1;
 }
 
 uint32_t process_thread_count(const struct process *process)
 {
-    return process->polled->thread_count - process_leader_has_exited(process);
+    return process->polled->stat.thread_count - process_leader_has_exited(process);
 }
 
 bool process_has_memory(const struct process *process)
 {
-    return !process_is_zombie(process) && !process->polled->is_vfork_child;
+    return !process_is_zombie(process) && !process_is_vfork_child(process);
 }
 
 bool process_is_opaque(const struct process *process)
@@ -465,7 +454,8 @@ int64_t process_cpu_ns(const struct process *process)
 int64_t process_children_ns(const struct process *process, const struct process_view *view)
 {
     uint64_t before = process_baseline(process)->children_ticks;
-    return (int64_t)(process->polled->children_ticks - before) * view->ns_per_tick;
+    uint64_t now = proc_stat_children_ticks(&process->polled->stat);
+    return (int64_t)(now - before) * view->ns_per_tick;
 }
 
 int64_t process_before_ns(const struct process *process, const struct process_view *view)

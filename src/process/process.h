@@ -11,6 +11,7 @@
 #pragma once
 
 #include "os/pid_vector.h"
+#include "os/proc_stat.h"
 #include "os/task_counts.h"
 #include "process/memory.h"
 #include "process/process_state.h"
@@ -19,33 +20,34 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How far the peak of a process's RSS can be trusted. */
-enum process_peak {
-    PROCESS_PEAK_UNKNOWN, /* it was never polled */
-    PROCESS_PEAK_SAMPLED, /* the highest of all polls */
-    PROCESS_PEAK_HWM,   /* the kernel's (VmHWM), as of the last reading; or of its exit record, but
-                           for its last exec generation alone */
-    PROCESS_PEAK_FINAL, /* of its exit record (taskstats) */
+/* Its last exact reading. */
+struct exact_reading {
+    int64_t read_ns;        /* the scan that it belongs to */
+    int64_t ranges_read_ns; /* scan of the last reading of its file and shared mappings */
+    int64_t not_before_ns;  /* when the next one may be */
+    uint64_t faults;        /* minor faults of that moment */
+    uint64_t mapped_bytes;  /* file and shared memory that came in that scan before the reading */
+    uint64_t private_when_marked; /* private bytes when its sharers were last marked stale */
+    bool was_refused;             /* its maps could not be read, now or before an execve */
+};
+
+/* Its forks of the same exec generation, in the last scan. */
+struct fork_memory {
+    bool any;
+    bool any_unread;       /* with maps that were not read yet */
+    uint64_t unseen_bytes; /* which they may have from it though no scan saw it */
+    uint64_t family_bytes; /* the most that it or one of its forks has */
 };
 
 /* What the RAM meter keeps of a process. */
 struct metered {
-    uint32_t members;              /* of its exec generation in the tree, itself included */
-    uint64_t members_hash;         /* hash of the set of these */
-    int64_t ranges_read_ns;        /* scan of the last reading of its file and shared mappings */
-    uint64_t faults_when_exact;    /* minor_faults at the last exact reading */
-    uint64_t private_when_marked;  /* private bytes when its sharers were last marked stale */
-    uint64_t peak_anonymous_bytes; /* highest of all scans */
-    uint64_t unseen_bytes; /* scratch: by which it may have had more than that between scans */
-    bool has_forks;        /* scratch: a fork of it is in the same exec generation */
-    bool has_unread_forks; /* scratch: of these, some with maps that were not read yet */
-    uint64_t family_bytes; /* scratch: the most that it or one of its forks has */
-    bool was_refused;      /* its maps could not be read, now or before an execve */
+    uint32_t members;      /* of its exec generation in the tree, itself included */
+    uint64_t members_hash; /* hash of the set of these */
     bool memory_is_stale;  /* processes that share its memory started, ended or changed it */
     bool ranges_are_stale; /* another process maps what was private when last read */
-    int64_t exact_read_ns; /* scan of the last exact reading */
-    uint64_t mapped_bytes; /* file and shared memory that came in that scan before the reading */
-    int64_t exact_not_before_ns;
+    uint64_t peak_anonymous_bytes; /* highest of all scans */
+    struct exact_reading exact;
+    struct fork_memory forks;
 };
 
 /* When the kernel's peak and I/O were read, and page faults, RSS and exec generation of that moment
@@ -57,50 +59,51 @@ struct kernel_readings {
     bool counts_are_pending; /* the same for its counters */
 };
 
+/* Descriptors of files of procfs that stay open to be read again; -1: it is not open. */
+struct cached_files {
+    int stat_fd, statm_fd, children_fd;
+    int io_fd; /* after process_open_io() */
+};
+
 /* What polls have read: it is in procfs, also as a zombie. */
 struct polled {
-    int64_t cpu_ns;            /* CPU time used so far, all threads, user and system */
-    int64_t read_ns;           /* when stat and statm were last read */
-    bool is_new;               /* found by the last scan */
-    bool has_run;              /* its CPU clock moved between the last two scans */
-    bool children_unread;      /* it ran since its children were last read */
-    bool was_not_read;         /* it ran, and could not be read without a free descriptor */
-    bool is_counted;           /* the process log counts it */
-    bool is_other;             /* a root besides main (process_tree_options.others) */
-    bool is_reaped;            /* its parent has waited for it: the next scan removes it */
-    bool is_fork;              /* it has not called execve since its fork */
-    bool is_vfork_child;       /* it runs in its vfork parent's memory until it calls execve */
-    char state;                /* of its first thread, as in stat */
-    uint64_t start_time_ticks; /* identifies the process together with the pid */
-    pid_t parent;              /* now: another than the process that started it, if that ended */
-    pid_t vfork_parent; /* as a rule its parent; 0: it is no vfork child, or the vfork parent has
-                           ended */
-    char name[16];      /* the kernel's comm, truncated */
-    uint32_t thread_count;
+    struct proc_stat stat; /* as last read: its parent is another than the process that started it,
+                              if that ended */
+    int64_t read_ns;       /* when stat and statm were last read */
+    int64_t cpu_ns;        /* CPU time used so far, all threads, user and system */
     /*
      * Identifies the program image: processes that were forked from one another and have not called
      * execve since have the same. 0: not known.
      */
     uint64_t exec_generation;
+    /* It is a vfork child: it runs in the memory of this process until it calls execve. As a rule
+     * that is its parent. 0: it is none, or its vfork parent has ended. */
+    pid_t vfork_parent;
 
-    uint64_t children_ticks;           /* CPU time of collected children (cutime and cstime) */
-    uint64_t user_ticks, system_ticks; /* of itself and them, as of the last reading of stat */
-    uint64_t minor_faults;             /* pages touched for the first time, or copied */
-    uint64_t major_faults;             /* pages read from storage */
-    /* Of collected children (cminflt and cmajflt). */
-    uint64_t children_minor_faults, children_major_faults;
+    bool is_new;          /* found by the last scan */
+    bool is_other;        /* a root besides main (process_tree_options.others) */
+    bool is_counted;      /* the process log counts it */
+    bool has_run;         /* its CPU clock moved between the last two scans */
+    bool was_not_read;    /* it ran, and could not be read without a free descriptor */
+    bool children_unread; /* it ran since its children were last read */
+    bool is_reaped;       /* its parent has waited for it: the next scan removes it */
 
+    struct cached_files files;
     /* The pid under which procfs shows its memory: its own, or, when its leader has exited, that of
      * another thread. Procfs has a folder for every thread, though it does not list them. */
     pid_t memory_pid;
-    int stat_fd, statm_fd, children_fd; /* cached, or -1 */
-    int io_fd;                          /* the same, after process_open_io() */
-
     struct memory memory;
     uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
 
     struct metered metered;
     struct kernel_readings readings;
+};
+
+/* What stays of the last poll when procfs has the process no more. */
+struct last_poll {
+    int64_t read_ns;
+    pid_t parent;     /* another than the process that started it, if that has ended */
+    bool child_ended; /* since its collected figures were read */
 };
 
 /* What exit records gave, those of its threads added up. */
@@ -120,6 +123,12 @@ struct baseline {
     struct task_counts counts;
 };
 
+/* Its start. */
+struct process_start {
+    int64_t at_ns; /* monotonic clock */
+    bool is_exact; /* an event announced it; else in clock ticks */
+};
+
 /* Its end, as far as it is known. */
 struct process_end {
     int64_t at_ns;   /* unless `is_exact`, when it was last alive */
@@ -129,47 +138,62 @@ struct process_end {
     unsigned round;  /* of the log, when it was seen */
 };
 
-/* What is known of the memory that it had so far. */
+/* What it did, or what happened while it lived. */
 struct process_history {
     bool has_execed;          /* it called execve() itself */
     bool has_replaced_memory; /* its memory before an execve(): the peak after the last reading is
                                  not known */
-    bool had_own_memory; /* a poll found it with memory of its own: it was no vfork child then */
+    bool had_own_memory;      /* a poll found it with memory of its own: no vfork child then */
+    bool ignores_children;    /* it ignored SIGCHLD when its status was read */
+    bool has_lost_events;     /* events were lost: exit records may be missing */
+};
+
+/* The program that it runs. */
+struct program {
+    char name[16]; /* the kernel's comm, at most 15 bytes; "" when it was never read */
+    char *command; /* command line, separated by blanks; NULL: not wanted, or not read; owned */
+    bool is_stale; /* it called execve() since both were read */
+};
+
+/* How far the peak of a process's RSS can be trusted. */
+enum process_peak_trust {
+    PROCESS_PEAK_UNKNOWN, /* it was never polled */
+    PROCESS_PEAK_SAMPLED, /* the highest of all polls */
+    PROCESS_PEAK_HWM,   /* the kernel's (VmHWM), as of the last reading; or of its exit record, but
+                           for its last exec generation alone */
+    PROCESS_PEAK_FINAL, /* of its exit record (taskstats) */
+};
+
+/* The most memory that it had. */
+struct process_peak {
+    enum process_peak_trust trust; /* of its RSS */
+    uint64_t rss_bytes;
+    uint64_t hwm_bytes;   /* highest VmHWM that was read: execve() resets it */
+    double gpu_ram_bytes; /* the highest that drivers listed; NaN: not known */
 };
 
 struct process {
     pid_t pid;
-    pid_t parent_pid;         /* the process that started it */
-    pid_t last_parent;        /* as of the last scan: another if that has ended */
-    enum process_state state; /* changed by the process log alone */
     bool is_main;
-    struct process *parent; /* NULL: it is main, or not known */
-    struct process *next;   /* in the same slot of the table */
-    uint64_t number;        /* in order of discovery */
+    uint64_t number;          /* in order of discovery */
+    pid_t parent_pid;         /* the process that started it */
+    struct process *parent;   /* NULL: it is main, or not known */
+    struct process *next;     /* in the same slot of the table */
+    enum process_state state; /* changed by the process log alone */
 
-    /* Each may be NULL; all are owned. */
+    /* What each kind of input gave. Each may be NULL; all are owned. */
     struct polled *polled;
     struct exit_figures *exits;
     struct baseline *baseline; /* of main, and of those that are old */
 
-    bool is_announced; /* an event announced its start: `start_ns` is exact */
-    int64_t start_ns;  /* monotonic clock */
+    struct process_start start;
     struct process_end end;
     struct process_history history;
+    struct program program;
+    struct last_poll last_poll;
 
-    char name[16]; /* the kernel's comm, at most 15 bytes; "" when it was never read */
-    char *command; /* command line, separated by blanks; NULL: not wanted, or not read; owned */
-    bool name_is_stale; /* it called execve() since both were read */
-
-    bool has_lost_events;  /* events were lost while it lived: exit records may be missing */
-    bool ignores_children; /* it ignored SIGCHLD when its status was read */
-    bool child_ended;      /* since its collected figures were last read */
-    int64_t polled_ns;     /* when it was last read */
     int64_t cpu_ns; /* since tracking began; of polls, or of its exit record; -1: not known */
-    enum process_peak peak;
-    uint64_t peak_rss_bytes;
-    uint64_t peak_hwm_bytes;   /* highest VmHWM that was read: execve() resets it */
-    double peak_gpu_ram_bytes; /* the highest that drivers listed; NaN: not known */
+    struct process_peak peak;
     /*
      * Faults, switches, bytes as last read. With taskstats: of the threads that were alive then.
      * Else, without switches, of the process and of the children that it collected.
@@ -279,6 +303,12 @@ int process_read_children(
  * 0 only checks. Returns 0 or an errno: ESRCH when it is gone, or cannot be proven to be the same.
  */
 int process_signal(struct process *process, struct process_view *view, int number);
+
+/* True when it runs in its vfork parent's memory. */
+static inline bool process_is_vfork_child(const struct process *process)
+{
+    return process->polled->vfork_parent != 0;
+}
 
 /* True when it has collected a child. */
 bool process_has_collected(const struct process *process);

@@ -14,11 +14,11 @@ static void add_to_others(struct process_others *others, const struct process *p
     others->count++;
     if (process->cpu_ns > 0)
         others->cpu_ns += process->cpu_ns;
-    if (process->peak_rss_bytes > others->peak_rss_bytes)
-        others->peak_rss_bytes = process->peak_rss_bytes;
+    if (process->peak.rss_bytes > others->peak_rss_bytes)
+        others->peak_rss_bytes = process->peak.rss_bytes;
     if (isnan(others->peak_gpu_ram_bytes) ||
-        process->peak_gpu_ram_bytes > others->peak_gpu_ram_bytes)
-        others->peak_gpu_ram_bytes = process->peak_gpu_ram_bytes;
+        process->peak.gpu_ram_bytes > others->peak_gpu_ram_bytes)
+        others->peak_gpu_ram_bytes = process->peak.gpu_ram_bytes;
     struct task_counts counts = process_counts(process);
     task_counts_add(&others->counts, &counts);
 }

@@ -14,28 +14,28 @@
 #define BYTES_PER_FAULT (UINT64_C(2) << 20)
 #define COMMAND_BYTES 4096
 
-static void raise_peak(struct process *process, uint64_t bytes, enum process_peak peak)
+static void raise_peak(struct process *process, uint64_t bytes, enum process_peak_trust trust)
 {
-    if (bytes <= process_baseline(process)->peak_bytes && peak != PROCESS_PEAK_SAMPLED)
+    if (bytes <= process_baseline(process)->peak_bytes && trust != PROCESS_PEAK_SAMPLED)
         return;
-    if (bytes > process->peak_rss_bytes)
-        process->peak_rss_bytes = bytes;
-    if (peak > process->peak)
-        process->peak = peak;
+    if (bytes > process->peak.rss_bytes)
+        process->peak.rss_bytes = bytes;
+    if (trust > process->peak.trust)
+        process->peak.trust = trust;
 }
 
 void process_note_lost_events(struct process *process)
 {
-    process->has_lost_events = process->history.has_replaced_memory = true;
-    if (process->peak == PROCESS_PEAK_FINAL)
-        process->peak = PROCESS_PEAK_HWM;
+    process->history.has_lost_events = process->history.has_replaced_memory = true;
+    if (process->peak.trust == PROCESS_PEAK_FINAL)
+        process->peak.trust = PROCESS_PEAK_HWM;
 }
 
 static void update_faults(struct process *process)
 {
     const struct polled *polled = process->polled;
-    process->counts.minor_faults = polled->minor_faults + polled->children_minor_faults;
-    process->counts.major_faults = polled->major_faults + polled->children_major_faults;
+    process->counts.minor_faults = polled->stat.minor_faults + polled->stat.cminor_faults;
+    process->counts.major_faults = polled->stat.major_faults + polled->stat.cmajor_faults;
 }
 
 void process_update(struct process *process, bool with_faults)
@@ -44,9 +44,9 @@ void process_update(struct process *process, bool with_faults)
     int64_t cpu_ns = process_cpu_ns(process);
     if (cpu_ns > process->cpu_ns)
         process->cpu_ns = cpu_ns;
-    process->polled_ns = polled->read_ns;
-    if (polled->parent > 0)
-        process->last_parent = polled->parent;
+    process->last_poll.read_ns = polled->read_ns;
+    if (polled->stat.ppid > 0)
+        process->last_poll.parent = polled->stat.ppid;
     /* One that is exiting has no memory any more, not even its parent's. */
     process->history.had_own_memory |=
         process_has_memory(process) && polled->memory.resident_bytes > 0;
@@ -60,7 +60,7 @@ bool process_started(const struct process *process, uint64_t start_time_ticks, i
 {
     int64_t start_ns = clock_monotonic_of_boot_ns((int64_t)start_time_ticks * ns_per_tick);
     int64_t lived_ns =
-        process->end.at_ns > process->start_ns ? process->end.at_ns : process->start_ns;
+        process->end.at_ns > process->start.at_ns ? process->end.at_ns : process->start.at_ns;
     return start_ns <= lived_ns + ns_per_tick;
 }
 
@@ -88,8 +88,8 @@ static void read_command(struct process *process, const char *procfs_root)
 {
     char text[COMMAND_BYTES];
     size_t length;
-    free(process->command);
-    process->command = NULL;
+    free(process->program.command);
+    process->program.command = NULL;
     if (procfs_read(procfs_root, process->pid, "cmdline", text, sizeof text, &length, NULL) !=
             GPUT_OK ||
         length == 0)
@@ -101,20 +101,20 @@ static void read_command(struct process *process, const char *procfs_root)
             text[i] = ' ';
     }
     text[length] = '\0';
-    process->command = strdup(text);
+    process->program.command = strdup(text);
 }
 
 void process_update_name(
     struct process *process, const char *name, const char *procfs_root, bool reads_command)
 {
-    bool is_new =
-        process->name_is_stale || strncmp(process->name, name, sizeof process->name - 1) != 0;
-    process->name_is_stale = false;
+    bool is_new = process->program.is_stale ||
+                  strncmp(process->program.name, name, sizeof process->program.name - 1) != 0;
+    process->program.is_stale = false;
     if (!is_new)
         return;
-    size_t length = strnlen(name, sizeof process->name - 1);
-    memcpy(process->name, name, length);
-    process->name[length] = '\0';
+    size_t length = strnlen(name, sizeof process->program.name - 1);
+    memcpy(process->program.name, name, length);
+    process->program.name[length] = '\0';
     if (reads_command)
         read_command(process, procfs_root);
 }
@@ -123,14 +123,14 @@ void process_update_name(
 
 /* The peak of an exit record is that of the last exec generation, and since the program reset it
  * (clear_refs): what the kernel kept before was more. */
-static enum process_peak peak_of_end(
+static enum process_peak_trust trust_of_end(
     const struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes)
 {
     if (exit->peak_rss_bytes <= process_baseline(process)->peak_bytes)
-        return process->peak;
+        return process->peak.trust;
     /* An execve() resets it, too. */
     bool is_reset =
-        !process->history.has_execed && exit->peak_rss_bytes + lag_bytes < process->peak_hwm_bytes;
+        !process->history.has_execed && exit->peak_rss_bytes + lag_bytes < process->peak.hwm_bytes;
     return process->history.has_replaced_memory || is_reset ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
 }
 
@@ -166,7 +166,7 @@ bool process_add_exit_record(
     process->counts = (struct task_counts){0};
     process->has_io = !before->counts.lacks_io;
     process->exits->is_complete = true;
-    process->peak = peak_of_end(process, exit, lag_bytes);
+    process->peak.trust = trust_of_end(process, exit, lag_bytes);
     int64_t cpu_ns = process->exits->cpu_ns - before->cpu_ns;
     if (cpu_ns > process->cpu_ns)
         process->cpu_ns = cpu_ns;
@@ -181,10 +181,10 @@ void process_read_peak(struct process *process, const char *procfs_root)
     if (proc_status_read(procfs_root, polled->memory_pid, &status, NULL) != GPUT_OK ||
         !status.has_memory)
         return;
-    process->ignores_children |= status.ignores_children;
-    polled->readings.faults = polled->minor_faults;
+    process->history.ignores_children |= status.ignores_children;
+    polled->readings.faults = polled->stat.minor_faults;
     polled->readings.rss_bytes = polled->memory.resident_bytes;
-    bytes_raise(&process->peak_hwm_bytes, status.peak_rss_bytes);
+    bytes_raise(&process->peak.hwm_bytes, status.peak_rss_bytes);
     raise_peak(process, status.peak_rss_bytes, PROCESS_PEAK_HWM);
 }
 
@@ -228,9 +228,9 @@ bool process_has_no_faults(const struct process *process)
 
 struct peak_sum process_peak_sum(const struct process *process)
 {
-    bool is_final = process->peak == PROCESS_PEAK_FINAL;
+    bool is_final = process->peak.trust == PROCESS_PEAK_FINAL;
     return (struct peak_sum){
-        .bytes = is_final ? process->peak_rss_bytes : 0, .unbounded = !is_final};
+        .bytes = is_final ? process->peak.rss_bytes : 0, .unbounded = !is_final};
 }
 
 /*
@@ -240,9 +240,9 @@ struct peak_sum process_peak_sum(const struct process *process)
 bool process_may_have_risen(const struct process *process)
 {
     const struct polled *polled = process->polled;
-    uint64_t touched = (polled->minor_faults - polled->readings.faults) * BYTES_PER_FAULT;
-    return polled->readings.rss_bytes + touched > process->peak_hwm_bytes ||
-           polled->memory.resident_bytes > process->peak_hwm_bytes;
+    uint64_t touched = (polled->stat.minor_faults - polled->readings.faults) * BYTES_PER_FAULT;
+    return polled->readings.rss_bytes + touched > process->peak.hwm_bytes ||
+           polled->memory.resident_bytes > process->peak.hwm_bytes;
 }
 
 bool process_has_own_memory(const struct process *process)

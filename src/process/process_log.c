@@ -50,7 +50,7 @@ static void make_final(struct process_log *log, struct process *process)
     if (process->polled)
         update(log, process);
     log->ended_total++;
-    if (!process_totals_add(&log->totals, process, process_log_get(log, process->last_parent),
+    if (!process_totals_add(&log->totals, process, process_log_get(log, process->last_poll.parent),
             log->options.has_taskstats))
         log->ran_out = true;
     if (!process->polled)
@@ -75,12 +75,12 @@ static void note_alive(struct process *process, int64_t time_ns)
 /* It has ended as far as is known. */
 static void begin_end(struct process_log *log, struct process *process)
 {
-    note_alive(process, process->start_ns);
+    note_alive(process, process->start.at_ns);
     process->end.round = log->round;
-    pid_t parent_pid = process->last_parent ? process->last_parent : process->parent_pid;
+    pid_t parent_pid = process->last_poll.parent ? process->last_poll.parent : process->parent_pid;
     struct process *parent = process_log_get(log, parent_pid);
     if (parent)
-        parent->child_ended = true;
+        parent->last_poll.child_ended = true;
 }
 
 /* All changes of state are made here. */
@@ -205,16 +205,16 @@ static void count(struct process_log *log, struct process *process)
     }
     if (process->is_main)
         log->main = process;
-    if (!process->is_announced)
-        process->start_ns = clock_monotonic_of_boot_ns(
-            (int64_t)polled->start_time_ticks * log->options.ns_per_tick);
+    if (!process->start.is_exact)
+        process->start.at_ns = clock_monotonic_of_boot_ns(
+            (int64_t)polled->stat.start_time_ticks * log->options.ns_per_tick);
     if (!process->parent && !process->is_main) {
-        struct process *parent = process_log_get(log, polled->parent);
+        struct process *parent = process_log_get(log, polled->stat.ppid);
         set_parent(log, process, parent);
-        process->parent_pid = polled->parent;
+        process->parent_pid = polled->stat.ppid;
         /* Its own start is in clock ticks, the parent's may be exact. */
-        if (parent && process->start_ns < parent->start_ns)
-            process->start_ns = parent->start_ns;
+        if (parent && process->start.at_ns < parent->start.at_ns)
+            process->start.at_ns = parent->start.at_ns;
     }
     process_readings_begin(&log->options, process, log->now_ns);
     bytes_raise(&log->totals.before_peak_bytes, process_baseline(process)->peak_bytes);
@@ -299,8 +299,8 @@ void process_log_set_gpu_ram(struct process_log *log, pid_t pid, double bytes, i
 {
     struct process *process = process_log_get(log, pid);
     /* A process that started later only reuses the pid. */
-    if (process && process->start_ns <= time_ns)
-        process->peak_gpu_ram_bytes = fmax(process->peak_gpu_ram_bytes, bytes);
+    if (process && process->start.at_ns <= time_ns)
+        process->peak.gpu_ram_bytes = fmax(process->peak.gpu_ram_bytes, bytes);
 }
 
 /* ---- events ---- */
@@ -314,15 +314,15 @@ static void add_fork(struct process_log *log, const struct process_event *event)
 {
     struct process *parent = process_log_get(log, event->parent);
     struct process *process = process_log_get(log, event->pid);
-    if (process && !process_has_ended(process) && !process->is_announced) {
+    if (process && !process_has_ended(process) && !process->start.is_exact) {
         /* A scan was first. */
-        process->is_announced = true;
-        process->start_ns = event->time_ns;
+        process->start.is_exact = true;
+        process->start.at_ns = event->time_ns;
         return;
     }
     /* The exit of the previous process with that pid was lost. */
     if (process)
-        end_process(log, process, process->start_ns);
+        end_process(log, process, process->start.at_ns);
     if (!parent)
         return;
     process = process_table_add(table_of(log), event->pid);
@@ -331,13 +331,13 @@ static void add_fork(struct process_log *log, const struct process_event *event)
         return;
     }
     process->number = log->seen++;
-    process->is_announced = true;
-    process->start_ns = event->time_ns;
+    process->start.is_exact = true;
+    process->start.at_ns = event->time_ns;
     set_parent(log, process, parent);
     process->parent_pid = parent->pid;
-    process->name_is_stale = parent->name_is_stale;
-    memcpy(process->name, parent->name, sizeof process->name);
-    process->command = parent->command ? strdup(parent->command) : NULL;
+    process->program.is_stale = parent->program.is_stale;
+    memcpy(process->program.name, parent->program.name, sizeof process->program.name);
+    process->program.command = parent->program.command ? strdup(parent->program.command) : NULL;
     enter(log, process, PROCESS_INPUT_FORK);
 }
 
@@ -351,7 +351,7 @@ static void add_exec(struct process_log *log, struct process *process)
     process->history.has_replaced_memory |= !is_beginning;
     process->history.has_execed = true;
     /* One that has ended keeps its last name. */
-    process->name_is_stale = !process->polled || !process_is_zombie(process);
+    process->program.is_stale = !process->polled || !process_is_zombie(process);
 }
 
 static void add_exit(
@@ -395,7 +395,7 @@ void process_log_event(struct process_log *log, const struct process_event *even
 static bool may_be_of(const struct taskstats_exit *exit, const struct process *process)
 {
     int64_t elapsed_ns = (int64_t)exit->process_elapsed_ns;
-    return exit->read_ns == 0 || process->start_ns + elapsed_ns <= exit->read_ns + START_LAG_NS;
+    return exit->read_ns == 0 || process->start.at_ns + elapsed_ns <= exit->read_ns + START_LAG_NS;
 }
 
 static struct process *find_recorded(
@@ -422,7 +422,7 @@ void process_log_exit(struct process_log *log, const struct taskstats_exit *exit
         enter(log, process, PROCESS_INPUT_LAST_RECORD);
     else if (exit->is_last)
         note_exit(log, process, PROCESS_INPUT_LAST_THREAD_RECORD,
-            process->start_ns + (int64_t)exit->process_elapsed_ns, exit->status);
+            process->start.at_ns + (int64_t)exit->process_elapsed_ns, exit->status);
 }
 
 /* For those that no scan has seen yet: they may have ended by the next one. */
@@ -440,7 +440,7 @@ static void read_name(const struct process_log *log, struct process *process)
 static void read_names(struct process_log *log)
 {
     for (EACH_OPEN_PROCESS(table_of(log), process)) {
-        if (process->name_is_stale && !process_has_ended(process))
+        if (process->program.is_stale && !process_has_ended(process))
             read_name(log, process);
     }
 }
@@ -454,7 +454,7 @@ static void end_missing(struct process_log *log)
         after = process_table_next_open(table_of(log), process);
         if (!process->polled && !process_has_ended(process) &&
             read_state(log, process) == PROCESS_INPUT_DEAD)
-            end_process(log, process, process->start_ns);
+            end_process(log, process, process->start.at_ns);
     }
 }
 

@@ -25,8 +25,8 @@ struct process_peaks process_log_descendants(const struct process_log *log)
         if (process->is_main)
             continue;
         if (process_has_own_memory(process))
-            bytes_raise(&peaks.largest_bytes, process->peak_rss_bytes);
-        bytes_raise(&peaks.largest_upper_bound_bytes, process->peak_rss_bytes);
+            bytes_raise(&peaks.largest_bytes, process->peak.rss_bytes);
+        bytes_raise(&peaks.largest_upper_bound_bytes, process->peak.rss_bytes);
         peaks.has_living |= !process_has_ended(process);
         peaks.has_all &= process_has_last_record(process);
         peaks.without_faults += process_has_no_faults(process);
@@ -55,7 +55,7 @@ bool process_log_has_auto_reaped(const struct process_log *log)
         return log->totals.auto_reaped > 0;
     bool may_have = log->totals.ignores_children;
     for (EACH_OPEN_PROCESS(table_of(log), process))
-        may_have |= process->ignores_children;
+        may_have |= process->history.ignores_children;
     return may_have;
 }
 
@@ -73,8 +73,8 @@ static bool may_be_collected(const struct process_log *log, const struct process
     if (log->options.has_taskstats || !process_has_ended(process) ||
         (process->polled && process_is_zombie(process)))
         return false;
-    const struct process *parent = process_log_get(log, process->last_parent);
-    return parent && !process_has_ended(parent) && parent->polled_ns > process->end.at_ns;
+    const struct process *parent = process_log_get(log, process->last_poll.parent);
+    return parent && !process_has_ended(parent) && parent->last_poll.read_ns > process->end.at_ns;
 }
 
 /* Each process has the counts of its own threads alone. */

@@ -16,8 +16,8 @@ static int by_cpu(const void *left, const void *right)
 
 static double memory_of(const struct process *process)
 {
-    double gpu_bytes = process->peak_gpu_ram_bytes;
-    return (double)process->peak_rss_bytes + (isnan(gpu_bytes) ? 0 : gpu_bytes);
+    double gpu_bytes = process->peak.gpu_ram_bytes;
+    return (double)process->peak.rss_bytes + (isnan(gpu_bytes) ? 0 : gpu_bytes);
 }
 
 static int by_peak(const void *left, const void *right)

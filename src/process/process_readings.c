@@ -20,7 +20,7 @@ static int64_t peak_interval_ns(const struct process *process)
 static void read_name(const struct process_log_options *options, struct process *process)
 {
     process_update_name(
-        process, process->polled->name, options->procfs_root, options->reads_commands);
+        process, process->polled->stat.name, options->procfs_root, options->reads_commands);
 }
 
 static void read_counts(const struct process_log_options *options, struct process *process)
@@ -37,7 +37,7 @@ static void read_baseline(const struct process_log_options *options, struct proc
     struct baseline *baseline = process->baseline;
     baseline->peak_bytes = UINT64_MAX;
     process_read_peak(process, options->procfs_root);
-    baseline->peak_bytes = process->peak_hwm_bytes;
+    baseline->peak_bytes = process->peak.hwm_bytes;
     read_counts(options, process);
     baseline->counts = process->counts;
     baseline->counts.lacks_io = !process->has_io;
@@ -61,11 +61,11 @@ static void take_name(const struct process_log_options *options, struct process 
     struct polled *polled = process->polled;
     if (polled->exec_generation != 0 &&
         polled->exec_generation != polled->readings.exec_generation) {
-        process->name_is_stale = true;
+        process->program.is_stale = true;
         polled->readings.exec_generation = polled->exec_generation;
     }
-    if (process->name_is_stale ||
-        strncmp(process->name, polled->name, sizeof process->name - 1) != 0)
+    if (process->program.is_stale ||
+        strncmp(process->program.name, polled->stat.name, sizeof process->program.name - 1) != 0)
         read_name(options, process);
 }
 
@@ -74,7 +74,7 @@ static void take_peak(
 {
     struct polled *polled = process->polled;
     bool is_due = now_ns - polled->readings.peak_read_ns >= peak_interval_ns(process) ||
-                  (process->is_main && polled->memory.resident_bytes > process->peak_hwm_bytes);
+                  (process->is_main && polled->memory.resident_bytes > process->peak.hwm_bytes);
     bool has_risen = process_may_have_risen(process);
     /* It may not run again until it is due. */
     polled->readings.peak_is_pending = has_risen && !is_due;
@@ -98,7 +98,7 @@ static void take_counts(const struct process_log_options *options, struct proces
     polled->readings.counts_are_pending = options->has_live_counts && !is_due;
     /* What is in its exit records must not be read again from what is left of the process. */
     if (is_due && is_wanted && !process_has_last_record(process)) {
-        polled->readings.io_read_ns = process->polled_ns = now_ns;
+        polled->readings.io_read_ns = process->last_poll.read_ns = now_ns;
         read_counts(options, process);
     }
 }

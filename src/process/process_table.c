@@ -70,7 +70,7 @@ struct process *process_table_add(struct process_table *table, pid_t pid)
         return NULL;
     process->pid = pid;
     process->cpu_ns = -1;
-    process->peak_gpu_ram_bytes = NAN;
+    process->peak.gpu_ram_bytes = NAN;
     struct process **slot = &table->slots[slot_of(table, pid)];
     process->next = *slot;
     *slot = process;

@@ -16,7 +16,7 @@ static bool assign_counts(struct process_totals *totals, const struct process *p
         return true;
     else if (!parent || parent->end.at_ns < process->end.at_ns)
         task_counts_add(&totals->uncollected, &counts);
-    else if (parent->polled_ns <= process->end.at_ns) {
+    else if (parent->last_poll.read_ns <= process->end.at_ns) {
         /* The parent's own figures were read before it collected them. */
         task_counts_add(&parent->counts, &process->counts);
         if (process->baseline && !process_add_baseline(parent))
@@ -36,19 +36,19 @@ static void add_peak(struct process_totals *totals, const struct process *proces
     struct peak_sum peak = process_peak_sum(process);
     totals->unbounded_peaks += peak.unbounded;
     /* One of several threads may have held the memory after the exit was announced. */
-    if (process->is_announced && process->end.is_exact && process->exits &&
+    if (process->start.is_exact && process->end.is_exact && process->exits &&
         process->exits->records == 1)
-        peak_sums_add(&totals->descendants_sums, process->start_ns, process->end.at_ns, &peak);
+        peak_sums_add(&totals->descendants_sums, process->start.at_ns, process->end.at_ns, &peak);
     else
         peak_sums_add_always(&totals->descendants_sums, &peak);
     bytes_raise(is_certain ? &totals->largest_descendant_bytes : &totals->largest_uncertain_bytes,
-        process->peak_rss_bytes);
+        process->peak.rss_bytes);
 }
 
 bool process_totals_add(struct process_totals *totals, const struct process *process,
     struct process *parent, bool has_taskstats)
 {
-    totals->ignores_children |= process->ignores_children;
+    totals->ignores_children |= process->history.ignores_children;
     if (process->cpu_ns > 0)
         totals->cpu_ns += process->cpu_ns;
     if (!process->is_main)

@@ -35,17 +35,15 @@ static void find_vfork_parent(const struct process_tree *tree, size_t index)
 {
     struct process *process = tree->processes[index];
     process->polled->vfork_parent = 0;
-    process->polled->is_vfork_child = false;
     unsigned tested = 0;
     for (size_t i = index;
          process->polled->exec_generation != 0 && i-- > 0 && tested < MAX_VFORK_CANDIDATES;) {
         const struct process *other = tree->processes[i];
-        if (other->polled->is_vfork_child ||
+        if (process_is_vfork_child(other) ||
             other->polled->exec_generation != process->polled->exec_generation)
             continue;
         if (process_shares_memory(process, other, &tree->view)) {
             process->polled->vfork_parent = other->pid;
-            process->polled->is_vfork_child = true;
             return;
         }
         tested++;
@@ -57,10 +55,10 @@ static void poll_vfork_parents(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->polled->is_vfork_child)
+        if (!process_is_vfork_child(process))
             continue;
         const struct process *vfork_parent = process_tree_get(tree, process->polled->vfork_parent);
-        if (!vfork_parent || vfork_parent->polled->is_vfork_child ||
+        if (!vfork_parent || process_is_vfork_child(vfork_parent) ||
             vfork_parent->polled->exec_generation != process->polled->exec_generation ||
             process_is_zombie(vfork_parent))
             find_vfork_parent(tree, i);
@@ -122,8 +120,9 @@ static struct process *announced_as(const struct process_tree *tree, const struc
     struct process *known = process_table_get(&tree->table, found->pid);
     if (!known || known->polled || !process_state_is_open(known->state))
         return NULL;
-    bool may_live = known->state == PROCESS_EXITED && !process_is_zombie(found) &&
-                    process_started(known, found->polled->start_time_ticks, tree->view.ns_per_tick);
+    bool may_live =
+        known->state == PROCESS_EXITED && !process_is_zombie(found) &&
+        process_started(known, found->polled->stat.start_time_ticks, tree->view.ns_per_tick);
     return may_live || !process_has_ended(known) ? known : NULL;
 }
 
@@ -144,7 +143,7 @@ static int add(struct process_tree *tree, pid_t pid, const struct process *paren
     process->polled = found.polled;
     process->is_main = pid == tree->options.main;
     tree->processes[tree->count++] = process;
-    if (!process->polled->is_vfork_child)
+    if (!process_is_vfork_child(process))
         find_vfork_parent(tree, tree->count - 1);
     tree->seen++;
     tree->has_changed = true;
@@ -192,14 +191,14 @@ static void poll_known(struct process_tree *tree, int64_t now_ns)
     bool any_removed = false;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        bool was_vfork_child = process->polled->is_vfork_child;
+        bool was_vfork_child = process_is_vfork_child(process);
         const struct process *vfork_parent =
             was_vfork_child ? process_tree_get(tree, process->polled->vfork_parent) : NULL;
         int code = process_poll(process, vfork_parent, &tree->view, now_ns);
         if (should_retry(tree, code))
             code = process_poll(process, vfork_parent, &tree->view, now_ns);
         note_failure(tree, code);
-        if (was_vfork_child && !process->polled->is_vfork_child)
+        if (was_vfork_child && !process_is_vfork_child(process))
             find_vfork_parent(tree, i);
         /* Other errors than its end (no free descriptor, a refused file) leave the last figures. */
         process->polled->is_reaped = code == GPUT_ERROR_GONE;
@@ -334,7 +333,7 @@ static int add_others(struct process_tree *tree)
     }
     for (size_t i = first; i < tree->count; i++)
         tree->processes[i]->polled->is_other =
-            !process_tree_get(tree, tree->processes[i]->polled->parent);
+            !process_tree_get(tree, tree->processes[i]->polled->stat.ppid);
     return options->n_others > 0 ? find_new(tree, options->main_is_old) : GPUT_OK;
 }
 

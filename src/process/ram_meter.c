@@ -45,7 +45,7 @@ static int gather_ranges(struct ram_meter *meter, const struct process_tree *tre
             struct shared_range *range = &meter->ranges[(*count)++];
             *range = memory->ranges[k];
             range->owner = process->is_main ? 0 : (uint32_t)i + 1;
-            range->read_ns = process->polled->metered.ranges_read_ns;
+            range->read_ns = process->polled->metered.exact.ranges_read_ns;
         }
         if (memory_ranges_have_changed(memory))
             memory_set_growth(memory, first);
@@ -118,7 +118,8 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
 static struct process *forked_from(const struct process_tree *tree, const struct process *process)
 {
     const struct polled *polled = process->polled;
-    struct process *parent = polled->is_fork ? process_tree_get(tree, polled->parent) : NULL;
+    struct process *parent =
+        proc_stat_is_fork(&polled->stat) ? process_tree_get(tree, polled->stat.ppid) : NULL;
     return parent && parent->polled->exec_generation == polled->exec_generation ? parent : NULL;
 }
 
@@ -127,7 +128,7 @@ static void mark_forks(const struct process_tree *tree)
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         uint64_t bytes = memory_anonymous_bytes(&process->polled->memory);
-        process->polled->metered.has_forks = process->polled->metered.has_unread_forks = false;
+        process->polled->metered.forks.any = process->polled->metered.forks.any_unread = false;
         bytes_raise(&process->polled->metered.peak_anonymous_bytes, bytes);
     }
     for (size_t i = 0; i < tree->count; i++) {
@@ -135,11 +136,11 @@ static void mark_forks(const struct process_tree *tree)
         struct process *parent = forked_from(tree, process);
         if (!parent)
             continue;
-        parent->polled->metered.has_forks = true;
-        if (process->polled->memory.has_exact || parent->polled->metered.has_unread_forks)
+        parent->polled->metered.forks.any = true;
+        if (process->polled->memory.has_exact || parent->polled->metered.forks.any_unread)
             continue;
-        parent->polled->metered.has_unread_forks = true;
-        parent->polled->metered.unseen_bytes = unseen_of(tree, parent);
+        parent->polled->metered.forks.any_unread = true;
+        parent->polled->metered.forks.unseen_bytes = unseen_of(tree, parent);
     }
 }
 
@@ -150,11 +151,11 @@ static void mark_forks(const struct process_tree *tree)
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
     const struct process *parent = forked_from(tree, process);
-    if (!parent || !parent->polled->metered.has_unread_forks || process->polled->metered.has_forks)
+    if (!parent || !parent->polled->metered.forks.any_unread || process->polled->metered.forks.any)
         return 0;
     uint64_t beyond = bytes_minus(memory_anonymous_bytes(&process->polled->memory),
         parent->polled->metered.peak_anonymous_bytes);
-    return bytes_minus(beyond, parent->polled->metered.unseen_bytes);
+    return bytes_minus(beyond, parent->polled->metered.forks.unseen_bytes);
 }
 
 static void add_member(
@@ -192,8 +193,8 @@ static void add_member(
  */
 static struct process *family_of(const struct process_tree *tree, struct process *process)
 {
-    while (process && process->polled->is_fork && !process->is_main)
-        process = process_tree_get(tree, process->polled->parent);
+    while (process && proc_stat_is_fork(&process->polled->stat) && !process->is_main)
+        process = process_tree_get(tree, process->polled->stat.ppid);
     return process;
 }
 
@@ -204,7 +205,7 @@ static struct process *family_of(const struct process_tree *tree, struct process
 static void add_opaque(struct scope *scope, const struct process_tree *tree, bool with_main)
 {
     for (size_t i = 0; i < tree->count; i++)
-        tree->processes[i]->polled->metered.family_bytes = 0;
+        tree->processes[i]->polled->metered.forks.family_bytes = 0;
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
         if (!process_has_memory(process) || !process_is_opaque(process) ||
@@ -212,12 +213,12 @@ static void add_opaque(struct scope *scope, const struct process_tree *tree, boo
             continue;
         struct process *family = family_of(tree, process);
         if (family)
-            bytes_raise(&family->polled->metered.family_bytes,
+            bytes_raise(&family->polled->metered.forks.family_bytes,
                 memory_anonymous_bytes(&process->polled->memory));
     }
     for (size_t i = 0; i < tree->count; i++) {
-        scope->private_bytes += tree->processes[i]->polled->metered.family_bytes;
-        scope->alone_bytes += tree->processes[i]->polled->metered.family_bytes;
+        scope->private_bytes += tree->processes[i]->polled->metered.forks.family_bytes;
+        scope->alone_bytes += tree->processes[i]->polled->metered.forks.family_bytes;
     }
 }
 
@@ -296,7 +297,7 @@ static void set_at_least(
         if (!process_has_memory(process))
             continue;
         /* What it mapped during the scan may have been another's alone when that was read. */
-        uncertainty += uncertainty_of(tree, process) + process->polled->metered.mapped_bytes;
+        uncertainty += uncertainty_of(tree, process) + process->polled->metered.exact.mapped_bytes;
         largest = bytes_max(largest,
             bytes_minus(memory_rss(&process->polled->memory).total, uncertainty_of(tree, process)));
         largest_files = bytes_max(

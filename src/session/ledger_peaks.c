@@ -56,9 +56,9 @@ static bool maxrss_is_of_main(const struct ledger *ledger, double maxrss_bytes)
 static double peak_hwm(const struct ledger *ledger)
 {
     const struct process *main = ledger->log.main;
-    if (!main || main->peak_hwm_bytes == 0)
+    if (!main || main->peak.hwm_bytes == 0)
         return NAN;
-    uint64_t seen = main->peak_rss_bytes, kept = main->peak_hwm_bytes;
+    uint64_t seen = main->peak.rss_bytes, kept = main->peak.hwm_bytes;
     return (double)(seen > kept ? seen : kept);
 }
 
@@ -66,10 +66,10 @@ static void fill_ended_main(const struct ledger *ledger, struct gput_peak *peak)
 {
     const struct process *main = ledger->log.main;
     double maxrss = (double)ledger->collected.main_usage.ru_maxrss * 1024;
-    double known = main ? (double)main->peak_rss_bytes : 0;
+    double known = main ? (double)main->peak.rss_bytes : 0;
     if (maxrss_is_of_main(ledger, maxrss))
         set_exact(peak, maxrss, "ru_maxrss, kept by the kernel to the end");
-    else if (main && main->peak == PROCESS_PEAK_FINAL)
+    else if (main && main->peak.trust == PROCESS_PEAK_FINAL)
         set_exact(peak, known, "given by the kernel at its end (taskstats)");
     else if (known > 0)
         set_peak(peak, known, no_less(maxrss, known),
@@ -86,7 +86,7 @@ static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
     double kept = peak_hwm(ledger);
     const struct process *main = ledger->log.main;
     bool is_reported = main && process_has_last_record(main) && !main->history.has_replaced_memory;
-    bool has_risen = main && main->peak_rss_bytes > process_baseline(main)->peak_bytes;
+    bool has_risen = main && main->peak.rss_bytes > process_baseline(main)->peak_bytes;
     if (isnan(kept))
         set_peak(peak, NAN, NAN, "its status file could not be read");
     else if (has_risen && is_reported)
@@ -94,11 +94,11 @@ static void fill_other_main(const struct ledger *ledger, struct gput_peak *peak)
     else if (has_risen)
         set_peak(peak, kept, NAN, "VmHWM, kept by the kernel, as last read");
     else if (is_reported)
-        set_peak(peak, (double)main->peak_rss_bytes, kept,
+        set_peak(peak, (double)main->peak.rss_bytes, kept,
             "at least the highest sample; at most what the kernel kept since it began, also before "
             "tracking (taskstats)");
     else
-        set_peak(peak, (double)main->peak_rss_bytes, NAN,
+        set_peak(peak, (double)main->peak.rss_bytes, NAN,
             "the highest sample; what the kernel kept (VmHWM) is of before tracking");
 }
 
@@ -236,7 +236,7 @@ static double max_at_once(const struct ledger *ledger, const struct gput_results
     raise_to(&bytes, results->peaks.descendants.bytes);
     if (is_above(ledger, (double)peaks.largest_upper_bound_bytes, (double)peaks.before_bytes))
         raise_to(&bytes, (double)peaks.largest_upper_bound_bytes);
-    raise_to(&bytes, main ? (double)main->peak_rss_bytes : NAN);
+    raise_to(&bytes, main ? (double)main->peak.rss_bytes : NAN);
     if (ledger->settings->mode != SESSION_LAUNCHED)
         return bytes;
     raise_to(&bytes, results->peaks.main.bytes);
@@ -253,7 +253,7 @@ static void raise_maxima(const struct ledger *ledger, double at_least, struct gp
     raise_to(&results->max[GPUT_COMBINED_RAM], at_least);
     /* For a process older than tracking: only if its peak rose since. */
     const struct process *main = ledger->log.main;
-    double main_bytes = main ? (double)main->peak_rss_bytes : NAN;
+    double main_bytes = main ? (double)main->peak.rss_bytes : NAN;
     raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
     if (ledger->settings->mode != SESSION_LAUNCHED)
         return;
@@ -267,7 +267,7 @@ bool ledger_peaks_are_reset(const struct ledger *ledger)
 {
     const struct process *main = ledger->log.main;
     bool has_fallen = main && ledger->collected.has_main_usage &&
-                      is_above(ledger, (double)main->peak_hwm_bytes,
+                      is_above(ledger, (double)main->peak.hwm_bytes,
                           (double)ledger->collected.main_usage.ru_maxrss * 1024);
     return ledger->settings->options.peaks_are_reset || has_fallen;
 }

@@ -56,14 +56,14 @@ static void take(struct gput_process *listed, const struct process *process, int
     *listed = (struct gput_process){.pid = process->pid,
         .parent = process->parent_pid,
         .parent_index = -1,
-        .start_ns = process->start_ns + epoch_ns,
+        .start_ns = process->start.at_ns + epoch_ns,
         .end_ns = process_has_ended(process) ? process->end.at_ns + epoch_ns : 0,
-        .is_final = process_has_last_record(process) && !process->has_lost_events,
+        .is_final = process_has_last_record(process) && !process->history.has_lost_events,
         .cpu_seconds = cpu_seconds_of(process),
         .peak_ram_bytes =
-            process->peak != PROCESS_PEAK_UNKNOWN ? (double)process->peak_rss_bytes : NAN,
-        .peak = (enum gput_process_peak)process->peak,
-        .peak_gpu_ram_bytes = process->peak_gpu_ram_bytes,
+            process->peak.trust != PROCESS_PEAK_UNKNOWN ? (double)process->peak.rss_bytes : NAN,
+        .peak = (enum gput_process_peak)process->peak.trust,
+        .peak_gpu_ram_bytes = process->peak.gpu_ram_bytes,
         .read_bytes = bytes_of(process, &counts, counts.read_call_bytes),
         .write_bytes = bytes_of(process, &counts, counts.write_call_bytes),
         .storage_read_bytes = bytes_of(process, &counts, counts.read_bytes),
@@ -72,12 +72,12 @@ static void take(struct gput_process *listed, const struct process *process, int
         .status = process->end.status,
         .end_is_exact = process_has_ended(process) && process->end.is_exact};
     /* What was read before execve() is another program's. */
-    if (process->name_is_stale)
+    if (process->program.is_stale)
         return;
-    update_name(listed, process->name);
-    if (process->command) {
+    update_name(listed, process->program.name);
+    if (process->program.command) {
         listed->command_line = (const char *)(uintptr_t)(commands->length + 1);
-        utf8_append(process->command, strlen(process->command), commands);
+        utf8_append(process->program.command, strlen(process->program.command), commands);
         str_append_bytes(commands, "", 1);
     }
 }

@@ -75,7 +75,7 @@ static void add_living_counts(struct ledger *ledger)
         else
             session_counts_add_living(&ledger->collected.counts,
                 ledger->settings->options.procfs_root, process->pid,
-                process->polled->start_time_ticks, &process_baseline(process)->counts);
+                process->polled->stat.start_time_ticks, &process_baseline(process)->counts);
     }
 }
 
@@ -104,9 +104,10 @@ static void add_living_descendants(
         if (!is_living_descendant(process))
             continue;
         int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
-        double ticks = (double)(process->polled->user_ticks + process->polled->system_ticks);
-        int64_t of_system_ns =
-            ticks > 0 ? (int64_t)((double)ns * (double)process->polled->system_ticks / ticks) : 0;
+        const struct proc_stat *stat = &process->polled->stat;
+        double system_ticks = (double)(stat->stime_ticks + stat->cstime_ticks);
+        double ticks = system_ticks + (double)(stat->utime_ticks + stat->cutime_ticks);
+        int64_t of_system_ns = ticks > 0 ? (int64_t)((double)ns * system_ticks / ticks) : 0;
         *user_ns += ns - of_system_ns;
         *system_ns += of_system_ns;
     }
@@ -238,9 +239,9 @@ static void read_collected(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (process->child_ended)
+        if (process->last_poll.child_ended)
             process_read_collected(process, &tree->view);
-        process->child_ended = false;
+        process->last_poll.child_ended = false;
     }
 }
 

@@ -182,7 +182,7 @@ static void add_to_owners(
     const struct owned_process *before =
         find_owned(owners->processes, owners->n_processes, process->pid);
     *owned = (struct owned_process){.pid = process->pid,
-        .start_ticks = process->polled->start_time_ticks,
+        .start_ticks = process->polled->stat.start_time_ticks,
         .cpu_ns = process_cpu_ns(process)};
     if (before && before->start_ticks != owned->start_ticks)
         before = NULL;

@@ -91,7 +91,7 @@ void recorded_period_begin(struct recorded_period *period)
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
         period->processes[i] = (struct recorded_process){
-            process->pid, process->polled->start_time_ticks, cpu_ns_of(period, process)};
+            process->pid, process->polled->stat.start_time_ticks, cpu_ns_of(period, process)};
     }
     period->n_processes = tree->count;
 }
@@ -119,7 +119,7 @@ static int64_t cpu_since(
         const struct recorded_process *before =
             &period->processes[(guess + n) % period->n_processes];
         if (before->pid == process->pid &&
-            before->start_time_ticks == process->polled->start_time_ticks)
+            before->start_time_ticks == process->polled->stat.start_time_ticks)
             return now_ns - before->cpu_ns;
     }
     return now_ns;

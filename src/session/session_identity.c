@@ -238,7 +238,7 @@ void session_identity_add(struct session_identity *state, launcher_variable *var
 /* Not yet: it may be about to call execve(). */
 static bool is_young(const struct process *process, int64_t now_ns)
 {
-    return process->start_ns > now_ns - SETTLED_NS;
+    return process->start.at_ns > now_ns - SETTLED_NS;
 }
 
 void session_identity_read_processes(struct session_identity *state, const char *procfs_root,

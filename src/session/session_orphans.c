@@ -69,7 +69,7 @@ void session_open_orphans_io(struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
         struct process *process = tree->processes[i];
-        if (!process->is_main && process->polled->parent == tree->own_pid)
+        if (!process->is_main && process->polled->stat.ppid == tree->own_pid)
             process_open_io(process, &tree->view);
     }
 }
@@ -78,7 +78,7 @@ static void collect(struct gput_session *session, pid_t pid)
 {
     /* After the last scan nothing else would notice that it is gone. */
     struct process *process = tracked(session, pid);
-    int io_fd = process ? process->polled->io_fd : -1;
+    int io_fd = process ? process->polled->files.io_fd : -1;
     if (collected_add_orphan(
             &session->ledger.collected, session->settings.options.procfs_root, pid, io_fd) &&
         process)

@@ -189,7 +189,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
     /* Main must be known before the first event is read: it may have children already. */
     process_log_scan(&session->ledger.log, clock_monotonic_ns());
     if (session->settings.mode == SESSION_LAUNCHED && session->ledger.log.main) {
-        session->ledger.log.main->start_ns = session->settings.start_ns;
+        session->ledger.log.main->start.at_ns = session->settings.start_ns;
         struct baseline *baseline = process_add_baseline(session->ledger.log.main);
         if (!baseline)
             return error_memory(error);
@@ -286,7 +286,7 @@ static int track(struct gput_session *session, pid_t pid, struct gput_error *err
     join_node(session);
     TRY(start_sampler(session, error));
     const struct process *main = process_tree_main(&session->sampler.tree);
-    session->target.main_start_ticks = main ? main->polled->start_time_ticks : 0;
+    session->target.main_start_ticks = main ? main->polled->stat.start_time_ticks : 0;
     system_counters_finish(&session->ledger.system_counters);
     system_counters_begin(&session->ledger.system_counters, session->settings.options.procfs_root,
         network_pid(session));

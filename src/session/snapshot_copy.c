@@ -48,7 +48,7 @@ static const struct copied_process *find_before(
     for (size_t n = 0; n < count; n++) {
         const struct copied_process *copied = &before->processes[(guess + n) % count];
         if (copied->process.pid == process->pid &&
-            copied->start_time_ticks == process->polled->start_time_ticks)
+            copied->start_time_ticks == process->polled->stat.start_time_ticks)
             return copied;
     }
     return NULL;
@@ -113,20 +113,20 @@ static void copy_process(const struct snapshot *snapshot, const struct process *
     const struct gput_snapshot *before, const struct copied_process *was, int64_t boot_ns,
     struct copied_process *copy, struct str *command_lines)
 {
-    copy->start_time_ticks = process->polled->start_time_ticks;
+    copy->start_time_ticks = process->polled->stat.start_time_ticks;
     copy->process = (struct gput_snapshot_process){.pid = process->pid,
-        .parent = process->polled->parent,
-        .start_ns = boot_ns +
-                    (int64_t)process->polled->start_time_ticks * snapshot->listed->view.ns_per_tick,
+        .parent = process->polled->stat.ppid,
+        .start_ns = boot_ns + (int64_t)process->polled->stat.start_time_ticks *
+                                  snapshot->listed->view.ns_per_tick,
         .is_main = process->is_main,
-        .state = process->polled->state,
+        .state = process->polled->stat.state,
         .threads = process_is_zombie(process) ? 0 : process_thread_count(process),
         .gpu_ram_bytes = gpu_ram_of(snapshot, process->pid),
-        .start_ticks = process->polled->start_time_ticks};
-    command_lines->failed |= !copy_name(process->polled->name, &copy->process);
+        .start_ticks = process->polled->stat.start_time_ticks};
+    command_lines->failed |= !copy_name(process->polled->stat.name, &copy->process);
     copy_memory(process, &copy->process);
     copy_cpu(snapshot, process, before, was, copy);
-    const char *command = process->command;
+    const char *command = process->program.command;
     if (!command)
         return;
     copy->process.command_line = (const char *)(uintptr_t)(command_lines->length + 1);

@@ -34,9 +34,9 @@ static void in_another_procfs_cpu_time_is_read_in_ticks(void **state)
     struct process_view view = process_view_of(fake.root);
     assert_false(view.has_cpu_clocks);
     assert_int_equal(begin_polls(&process, 10, NULL, &view), GPUT_OK);
-    assert_int_equal(process.polled->parent, 1);
-    assert_int_equal(process.polled->thread_count, 3);
-    assert_int_equal(process.polled->start_time_ticks, 77);
+    assert_int_equal(process.polled->stat.ppid, 1);
+    assert_int_equal(process.polled->stat.thread_count, 3);
+    assert_int_equal(process.polled->stat.start_time_ticks, 77);
     assert_int_equal(process.polled->exec_generation, 0xabc);
     assert_int_equal(process_cpu_ns(&process), 200 * view.ns_per_tick);
     assert_int_equal(process_children_ns(&process, &view), 25 * view.ns_per_tick);
@@ -151,14 +151,14 @@ static void an_execve_makes_its_memory_new(void **state)
 static void a_zombie_has_no_memory_but_a_process_whose_leader_exited_has(void **state)
 {
     (void)state;
-    struct polled polled = {.state = 'Z', .thread_count = 1};
+    struct polled polled = {.stat = {.state = 'Z', .thread_count = 1}};
     struct process process = {.polled = &polled};
     assert_true(process_is_zombie(&process));
     assert_false(process_has_memory(&process));
-    polled.thread_count = 2;
+    polled.stat.thread_count = 2;
     assert_false(process_is_zombie(&process));
     assert_true(process_has_memory(&process));
-    polled.is_vfork_child = true;
+    polled.vfork_parent = 1;
     assert_false(process_has_memory(&process));
 }
 
@@ -247,9 +247,10 @@ static void descriptors_are_cached_up_to_the_limit(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(begin_polls(&processes[i], actors.pid, NULL, &view), GPUT_OK);
     assert_int_equal(view.free_files, 0);
-    assert_true(processes[0].polled->stat_fd >= 0 && processes[0].polled->statm_fd >= 0);
-    assert_true(processes[1].polled->stat_fd >= 0);
-    assert_int_equal(processes[1].polled->statm_fd, -1);
+    assert_true(
+        processes[0].polled->files.stat_fd >= 0 && processes[0].polled->files.statm_fd >= 0);
+    assert_true(processes[1].polled->files.stat_fd >= 0);
+    assert_int_equal(processes[1].polled->files.statm_fd, -1);
     assert_int_equal(
         processes[0].polled->memory.resident_bytes, processes[1].polled->memory.resident_bytes);
     for (int i = 0; i < 2; i++)
@@ -271,15 +272,15 @@ static void a_process_that_did_not_run_is_not_read_again(void **state)
     /* It may not have reached read() yet. */
     EVENTUALLY(!process.polled->has_run)
     assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
-    process.polled->thread_count = 99;
+    process.polled->stat.thread_count = 99;
     assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
-    assert_int_equal(process.polled->thread_count, 99);
+    assert_int_equal(process.polled->stat.thread_count, 99);
 
     actors_release(&actors, 3, 1);
     actors_await(&actors, 1);
     assert_int_equal(process_poll(&process, NULL, &view, 1), GPUT_OK);
     assert_true(process.polled->has_run);
-    assert_int_equal(process.polled->thread_count, 1);
+    assert_int_equal(process.polled->stat.thread_count, 1);
     assert_true(process.polled->memory.resident_bytes > 20000000);
     process_end_polls(&process, &view);
     actors_end(&actors);
@@ -294,9 +295,9 @@ static void an_idle_process_is_read_now_and_then(void **state)
     actors_await(&actors, 1);
     struct process_view view = process_view_of("/proc");
     assert_int_equal(begin_polls(&process, actors.pid, NULL, &view), GPUT_OK);
-    process.polled->thread_count = 99;
+    process.polled->stat.thread_count = 99;
     assert_int_equal(process_poll(&process, NULL, &view, 60 * NS_PER_SECOND), GPUT_OK);
-    assert_int_equal(process.polled->thread_count, 1);
+    assert_int_equal(process.polled->stat.thread_count, 1);
     process_end_polls(&process, &view);
     actors_end(&actors);
 }
@@ -338,9 +339,9 @@ static void signals_go_to_the_very_process_only(void **state)
     assert_int_equal(begin_polls(&process, child, NULL, &view), GPUT_OK);
     assert_int_equal(process_signal(&process, &view, 0), 0);
 
-    process.polled->start_time_ticks++; /* as if its pid were reused */
+    process.polled->stat.start_time_ticks++; /* as if its pid were reused */
     assert_int_equal(process_signal(&process, &view, SIGKILL), ESRCH);
-    process.polled->start_time_ticks--;
+    process.polled->stat.start_time_ticks--;
     struct process_view foreign = view;
     foreign.has_cpu_clocks = false;
     assert_int_equal(process_signal(&process, &foreign, SIGKILL), ESRCH);
@@ -376,7 +377,7 @@ static void a_fork_is_of_its_parents_exec_generation_until_execve(void **state)
     assert_int_not_equal(parent.polled->exec_generation, 0);
     assert_int_equal(forked.polled->exec_generation, parent.polled->exec_generation);
     assert_int_not_equal(stranger.polled->exec_generation, parent.polled->exec_generation);
-    assert_false(forked.polled->is_vfork_child);
+    assert_false(process_is_vfork_child(&forked));
     process_end_polls(&parent, &view);
     process_end_polls(&forked, &view);
     process_end_polls(&stranger, &view);

@@ -30,10 +30,10 @@ static void announced_families_are_known_without_a_scan(void **state)
     assert_ptr_equal(child->parent, find(list, count, 20));
     assert_ptr_equal(find(list, count, 31)->parent, child);
     assert_int_equal(child->cpu_ns, 2000);
-    assert_int_equal(child->peak_rss_bytes, 8192);
-    assert_int_equal(child->peak, PROCESS_PEAK_FINAL);
+    assert_int_equal(child->peak.rss_bytes, 8192);
+    assert_int_equal(child->peak.trust, PROCESS_PEAK_FINAL);
     assert_int_equal(child->end.status, 0x300);
-    assert_string_equal(child->name, "from-record");
+    assert_string_equal(child->program.name, "from-record");
     assert_null(find(list, count, 40));
     free(list);
     struct process_peaks peaks = process_log_descendants(&stage.log);
@@ -61,8 +61,8 @@ static void the_peak_of_a_process_that_has_reset_it_is_not_final(void **state)
                                          .peak_rss_bytes = 40 << 20});
         process_log_end_batch(&stage.log, false);
         assert_int_equal(
-            stage.log.main->peak, kept_mb < 40 ? PROCESS_PEAK_FINAL : PROCESS_PEAK_HWM);
-        assert_int_equal(stage.log.main->peak_rss_bytes, (kept_mb < 40 ? 40 : kept_mb) << 20);
+            stage.log.main->peak.trust, kept_mb < 40 ? PROCESS_PEAK_FINAL : PROCESS_PEAK_HWM);
+        assert_int_equal(stage.log.main->peak.rss_bytes, (kept_mb < 40 ? 40 : kept_mb) << 20);
         tear_down(&stage);
     }
 }
@@ -106,8 +106,8 @@ static void a_command_that_ended_before_the_first_scan_is_known(void **state)
     process_log_end_batch(&stage.log, false);
     assert_int_equal(stage.log.seen, 2);
     assert_int_equal(stage.log.main->end.status, 0x300);
-    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
-    assert_true(stage.log.main->name[0] != '\0');
+    assert_int_equal(stage.log.main->peak.trust, PROCESS_PEAK_FINAL);
+    assert_true(stage.log.main->program.name[0] != '\0');
     tear_down(&stage);
 }
 
@@ -133,7 +133,7 @@ static void the_peak_before_execve_is_unbounded(void **state)
     assert_int_equal(peaks.largest_bytes, 8192);
     assert_true(process_log_peak_upper_bound(&stage.log, 100000) == 4096 + 100000);
     /* A launched command starts with execve(). */
-    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_FINAL);
+    assert_int_equal(stage.log.main->peak.trust, PROCESS_PEAK_FINAL);
     tear_down(&stage);
 }
 
@@ -147,8 +147,8 @@ static void the_peak_before_a_second_execve_is_unbounded(void **state)
     execed(&stage, 10);
     execed(&stage, 10);
     add_exit_record(&stage, 10, 1, 16384);
-    assert_int_equal(stage.log.main->peak, PROCESS_PEAK_HWM);
-    assert_int_equal(stage.log.main->peak_rss_bytes, 700 * 1024);
+    assert_int_equal(stage.log.main->peak.trust, PROCESS_PEAK_HWM);
+    assert_int_equal(stage.log.main->peak.rss_bytes, 700 * 1024);
     tear_down(&stage);
 }
 
@@ -165,8 +165,8 @@ static void command_lines_go_with_their_programs(void **state)
     forked(&stage, 10, 30);
     size_t count;
     struct process **list = process_log_list(&stage.log, &count);
-    assert_string_equal(stage.log.main->command, "main -x");
-    assert_string_equal(find(list, count, 20)->command, "main -x");
+    assert_string_equal(stage.log.main->program.command, "main -x");
+    assert_string_equal(find(list, count, 20)->program.command, "main -x");
 
     /* One can still be read, the other has ended. */
     execed(&stage, 20);
@@ -176,9 +176,9 @@ static void command_lines_go_with_their_programs(void **state)
     exited(&stage, 30, 0);
     add_exit_record(&stage, 30, 1, 4096);
     process_log_end_batch(&stage.log, false);
-    assert_string_equal(find(list, count, 20)->command, "child -y");
-    assert_null(find(list, count, 30)->command);
-    assert_string_equal(find(list, count, 30)->name, "from-record");
+    assert_string_equal(find(list, count, 20)->program.command, "child -y");
+    assert_null(find(list, count, 30)->program.command);
+    assert_string_equal(find(list, count, 30)->program.name, "from-record");
     free(list);
     tear_down(&stage);
 }
@@ -192,11 +192,11 @@ static void without_events_a_new_exec_generation_is_another_program(void **state
     fake_procfs_init(&stage.fake);
     fake_write(&stage.fake, "main -x", "10/cmdline");
     set_up_with(&stage, options, false);
-    assert_string_equal(stage.log.main->command, "main -x");
+    assert_string_equal(stage.log.main->program.command, "main -x");
     fake_put(&stage.fake, (struct fake_process){.pid = 10, .parent = 1, .start_stack = 4096});
     fake_write(&stage.fake, "main -y", "10/cmdline");
     scan(&stage);
-    assert_string_equal(stage.log.main->command, "main -y");
+    assert_string_equal(stage.log.main->program.command, "main -y");
     tear_down(&stage);
 }
 
@@ -244,9 +244,9 @@ static void gpu_ram_keeps_its_peak_and_its_record(void **state)
     process_log_set_gpu_ram(&stage.log, 20, 5, stage.now_ns - 1);
     size_t count;
     struct process **list = process_log_list(&stage.log, &count);
-    assert_true(find(list, count, 1050)->peak_gpu_ram_bytes == 1 << 30);
-    assert_true(isnan(find(list, count, 20)->peak_gpu_ram_bytes));
-    assert_true(isnan(stage.log.main->peak_gpu_ram_bytes));
+    assert_true(find(list, count, 1050)->peak.gpu_ram_bytes == 1 << 30);
+    assert_true(isnan(find(list, count, 20)->peak.gpu_ram_bytes));
+    assert_true(isnan(stage.log.main->peak.gpu_ram_bytes));
     assert_true(stage.log.ended.others.count > 0 && stage.log.ended.others.peak_gpu_ram_bytes == 0);
     free(list);
     tear_down(&stage);
@@ -267,8 +267,8 @@ static void without_events_scans_find_processes(void **state)
     const struct process *child = find(list, count, 20);
     assert_true(process_has_ended(child));
     assert_int_equal(child->cpu_ns, 5 * 10000000);
-    assert_int_equal(child->peak, PROCESS_PEAK_SAMPLED);
-    assert_int_equal(child->peak_rss_bytes, 300 * sysconf(_SC_PAGESIZE));
+    assert_int_equal(child->peak.trust, PROCESS_PEAK_SAMPLED);
+    assert_int_equal(child->peak.rss_bytes, 300 * sysconf(_SC_PAGESIZE));
     assert_ptr_equal(child->parent, stage.log.main);
     free(list);
     assert_false(process_log_descendants(&stage.log).has_all);
@@ -304,8 +304,8 @@ static void a_child_starts_no_earlier_than_its_parent(void **state)
     fake_children(&stage.fake, 10, 10, "20");
     fake_children(&stage.fake, 20, 20, "30");
     scan(&stage);
-    assert_true(
-        process_log_get(&stage.log, 30)->start_ns == process_log_get(&stage.log, 20)->start_ns);
+    assert_true(process_log_get(&stage.log, 30)->start.at_ns ==
+                process_log_get(&stage.log, 20)->start.at_ns);
     tear_down(&stage);
 }
 
@@ -318,16 +318,16 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     status_of(&stage, 10, 700);
     fake_put(&stage.fake, main);
     scan(&stage);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 700 * 1024);
 
     /* Without a fault nothing is read again, whatever the file has. */
     status_of(&stage, 10, 900);
     scan(&stage);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 700 * 1024);
     main.minor_faults = 51;
     fake_put(&stage.fake, main);
     scan(&stage);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 900 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 900 * 1024);
 
     /* Processes that share its memory can fill it, and so can the kernel. */
     main.resident_pages = 300;
@@ -335,7 +335,7 @@ static void the_kernels_peak_is_read_only_when_pages_were_touched(void **state)
     status_of(&stage, 10, 1300);
     fake_put(&stage.fake, main);
     scan(&stage);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 1300 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 1300 * 1024);
     tear_down(&stage);
 }
 
@@ -358,7 +358,7 @@ static void the_peak_of_main_is_read_at_an_early_scan_too(void **state)
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND - 1);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 900 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 900 * 1024);
     tear_down(&stage);
 }
 
@@ -368,9 +368,9 @@ static void peaks_are_read_once_more_at_the_end(void **state)
     struct stage stage;
     set_up(&stage, (struct process_log_options){0});
     rise_between_scans(&stage, SECOND / 100);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 700 * 1024);
     process_log_read_counts(&stage.log);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 900 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 900 * 1024);
     tear_down(&stage);
 }
 
@@ -383,7 +383,7 @@ static void a_peak_that_cannot_be_read_any_more_stays_as_it_was(void **state)
     fake_write(&stage.fake, "Name:\tx\nPid:\t10\nPPid:\t1\nThreads:\t1\n", "10/status");
     scan(&stage);
     process_log_refresh(&stage.log);
-    assert_int_equal(stage.log.main->peak_hwm_bytes, 700 * 1024);
+    assert_int_equal(stage.log.main->peak.hwm_bytes, 700 * 1024);
     tear_down(&stage);
 }
 

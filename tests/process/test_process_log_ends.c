@@ -34,7 +34,7 @@ static void the_exit_of_a_leader_is_not_the_end(void **state)
     scan(&stage);
     process_log_end_batch(&stage.log, false);
     assert_true(process_has_ended(stage.log.main));
-    assert_int_equal(stage.log.main->end.at_ns, stage.log.main->start_ns + 90 * SECOND);
+    assert_int_equal(stage.log.main->end.at_ns, stage.log.main->start.at_ns + 90 * SECOND);
     assert_int_equal(stage.log.main->cpu_ns, 500);
     assert_int_equal(process_log_count(&stage.log), 1);
     tear_down(&stage);
@@ -220,7 +220,7 @@ static void a_process_whose_leader_exited_is_added_once(void **state)
     process_log_end_batch(&stage.log, false);
     const struct process *child = only_child(&stage, 20);
     assert_true(process_has_ended(child) && child->end.is_exact);
-    assert_int_equal(child->end.at_ns, child->start_ns + SECOND);
+    assert_int_equal(child->end.at_ns, child->start.at_ns + SECOND);
     assert_int_equal(child->end.status, 0x300);
     tear_down(&stage);
 }
@@ -285,8 +285,8 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     process_log_end_batch(&stage.log, true);
     /* It may have called execve(), and other threads may have exited before. */
     const struct process *child = only_child(&stage, 20);
-    assert_true(process_has_last_record(child) && child->has_lost_events);
-    assert_int_equal(child->peak, PROCESS_PEAK_HWM);
+    assert_true(process_has_last_record(child) && child->history.has_lost_events);
+    assert_int_equal(child->peak.trust, PROCESS_PEAK_HWM);
 
     forked(&stage, 10, 30);
     add_exit_record(&stage, 30, 300, 4096);
@@ -294,8 +294,8 @@ static void exit_records_are_incomplete_where_events_were_lost(void **state)
     process_log_end_batch(&stage.log, false);
     size_t count;
     struct process **list = process_log_list(&stage.log, &count);
-    assert_false(find(list, count, 30)->has_lost_events);
-    assert_int_equal(find(list, count, 30)->peak, PROCESS_PEAK_FINAL);
+    assert_false(find(list, count, 30)->history.has_lost_events);
+    assert_int_equal(find(list, count, 30)->peak.trust, PROCESS_PEAK_FINAL);
     free(list);
     tear_down(&stage);
 }
@@ -328,7 +328,7 @@ static void an_exit_record_is_not_of_a_process_that_started_since(void **state)
                                      .peak_rss_bytes = 4000});
     process_log_end_batch(&stage.log, false);
     assert_int_equal(only_child(&stage, 20)->cpu_ns, 300);
-    assert_int_equal(only_child(&stage, 20)->peak_rss_bytes, 4000);
+    assert_int_equal(only_child(&stage, 20)->peak.rss_bytes, 4000);
     tear_down(&stage);
 }
 

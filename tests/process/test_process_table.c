@@ -51,7 +51,7 @@ static void a_new_process_has_no_figures(void **state)
     assert_int_equal(process->pid, 7);
     assert_int_equal(process->state, PROCESS_FOUND);
     assert_int_equal(process->cpu_ns, -1);
-    assert_true(isnan(process->peak_gpu_ram_bytes));
+    assert_true(isnan(process->peak.gpu_ram_bytes));
     assert_null(process->polled);
     assert_int_equal(process_baseline(process)->cpu_ns, 0);
     process_table_finish(&table);

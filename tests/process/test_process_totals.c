@@ -22,7 +22,7 @@ static void exit_records_of_threads_add_up(void **state)
     struct process **list = process_log_list(&stage.log, &count);
     assert_int_equal(find(list, count, 20)->cpu_ns, 800);
     assert_int_equal(process_counts(find(list, count, 20)).read_call_bytes, 7);
-    assert_string_equal(find(list, count, 20)->name, "from-record");
+    assert_string_equal(find(list, count, 20)->program.name, "from-record");
     free(list);
     tear_down(&stage);
 }
@@ -254,7 +254,7 @@ static void memory_is_bounded_and_sums_are_complete(void **state)
     struct process **list = process_log_list(&stage.log, &count);
     assert_int_equal(count + stage.log.ended.others.count, 10001);
     assert_int_equal(find(list, count, 1017)->cpu_ns, SECOND);
-    assert_int_equal(find(list, count, 1018)->peak_rss_bytes, 1 << 30);
+    assert_int_equal(find(list, count, 1018)->peak.rss_bytes, 1 << 30);
     free(list);
     int64_t cpu_ns;
     process_log_cpu_ns(&stage.log, &cpu_ns);

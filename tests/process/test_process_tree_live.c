@@ -93,7 +93,7 @@ static void a_daemon_stays_in_the_tree(void **state)
     scan(&stage);
     assert_int_equal(stage.tree.count, 2);
     const struct process *daemon = stage.tree.processes[1];
-    assert_int_equal(daemon->polled->parent, getpid());
+    assert_int_equal(daemon->polled->stat.ppid, getpid());
     assert_false(daemon->is_main);
     tear_down(&stage);
 }
@@ -237,7 +237,7 @@ static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_nex
     assert_int_equal(stage.tree.count, 1);
     assert_true(stage.tree.lacks_descriptors);
     assert_int_equal(stage.tree.scans_without_files, 1);
-    assert_int_equal(stage.tree.processes[0]->polled->stat_fd, -1); /* it was closed */
+    assert_int_equal(stage.tree.processes[0]->polled->files.stat_fd, -1); /* it was closed */
     assert_int_equal(stage.tree.view.free_files, 0);
 
     scan(&stage);

@@ -300,7 +300,7 @@ static void memory_that_outlives_its_owner_counts_once(void **state)
         "await 5",
         4);
     measure(&stage);
-    if (stage.tree.count != 4 || !stage.tree.processes[3]->polled->is_vfork_child) {
+    if (stage.tree.count != 4 || !process_is_vfork_child(stage.tree.processes[3])) {
         tear_down(&stage);
         SKIP("kcmp() is not permitted here: shared address spaces cannot be found");
     }

@@ -32,7 +32,7 @@ static void exact_readings_are_bounded_by_their_cost(void **state)
     measure(&stage);
     struct process *main = process_tree_main(&stage.tree);
     uint64_t readings = stage.adaptive.readings.count;
-    int64_t rest_ns = main->polled->metered.exact_not_before_ns - stage.now_ns;
+    int64_t rest_ns = main->polled->metered.exact.not_before_ns - stage.now_ns;
     assert_true(rest_ns > 0);
 
     /* It grows all the time: measurements during the pause do not read exactly. */
@@ -72,7 +72,7 @@ static void a_process_that_copied_much_is_read_without_a_pause(void **state)
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 1);
     measure_at_once(&stage);
-    assert_true(stage.now_ns < process_tree_main(&stage.tree)->polled->metered.exact_not_before_ns);
+    assert_true(stage.now_ns < process_tree_main(&stage.tree)->polled->metered.exact.not_before_ns);
     assert_megabytes(stage.adaptive.figures.combined.total, 120, PROGRAM);
     assert_agree(&stage);
     tear_down(&stage);

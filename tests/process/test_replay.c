@@ -186,8 +186,9 @@ static void write_record(struct str *text, const struct process *process)
     struct task_counts counts = process_counts(process);
     str_printf(text,
         "process %d parent %d %s\n  cpu_ns %" PRId64 " peak_bytes %" PRIu64 " %s%s%s%s",
-        process->pid, process->parent_pid, process->name[0] ? process->name : "-", process->cpu_ns,
-        process->peak_rss_bytes, peaks[process->peak], process_has_ended(process) ? " ended" : "",
+        process->pid, process->parent_pid, process->program.name[0] ? process->program.name : "-",
+        process->cpu_ns, process->peak.rss_bytes, peaks[process->peak.trust],
+        process_has_ended(process) ? " ended" : "",
         process_has_last_record(process) ? " final" : "", process_is_old(process) ? " old" : "");
     if (process->end.has_status)
         str_printf(text, " status %d", process->end.status);
