@@ -96,8 +96,10 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
         return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
     signals_receive(&signals);
     int code = gput_session_track_pid(session, pid, error);
-    if (code == GPUT_OK)
+    if (code == GPUT_OK) {
+        tracking_files_say(tracking);
         tracking_say_address(tracking, session);
+    }
     if (code == GPUT_OK)
         code = follow(
             session, &signals, for_seconds, tracking->limits.enforce, &ended, &asked_by, error);

@@ -18,7 +18,8 @@ static const enum option_id outputs[] = {OPTION_OUTPUT, OPTION_CURVE_OUTPUT, OPT
     OPTION_TABLE_OUTPUT, OPTION_REPORT_OUTPUT, OPTION_PLOT_OUTPUT};
 
 /* More that are written, in other options. */
-static const enum option_id more_outputs[] = {OPTION_HTML_REPORT, OPTION_COMBINED_FILE};
+static const enum option_id more_outputs[] = {
+    OPTION_HTML_REPORT, OPTION_COMBINED_FILE, OPTION_MARKED_FILE};
 
 static bool is_output(enum option_id id)
 {

@@ -91,10 +91,12 @@ bool rank_paths_replace(struct rank_paths *ranks, const char **path)
     return false;
 }
 
-static bool take_free_name(const struct rank_paths *ranks, const char **path, char **owned)
+static bool take_free_name(struct rank_paths *ranks, const char **path, char **owned)
 {
     char *free_path;
     struct gput_error no_matter;
+    if (rank_paths_replace(ranks, path))
+        return true;
     if (!rank_paths_are_many(ranks) || gput_job_free_path(*path, &free_path, &no_matter) != GPUT_OK)
         return false;
     free(*owned);
@@ -102,7 +104,7 @@ static bool take_free_name(const struct rank_paths *ranks, const char **path, ch
     return true;
 }
 
-int rank_paths_make(const struct rank_paths *ranks, const char **path, char **owned,
+int rank_paths_make(struct rank_paths *ranks, const char **path, char **owned,
     rank_path_maker *make, void *user, struct gput_error *error)
 {
     int code = make(user, error);
@@ -149,6 +151,12 @@ int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder
     return failure;
 }
 
+void rank_paths_give_up(struct rank_paths *ranks, const char *path)
+{
+    for (size_t i = 0; i < ranks->n_paths; i++)
+        ranks->given_up[i] |= ranks->paths[i] == path;
+}
+
 /* "task 3, rank 1 (Open MPI) writes " */
 static size_t describe_writer(const struct gput_job *job, char *text, size_t size)
 {
@@ -168,7 +176,7 @@ void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < ranks->n_paths && used < size; i++) {
-        if (!ranks->changed[i])
+        if (!ranks->changed[i] || ranks->given_up[i])
             continue;
         if (used == 0)
             used += describe_writer(ranks->job, text, size);

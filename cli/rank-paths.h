@@ -17,6 +17,7 @@ struct rank_paths {
     char *paths[RANK_PATHS]; /* owned */
     size_t n_paths;
     bool changed[RANK_PATHS]; /* the rank was put into it */
+    bool given_up[RANK_PATHS];
     bool claimed[RANK_PATHS]; /* we made an empty file, or folder, of that name */
 };
 
@@ -45,10 +46,10 @@ typedef int rank_path_maker(void *user, struct gput_error *error);
 
 /*
  * Lets `make` try: one of many ranks again with the next free name in `*path`, while it is taken.
- * `*owned` has that name then, in place of what it had (NULL: nothing). Returns what the last try
- * did.
+ * `ranks` owns that name then where it had the path, or else `*owned` has it, in place of what it
+ * had (NULL: nothing). Returns what the last try did.
  */
-int rank_paths_make(const struct rank_paths *ranks, const char **path, char **owned,
+int rank_paths_make(struct rank_paths *ranks, const char **path, char **owned,
     rank_path_maker *make, void *user, struct gput_error *error);
 
 /*
@@ -58,6 +59,9 @@ int rank_paths_make(const struct rank_paths *ranks, const char **path, char **ow
  */
 int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder);
 
+/* Nothing will be written there. */
+void rank_paths_give_up(struct rank_paths *ranks, const char *path);
+
 /* "rank 3 (Open MPI) writes samples.r3.csv, usage.r3.json", "task 4 writes usage.t4.json"; "" where
- * neither was put into a name. */
+ * neither was put into a name of what is written. */
 void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size);

@@ -67,7 +67,7 @@ static int make_path(void *user, struct gput_error *error)
 }
 
 /* One of many ranks takes the next free name, or keeps its regions only in its report. */
-static int make_kept(struct region_recording *recording, const struct rank_paths *ranks,
+static int make_kept(struct region_recording *recording, struct rank_paths *ranks,
     const struct gput_session_options *options, struct gput_error *error)
 {
     char text[MESSAGE_LINE_SIZE];
@@ -82,14 +82,16 @@ static int make_kept(struct region_recording *recording, const struct rank_paths
             recording->path);
     else
         snprintf(text, sizeof text, "%.600s (no file keeps regions).", error->message);
-    if (!recording->is_kept)
+    if (!recording->is_kept) {
+        rank_paths_give_up(ranks, recording->path);
         recording->path = NULL;
+    }
     if (options->warn)
         options->warn(options->user, text);
     return GPUT_OK;
 }
 
-static int make_files(struct region_recording *recording, const struct rank_paths *ranks,
+static int make_files(struct region_recording *recording, struct rank_paths *ranks,
     const char *samples, struct gput_session_options *options, struct gput_error *error)
 {
     if (!recording->path && samples)

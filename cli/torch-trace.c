@@ -96,12 +96,14 @@ static int make_path(void *user, struct gput_error *error)
 }
 
 /* One of many ranks takes the next free name. */
-static int make_kept(struct torch_trace *trace, const struct rank_paths *ranks,
+static int make_kept(struct torch_trace *trace, struct rank_paths *ranks,
     const struct gput_session_options *options, struct gput_error *error)
 {
     char text[MESSAGE_LINE_SIZE];
     const char *wanted = trace->path;
     int code = rank_paths_make(ranks, &trace->path, &trace->derived, make_path, trace, error);
+    if (code != GPUT_OK)
+        rank_paths_give_up(ranks, trace->path);
     if (code != GPUT_OK || trace->path == wanted || !options->warn)
         return code;
     snprintf(

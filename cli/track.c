@@ -235,6 +235,7 @@ static int track_in_session(struct gput_session *session, struct tracking *track
         message_error(&error);
         return failure_status(&error, style);
     }
+    tracking_files_say(tracking);
     tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
     int code = follow(session, tracking, live, relay, &signals, &end, &error);

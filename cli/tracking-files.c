@@ -30,21 +30,26 @@ static const struct file_option {
 };
 #define FILE_OPTIONS (sizeof file_options / sizeof *file_options)
 
-/* Where a session's metrics go while it tracks, and the option that says so. */
-static const struct metrics_option {
+/* What a session makes before it tracks, the option that names it, and what names nothing. */
+static const struct place {
     size_t offset;
     enum option_id option;
-} metrics_options[] = {
-    {offsetof(struct gput_session_options, listen), OPTION_LISTEN},
-    {offsetof(struct gput_session_options, otlp), OPTION_OTLP},
-    {offsetof(struct gput_session_options, remote_write), OPTION_REMOTE_WRITE},
-    {offsetof(struct gput_session_options, textfile_folder), OPTION_TEXTFILE},
+    const char *none;
+} places[] = {
+    {offsetof(struct gput_session_options, labels), OPTION_LABEL, NULL},
+    {offsetof(struct gput_session_options, listen), OPTION_LISTEN, NULL},
+    {offsetof(struct gput_session_options, otlp), OPTION_OTLP, NULL},
+    {offsetof(struct gput_session_options, remote_write), OPTION_REMOTE_WRITE, NULL},
+    {offsetof(struct gput_session_options, textfile_folder), OPTION_TEXTFILE, NULL},
+    {offsetof(struct gput_session_options, tracking_file), OPTION_TRACKING_FILE, NULL},
+    {offsetof(struct gput_session_options, energy_folder), OPTION_ENERGY_FOLDER, NULL},
+    {offsetof(struct gput_session_options, resource_usage_file), OPTION_RESOURCE_USAGE_FILE, ""},
 };
-#define METRICS_OPTIONS (sizeof metrics_options / sizeof *metrics_options)
+#define PLACES (sizeof places / sizeof *places)
 
-static const char **metrics_of(struct gput_session_options *options, size_t i)
+static const char **place_of(struct gput_session_options *options, size_t i)
 {
-    return (const char **)((char *)options + metrics_options[i].offset);
+    return (const char **)((char *)options + places[i].offset);
 }
 
 static const char **path_of(struct tracking *tracking, size_t i)
@@ -67,6 +72,22 @@ void tracking_files_forgo(
     warn_of_file(tracking, "%.600s (the command runs without %s).", reason->message, what);
 }
 
+/* Where a file is in the end that is spooled perhaps. */
+static const char *final_place(const struct tracking *tracking, const char *path)
+{
+    for (size_t i = 0; i < tracking->spool.count; i++) {
+        if (path == tracking->spool.local[i])
+            return tracking->spool.place[i];
+    }
+    return path;
+}
+
+static void give_up(struct tracking *tracking, const char **path, const char *none)
+{
+    rank_paths_give_up(&tracking->ranks, final_place(tracking, *path));
+    *path = none;
+}
+
 /* A recording whose folder is missing makes it. */
 static void forgo_recording(struct tracking *tracking, int failure)
 {
@@ -75,18 +96,18 @@ static void forgo_recording(struct tracking *tracking, int failure)
         return;
     warn_of_file(
         tracking, "%.400s: %.200s (the command runs without it).", *path, strerror(failure));
-    *path = NULL;
+    give_up(tracking, path, NULL);
 }
 
-static void forgo_results_so_far(struct tracking *tracking)
+/* What cannot be written where it is named: others may need it, and can have it elsewhere. */
+static void forgo_unwritable(struct tracking *tracking, const char **path, const char *none)
 {
     struct gput_error error;
-    const char **path = &tracking->options.resource_usage_file;
     if (!*path || !rank_paths_are_many(&tracking->ranks) ||
         gput_file_check(*path, &error) == GPUT_OK)
         return;
     tracking_files_forgo(tracking, &error, "it");
-    *path = "";
+    give_up(tracking, path, none);
 }
 
 /* A name that others may take, too, becomes ours. The tracking file is made at once where it is
@@ -111,6 +132,8 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
     else if (failure)
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
+    if (failure)
+        rank_paths_give_up(&tracking->ranks, *path);
     else if (wanted && strcmp(wanted, *path) != 0)
         warn_of_file(tracking, "%.400s exists: %.400s is written.", wanted, *path);
     free((char *)wanted);
@@ -136,6 +159,7 @@ static int check_output(struct tracking *tracking, const char *path, struct gput
     if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
         return code;
     warn_of_file(tracking, "%.600s%s", error->message, "");
+    rank_paths_give_up(&tracking->ranks, final_place(tracking, path));
     return GPUT_OK;
 }
 
@@ -147,10 +171,10 @@ static void read_names(const struct arguments *arguments, struct tracking *track
         if (name)
             *path_of(tracking, i) = name;
     }
-    for (size_t i = 0; i < METRICS_OPTIONS; i++) {
-        const char *place = arguments_value(arguments, metrics_options[i].option);
-        if (place)
-            *metrics_of(&tracking->options, i) = place;
+    for (size_t i = 0; i < PLACES; i++) {
+        const char *place = arguments_value(arguments, places[i].option);
+        if (place && places[i].option != OPTION_LABEL)
+            *place_of(&tracking->options, i) = place;
     }
     if (arguments_have(arguments, OPTION_OUTPUT_FOLDER))
         tracking->options.energy_folder = arguments_value(arguments, OPTION_OUTPUT_FOLDER);
@@ -169,7 +193,8 @@ static int check(struct tracking *tracking, struct gput_error *error)
             TRY(output_files_keep(
                 tracking->output, *path_of(tracking, i), file_options[i].noun, error));
     }
-    forgo_results_so_far(tracking);
+    forgo_unwritable(tracking, &tracking->options.resource_usage_file, "");
+    forgo_unwritable(tracking, &tracking->options.tracking_file, NULL);
     return check_output(tracking, tracking->output, error);
 }
 
@@ -185,9 +210,6 @@ int tracking_files_name(
     TRY(begin_spool(arguments, tracking, error));
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(claim(tracking, path_of(tracking, i), error));
-    rank_paths_describe(&tracking->ranks, text, sizeof text);
-    if (text[0] && !tracking->disable_logs)
-        held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
     for (size_t i = 0; i < FILE_OPTIONS; i++) {
         const char **path = path_of(tracking, i);
         if (*path || path == &tracking->options.resource_usage_file)
@@ -206,12 +228,15 @@ bool tracking_files_deliver(struct tracking *tracking)
 
 const char *tracking_files_samples(const struct tracking *tracking)
 {
-    const char *path = tracking->options.tracking_file;
-    for (size_t i = 0; i < tracking->spool.count; i++) {
-        if (path == tracking->spool.local[i])
-            return tracking->spool.place[i];
-    }
-    return tracking->html.temporary ? NULL : path;
+    return tracking->html.temporary ? NULL : final_place(tracking, tracking->options.tracking_file);
+}
+
+void tracking_files_say(struct tracking *tracking)
+{
+    char text[MESSAGE_LINE_SIZE];
+    rank_paths_describe(&tracking->ranks, text, sizeof text);
+    if (text[0] && !tracking->disable_logs)
+        held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
 }
 
 static bool is_taken(int code, const struct gput_session_options *options)
@@ -220,53 +245,42 @@ static bool is_taken(int code, const struct gput_session_options *options)
            access(options->tracking_file, F_OK) == 0;
 }
 
-static int create_without(const char *what, const struct gput_session_options *options,
-    struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
+/* A report has its curves of the tracking file. */
+static void forgo_place(struct tracking *tracking, size_t i, const struct gput_error *reason)
 {
-    struct gput_error without;
-    if (gput_session_create(options, session, &without) != GPUT_OK)
-        return error->code;
-    tracking_files_forgo(tracking, error, what);
-    tracking->options = *options;
-    return GPUT_OK;
+    bool is_samples = places[i].option == OPTION_TRACKING_FILE;
+    char name[64], both[96];
+    option_name(option(places[i].option), name);
+    snprintf(both, sizeof both, "%s%s", is_samples && tracking->html.temporary ? "" : name,
+        !is_samples || !tracking->html.path ? ""
+        : tracking->html.temporary          ? "--report"
+                                            : " and --report");
+    tracking_files_forgo(tracking, reason, both);
+    give_up(tracking, place_of(&tracking->options, i), places[i].none);
+    if (is_samples && tracking->html.path)
+        give_up(tracking, &tracking->html.path, NULL);
 }
 
-/* What one place of metrics does not take goes on to the others. */
-static int create_without_one_place(
-    struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
-{
-    for (size_t i = 0; i < METRICS_OPTIONS; i++) {
-        struct gput_session_options options = tracking->options;
-        char name[64];
-        if (!*metrics_of(&options, i))
-            continue;
-        *metrics_of(&options, i) = NULL;
-        if (create_without(option_name(option(metrics_options[i].option), name), &options, tracking,
-                session, error) == GPUT_OK)
-            return GPUT_OK;
-    }
-    return error->code;
-}
-
-/* Without one place of metrics, without all of them, or else without the files that a session
- * writes while it tracks, too. */
+/* Without those places that cannot be had. Each is tried for itself. */
 static int create_with_less(
-    struct tracking *tracking, struct gput_session **session, const struct gput_error *error)
+    struct tracking *tracking, struct gput_session **session, struct gput_error *error)
 {
-    struct gput_session_options options = tracking->options;
-    bool has_metrics = false;
-    if (create_without_one_place(tracking, session, error) == GPUT_OK)
-        return GPUT_OK;
-    for (size_t i = 0; i < METRICS_OPTIONS; i++) {
-        has_metrics |= *metrics_of(&options, i) != NULL;
-        *metrics_of(&options, i) = NULL;
+    struct gput_session_options *options = &tracking->options, wanted = *options;
+    for (size_t i = 0; i < PLACES; i++)
+        *place_of(options, i) = places[i].none;
+    TRY(gput_session_create(options, session, error));
+    for (size_t i = 0; i < PLACES; i++) {
+        struct gput_error reason;
+        const char *place = *place_of(&wanted, i);
+        if (place == places[i].none)
+            continue;
+        gput_session_destroy(*session);
+        *place_of(options, i) = place;
+        if (gput_session_create(options, session, &reason) == GPUT_OK)
+            continue;
+        forgo_place(tracking, i, &reason);
+        TRY(gput_session_create(options, session, error));
     }
-    if (has_metrics && create_without("its metrics", &options, tracking, session, error) == GPUT_OK)
-        return GPUT_OK;
-    options.tracking_file = options.energy_folder = options.labels = NULL;
-    options.resource_usage_file = "";
-    TRY(create_without("its files", &options, tracking, session, error));
-    tracking->html.path = NULL;
     return GPUT_OK;
 }
 

@@ -16,14 +16,17 @@ int tracking_files_name(
 const char *tracking_files_samples(const struct tracking *tracking);
 
 /* gput_session_create() with the options of `tracking`. A tracking file that exists is an error
- * that names the option. One of many ranks takes a free name instead, or does without the files
- * that cannot be made, and says so: its command is to run. */
+ * that names the option. One of many ranks takes a free name instead, or does without what cannot
+ * be made, and says so: its command is to run. */
 int tracking_files_create_session(
     struct tracking *tracking, struct gput_session **session, struct gput_error *error);
 
 /* Warns that the command runs without `what` ("--report") for that reason. */
 void tracking_files_forgo(
     struct tracking *tracking, const struct gput_error *reason, const char *what);
+
+/* Says which names one of many ranks gave what it writes. */
+void tracking_files_say(struct tracking *tracking);
 
 /* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
  * a warning says where. */

@@ -231,12 +231,12 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     return is_pickle ? report_refuse_pickle(error) : GPUT_OK;
 }
 
-/* Of many ranks one runs its command without what the machine cannot do. */
+/* Of many ranks one runs its command without what this machine, or this build, cannot do. */
 static bool is_forgone(
     struct tracking *tracking, int code, const char *what, const struct gput_error *error)
 {
     static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
-        GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_FILES};
+        GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_FILES, GPUT_ERROR_UNSUPPORTED};
     bool is_of_machine = false;
     for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
         is_of_machine |= code == (int)of_machine[i];
@@ -253,6 +253,7 @@ static int begin_report(struct tracking *tracking, struct gput_error *error)
         &tracking->html, tracking->html_path, are_many, &tracking->options, error);
     if (!is_forgone(tracking, code, "--report", error))
         return code;
+    rank_paths_give_up(&tracking->ranks, tracking->html_path);
     html_report_finish(&tracking->html);
     return GPUT_OK;
 }
@@ -266,6 +267,7 @@ static int begin_regions(
         tracking_files_samples(tracking), options, error);
     if (!is_forgone(tracking, code, "regions", error))
         return code;
+    rank_paths_give_up(&tracking->ranks, tracking->regions.path);
     options->tracking_file = file;
     region_recording_finish(&tracking->regions);
     return GPUT_OK;
@@ -280,6 +282,7 @@ static int begin_traces(
         tracking_files_samples(tracking), options, error);
     if (!is_forgone(tracking, code, "traces of PyTorch", error))
         return code;
+    rank_paths_give_up(&tracking->ranks, tracking->torch.path);
     options->tracking_file = file;
     torch_trace_finish(&tracking->torch);
     return GPUT_OK;

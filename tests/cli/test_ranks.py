@@ -65,10 +65,22 @@ class Ranks(unittest.TestCase):
         self.assertEqual(self.names(), [])
 
     def test_a_rank_runs_without_files_that_cannot_be_made(self):
-        done = self.run_rank("--tf", "nowhere/s.csv", "-o", "nowhere/r.json", PMI_RANK="1", PMI_SIZE="2")
+        done = self.run_rank("--tf", "nowhere/s.csv", "-o", "nowhere/r.json", "--energy-folder", "e", PMI_RANK="1", PMI_SIZE="2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("(the command runs without its files)", done.stderr)
+        self.assertIn("nowhere: No such file or directory (the command runs without it)", done.stderr)
         self.assertIn('"max_ram"', done.stderr)  # the report, where no file can have it
+        self.assertTrue((self.folder / "e.r1" / "metadata.json").exists(), "each output stands for itself")
+        self.assertIn("gpu-tracker: rank 1 (MPICH) writes e.r1\n", done.stderr)
+
+    def test_names_are_said_of_files_that_are_written(self):
+        options = ["--tf", "nowhere/s.csv", "--report", "/proc/a.html", "--region-file", "nowhere/x.gputblocks", "--phase-token", "X",
+                   "--textfile", "nowhere", "-o", "r.json"]  # fmt: skip
+        done = self.run_rank(*options, PMI_RANK="1", PMI_SIZE="2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gpu-tracker: rank 1 (MPICH) writes r.r1.json\n", done.stderr)
+        self.assertEqual(self.names(), ["r.r1.json"])
+        done = self.run_rank("-o", "r.json", command=["no-such-command-anywhere"], PMI_RANK="0", PMI_SIZE="2")
+        self.assertNotIn("writes", done.stderr)
 
     def test_a_rank_runs_whatever_cannot_be_written(self):
         (self.folder / "file").touch()
@@ -82,8 +94,6 @@ class Ranks(unittest.TestCase):
         for options in [*map(list, cases), *more]:
             with self.subTest(options=options):
                 done = self.run_rank("-q", *options, command=["sh", "-c", "echo ran; exit 3"], PMI_RANK="1", PMI_SIZE="2")
-                if "npm" in done.stderr or "not built" in done.stderr:
-                    continue  # built without the page of reports
                 self.assertEqual((done.returncode, done.stdout), (3, "ran\n"), done.stderr)
                 self.assertIn("gpu-tracker: warning: ", done.stderr)
 
@@ -143,6 +153,10 @@ class Ranks(unittest.TestCase):
                 self.assertTrue(path.exists(), done.stderr)
                 self.assertGreater(path.stat().st_size, 0)
         self.assertIn("more.csv", self.names())
+        done = subprocess.run(
+            [COMMAND, "mark", "start", "x", "--stf", "marks.%q{KIND}.csv"], cwd=self.folder, env={**os.environ, "KIND": "x"})  # fmt: skip
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("marks.x.csv", self.names())
         done = subprocess.run([COMMAND, "job", "r.json", "-o", "j.%q{"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 2)
         self.assertIn("%q needs the name of an environment variable", done.stderr)
@@ -162,7 +176,8 @@ class Ranks(unittest.TestCase):
             shutil.rmtree(self.folder / "pd")
             done = self.run_rank(listen, "-q", "--textfile", "nowhere", PMI_RANK="1", PMI_SIZE="2")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("(the command runs without its metrics)", done.stderr)
+            for option in "--listen", "--textfile":
+                self.assertIn(f"(the command runs without {option})", done.stderr)
             self.assertEqual(self.names(), ["s.r1.csv"])  # files do not depend on metrics
             done = self.run_rank(listen, "-q")
             self.assertEqual(done.returncode, 125, "one process alone: an error")
