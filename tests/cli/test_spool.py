@@ -110,7 +110,7 @@ class Spool(unittest.TestCase):
         words.remove("spool")
         done = self.run_command(self.in_mount("-o ro", words), PMI_RANK="1", PMI_SIZE="2")
         self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
-        self.assertIn("(the command runs without its files)", done.stderr)
+        self.assertIn("(the command runs without it)", done.stderr)
 
     def test_a_signal_ends_the_command_and_files_are_moved(self):
         tracker = subprocess.Popen(
