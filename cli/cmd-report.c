@@ -1,9 +1,11 @@
 /* gpu-tracker report: sessions in one HTML file, or in the formats of other programs. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "choice.h"
 #include "message.h"
 #include "output-files.h"
 #include "perfetto.h"
+#include "table-files.h"
 
 #include <gputracker/report.h>
 
@@ -76,45 +78,52 @@ const char *cmd_report_note(void)
     return gput_html_report_is_built_in() ? "" : gput_html_report_remedy();
 }
 
-/* The words of -f; the page, which is the first, has no format of an export. */
-enum { PAGE, EXPORTS };
+/* By the words of -f. */
+enum writer { PAGE, EXPORT, TABLE_FILES };
 
-static const struct export
-{
-    enum gput_report_format format;
-    const char *path; /* without -o */
-}
-exports[] = {
-    {GPUT_REPORT_JSON, "-"},
-    {GPUT_REPORT_CSV, "report-csv"},
-    {GPUT_REPORT_SPEEDSCOPE, "-"},
-    {GPUT_REPORT_COLLAPSED, "-"},
+static const struct output {
+    enum writer writer;
+    enum gput_report_format format; /* of EXPORT */
+    const char *path;               /* without -o */
+} outputs[] = {
+    {PAGE, 0, "report.html"},
+    {EXPORT, GPUT_REPORT_JSON, "-"},
+    {EXPORT, GPUT_REPORT_CSV, "report-csv"},
+    {TABLE_FILES, 0, "report-parquet"},
+    {TABLE_FILES, 0, "report-arrow"},
+    {EXPORT, GPUT_REPORT_SPEEDSCOPE, "-"},
+    {EXPORT, GPUT_REPORT_COLLAPSED, "-"},
 };
 
-/* Formats that another program writes. */
-static int check_format(const struct arguments *arguments, struct gput_error *error)
+/* The format that the ending of the file says: "x.parquet". NULL: none. */
+static const char *format_of_ending(const char *path)
 {
-    const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
-    if (!word || (strcmp(word, "parquet") != 0 && strcmp(word, "arrow") != 0))
-        return GPUT_OK;
-    return fail(error, GPUT_ERROR_UNSUPPORTED,
-        "The command writes no %s files; the Python package does, where pyarrow is installed: "
-        "python3 -c \"import gpu_tracker; gpu_tracker.report('%.200s', 'tables', "
-        "format='%s')\". The same tables as text: -f csv.",
-        strcmp(word, "arrow") == 0 ? "Arrow" : "Parquet", arguments->operands[0], word);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    const char *ending = path ? strrchr(name ? name : path, '.') : NULL;
+    bool is_format = ending && choice_find(option(OPTION_REPORT_FORMAT)->words, ending + 1) >= 0;
+    return is_format ? ending + 1 : NULL;
 }
 
 static int write_report(const struct arguments *arguments,
     const struct gput_html_report_options *options, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
-    int choice = PAGE;
-    TRY(check_format(arguments, error));
-    TRY(arguments_read_choice(arguments, OPTION_REPORT_FORMAT, "format", &choice, error));
-    if (choice == PAGE)
-        return gput_html_report_write(options, path ? path : "report.html", error);
-    const struct export *export = &exports[choice - EXPORTS];
-    return gput_report_export(options, export->format, path ? path : export->path, error);
+    const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
+    const char *ending = word ? NULL : format_of_ending(path);
+    int choice = 0;
+    if (ending && strcmp(ending, "csv") == 0)
+        return fail(error, GPUT_ERROR_INVALID,
+            "A report is several tables: as CSV they go to a folder, -f csv -o FOLDER.");
+    if (word || ending)
+        TRY(choice_read(OPTION_REPORT_FORMAT, word ? word : ending, "format", &choice, error));
+    const struct output *output = &outputs[choice];
+    if (!path)
+        path = output->path;
+    if (output->writer == TABLE_FILES)
+        return table_files_execute(options, word ? word : ending, path, error);
+    if (output->writer == EXPORT)
+        return gput_report_export(options, output->format, path, error);
+    return gput_html_report_write(options, path, error);
 }
 
 static int write_or_serve(const struct arguments *arguments,

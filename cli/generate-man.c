@@ -56,6 +56,8 @@ static const char ending[] =
     ".TP\n.B GPUT_BLOCKS_FILE\nThe sub\\-tracking file (.csv, .sqlite or .gputblocks);\n"
     ".B %p\nstands for the process ID. Empty: marks do nothing. Default: %p.csv\n"
     ".TP\n.B GPUT_BLOCKS_OVERWRITE\n1: replace an existing file.\n"
+    ".TP\n.B GPUT_PYTHON\nThe Python whose package gputracker writes Parquet and Arrow files. "
+    "Default: python3.\n"
     ".TP\n.B GPUT_COLLECTORS\nThe folder of the libraries that record regions. Default: where "
     "they are installed.\n"
     ".TP\n.B GPUT_REGIONS_FOLDER\n.TQ\n.B GPUT_REGION_FILTER\n.TQ\n.B GPUT_REGION_DEPTH\n.TQ\n.B "

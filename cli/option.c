@@ -300,14 +300,18 @@ static const struct option options[OPTION_COUNT] = {
             "'gpu-tracker report'. Without --tf the samples are kept in a temporary file."},
     [OPTION_REPORT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help =
-            "The file to write, with -f csv a folder. \"-\" is the standard output. Defaults to "
-            "report.html, for other formats to the standard output or the folder report-csv."},
+            "The file to write, with -f csv a folder. Its ending says the format unless -f does. "
+            "\"-\" is the standard output. Defaults to report.html, for other formats to the "
+            "standard output or the folder report-csv."},
     [OPTION_REPORT_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
-        "html json csv speedscope collapsed", .newer = true,
-        .help = "What to write: 'html' the page, 'json' all that it shows, 'csv' the same as a "
-                "folder with a file for each table. 'speedscope' and 'collapsed' (a line a stack "
-                "with its microseconds) are code blocks and events as stacks. Defaults to "
-                "html."},
+        "html json csv parquet arrow speedscope collapsed", .newer = true,
+        .help =
+            "What to write: 'html' the page, 'json' all that it shows, 'csv' the same as a "
+            "folder with a file for each table, 'parquet' and 'arrow' likewise, or the samples in "
+            "a file that ends so (by the Python package and pyarrow). 'speedscope' and 'collapsed' "
+            "(a line a stack "
+            "with its microseconds) are code blocks and events as stacks. Defaults to "
+            "html."},
     [OPTION_PERFETTO] = {0, "perfetto", ARGUMENT_NONE, .newer = true,
         .help = "Merge the sessions to one timeline (see 'gpu-tracker timeline merge') and serve "
                 "it to the viewer at ui.perfetto.dev. Prints the address for a browser on this "

@@ -13,6 +13,8 @@ def main():
     # Python ignores these, and what is executed would inherit that.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
+    if sys.argv[1:2] == ["report"]:
+        os.environ.setdefault("GPUT_PYTHON", sys.executable)  # which writes Parquet files
     try:
         os.execv(COMMAND, ["gpu-tracker", *sys.argv[1:]])
     except OSError as error:

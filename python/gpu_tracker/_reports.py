@@ -23,15 +23,18 @@ def report(
     *,
     sub_tracking_files: _Path | Iterable[_Path] = (),
     title: str | None = None,
-    format: Literal["html", "parquet", "arrow"] = "html",
+    format: Literal["html", "parquet", "arrow"] | None = None,
 ) -> Report | None:
     """Writes an HTML report, one file that needs no network, or its tables: see docs/report.md.
 
     output: the file. None: the report is returned, and notebooks show it.
     sessions: tracking files, results, recordings of power, training profiles, traces, or folders of these.
     sub_tracking_files: code blocks of the only session, or one file for each.
-    format: "parquet" and "arrow" are the tables of the report, a file each in the folder `output`. They need pyarrow.
+    format: "parquet" and "arrow" are the tables of the report, a file each in the folder `output`, or the samples in a file that
+    ends so. They need pyarrow. None: what the ending of `output` says, or "html".
     """
+    if format is None:
+        format = _format_of(output)
     if format != "html":
         _write_tables(sessions, output, sub_tracking_files, format)
         return None
@@ -71,6 +74,12 @@ def plot(
     svg, warnings = _native.plot(_paths(sessions), output, marks=_paths(sub_tracking_files), figures=names, blocks=blocks, title=title, **options)
     log_warnings(warnings)
     return Picture(svg) if output is None else None
+
+
+def _format_of(output):
+    from . import _table_files
+
+    return (_table_files.format_of(output) if output is not None else None) or "html"
 
 
 def _write_tables(sessions, output, marks, format):

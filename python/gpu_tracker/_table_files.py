@@ -1,9 +1,13 @@
-"""The tables of a report as Parquet or Arrow files, written by pyarrow."""
+"""The tables of a report as Parquet or Arrow files, written by pyarrow. `gpu-tracker report -f parquet` executes `main`."""
 
 import contextlib
 import os
+import re
+import signal
+import sys
 
 from . import _native
+from ._messages import log_warnings
 from .table import Table
 
 FORMATS = ("parquet", "arrow")
@@ -19,13 +23,21 @@ def _open_writer(format, path, schema):
     return pyarrow.ipc.new_file(path, schema)
 
 
+def _discard(writer, path):
+    with contextlib.suppress(Exception):
+        writer.close()
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
 class _Folder:
     """A file for each table, with the name of the table; they appear when all are complete."""
 
     def __init__(self, path, format):
-        self._path = os.fspath(path)
+        self._path = path
         self._format = format
         self._writers = {}
+        os.makedirs(path, exist_ok=True)
 
     def _file(self, name, ending=""):
         return os.path.join(self._path, f"{name}.{self._format}{ending}")
@@ -48,27 +60,98 @@ class _Folder:
 
     def give_up(self):
         for name, writer in self._writers.items():
-            with contextlib.suppress(Exception):
-                writer.close()
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._file(name, ".part"))
+            _discard(writer, self._file(name, ".part"))
 
 
-def write(sessions, output, format, marks):
-    """Writes the files, with the rows as they are read; returns warnings. output: a folder, which is made unless it is there."""
+class _SamplesFile:
+    """One file with the samples of all sessions, sorted by time: a row of one time axis has no figures of the others."""
+
+    def __init__(self, path, format):
+        self._path = path
+        self._format = format
+        self._parts = {}  # by the number of their session
+        self._names = []
+
+    def take(self, tables):
+        """Keeps samples, and the names of their sessions."""
+        import pyarrow
+
+        for name, native in tables.items():
+            samples = re.fullmatch(r"(?:(\d+)-)?samples(?:-\d+)?", name)
+            if samples:
+                self._parts.setdefault(int(samples[1] or 1), []).append(pyarrow.table(Table(native)))
+            elif name == "sessions":
+                self._names += pyarrow.table(Table(native))["name"].to_pylist()
+
+    def _session(self, number):
+        import pyarrow
+
+        samples = pyarrow.concat_tables(self._parts.pop(number), promote_options="default").sort_by("time")
+        if len(self._names) > 1:
+            samples = samples.add_column(0, "session", pyarrow.repeat(number, len(samples)))
+            samples = samples.add_column(1, "name", pyarrow.repeat(self._names[number - 1], len(samples)))
+        return samples.replace_schema_metadata({"name": "samples"})
+
+    def complete(self):
+        import pyarrow
+
+        if not self._parts:
+            raise ValueError(f"There are no samples for {self._path}; the other tables go to a folder, a file each: name one.")
+        samples = pyarrow.concat_tables([self._session(number) for number in sorted(self._parts)], promote_options="default")
+        part = self._path + ".part"
+        writer = _open_writer(self._format, part, samples.schema)
+        try:
+            writer.write_table(samples)
+            writer.close()
+            os.replace(part, self._path)
+        except BaseException:
+            _discard(writer, part)
+            raise
+
+    def give_up(self):
+        """Nothing was written before it was complete."""
+
+
+def format_of(path):
+    """What the ending of a file says; None: nothing."""
+    ending = os.path.splitext(os.fspath(path))[1][1:]
+    return ending if ending in FORMATS else None
+
+
+def write(sessions, output, format, marks, names=()):
+    """Writes the files; returns warnings. `output`: a folder, which is made unless it is there, for all tables, with
+    their rows as they are read; or a file with the ending of the format, for the samples. `names`: of the sessions, "" for none."""
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            "Parquet and Arrow files are written by pyarrow, which is not installed: pip install pyarrow. Without it, "
-            "`gpu-tracker report -f csv` writes the same tables."
+            f"Parquet and Arrow files are written by pyarrow, which is not installed: {sys.executable or 'python3'} -m pip install "
+            "pyarrow. Without it, `gpu-tracker report -f csv` writes the same tables."
         ) from error
-    os.makedirs(output, exist_ok=True)
-    folder = _Folder(output, format)
+    output = os.fspath(output)
+    is_file = format_of(output) == format and not os.path.isdir(output)
+    written = _SamplesFile(output, format) if is_file else _Folder(output, format)
     try:
-        warnings = _native.report_tables(sessions, folder.take, marks=marks)
-        folder.complete()
+        warnings = _native.report_tables(sessions, written.take, marks=marks, names=names)
+        written.complete()
     except BaseException:
-        folder.give_up()
+        written.give_up()
         raise
     return warnings
+
+
+def main(arguments):
+    """What `gpu-tracker report` executes: format, output, and three words for each file. Returns the exit status."""
+    format, output, *words = arguments
+    files = list(zip(words[0::3], words[1::3], words[2::3], strict=True))
+    sessions = [(name, path) for kind, name, path in files if kind == "session"]
+    marks = [path for kind, _, path in files if kind == "stf"]
+    try:
+        log_warnings(write([path for _, path in sessions], output, format, marks, [name for name, _ in sessions]))
+    except (OSError, ValueError, ImportError, RuntimeError, MemoryError) as error:
+        print(f"gpu-tracker: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 0

@@ -5,12 +5,13 @@
 
 /* ---- Arguments ---- */
 
-/* Sessions are paths. */
-static bool held_sessions(PyObject *held, PyObject *paths,
+/* Sessions are paths. `names`: of the first of them, "" for none. May be NULL. */
+static bool held_named_sessions(PyObject *held, PyObject *paths, PyObject *names,
     const struct gput_html_report_session *const **list, size_t *count)
 {
-    const char *const *texts = NULL;
-    if (!held_paths(held, paths, &texts, count))
+    const char *const *texts = NULL, *const *held_names = NULL;
+    size_t named = 0;
+    if (!held_paths(held, paths, &texts, count) || !held_texts(held, names, &held_names, &named))
         return false;
     struct gput_html_report_session *items = held_memory(held, (Py_ssize_t)*count, sizeof *items);
     const struct gput_html_report_session **pointers =
@@ -18,10 +19,18 @@ static bool held_sessions(PyObject *held, PyObject *paths,
     for (size_t i = 0; pointers && i < *count; i++) {
         items[i] = gput_html_report_session_default();
         items[i].path = texts[i];
+        if (i < named && held_names[i][0])
+            items[i].name = held_names[i];
         pointers[i] = &items[i];
     }
     *list = pointers;
     return pointers != NULL;
+}
+
+static bool held_sessions(PyObject *held, PyObject *paths,
+    const struct gput_html_report_session *const **list, size_t *count)
+{
+    return held_named_sessions(held, paths, NULL, list, count);
 }
 
 /* A list of numbers; None is missing. */
@@ -167,10 +176,12 @@ static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *k
 static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_html_report_options *options, PyObject **take)
 {
-    static char *names[] = {"sessions", "take", "marks", NULL};
-    PyObject *sessions, *marks = Py_None;
-    return PyArg_ParseTupleAndKeywords(args, keywords, "OO|$O", names, &sessions, take, &marks) &&
-           held_sessions(held, sessions, &options->sessions, &options->session_count) &&
+    static char *keys[] = {"sessions", "take", "marks", "names", NULL};
+    PyObject *sessions, *marks = Py_None, *names = NULL;
+    return PyArg_ParseTupleAndKeywords(
+               args, keywords, "OO|$OO", keys, &sessions, take, &marks, &names) &&
+           held_named_sessions(
+               held, sessions, names, &options->sessions, &options->session_count) &&
            (marks == Py_None || held_paths(held, marks, &options->marks, &options->mark_count));
 }
 
@@ -227,7 +238,8 @@ static PyMethodDef functions[] = {
         "plot(sessions, output, *, …) -> (None, or without output the SVG, and warnings)"},
     {"report", WITH_KEYWORDS(report), "report(sessions, output, *, …) -> warnings"},
     {"report_tables", WITH_KEYWORDS(report_tables),
-        "report_tables(sessions, take, *, marks) -> warnings; take({name: Table}) for each part"},
+        "report_tables(sessions, take, *, marks, names) -> warnings; take({name: Table}) for each "
+        "part"},
     {"report_files", report_files, METH_O, "report_files(sessions) -> ({name: Table}, warnings)"},
     {NULL, NULL, 0, NULL},
 };

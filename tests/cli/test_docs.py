@@ -83,6 +83,7 @@ class Documented(CommandTest):
         self.addCleanup(receiver.close)
         self.environment = {name: value for name, value in os.environ.items() if name != "GPUT_CONFIG"} | {
             "GPUT_REPORT_PAGE": str(self.folder / "page.html"),  # there is none where npm was not
+            "GPUT_PYTHON": str(self.folder / "bin" / "python"),  # pyarrow may be missing
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "HOME": str(self.folder), "PID": str(self.waiting.pid), "url": "x",
             "RECEIVER": receiver.url()}
 

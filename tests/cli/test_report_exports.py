@@ -182,16 +182,46 @@ class Exports(ReportTest):
         self.assert_fails(self.run_report("t.csv", "-f", "csv", "-o", "m.csv"), 1, "m.csv is a file; tables go to a folder, a file each. "
                           "Name another one.")
         self.assert_fails(self.run_report("t.csv", "-f", "pdf"), 1, '"pdf" is not a valid format. Valid values are "html", "json", "csv", '
-                          '"speedscope" or "collapsed".')
+                          '"parquet", "arrow", "speedscope" or "collapsed".')
         self.assert_fails(self.run_report("t.csv", "--perfetto", "-f", "csv"), 1, "--perfetto has a format of its own: without -f.")
 
+    def use_python(self, script):
+        """A program that `report` takes for Python."""
+        path = self.folder / "python"
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        self.environment["GPUT_PYTHON"] = str(path)
+
     def test_parquet_is_written_by_the_python_package(self):
-        write_tracking(self.folder / "t.csv", [row(0)])
-        for word, name in ("parquet", "Parquet"), ("arrow", "Arrow"):
-            done = self.run_command("report", "t.csv", "-f", word)
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn(f"The command writes no {name} files; the Python package does", done.stderr)
-            self.assertIn(f"gpu_tracker.report('t.csv', 'tables', format='{word}')", done.stderr)
+        self.use_python('shift 2; printf "%s\\n" "$@"; exit 3')
+        for arguments, passed in (
+            (["t.csv", "-o", "x.parquet"], ["parquet", "x.parquet", "session", "", "t.csv"]),
+            (["first=t.csv", "--stf", "m.csv", "-f", "arrow"], ["arrow", "report-arrow", "session", "first", "t.csv", "stf", "", "m.csv"]),
+            (["-f", "parquet", "-o", "x.json", "--", "-t.csv"], ["parquet", "x.json", "session", "", "-t.csv"]),
+        ):
+            done = self.run_report(*arguments)
+            self.assertEqual((done.returncode, done.stdout.splitlines(), done.stderr), (3, passed, ""), arguments)
+
+    def test_parquet_without_the_package_or_python(self):
+        (self.folder / "gpu_tracker.py").write_text("raise SystemExit('not ours')\n")  # what lies in a folder is no package
+        self.use_python(f'exec "{sys.executable}" -E -S "$@"')
+        done = self.run_report("t.csv", "-o", "x.parquet")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^gpu-tracker: The Python package gputracker writes Parquet and Arrow files, and \S+ has none that does: "
+                         r"No module named .*\(pip install gputracker pyarrow\).*GPUT_PYTHON.*-f csv\.\n$")
+        self.environment["GPUT_PYTHON"] = "/nowhere/python"
+        self.assert_fails(self.run_report("t.csv", "-f", "arrow"), 1, "Cannot execute /nowhere/python: No such file or directory. The Python "
+                          "package gputracker writes Parquet and Arrow files: GPUT_PYTHON=/path/to/python names a Python that has it. The same "
+                          "tables as text: -f csv.")
+        self.assert_fails(self.run_report("t.csv", "-f", "arrow", "-o", "-"), 1, "-o names a folder for the tables, or a file x.arrow for the "
+                          "samples.")
+
+    def test_the_ending_says_the_format(self):
+        done = self.run_report("t.csv", "-o", "x.json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("sessions", json.loads((self.folder / "x.json").read_text()))
+        self.assert_fails(self.run_report("t.csv", "-o", "x.csv"), 1, "A report is several tables: as CSV they go to a folder, -f csv -o FOLDER.")
+        self.assertFalse((self.folder / "x.csv").exists())
 
 
 class Perfetto(ReportTest):

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import pickle
 import re
+import subprocess
 import sys
 import time
 import unittest
@@ -75,6 +76,56 @@ class Reports(package.PackageTest):
         self.assertEqual([(block["name"], block["calls"], block["total"]) for block in blocks], [("load <x>", 1, 2)])
         for name in "parquet", "arrow":
             self.assertEqual([path for path in os.listdir(name) if path.endswith(".part")], [])
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_samples_as_one_file(self):
+        import pyarrow.ipc
+        import pyarrow.parquet
+
+        gpu_tracker.report("t.csv", "x.parquet")
+        samples = pyarrow.parquet.read_table(self.folder / "x.parquet")
+        self.assertEqual(samples["combined_ram"].to_pylist(), [3e9 * second for second in range(1, 12)])
+        self.assertNotIn("session", samples.column_names)
+        gpu_tracker.report(["t.csv", "u.csv"], "x.arrow")
+        with pyarrow.ipc.open_file(self.folder / "x.arrow") as file:
+            samples = file.read_all()
+        self.assertEqual(list(zip(*samples.select(["session", "name", "time"]).to_pydict().values())),
+                         [(1, "t.csv", float(i)) for i in range(11)] + [(2, "u.csv", float(i)) for i in range(7)])
+        self.assertEqual(samples.schema.field("combined_ram").metadata, {b"unit": b"bytes"})
+        with self.assertRaisesRegex(ValueError, "There are no samples for y.parquet"):
+            gpu_tracker.report("m.csv", "y.parquet")
+        self.assertEqual([name for name in os.listdir() if "y.parquet" in name], [])
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_samples_of_several_time_axes_are_all_in_the_file(self):
+        import pyarrow.parquet
+
+        tracked = [os.environ["GPUT_COMMAND"], "run", "-q", "--st", "0.1", "--tf", "t.sqlite", "--", "sleep", "1"]
+        subprocess.run(tracked, check=True)  # rates of I/O have moments of their own
+        gpu_tracker.report("t.sqlite", "tables", format="parquet")
+        gpu_tracker.report("t.sqlite", "x.parquet")
+        parts = [pyarrow.parquet.read_table(path) for path in (self.folder / "tables").glob("samples*.parquet")]
+        samples = pyarrow.parquet.read_table(self.folder / "x.parquet")
+        self.assertGreater(len(parts), 1)
+        self.assertEqual(set(samples.column_names), {name for part in parts for name in part.column_names})
+        self.assertEqual(samples["time"].to_pylist(), sorted(time for part in parts for time in part["time"].to_pylist()))
+        for part in parts:
+            for name in set(part.column_names) - {"time"}:
+                self.assertEqual(samples[name].drop_null(), part[name].drop_null(), name)
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
+    def test_the_command_writes_them_too(self):
+        import pyarrow.parquet
+
+        command = [os.environ["GPUT_COMMAND"], "report"]
+        environment = os.environ | {"GPUT_PYTHON": sys.executable}
+        subprocess.run([*command, "first=t.csv", "u.csv", "-o", "x.parquet"], env=environment, check=True)
+        samples = pyarrow.parquet.read_table(self.folder / "x.parquet")
+        self.assertEqual(set(samples["name"].to_pylist()), {"first", "u.csv"})
+        subprocess.run([*command, "t.csv", "--stf", "m.csv", "-f", "parquet", "-o", "tables"], env=environment, check=True)
+        self.assertEqual(pyarrow.parquet.read_table(self.folder / "tables" / "calls.parquet")["name"].to_pylist(), ["load <x>"])
+        done = subprocess.run([*command, "nothing.csv", "-o", "y.arrow"], env=environment, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "gpu-tracker: Cannot open nothing.csv: No such file or directory\n"))
 
     @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
     def test_tables_that_cannot_be_written_leave_nothing(self):
