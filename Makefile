@@ -32,8 +32,8 @@ report-test-deps: ## install what the tests of that page need: Node.js, Chromium
 	@tools/install-deps.sh --report-tests
 	@tools/web-packages.sh --tests
 
-screenshots: report-test-deps all ## record sessions and take the pictures of reports in docs/screenshots
-	@node web/tests/screenshots.mjs $(BUILD) docs/screenshots
+screenshots: report-test-deps all ## record sessions and take the pictures in docs/screenshots: PICTURES="run gpu" takes these
+	@node web/tests/screenshots.mjs $(BUILD) docs/screenshots $(PICTURES)
 
 run: all ## build, then track a small real program and show what it used
 	$(BUILD)/gpu-tracker run --st 0.1 -- $(BUILD)/examples/busy-program

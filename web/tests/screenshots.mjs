@@ -29,11 +29,6 @@ async function toBlocks(page) {
     await page.mouse.move(box.x + 640, box.y + 60);
 }
 
-mkdirSync(folder, { recursive: true });
-const sessions = mkdtempSync(join(tmpdir(), "gput-pictures-"));
-const browser = await Browser.start();
-const recorder = new Recorder(build, sessions);
-
 /** `act` brings the page into the state that is shown. */
 const PICTURES = [
     { name: "run", file: () => recorder.run() },
@@ -46,6 +41,15 @@ const PICTURES = [
     { name: "gpu", file: () => recorder.gpu(), dark: true },
 ];
 
+const unknown = names.filter((name) => !PICTURES.some((picture) => picture.name === name));
+if (unknown.length) {
+    console.error(`There is no picture ${unknown.join(", ")}. There are ${PICTURES.map(({ name }) => name).join(", ")}.`);
+    process.exit(2);
+}
+mkdirSync(folder, { recursive: true });
+const sessions = mkdtempSync(join(tmpdir(), "gput-pictures-"));
+const browser = await Browser.start();
+const recorder = new Recorder(build, sessions);
 for (const { name, file, dark, act, height = SIZE.height } of PICTURES.filter(({ name }) => !names.length || names.includes(name))) {
     const page = await browser.open(await file(), { ...SIZE, height, dark });
     await act?.(page);
