@@ -18,19 +18,6 @@ def _row(name, memory):
     return f'<tr><th style="text-align:left">{name}, MB</th>{cells}</tr>'
 
 
-def _memories(usage):
-    """Those that are known, with their names."""
-    named = [("RAM", usage.ram), ("GPU RAM", usage.gpu_ram)]
-    if usage.why_no_gpu_ram:
-        named.append(("GPU RAM of all", usage.device_ram))
-    return [(name, memory) for name, memory in named if memory.used is not None]
-
-
-def _moved(memory):
-    """Whether the cell did anything to it that is worth a row."""
-    return abs(memory.consumed or 0) >= MB or (memory.peaked or 0) >= MB
-
-
 def _picture(usage):
     """Empty where a curve would say nothing: nothing was sampled between begin and end, or memory stayed as it was."""
     samples = usage.samples
@@ -62,10 +49,10 @@ def _facts(usage):
 
 def html(report):
     usage = report.usage
-    memories = _memories(usage)
+    memories = report.known_memories
     facts = [] if report.number is None else [f"In [{report.number}]"]
     facts += _facts(usage)
-    if any(_moved(memory) for _, memory in memories):
+    if report.moved:
         heads = "".join(f"<th {_CELL}>{head}</th>" for head in ("consumed", "peaked", "total"))
         rows = "".join(_row(name, memory) for name, memory in memories)
         body = (

@@ -6,7 +6,7 @@
 or `%load_ext gpu_tracker`, which also brings `%%gput` for one cell and `%gput` for a line. Options of both:
 
     --interval SECONDS   between two samples; default 0.001
-    --compact            one line of text
+    --compact            one line of text, as for every cell that used next to nothing
     --text               no HTML, only text
     --no-gc              do not collect garbage around the cell
     --no-preload         do not load the GPU context of frameworks before it
@@ -84,11 +84,25 @@ def _text_of(value):
 class CellReport:
     """What a cell used: as text, and as HTML with a small chart. No script in it."""
 
-    def __init__(self, usage, number=None, compact=False, grouped=False):
+    def __init__(self, usage, number=None, compact=False, grouped=False, calm=False):
         self.usage = usage
         self.number = number
         self.compact = compact
         self.grouped = grouped
+        self.calm = calm  # one line of text, too, for a cell that used next to nothing
+
+    @property
+    def known_memories(self):
+        """Those that are known, with their names."""
+        named = [("RAM", self.usage.ram), ("GPU RAM", self.usage.gpu_ram)]
+        if self.usage.why_no_gpu_ram:
+            named.append(("GPU RAM of all", self.usage.device_ram))
+        return [(name, memory) for name, memory in named if memory.used is not None]
+
+    @property
+    def moved(self):
+        """Whether the cell did anything to memory that is worth more than one line."""
+        return any(abs(memory.consumed or 0) >= MB or (memory.peaked or 0) >= MB for _, memory in self.known_memories)
 
     def _memories(self):
         return [
@@ -111,13 +125,13 @@ class CellReport:
     def __str__(self):
         ram, gpu = ([_text_of(figure) for figure in memory] for memory in self._memories())
         why = self.usage.why_no_gpu_ram
-        if self.compact:
+        where = "" if self.compact or self.number is None else f" (In [{self.number}])"
+        if self.compact or self.calm and not (self.moved or why):
             gpu = "n/a" if self.usage.gpu_ram.used is None else f"{'/'.join(gpu)} MB{_age(self.usage.gpu_ram)}"
             if why:
                 gpu += f" (all use: {'/'.join(self._device())} MB{_age(self.usage.device_ram)})"
             gpu = f" | GPU: {gpu}" if self.usage.has_gpu else ""
-            return f"CPU: {'/'.join(ram)} MB{gpu} | Time {self.usage.seconds:.3f}s | (Consumed/Peaked/Used Total)"
-        where = "" if self.number is None else f" (In [{self.number}])"
+            return f"CPU: {'/'.join(ram)} MB{gpu} | Time {self.usage.seconds:.3f}s{where} | (Consumed/Peaked/Used Total)"
         label = "CPU" if self.grouped else "Gen"
         lines = [f"RAM: Consumed Peaked  Used Total  in {self.usage.seconds:.3f}s{where}"]
         # ipygpulogger, whose text this is, did not run without a GPU.
@@ -148,6 +162,7 @@ class Options:
     def __init__(self, line=""):
         self.interval, self.compact, self.html, self.gc_collect, self.preload = 0.001, False, True, True, True
         self.grouped = False
+        self.calm = True
         while line.lstrip().startswith("--"):
             word, _, line = line.lstrip().partition(" ")
             if word == "--interval":
@@ -248,7 +263,7 @@ class _CellMeter:
         excluded = tuple(now - before for now, before in zip(self.own_time.spent, self._spent_before))
         with self.own_time:
             usage = self._meter.stop(self._settle, excluded)
-        return None if usage is None else CellReport(usage, number, self._options.compact, self._options.grouped)
+        return None if usage is None else CellReport(usage, number, self._options.compact, self._options.grouped, self._options.calm)
 
 
 class _RunningCells:
@@ -338,6 +353,7 @@ class IPyGPULogger(Shown):
         self.options = Options()
         self.options.compact, self.options.gc_collect, self.options.preload = compact, gc_collect, preload
         self.options.interval, self.options.html, self.options.grouped = interval, html, grouped
+        self.options.calm = False  # the text of ipygpulogger, as programs and people know it
         self.data = None
         self.report = None
         self._meters = _RunningCells()
@@ -389,6 +405,10 @@ class IPyGPULogger(Shown):
 
 class _SessionLogger(IPyGPULogger):
     """The one that %load_ext starts. A cell with %%gput has its report from that, with its options."""
+
+    def __init__(self):
+        super().__init__()
+        self.options.calm = True
 
     def _before(self, info=None):
         if _options_of(info):
