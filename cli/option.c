@@ -69,8 +69,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_REGION_EXACT] = {0, "region-exact", ARGUMENT_TEXT, "kinds", .newer = true,
         .optional = true,
         .help = "Record exact figures of each region: CPU time, page faults, joules of the "
-                "processors. A list with commas adds peak (of RSS, within each region) and "
-                "counters (instructions, cycles, cache misses)."},
+                "processors. A list with commas adds peak (of RSS, within each region), "
+                "counters (instructions, cycles, cache misses) and gpu (time of GPUs)."},
     [OPTION_TORCH_TRACE] = {0, "torch-trace", ARGUMENT_TEXT, "trace", .newer = true,
         .repeatable = true,
         .help = "Have PyTorch's profiler trace the command while it runs, without changing it. "

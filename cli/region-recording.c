@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,8 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     struct gput_blocks_options blocks = gput_blocks_options_default();
     const char *kinds = arguments_value(arguments, OPTION_REGION_EXACT);
     struct gput_error why;
+    blocks.procfs_root = options->procfs_root;
+    blocks.sysfs_root = options->sysfs_root;
     if (kinds && arguments_value(arguments, OPTION_REGION_MIN))
         return fail(error, GPUT_ERROR_INVALID,
             "--region-exact does not go with --region-min: what a region used is read when it "
@@ -183,8 +186,11 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     if (kinds && code != GPUT_OK)
         return fail(error, code, "--region-exact: %s", why.message);
     options->peaks_are_reset = blocks.block_peaks;
-    if (kinds && gput_blocks_check(&blocks, &why) != GPUT_OK)
+    recording->has_gpu_time = kinds && blocks.gpu_time;
+    if (kinds && gput_blocks_check(&blocks, &why) != GPUT_OK) {
         notes_add(&recording->notes, "--region-exact: %s", why.message);
+        recording->has_gpu_time = false;
+    }
     return GPUT_OK;
 }
 
@@ -278,6 +284,22 @@ static void take_warning(void *user, const char *text)
     notes_add(user, "%s", text);
 }
 
+/* Of a program that uses a GPU whose driver reports nothing, next to one whose driver does. */
+static void describe_gpu_time(struct region_recording *recording)
+{
+    size_t count = gput_analysis_block_count(recording->analysis), missing = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gput_code_block *block = gput_analysis_block(recording->analysis, i);
+        missing += isnan(gput_code_block_exact(block, GPUT_EXACT_GPU_TIME)) &&
+                   !isnan(gput_code_block_exact(block, GPUT_EXACT_PROCESS_CPU_TIME));
+    }
+    if (missing > 0)
+        notes_add(&recording->notes,
+            "--region-exact: %zu of %zu code blocks have no GPU time: while they ran, the program "
+            "had a GPU open whose driver does not report it (NVIDIA's, and ROCm's queues).",
+            missing, count);
+}
+
 static void analyze(struct region_recording *recording, const char *tracking_file)
 {
     struct gput_error error;
@@ -286,6 +308,8 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
     options.sub_tracking_file = recording->path;
     if (gput_analysis_create(&options, &recording->analysis, &error) != GPUT_OK)
         notes_add(&recording->notes, "%s", error.message);
+    else if (recording->has_gpu_time)
+        describe_gpu_time(recording);
 }
 
 /* Without a file of any collector: perhaps none could write one, and had no place to say so. */

@@ -21,6 +21,7 @@
 struct region_recording {
     bool is_wanted;
     bool has_sources;                  /* --regions was given */
+    bool has_gpu_time;                 /* --region-exact=gpu was given, and a driver reports it */
     bool has_phases;                   /* --phase-token was given: */
     struct phase_matcher matcher;      /* which lines begin one */
     bool derives_phases;               /* --phases was given */

@@ -15,13 +15,20 @@
 
 /* ---- Opening ---- */
 
+/* A text of the environment; NULL where there is none. */
+static const char *text_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text && *text ? text : NULL;
+}
+
 /* A number of the environment; `usual` when there is none. */
 static long long number_of(const char *variable, long long usual)
 {
-    const char *text = getenv(variable);
+    const char *text = text_of(variable);
     char *end;
-    long long value = text && *text ? strtoll(text, &end, 10) : usual;
-    return text && *text && *end == '\0' && value >= 0 ? value : usual;
+    long long value = text ? strtoll(text, &end, 10) : usual;
+    return text && *end == '\0' && value >= 0 ? value : usual;
 }
 
 void *regions_map_file(const struct regions *regions, const char *suffix, size_t size)
@@ -86,15 +93,15 @@ static char *make_path(const char *folder, const char *source)
 
 bool regions_open(struct regions *regions, const char *source)
 {
-    const char *folder = getenv("GPUT_REGIONS_FOLDER");
-    const char *filter = getenv("GPUT_REGION_FILTER");
+    const char *folder = text_of("GPUT_REGIONS_FOLDER");
+    const char *filter = text_of("GPUT_REGION_FILTER");
     regions->source = source;
-    regions->folder = folder && folder[0] ? strdup(folder) : NULL;
+    regions->folder = folder ? strdup(folder) : NULL;
     if (!regions->folder || !open_status(regions))
         return false;
     regions->max_depth = (unsigned)number_of("GPUT_REGION_DEPTH", UINT32_MAX);
     regions->min_ns = number_of("GPUT_REGION_MIN_NS", 0);
-    if (filter && *filter)
+    if (filter)
         region_filter_read(&regions->filter, filter);
     regions->path = make_path(folder, source);
     if (!regions->path)
@@ -113,6 +120,8 @@ static void open_log(void)
     struct gput_blocks *blocks;
     struct gput_blocks_options options = gput_blocks_options_default();
     options.join = true; /* after an execve() there is a log of that process id already */
+    options.procfs_root = text_of("GPUT_PROCFS");
+    options.sysfs_root = text_of("GPUT_SYSFS");
     if (opened->min_ns == 0)
         gput_blocks_options_read_exact(&options, getenv("GPUT_BLOCK_EXACT"), NULL);
     if (gput_blocks_open(opened->path, &options, &blocks, &error) != GPUT_OK) {

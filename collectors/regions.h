@@ -8,8 +8,9 @@
  *   GPUT_REGION_FILTER    patterns, a line each: see region_filter.h
  *   GPUT_REGION_DEPTH     ranges nested more deeply are left out
  *   GPUT_REGION_MIN_NS    shorter ranges are left out
- *   GPUT_BLOCK_EXACT      1: the kernel's counters, too; a list of `peak` and `counters`: these,
- * too
+ *   GPUT_BLOCK_EXACT      1: the kernel's counters, too; a list of `peak`, `counters` and `gpu`:
+ *                         these, too
+ *   GPUT_PROCFS, _SYSFS   where these file systems are
  *
  * A collector never ends or delays its program: what it cannot do it leaves out and counts. It has
  * no thread and no signal handler, and takes no lock that a fork could leave taken.

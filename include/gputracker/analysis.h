@@ -116,13 +116,15 @@ enum gput_exact_figure {
                                     stays below an earlier peak */
     GPUT_EXACT_PACKAGE_ENERGY,   /**< joules of the machine's CPU packages, by all processes; their
                                     counters advance about once a millisecond */
-    /* Only where marks were asked for them (gput_blocks_options.block_peaks, .counters): */
+    /* Only where marks were asked for them (gput_blocks_options.block_peaks, .counters, .gpu_time):
+     */
     GPUT_EXACT_BLOCK_PEAK_RSS,      /**< the largest, not the sum: peak RSS of the process within a
                                          call, in bytes, by all of its threads */
     GPUT_EXACT_BLOCK_PEAK_RSS_RISE, /**< bytes by which that peak is above the RSS at the start */
     GPUT_EXACT_INSTRUCTIONS,        /**< of the thread in user space, as the next two */
     GPUT_EXACT_CYCLES,
     GPUT_EXACT_CACHE_MISSES,
+    GPUT_EXACT_GPU_TIME, /**< seconds that engines of GPUs were busy with the process, added up */
     GPUT_EXACT_FIGURE_COUNT,
 };
 

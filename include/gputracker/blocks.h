@@ -21,8 +21,8 @@
  *   .sqlite      table `data`; some tens of microseconds a block
  *   .gputblocks  a log of fixed-size records; under 100 ns a block, no system call, no lock
  *
- * A log takes 16 bytes a block (exact: 112; with peaks or counters 176), up to `limit_bytes`.
- * `gpu-tracker sub-track combine
+ * A log takes 16 bytes a block (exact: 112; with peaks or counters 176, with GPU time 192), up to
+ * `limit_bytes`. `gpu-tracker sub-track combine
  * --mix` converts it.
  *
  * The time of a mark is read as close to the block as possible: the cost of marking is outside of
@@ -85,6 +85,12 @@ struct gput_blocks_options {
      * (perf_event_open(2)), of the first 64 threads; costs 2 us more a block and three descriptors
      * a thread. Default: no. */
     bool counters;
+    /** With `exact`: also for how long engines of GPUs were busy with the process, as the drivers
+     * of its open cards count it (fdinfo: amdgpu, i915, xe and others; not NVIDIA's, nor ROCm's
+     * queues). Costs some microseconds more a block, and a descriptor a card. Default: no. */
+    bool gpu_time;
+    /** Where /proc is; NULL: /proc. */
+    const char *procfs_root;
 };
 
 /** Sets the defaults in a struct of that size; for gput_blocks_options_default(). */
@@ -100,7 +106,7 @@ static inline struct gput_blocks_options gput_blocks_options_default(void)
 
 /**
  * Sets the exact figures that a list asks for, as GPUT_BLOCK_EXACT has it: "1" options.exact and
- * options.energy; "peak" and "counters" also these. NULL, "" and "0": none of them. Errors:
+ * options.energy; "peak", "counters" and "gpu" also these. NULL, "" and "0": none of them. Errors:
  * GPUT_ERROR_INVALID (another word, which is left out).
  */
 GPUT_API int gput_blocks_options_read_exact(
@@ -109,7 +115,7 @@ GPUT_API int gput_blocks_options_read_exact(
 /**
  * Whether the figures that these options ask for beyond `exact` can be read here; in a log they are
  * missing otherwise. Errors say what is missing and why: GPUT_ERROR_PERMISSION (rights, or
- * kernel.perf_event_paranoid), GPUT_ERROR_NOT_FOUND (the machine has no counters), GPUT_ERROR_STATE
+ * kernel.perf_event_paranoid), GPUT_ERROR_NOT_FOUND (the machine has none), GPUT_ERROR_STATE
  * (in use by others), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct gput_error *error);

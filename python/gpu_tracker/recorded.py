@@ -56,7 +56,8 @@ def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
     compute_time (seconds), sorted by start. Calls that are still open are left out. Of marks with exact figures, also what
     the kernel counted in each call: exact_thread_cpu_time, exact_process_cpu_time (seconds), exact_minor_faults,
     exact_major_faults, exact_peak_rss_rise (bytes), exact_package_energy (joules); where they were asked for,
-    exact_block_peak_rss and exact_block_peak_rss_rise (bytes), exact_instructions, exact_cycles, exact_cache_misses.
+    exact_block_peak_rss and exact_block_peak_rss_rise (bytes), exact_instructions, exact_cycles, exact_cache_misses,
+    exact_gpu_time (seconds).
 
     code_block_name: only of that code block.
     Raises FileNotFoundError, and ValueError for a file that is none, or whose starts and stops do not pair up.

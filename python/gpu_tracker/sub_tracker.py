@@ -80,7 +80,7 @@ def _key(path):
 def _exact_of_environment():
     """As the library takes it for marks in C: a word that it does not know is left out."""
     words = os.environ.get("GPUT_BLOCK_EXACT", "").split(",")
-    return ",".join(word if word in ("peak", "counters") else "1" for word in words if word not in ("", "0"))
+    return ",".join(word if word in ("peak", "counters", "gpu") else "1" for word in words if word not in ("", "0"))
 
 
 def _find_log(path, overwrite, joins, exact):
@@ -146,7 +146,8 @@ class SubTracker(Shown, BlockMarker):
         if it was removed meanwhile, they create it again, which is an error without `overwrite`.
     exact: record the kernel's counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
         that calls between two samples have figures too, for some microseconds per call. "peak": also the peak of RSS within
-        each call; "counters": also instructions, cycles and cache misses; or both, with a comma. The first SubTracker that
+        each call; "counters": also instructions, cycles and cache misses; "gpu": also the process's time of GPUs whose driver
+        reports it; or several, with commas. The first SubTracker that
         marks in a file decides for the whole file. None: as the environment variable GPUT_BLOCK_EXACT says.
 
     On a full disk marks are lost, and a RuntimeWarning says at the end how many. The file has each call as a whole or

@@ -17,6 +17,7 @@
 #include <structmember.h>
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,6 +86,13 @@ static PyObject *absolute(const char *path)
     return PyBytes_FromFormat("%s/%s", folder, path);
 }
 
+/* NULL: the variable is not set, or empty. */
+static const char *root_of(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : NULL;
+}
+
 /* `exact`: a truth value, or a list as in GPUT_BLOCK_EXACT. False: an exception was set. */
 static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_options *options)
 {
@@ -97,6 +105,8 @@ static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_
     self->exact = text;
     if (!list)
         return false;
+    options->procfs_root = root_of("GPUT_PROCFS");
+    options->sysfs_root = root_of("GPUT_SYSFS");
     if (gput_blocks_options_read_exact(options, list, &error) == GPUT_OK)
         return true;
     native_raise(&error);

@@ -52,6 +52,7 @@ static const struct {
     [GPUT_EXACT_INSTRUCTIONS] = {"instructions", NULL, 1, true},
     [GPUT_EXACT_CYCLES] = {"cycles", NULL, 1, true},
     [GPUT_EXACT_CACHE_MISSES] = {"cache_misses", NULL, 1, true},
+    [GPUT_EXACT_GPU_TIME] = {"gpu_time", "seconds", 1e9, false},
 };
 
 unsigned exact_figures_of_columns(unsigned columns)
@@ -62,7 +63,8 @@ unsigned exact_figures_of_columns(unsigned columns)
         1u << GPUT_EXACT_INSTRUCTIONS | 1u << GPUT_EXACT_CYCLES | 1u << GPUT_EXACT_CACHE_MISSES;
     return (columns & SUB_TRACKING_COLUMNS_EXACT ? usual : 0) |
            (columns & SUB_TRACKING_COLUMN_BLOCK_PEAK ? peaks : 0) |
-           (columns & SUB_TRACKING_COLUMNS_COUNTERS ? counters : 0);
+           (columns & SUB_TRACKING_COLUMNS_COUNTERS ? counters : 0) |
+           (columns & SUB_TRACKING_COLUMN_GPU ? 1u << GPUT_EXACT_GPU_TIME : 0);
 }
 
 bool exact_figure_is_largest(enum gput_exact_figure figure)
@@ -119,6 +121,7 @@ static struct counts counts_of(const struct sub_tracking_exact *exact)
         [GPUT_EXACT_INSTRUCTIONS] = exact->instructions,
         [GPUT_EXACT_CYCLES] = exact->cycles,
         [GPUT_EXACT_CACHE_MISSES] = exact->cache_misses,
+        [GPUT_EXACT_GPU_TIME] = exact->gpu_ns,
     }};
 }
 

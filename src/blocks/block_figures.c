@@ -12,39 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define STATUS_SIZE 4096
-
-/* ---- Files that are open from mark to mark ---- */
-
-static bool is_kept(const struct block_kept_file *file)
-{
-    struct stat there;
-    return file->fd >= 0 && fstat(file->fd, &there) == 0 && there.st_dev == file->device &&
-           there.st_ino == file->inode;
-}
-
-static bool open_kept(struct block_kept_file *file, const char *path, int flags)
-{
-    struct stat opened = {0};
-    file->fd = open(path, flags | O_CLOEXEC);
-    if (file->fd >= 0 && fstat(file->fd, &opened) != 0) {
-        close(file->fd);
-        file->fd = -1;
-    }
-    file->device = opened.st_dev;
-    file->inode = opened.st_ino;
-    return file->fd >= 0;
-}
-
-static void close_kept(struct block_kept_file *file)
-{
-    if (is_kept(file))
-        close(file->fd);
-    file->fd = -1;
-}
 
 /* ---- Energy ---- */
 
@@ -90,10 +60,10 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
     if (!read_counter_at(path, &package->range) || package->range == 0)
         return false;
     snprintf(path, sizeof path, "%s/class/powercap/intel-rapl:%u/energy_uj", sysfs_root, i);
-    if (!open_kept(&package->file, path, O_RDONLY))
+    if (!kept_file_open(&package->file, path, O_RDONLY))
         return false;
     if (!read_counter(package->file.fd, &package->first)) {
-        close_kept(&package->file);
+        kept_file_close(&package->file);
         return false;
     }
     atomic_init(&package->energy_uj, 0);
@@ -103,7 +73,7 @@ static bool open_package(struct block_energy_package *package, const char *sysfs
 static void close_energy(struct block_figures *figures)
 {
     for (unsigned i = 0; i < figures->n_packages; i++)
-        close_kept(&figures->packages[i].file);
+        kept_file_close(&figures->packages[i].file);
     figures->n_packages = 0;
 }
 
@@ -127,8 +97,8 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
 
 static void close_peaks(struct block_peaks *peaks)
 {
-    close_kept(&peaks->status);
-    close_kept(&peaks->clear);
+    kept_file_close(&peaks->status);
+    kept_file_close(&peaks->clear);
     pthread_mutex_destroy(&peaks->lock);
     free(peaks);
 }
@@ -142,7 +112,7 @@ static bool read_package(struct block_energy_package *package, uint64_t *energy_
 {
     uint64_t counter;
     uint64_t before = atomic_load(&package->energy_uj);
-    if (!is_kept(&package->file) || !read_counter(package->file.fd, &counter))
+    if (!kept_file_is_open(&package->file) || !read_counter(package->file.fd, &counter))
         return false;
     for (;;) {
         uint64_t round = package->range + 1;
@@ -246,17 +216,9 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
 
 /* ---- Peaks of calls ---- */
 
-/* Opens the file again where the program has closed it; -1: it cannot. */
-static int kept_fd(struct block_kept_file *file, const char *path, int flags)
-{
-    if (!is_kept(file))
-        open_kept(file, path, flags);
-    return file->fd;
-}
-
 static bool reset_high_water(struct block_peaks *peaks)
 {
-    int fd = kept_fd(&peaks->clear, "/proc/self/clear_refs", O_WRONLY);
+    int fd = kept_file_fd(&peaks->clear, "/proc/self/clear_refs", O_WRONLY);
     return fd >= 0 && write(fd, "5", 1) == 1;
 }
 
@@ -285,7 +247,7 @@ static bool end_segment(struct block_peaks *peaks)
 {
     char text[STATUS_SIZE];
     uint64_t peak_kib, rss_kib;
-    int fd = kept_fd(&peaks->status, "/proc/self/status", O_RDONLY);
+    int fd = kept_file_fd(&peaks->status, "/proc/self/status", O_RDONLY);
     long length = fd >= 0 ? file_reread(fd, text, sizeof text) : -1;
     if (length <= 0 || !find_kib(text, text + length, "\nVmHWM:", &peak_kib) ||
         !find_kib(text, text + length, "\nVmRSS:", &rss_kib) || !reset_high_water(peaks))
@@ -344,6 +306,8 @@ void block_figures_close(struct block_figures *figures)
     if (figures->peaks)
         close_peaks(figures->peaks);
     figures->peaks = NULL;
+    own_gpu_time_close(figures->gpu_time);
+    figures->gpu_time = NULL;
 }
 
 /* ---- All of them ---- */
@@ -365,13 +329,15 @@ static void read_clocks_at_stop(struct sub_tracking_exact *exact)
 void block_figures_read(struct block_figures *figures, struct block_figures_thread *thread,
     enum sub_tracking_position position, struct sub_tracking_exact *exact)
 {
-    exact->block_peak_rss_bytes = SUB_TRACKING_UNKNOWN;
+    exact->block_peak_rss_bytes = exact->gpu_ns = SUB_TRACKING_UNKNOWN;
     exact->instructions = exact->cycles = exact->cache_misses = SUB_TRACKING_UNKNOWN;
     if (position == SUB_TRACKING_STOP) {
         read_clocks_at_stop(exact);
         if (figures->has_counters)
             read_counters(figures, thread, exact);
     }
+    if (figures->gpu_time)
+        exact->gpu_ns = own_gpu_time_read(figures->gpu_time);
     exact->energy_uj = read_energy(figures);
     read_usage(figures, position, exact);
     if (figures->peaks)

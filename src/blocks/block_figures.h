@@ -4,9 +4,11 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/kept_file.h"
 #include "blocks/block_counters.h"
 #include "blocks/peak_segments.h"
 #include "formats/marks/sub_tracking_file.h"
+#include "gpu/own_gpu_time.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,18 +17,11 @@
 
 #define BLOCK_FIGURES_MAX_PACKAGES 64
 
-/* A file that is open from mark to mark. A program may close descriptors that it does not know, and
- * get their numbers for files of its own: device and inode say whether it is still ours. */
-struct block_kept_file {
-    int fd; /* -1: not open */
-    uint64_t device, inode;
-};
-
 /* The peaks of RSS in calls. The kernel keeps one peak of a process (VmHWM), which each mark reads
  * and resets. */
 struct block_peaks {
     pthread_mutex_t lock;
-    struct block_kept_file status, clear;
+    struct kept_file status, clear;
     int64_t highest_bytes; /* of the whole process: what resetting took from the kernel's figure */
     int64_t rss_bytes;     /* at the last mark */
     struct peak_segments segments;
@@ -45,12 +40,13 @@ struct block_figures {
     int64_t carried_peak_bytes;
     /* KiB in the lower bits, above them the page faults when it was read; 0: never. */
     _Atomic uint64_t own_peak;
-    struct block_peaks *peaks;  /* owned; NULL: not asked for, or not possible */
-    bool has_counters;          /* they are asked for */
-    _Atomic unsigned n_counted; /* threads with counters */
+    struct block_peaks *peaks;     /* owned; NULL: not asked for, or not possible */
+    bool has_counters;             /* they are asked for */
+    struct own_gpu_time *gpu_time; /* owned; NULL: not asked for, or not possible */
+    _Atomic unsigned n_counted;    /* threads with counters */
     unsigned n_packages;
     struct block_energy_package {
-        struct block_kept_file file;
+        struct kept_file file;
         uint64_t range;             /* the counter wraps after this */
         _Atomic uint64_t energy_uj; /* since the package was opened */
         uint64_t first;

@@ -39,7 +39,8 @@ static unsigned columns_of(const struct gput_blocks_options *options)
     return (options->thread_ids ? SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS : 0u) |
            (options->exact ? SUB_TRACKING_COLUMNS_EXACT : 0u) |
            (options->exact && options->block_peaks ? SUB_TRACKING_COLUMN_BLOCK_PEAK : 0u) |
-           (options->exact && options->counters ? SUB_TRACKING_COLUMNS_COUNTERS : 0u);
+           (options->exact && options->counters ? SUB_TRACKING_COLUMNS_COUNTERS : 0u) |
+           (options->exact && options->gpu_time ? SUB_TRACKING_COLUMN_GPU : 0u);
 }
 
 static void free_sink(struct block_sink *sink)
@@ -53,9 +54,13 @@ static void free_sink(struct block_sink *sink)
 /* What cannot be read is unknown in each mark. */
 static void open_figures(struct block_figures *figures, const struct gput_blocks_options *options)
 {
+    const char *procfs_root = options->procfs_root ? options->procfs_root : "/proc";
+    const char *sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys";
     block_figures_open_peak(figures);
     if (options->energy)
-        block_figures_open_energy(figures, options->sysfs_root ? options->sysfs_root : "/sys");
+        block_figures_open_energy(figures, sysfs_root);
+    if (options->gpu_time)
+        own_gpu_time_open(procfs_root, sysfs_root, &figures->gpu_time, NULL);
     if (options->block_peaks)
         block_figures_open_block_peaks(figures, NULL);
     figures->has_counters = options->counters;

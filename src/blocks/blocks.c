@@ -195,24 +195,33 @@ static void free_blocks(struct gput_blocks *blocks)
 {
     block_owner_close(&blocks->owner);
     sub_tracking_names_destroy(blocks->names);
+    free(blocks->procfs_root);
     free(blocks->sysfs_root);
     free(blocks->path);
     free(blocks->absolute);
     free(blocks);
 }
 
+/* Makes a text of the options one of our own. */
+static bool copy_text(char **copy, const char **text)
+{
+    *copy = *text ? strdup(*text) : NULL;
+    bool is_copied = *copy || !*text;
+    *text = *copy;
+    return is_copied;
+}
+
 static int copy_setup(struct gput_blocks *blocks, const char *path,
     const struct gput_blocks_options *options, struct gput_error *error)
 {
-    blocks->options = options ? *options : gput_blocks_options_default();
-    if (blocks->options.limit_bytes == 0)
-        blocks->options.limit_bytes = gput_blocks_options_default().limit_bytes;
-    if (blocks->options.sysfs_root) {
-        blocks->sysfs_root = strdup(blocks->options.sysfs_root);
-        blocks->options.sysfs_root = blocks->sysfs_root;
-        if (!blocks->sysfs_root)
-            return error_memory(error);
-    }
+    struct gput_blocks_options *kept = &blocks->options;
+    *kept = gput_blocks_options_default();
+    TRY(sized_read(kept, sizeof *kept, options, error));
+    if (kept->limit_bytes == 0)
+        kept->limit_bytes = gput_blocks_options_default().limit_bytes;
+    if (!copy_text(&blocks->procfs_root, &kept->procfs_root) ||
+        !copy_text(&blocks->sysfs_root, &kept->sysfs_root))
+        return error_memory(error);
     blocks->path = strdup(path);
     blocks->absolute = block_path_absolute(path);
     if (!blocks->path || !blocks->absolute || !block_owner_open(&blocks->owner))

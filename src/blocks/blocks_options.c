@@ -21,25 +21,41 @@ void gput_blocks_status_init(struct gput_blocks_status *status, size_t size)
     sized_init(status, size, &no_status, sizeof no_status);
 }
 
+/* Sets what a word of a list asks for. False: there is no such word. */
+static bool read_word(struct gput_blocks_options *options, const char *word, size_t length)
+{
+    const struct {
+        const char *word;
+        bool *option;
+    } words[] = {
+        {"1", &options->exact},
+        {"peak", &options->block_peaks},
+        {"counters", &options->counters},
+        {"gpu", &options->gpu_time},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strlen(words[i].word) == length && strncmp(words[i].word, word, length) == 0) {
+            *words[i].option = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 int gput_blocks_options_read_exact(
     struct gput_blocks_options *options, const char *list, struct gput_error *error)
 {
     int code = GPUT_OK;
-    bool is_wanted = list && *list && strcmp(list, "0") != 0, peaks = false, counters = false;
+    bool is_wanted = list && *list && strcmp(list, "0") != 0;
+    options->exact = options->energy = is_wanted;
+    options->block_peaks = options->counters = options->gpu_time = false;
     for (size_t length; is_wanted && *list; list += length + (list[length] == ',')) {
         length = strcspn(list, ",");
-        bool is_peak = length == 4 && strncmp(list, "peak", 4) == 0;
-        bool is_counters = length == 8 && strncmp(list, "counters", 8) == 0;
-        peaks |= is_peak;
-        counters |= is_counters;
-        if (!is_peak && !is_counters && (length != 1 || *list != '1') && code == GPUT_OK)
+        if (!read_word(options, list, length) && code == GPUT_OK)
             code = error_set(error, GPUT_ERROR_INVALID,
-                "\"%.*s\" is no kind of exact figures. Valid are: 1, peak, counters.",
+                "\"%.*s\" is no kind of exact figures. Valid are: 1, peak, counters, gpu.",
                 (int)(length < 80 ? length : 80), list);
     }
-    options->exact = options->energy = is_wanted;
-    options->block_peaks = peaks;
-    options->counters = counters;
     return code;
 }
 
@@ -51,5 +67,10 @@ int gput_blocks_check(const struct gput_blocks_options *given, struct gput_error
     if (options.exact && options.block_peaks)
         TRY(block_figures_open_block_peaks(&figures, error));
     block_figures_close(&figures);
-    return options.exact && options.counters ? block_counters_check(error) : GPUT_OK;
+    if (options.exact && options.counters)
+        TRY(block_counters_check(error));
+    if (options.exact && options.gpu_time)
+        TRY(own_gpu_time_check(options.procfs_root ? options.procfs_root : "/proc",
+            options.sysfs_root ? options.sysfs_root : "/sys", error));
+    return GPUT_OK;
 }

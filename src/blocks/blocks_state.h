@@ -23,8 +23,8 @@ struct gput_blocks {
     char *absolute; /* absolute: a child may have another working directory */
     struct gput_blocks_options options;
     bool has_constant_names; /* the texts given as names never change: they are not compared */
-    char *sysfs_root;        /* owned copy */
-    pthread_key_t key;       /* each thread's struct block_thread */
+    char *procfs_root, *sysfs_root; /* owned copies */
+    pthread_key_t key;              /* each thread's struct block_thread */
 
     /* In a child: memory of its parent that must not be freed here. Referenced, so that leak
      * checkers do not report it. */

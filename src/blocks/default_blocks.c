@@ -28,10 +28,19 @@ static bool is_set(const char *variable)
     return value && *value && strcmp(value, "0") != 0;
 }
 
+/* NULL: not set, or empty. */
+static const char *root_of(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && *value ? value : NULL;
+}
+
 static struct gput_blocks_options options_of_environment(void)
 {
     struct gput_blocks_options options = gput_blocks_options_default();
     options.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
+    options.procfs_root = root_of("GPUT_PROCFS");
+    options.sysfs_root = root_of("GPUT_SYSFS");
     gput_blocks_options_read_exact(&options, getenv("GPUT_BLOCK_EXACT"), NULL);
     return options;
 }

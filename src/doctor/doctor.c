@@ -8,6 +8,7 @@
 #include "energy/battery.h"
 #include "energy/energy_counters.h"
 #include "gpu/gpu.h"
+#include "gpu/own_gpu_time.h"
 #include "model/session_options.h"
 #include "os/cgroup.h"
 #include "os/cpu_clock.h"
@@ -301,6 +302,15 @@ static void check_block_peaks(const struct view *view, struct gput_doctor_source
         set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
 }
 
+static void check_block_gpu_time(const struct view *view, struct gput_doctor_source *source)
+{
+    struct gput_error error;
+    if (own_gpu_time_check(view->procfs_root, view->sysfs_root, &error) == GPUT_OK)
+        set(source, GPUT_DOCTOR_AVAILABLE, "", "/proc/self/fdinfo");
+    else
+        set(source, GPUT_DOCTOR_UNAVAILABLE, "", "%s", error.message);
+}
+
 static void check_battery(const struct view *view, struct gput_doctor_source *source)
 {
     double watts;
@@ -332,6 +342,7 @@ static const struct check {
     {"perf_energy", "the same by perf events", check_perf_energy},
     {"block_counters", "instructions, cycles and cache misses of code blocks", check_counters},
     {"block_peaks", "the peak of RSS within code blocks", check_block_peaks},
+    {"block_gpu_time", "GPU time of code blocks", check_block_gpu_time},
     {"battery", "power of a machine that runs on its battery", check_battery},
 };
 

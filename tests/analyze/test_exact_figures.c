@@ -19,7 +19,8 @@ static struct sub_tracking_mark mark(uint8_t position, int64_t count)
             .block_peak_rss_bytes = count * 7,
             .instructions = count * 8,
             .cycles = count * 9,
-            .cache_misses = count * 10}};
+            .cache_misses = count * 10,
+            .gpu_ns = count * 11000000000}};
 }
 
 /* A mark at the time of its counts; a stop may name its start. */

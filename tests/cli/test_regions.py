@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -15,6 +16,35 @@ from command import AS_NOBODY, BUILD, PATIENCE, SOURCE, CommandTest, main, wait_
 from region_rows import check_nesting
 from report_data import PAGE
 
+# Opens and closes a GPU, and has it compute: files of a procfs of its own take the place of the kernel's.
+GPU_SCRIPT = """
+import pathlib, sys, time
+FOLDER = pathlib.Path("proc/self")
+INFO = "drm-driver:\\ti915\\ndrm-pdev:\\t0000:00:02.0\\ndrm-client-id:\\t5\\ndrm-engine-render:\\t{} ns\\n"
+busy_ns = 70
+def write():
+    (FOLDER / "fdinfo" / "5").write_text(INFO.format(busy_ns))
+def computes(ns):
+    global busy_ns
+    busy_ns += ns
+    write()
+def waits():
+    pass
+def opens(name):
+    (FOLDER / "fd" / "6").symlink_to(name)
+    (FOLDER / "fdinfo" / "6").write_text("pos:\\t0\\n")
+    time.sleep(0.02)  # a folder of files does not say how many it has: it is searched again after 10 ms
+(FOLDER / "fdinfo").mkdir(parents=True)
+(FOLDER / "fd").mkdir()
+(FOLDER / "fd" / "5").symlink_to("/dev/dri/renderD128")
+write()
+for i in range(3):
+    computes(250000000)
+    waits()
+for name in sys.argv[1:]:
+    opens(name)
+    waits()
+"""
 PROGRAM = str(BUILD / "tests" / "collectors" / "nvtx-program")
 COLLECTORS = BUILD / "collectors"
 BUILT = (COLLECTORS / "libgputracker-nvtx.so").exists()
@@ -169,9 +199,48 @@ class Exact(RegionsTest):
             self.assertEqual(report["peaks"]["main_at_most"] is not None, is_bound, report["peaks"])
             self.assertEqual({process["peak_ram_source"] for process in report["processes"]}, {"final" if is_bound else "kept"})
 
+    def compute_on_gpu(self, *opened, sysfs="sys"):
+        (self.folder / "script.py").write_text(GPU_SCRIPT)
+        driver = self.folder / "sys" / "class" / "drm" / "card0" / "device" / "uevent"
+        driver.parent.mkdir(parents=True, exist_ok=True)
+        driver.write_text("DRIVER=i915\n")
+        shutil.rmtree(self.folder / "proc", ignore_errors=True)
+        done = self.run_command(
+            *("run", "--regions=python:script.computes,script.opens,script.waits", "--region-exact=gpu", "--st", "0.02", "--tf", "gpu.csv", "--overwrite", "-f", "json", "-o", "gpu.json", "--"),
+            *("env", "GPUT_PROCFS=proc", sys.executable, "script.py", *opened),
+            env=ENVIRONMENT | {"GPUT_SYSFS": sysfs},
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        regions = json.loads((self.folder / "gpu.json").read_text())["regions"]
+        times = {block["name"].split("/")[1]: block["exact"]["gpu_time"] for block in regions["code_blocks"]}
+        return {name: figure["total"] for name, figure in times.items()}, regions.get("notes", [])
+
+    def test_gpu_time_is_what_the_driver_counted(self):
+        self.assertEqual(self.compute_on_gpu(), ({"computes": 0.75, "waits": 0}, []))
+        for marks in "marks.csv", "marks.sqlite", "marks.gputblocks":
+            self.run_command("sub-track", "combine", "--mix", "--stf", marks, "gpu-regions.gputblocks")
+            done = self.run_command("sub-track", "analyze", "--tf", "gpu.csv", "--stf", marks, "-f", "json")
+            blocks = json.loads(done.stdout)["code_block_results"]
+            self.assertEqual({block["name"]: block["exact"]["gpu_time"]["total"] for block in blocks}["python:script/computes"], 0.75, marks)
+        self.run_command("report", "-o", "gpu.html", "gpu.csv", "--stf", "gpu-regions.gputblocks", env=ENVIRONMENT | {"GPUT_REPORT_PAGE": str(PAGE)})
+
+    def test_gpu_time_is_missing_with_the_reason(self):
+        times, notes = self.compute_on_gpu("/dev/nvidia0")
+        self.assertEqual(times, {"computes": 0.75, "opens": None, "waits": None})
+        self.assertEqual(
+            notes,
+            [
+                "--region-exact: 2 of 3 code blocks have no GPU time: while they ran, the program had a GPU open whose driver does not report it "
+                "(NVIDIA's, and ROCm's queues)."
+            ],
+        )
+        times, notes = self.compute_on_gpu(sysfs="/nonexistent")
+        self.assertEqual(times, {"computes": None, "waits": None})
+        self.assertRegex(notes[0], "^--region-exact: (This machine has no GPU whose driver reports|NVIDIA's driver reports no) .*")
+
     def test_what_does_not_go(self):
         for options, message in {
-            ("--region-exact=peaks",): '--region-exact: "peaks" is no kind of exact figures. Valid are: 1, peak, counters.',
+            ("--region-exact=peaks",): '--region-exact: "peaks" is no kind of exact figures. Valid are: 1, peak, counters, gpu.',
             ("--region-exact", "--region-min=1"): "--region-exact does not go with --region-min: what a region used is read when it begins.",
         }.items():
             done = self.run_command("run", "--regions", *options, "--", "true")

@@ -20,14 +20,14 @@ static void write_chunk(int fd, const uint8_t *data, size_t size)
     struct block_log_header header = {
         .magic = BLOCK_LOG_MAGIC,
         .byte_order = BLOCK_LOG_BYTE_ORDER,
-        .version = BLOCK_LOG_VERSION_COUNTED,
+        .version = BLOCK_LOG_VERSION_GPU,
         .header_bytes = sizeof header,
         .chunk_bytes = CHUNK_BYTES,
         .columns = SUB_TRACKING_COLUMNS_COUNTED,
     };
     struct block_log_chunk chunk = {
         .magic = BLOCK_LOG_CHUNK_MAGIC,
-        .kind = data[1] % 5,
+        .kind = data[1] % 6,
     };
     /* Names for the marks to have. */
     struct block_log_chunk names = {

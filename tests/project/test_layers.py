@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "formats": {"base", "model"},
     "trace": {"base", "model", "formats"},
     "import": {"base", "model", "trace"},
-    "blocks": {"base", "model", "formats"},
+    "blocks": {"base", "model", "gpu", "formats"},
     "analyze": {"base", "model", "formats", "import"},
     "timeline": {"base", "model", "formats", "trace"},
     "plot": {"base"},

@@ -115,11 +115,15 @@ class Exact(package.PackageTest):
             self.assertIn("block_peak_rss_bytes", gput.read_marks(name).columns)
 
     def test_kinds_are_words(self):
-        with self.assertRaisesRegex(ValueError, '"peaks" is no kind of exact figures. Valid are: 1, peak, counters.'):
+        with self.assertRaisesRegex(ValueError, '"peaks" is no kind of exact figures. Valid are: 1, peak, counters, gpu.'):
             gput.SubTracker("a", sub_tracking_file="m.csv", exact="peaks").__enter__()
         with gput.SubTracker("a", sub_tracking_file="m.csv", exact="counters"):
             pass
         self.assertIn("instructions", gput.read_calls("m.csv").columns[-3])
+        for exact, columns in {"gpu": ["exact_package_energy", "exact_gpu_time"], "counters,gpu": ["exact_cache_misses", "exact_gpu_time"]}.items():
+            with gput.SubTracker("a", sub_tracking_file=f"{exact}.csv", exact=exact):
+                pass
+            self.assertEqual(list(gput.read_calls(f"{exact}.csv").columns[-2:]), columns)
 
     def test_the_environment_turns_them_on(self):
         code = """

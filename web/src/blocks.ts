@@ -59,6 +59,7 @@ const SHOWN_EXACT: Record<string, string> = {
     instructions: "Instructions",
     cycles: "Cycles",
     cache_misses: "Cache misses",
+    gpu_time: "GPU time, counted",
 };
 
 function exactColumns(blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {

@@ -49,16 +49,17 @@ test("shows the category, the exact peak and the counters of code blocks", optio
     const csv = track(join(browser.folder, "counted.csv"));
     const [, , names, ...rows] = readFileSync(csv, "utf8").trim().split("\n").map((line) => line.split(","));
     const [start, stop] = [rows[1], rows.at(-2)].map((row) => row[names.indexOf("timestamp")]);
-    const head = "process_id,code_block_name,position,timestamp,thread_id,instructions,cycles,cache_misses,block_peak_rss_bytes";
-    const marks = [`1,nvtx:train/step [phase],0,${start},1,10,20,30,4096`, `1,plain,0,${start},1,10,20,30,4096`, `1,plain,1,${stop},1,11,22,33,8192000`, `1,nvtx:train/step [phase],1,${stop},1,1010,2020,3030,9000000`];
+    const head = "process_id,code_block_name,position,timestamp,thread_id,instructions,cycles,cache_misses,block_peak_rss_bytes,gpu_ns";
+    const marks = [`1,nvtx:train/step [phase],0,${start},1,10,20,30,4096,0`, `1,plain,0,${start},1,10,20,30,4096,0`, `1,plain,1,${stop},1,11,22,33,8192000,0`, `1,nvtx:train/step [phase],1,${stop},1,1010,2020,3030,9000000,2000000000`];
     writeFileSync(join(browser.folder, "counted-marks.csv"), [head, ...marks, ""].join("\n"));
     const page = await browser.open(report("counted.html", csv, "--stf", join(browser.folder, "counted-marks.csv")));
     const tables = await page.$$eval("table", (found) => found.map((table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
     const cells = tables.find((rows) => rows[0].some((text) => text.startsWith("Code block")));
-    const columns = ["Category", "Peak RSS", "Instructions", "Cycles", "Cache misses"].map((name) => cells[0].findIndex((text) => text.startsWith(name)));
+    const columns = ["Category", "Peak RSS", "Instructions", "Cycles", "Cache misses", "GPU time, counted"].map((name) => cells[0].findIndex((text) => text.startsWith(name)));
     const shown = Object.fromEntries(cells.slice(1).map((row) => [row.find((text) => /train|plain/.test(text)), columns.map((column) => row[column])]));
     assert.deepEqual(shown["nvtx:train/step [phase]"].slice(0, 2), ["phase", "9\u00a0MB"], JSON.stringify(cells));
-    assert.deepEqual(shown["nvtx:train/step [phase]"].slice(2).map((text) => text.replace(/\D/g, "")), ["1000", "2000", "3000"]);
+    assert.deepEqual(shown["nvtx:train/step [phase]"].slice(2, 5).map((text) => text.replace(/\D/g, "")), ["1000", "2000", "3000"]);
+    assert.match(shown["nvtx:train/step [phase]"][5], /^2(\.0*)?\u00a0s$/);
     assert.equal(shown.plain[0], "–");
 });
 

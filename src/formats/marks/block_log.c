@@ -14,8 +14,10 @@
 
 _Static_assert(sizeof(struct block_log_header) <= BLOCK_LOG_HEADER_BYTES, "the header has a page");
 _Static_assert(sizeof(struct block_log_chunk) == 64, "part of the file format");
-_Static_assert(sizeof(struct sub_tracking_exact) == 80, "part of the file format");
+_Static_assert(sizeof(struct sub_tracking_exact) == 88, "part of the file format");
 _Static_assert(offsetof(struct sub_tracking_exact, block_peak_rss_bytes) == BLOCK_LOG_EXACT_BYTES,
+    "part of the file format");
+_Static_assert(offsetof(struct sub_tracking_exact, gpu_ns) == BLOCK_LOG_COUNTED_BYTES,
     "part of the file format");
 
 /* The word of a mark, preceded by up to four records of state: time, thread, process, start. */
@@ -67,15 +69,23 @@ static void unmap_part(void *part, size_t length)
 
 static enum block_log_kind kind_of(unsigned columns)
 {
+    if (columns & SUB_TRACKING_COLUMN_GPU)
+        return BLOCK_LOG_GPU_MARKS;
     if (columns & (SUB_TRACKING_COLUMN_BLOCK_PEAK | SUB_TRACKING_COLUMNS_COUNTERS))
         return BLOCK_LOG_COUNTED_MARKS;
     return columns & SUB_TRACKING_COLUMNS_EXACT ? BLOCK_LOG_EXACT_MARKS : BLOCK_LOG_MARKS;
 }
 
+static uint32_t version_of(enum block_log_kind kind)
+{
+    return kind == BLOCK_LOG_GPU_MARKS       ? BLOCK_LOG_VERSION_GPU
+           : kind == BLOCK_LOG_COUNTED_MARKS ? BLOCK_LOG_VERSION_COUNTED
+                                             : BLOCK_LOG_VERSION;
+}
+
 static void header_fill(struct block_log_header *header, const struct block_log_setup *setup)
 {
-    header->version = kind_of(setup->columns) == BLOCK_LOG_COUNTED_MARKS ? BLOCK_LOG_VERSION_COUNTED
-                                                                         : BLOCK_LOG_VERSION;
+    header->version = version_of(kind_of(setup->columns));
     memcpy(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC);
     header->byte_order = BLOCK_LOG_BYTE_ORDER;
     header->header_bytes = BLOCK_LOG_HEADER_BYTES;

@@ -19,19 +19,20 @@
  * word is a time, thread id or process id that is valid from there on; BLOCK_LOG_TAG_STARTED: the
  * word after it is the time of the start that the next mark, a stop, belongs to;
  * - exact marks: the same, each mark followed by the first BLOCK_LOG_EXACT_BYTES of a struct
- *   sub_tracking_exact; counted marks by all of it. A file with counted marks is of version 2,
- * which older programs refuse; any other is of version 1.
+ *   sub_tracking_exact, counted marks by its first BLOCK_LOG_COUNTED_BYTES, marks with GPU time by
+ *   all of it. A file with counted marks is of version 2, one with GPU time of version 3, which
+ *   older programs refuse; any other is of version 1.
  *
  * Each record is published by its first word (a name by its `length`), which is written last. A
  * chunk whose `kind` is 0 was allocated but never used, and is skipped. Marks of one thread are in
  * the order of time within a chunk. Between chunks they need not be: a thread also fills up what
  * one that ended left.
  *
- * Growth is bounded: a call costs 16 bytes (exact: 112, counted: 176), and once the file has
- * `limit_bytes` further marks are counted in `marks_lost` instead of being written. Space on the
- * disk is allocated before a chunk is used: on a full disk marks are lost, but the program goes on
- * (a store to a page without space on the disk raises SIGBUS). A store to a truncated page does so
- * too: see mapped_guard.h.
+ * Growth is bounded: a call costs 16 bytes (exact: 112, counted: 176, GPU time: 192), and once it
+ * has `limit_bytes` further marks are counted in `marks_lost` instead of being written. Space on
+ * the disk is allocated before a chunk is used: on a full disk marks are lost, but the program goes
+ * on (a store to a page without space on the disk raises SIGBUS). A store to a truncated page does
+ * so too: see mapped_guard.h.
  */
 #pragma once
 
@@ -47,7 +48,9 @@
 #define BLOCK_LOG_MAGIC "GPUTBLK"
 #define BLOCK_LOG_VERSION 1
 #define BLOCK_LOG_VERSION_COUNTED 2
+#define BLOCK_LOG_VERSION_GPU 3
 #define BLOCK_LOG_EXACT_BYTES 48
+#define BLOCK_LOG_COUNTED_BYTES 80
 #define BLOCK_LOG_BYTE_ORDER UINT32_C(0x01020304)
 #define BLOCK_LOG_HEADER_BYTES 65536
 #define BLOCK_LOG_CHUNK_BYTES 65536
@@ -81,6 +84,7 @@ enum block_log_kind {
     BLOCK_LOG_MARKS = 2,
     BLOCK_LOG_EXACT_MARKS = 3,
     BLOCK_LOG_COUNTED_MARKS = 4,
+    BLOCK_LOG_GPU_MARKS = 5,
 };
 
 struct block_log_chunk {
@@ -100,9 +104,16 @@ struct block_log_name {
 /* How many bytes of figures follow each mark of a chunk. */
 static inline uint32_t block_log_figures_bytes(uint32_t kind)
 {
-    return kind == BLOCK_LOG_COUNTED_MARKS ? (uint32_t)sizeof(struct sub_tracking_exact)
-           : kind == BLOCK_LOG_EXACT_MARKS ? BLOCK_LOG_EXACT_BYTES
-                                           : 0;
+    switch (kind) {
+    case BLOCK_LOG_EXACT_MARKS:
+        return BLOCK_LOG_EXACT_BYTES;
+    case BLOCK_LOG_COUNTED_MARKS:
+        return BLOCK_LOG_COUNTED_BYTES;
+    case BLOCK_LOG_GPU_MARKS:
+        return (uint32_t)sizeof(struct sub_tracking_exact);
+    default:
+        return 0;
+    }
 }
 
 /* The first word of a mark: its tag, and above it the nanoseconds since the mark before. Never 0.

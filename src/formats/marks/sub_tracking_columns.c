@@ -38,6 +38,7 @@ static const struct column {
     [SUB_TRACKING_CYCLES] = {"cycles", SUB_TRACKING_COLUMNS_COUNTERS, FIGURE(exact.cycles)},
     [SUB_TRACKING_CACHE_MISSES] = {"cache_misses", SUB_TRACKING_COLUMNS_COUNTERS,
         FIGURE(exact.cache_misses)},
+    [SUB_TRACKING_GPU_NS] = {"gpu_ns", SUB_TRACKING_COLUMN_GPU, FIGURE(exact.gpu_ns)},
 };
 
 const char *sub_tracking_column_name(enum sub_tracking_column column)

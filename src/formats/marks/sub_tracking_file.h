@@ -34,11 +34,13 @@ struct sub_tracking_exact {
     int64_t major_faults;   /* of the thread: page faults with I/O */
     int64_t peak_rss_bytes; /* peak RSS of the process so far: an increase is a new peak */
     int64_t energy_uj;      /* energy counter of the machine's CPU packages, microjoules */
-    /* What costs more and is asked for: SUB_TRACKING_COLUMN_BLOCK_PEAK, _COLUMNS_COUNTERS. */
+    /* What costs more and is asked for: SUB_TRACKING_COLUMN_BLOCK_PEAK, _COLUMNS_COUNTERS,
+     * _COLUMN_GPU. */
     int64_t block_peak_rss_bytes; /* at a start the RSS of the process; at a stop its peak since */
     int64_t instructions;         /* of the marking thread, in user space, as the next two */
     int64_t cycles;
     int64_t cache_misses;
+    int64_t gpu_ns; /* that engines of GPUs were busy with the process */
 };
 
 /* A mark, which is a row of the file. */
@@ -60,8 +62,10 @@ enum sub_tracking_columns {
     SUB_TRACKING_COLUMN_STARTED = 1 << 2,
     SUB_TRACKING_COLUMN_BLOCK_PEAK = 1 << 3,
     SUB_TRACKING_COLUMNS_COUNTERS = 1 << 4,
+    SUB_TRACKING_COLUMN_GPU = 1 << 5,
     SUB_TRACKING_COLUMNS_COUNTED = SUB_TRACKING_COLUMNS_EXACT | SUB_TRACKING_COLUMN_BLOCK_PEAK |
-                                   SUB_TRACKING_COLUMNS_COUNTERS, /* all of `exact` */
+                                   SUB_TRACKING_COLUMNS_COUNTERS |
+                                   SUB_TRACKING_COLUMN_GPU, /* all of `exact` */
     /* Columns that distinguish calls of one block that run at the same time. */
     SUB_TRACKING_COLUMNS_DISTINGUISH_CALLS =
         SUB_TRACKING_COLUMN_THREAD_ID | SUB_TRACKING_COLUMN_STARTED,

@@ -53,11 +53,11 @@ static int check_header(struct log_reader *reader, size_t got, struct gput_error
         return sub_tracking_invalid(&reader->base, error,
             "it was written on a machine of another byte order. Convert it there with "
             "`gpu-tracker sub-track combine --mix`.");
-    if (header->version < BLOCK_LOG_VERSION || header->version > BLOCK_LOG_VERSION_COUNTED)
+    if (header->version < BLOCK_LOG_VERSION || header->version > BLOCK_LOG_VERSION_GPU)
         return sub_tracking_invalid(&reader->base, error,
             "it is of version %" PRIu32 ", and this program reads versions up to %d: read it with "
             "the gpu-tracker that wrote it.",
-            header->version, BLOCK_LOG_VERSION_COUNTED);
+            header->version, BLOCK_LOG_VERSION_GPU);
     if (header->header_bytes < sizeof *header || header->header_bytes > MAX_CHUNK_BYTES ||
         header->chunk_bytes < MIN_CHUNK_BYTES || header->chunk_bytes % 64 != 0 ||
         header->chunk_bytes > MAX_CHUNK_BYTES)
@@ -215,7 +215,7 @@ static int next_marks_chunk(struct log_reader *reader, bool *found, struct gput_
     for (*found = false; !*found && reader->chunk < reader->n_chunks; reader->chunk++) {
         uint32_t kind;
         TRY(chunk_kind(reader, reader->chunk, &kind, error));
-        if (kind < BLOCK_LOG_MARKS || kind > BLOCK_LOG_COUNTED_MARKS)
+        if (kind < BLOCK_LOG_MARKS || kind > BLOCK_LOG_GPU_MARKS)
             continue;
         TRY(load_chunk(reader, reader->chunk, error));
         reader->kind = kind;

@@ -50,7 +50,7 @@ static inline const char *name_of(const struct content *content, size_t row)
     return sub_tracking_names_text(content->names, content->rows[row].name);
 }
 
-static const struct sub_tracking_exact unknown = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+static const struct sub_tracking_exact unknown = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 
 static inline void fill_rows(struct content *content)
 {
@@ -64,7 +64,7 @@ static inline void fill_rows(struct content *content)
         .timestamp_ns = INT64_C(1745449609752822200),
         .timestamp = 1745449609.7528222,
         .name = a,
-        .exact = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}};
+        .exact = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
     content->rows[1] = (struct sub_tracking_mark){.process_id = 10,
         .thread_id = INT64_C(140000000000000),
         .timestamp_ns = INT64_C(1745449610000000000),

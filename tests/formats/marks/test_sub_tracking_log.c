@@ -75,7 +75,8 @@ static void only_figures_that_are_new_make_a_file_new(void **state)
         unsigned columns;
         uint32_t version;
     } cases[] = {{0, 1}, {SUB_TRACKING_COLUMNS_EXACT, 1}, {SUB_TRACKING_COLUMN_BLOCK_PEAK, 2},
-        {SUB_TRACKING_COLUMNS_COUNTED, 2}};
+        {SUB_TRACKING_COLUMNS_COUNTED & ~(unsigned)SUB_TRACKING_COLUMN_GPU, 2},
+        {SUB_TRACKING_COLUMNS_COUNTED, 3}};
     const char *path = temporary("x.gputblocks");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct content written, read;
@@ -85,8 +86,9 @@ static void only_figures_that_are_new_make_a_file_new(void **state)
         assert_int_equal(read_file(path, &read), GPUT_OK);
         assert_int_equal(read.count, 4);
         assert_int_equal(read.columns & SUB_TRACKING_COLUMNS_COUNTED, cases[i].columns);
-        bool counted = cases[i].version == 2;
+        bool counted = cases[i].version >= 2, has_gpu = cases[i].version == 3;
         assert_int_equal(read.rows[0].exact.cache_misses, counted ? 10 : SUB_TRACKING_UNKNOWN);
+        assert_int_equal(read.rows[0].exact.gpu_ns, has_gpu ? 11 : SUB_TRACKING_UNKNOWN);
         assert_int_equal(read.rows[0].exact.energy_uj, cases[i].columns ? 6 : SUB_TRACKING_UNKNOWN);
         forget(&read);
         forget(&written);
@@ -103,14 +105,14 @@ static void a_file_of_a_later_version_is_refused_by_that(void **state)
     write_rows(path, 0, &content);
     forget(&content);
     assert_int_equal(file_read(path, &file, NULL), GPUT_OK);
-    ((struct block_log_header *)(void *)file.data)->version = 3;
+    ((struct block_log_header *)(void *)file.data)->version = 4;
     FILE *stream = fopen(path, "w");
     assert_int_equal(fwrite(file.data, 1, file.length, stream), file.length);
     fclose(stream);
     str_finish(&file);
     assert_int_equal(read_file(path, &content), GPUT_ERROR_FORMAT);
     assert_non_null(strstr(content.error.message,
-        "it is of version 3, and this program reads versions up to 2: read it with the gpu-tracker "
+        "it is of version 4, and this program reads versions up to 3: read it with the gpu-tracker "
         "that wrote it."));
     forget(&content);
 }
