@@ -178,6 +178,45 @@ static void write_process(struct summary *summary)
     str_finish(&line);
 }
 
+/* "; job 4711, rank 3 of 4 (Open MPI)" */
+static void append_place(const struct gput_identity *identity, struct str *line)
+{
+    const char *separator = "; ";
+    if (identity->job_id[0]) {
+        str_printf(line, "; job %s", identity->job_id);
+        separator = ", ";
+    }
+    if (identity->ranks[0]) {
+        bool are_several = strpbrk(identity->ranks, "-,") != NULL;
+        str_printf(line, "%srank%s %s", separator, are_several ? "s" : "", identity->ranks);
+        if (!isnan(identity->world_size))
+            str_printf(line, " of %.0f", identity->world_size);
+    }
+    if (identity->launcher[0])
+        str_printf(line, " (%s)", identity->launcher);
+}
+
+/* "  Host       node1; job 4711, rank 3 of 4 (Open MPI); 2026-01-31T23:59:59Z": of a rank, and in
+ * what is kept. On a screen one knows. */
+static void write_host(struct summary *summary)
+{
+    const struct gput_identity *identity = &summary->results->identity;
+    struct str line = {0};
+    if (!identity->host[0] ||
+        (summary->options->width > 0 && !identity->job_id[0] && !identity->ranks[0]))
+        return;
+    append_in_line(identity->host, &line);
+    append_place(identity, &line);
+    if (identity->start[0])
+        str_printf(&line, "; %.19sZ", identity->start);
+    screen_make_harmless(&line, 0);
+    str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "Host");
+    append_wrapped(summary, str_text(&line), LABEL_COLUMN);
+    str_append_char(summary->text, '\n');
+    summary->text->failed |= line.failed;
+    str_finish(&line);
+}
+
 /* ---- The lines ---- */
 
 static void describe_end(const struct summary *summary, char *text, size_t size)
@@ -427,6 +466,7 @@ void results_summary_write(
         write_command(&summary);
     else if (options->attached || results->identity.command[0])
         write_process(&summary);
+    write_host(&summary);
     write_time(&summary);
     write_cpu(&summary);
     write_ram(&summary);
