@@ -21,7 +21,7 @@ enum fleet_files { FLEET_REPORT = 1, FLEET_KEPT = 2, FLEET_SAMPLES = 4 };
 struct fleet_rank {
     char *path;     /* the file to show; owned */
     unsigned files; /* enum fleet_files */
-    char launcher[16], job_id[96], step[32], host[65], node[65], boot_id[37], version[32];
+    char launcher[16], job_id[96], task[40], step[32], host[65], node[65], boot_id[37], version[32];
     char start_text[32];
     char ranks[128]; /* of a session of several: "0-3,8" */
     double pid, rank, world_size, restarts, exit_status, signal;
@@ -114,7 +114,13 @@ void fleet_write_text(const struct gput_fleet *fleet, struct str *text);
 void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const char *evidence,
     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* "rank 3 (n1)", for sentences. */
+/* What ended it as it ends all of its workers: "Spark"; NULL: nothing did. */
+const char *fleet_stopped_by(const struct fleet_rank *rank);
+
+/* Its command failed, or was killed. */
+bool fleet_has_failed(const struct fleet_rank *rank);
+
+/* "rank 3 on n1", for sentences. */
 void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size);
 
 /* Neither how its command ended nor that tracking did. A process that tracks itself goes on. */

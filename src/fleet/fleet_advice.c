@@ -89,7 +89,7 @@ static void find_failed(struct gput_fleet *fleet, const struct fleet_job *job, s
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], end[48];
         const struct fleet_rank *rank = &fleet->ranks[i];
-        if (!(rank->exit_status > 0 || rank->signal > 0) || named++ >= MAX_NAMED)
+        if (!fleet_has_failed(rank) || named++ >= MAX_NAMED)
             continue;
         fleet_name_rank(rank, name, sizeof name);
         say_end(rank, end, sizeof end);

@@ -170,7 +170,7 @@ static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
         const struct fleet_rank *rank = &fleet->ranks[i];
         world_size = fmax(world_size, rank->world_size);
         has_rank |= !isnan(rank->rank);
-        job->failed += rank->exit_status > 0 || rank->signal > 0;
+        job->failed += fleet_has_failed(rank);
         job->unfinished += fleet_is_unfinished(rank);
     }
     job->world_size = world_size;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,10 +33,26 @@ void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const ch
 void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size)
 {
     const char *node = rank->node[0] ? rank->node : "a machine that is not known";
-    if (isnan(rank->rank))
+    if (isnan(rank->rank) && rank->task[0])
+        text_fit(text, size, "task %s on %s", rank->task, node);
+    else if (isnan(rank->rank))
         text_fit(text, size, "%s on %s", rank->path, node);
     else
         text_fit(text, size, "rank %.0f on %s", rank->rank, node);
+}
+
+const char *fleet_stopped_by(const struct fleet_rank *rank)
+{
+    /* Tried: Ray 2.60 and Spark 4.3, whose executors are Java. */
+    bool is_ray = strcmp(rank->launcher, "Ray") == 0 && rank->exit_status == 1;
+    bool is_spark = strcmp(rank->launcher, "Spark") == 0 &&
+                    (rank->exit_status == 128 + SIGTERM || rank->signal == SIGTERM);
+    return is_ray || is_spark ? rank->launcher : NULL;
+}
+
+bool fleet_has_failed(const struct fleet_rank *rank)
+{
+    return (rank->exit_status > 0 || rank->signal > 0) && !fleet_stopped_by(rank);
 }
 
 bool fleet_is_unfinished(const struct fleet_rank *rank)

@@ -85,6 +85,7 @@ static void take_identity(struct fleet_rank *rank, const struct gput_results *re
     const struct gput_identity *identity = &results->identity;
     COPY(rank->launcher, identity->launcher);
     COPY(rank->job_id, identity->job_id);
+    COPY(rank->task, identity->task);
     COPY(rank->step, identity->step);
     COPY(rank->host, identity->host);
     COPY(rank->node, identity->node[0] ? identity->node : identity->host);

@@ -28,6 +28,11 @@ static double is_corrected(const void *item)
     return ((const struct fleet_machine *)item)->clock_is_corrected;
 }
 
+static const char *stopped_by(const void *item)
+{
+    return fleet_stopped_by(item);
+}
+
 static double is_straggler(const void *item)
 {
     return ((const struct fleet_rank *)item)->is_straggler;
@@ -56,6 +61,10 @@ static const char *known(const char *text)
 TEXT_OF(name_of_job, struct fleet_job, name)
 TEXT_OF(node_of_rank, struct fleet_rank, node)
 TEXT_OF(host_of_rank, struct fleet_rank, host)
+TEXT_OF(job_id_of_rank, struct fleet_rank, job_id)
+TEXT_OF(task_of_rank, struct fleet_rank, task)
+TEXT_OF(ranks_of_session, struct fleet_rank, ranks)
+TEXT_OF(step_of_rank, struct fleet_rank, step)
 TEXT_OF(launcher_of_rank, struct fleet_rank, launcher)
 TEXT_OF(version_of_rank, struct fleet_rank, version)
 TEXT_OF(boot_of_rank, struct fleet_rank, boot_id)
@@ -76,6 +85,11 @@ static const struct column rank_columns[] = {
     WORD("machine", node_of_rank, "as the launcher names it"),
     WORD("host", host_of_rank, "as it names itself"),
     WORD("boot_id", boot_of_rank, "the kernel's id of the machine"),
+    WORD("job_id", job_id_of_rank, "as the scheduler or launcher has it; steps and runs are jobs of their own"),
+    WORD("task", task_of_rank, "element of an array, or which of GNU parallel's jobs"),
+    WORD("ranks", ranks_of_session, "of a session of several"),
+    WORD("step", step_of_rank, "of its job"),
+    WHOLE(struct fleet_rank, pid, "of the command"),
     WORD("launcher", launcher_of_rank, "what started it"),
     WORD("version", version_of_rank, "of gpu-tracker"),
     {"path", NULL, "the file with most of it", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_rank, path)},
@@ -83,6 +97,7 @@ static const struct column rank_columns[] = {
     OF_RANK(seconds, "seconds", "wall time"),
     WHOLE(struct fleet_rank, exit_status, "of the command"),
     WHOLE(struct fleet_rank, signal, "that ended the command"),
+    WORD("stopped_by", stopped_by, "what ended the command as it ends all of its workers: no failure"),
     OF_RANK(cpu_seconds, "seconds", "CPU time"),
     OF_RANK(cores, NULL, "that it may use"),
     OF_RANK(busy_cores, NULL, "CPU time by wall time"),

@@ -12,13 +12,15 @@
 
 static bool stands_out(const struct fleet_rank *rank)
 {
-    return rank->is_straggler || rank->exit_status > 0 || rank->signal > 0 ||
-           fleet_is_unfinished(rank);
+    return rank->is_straggler || fleet_has_failed(rank) || fleet_is_unfinished(rank);
 }
 
 static void write_end(const struct fleet_rank *rank, struct str *text)
 {
-    if (rank->signal > 0)
+    const char *stopped_by = fleet_stopped_by(rank);
+    if (stopped_by)
+        str_printf(text, "stopped by %s", stopped_by);
+    else if (rank->signal > 0)
         str_printf(text, "signal %.0f", rank->signal);
     else if (!isnan(rank->exit_status))
         str_printf(text, "exit %.0f", rank->exit_status);
@@ -30,7 +32,10 @@ static void write_rank(const struct fleet_rank *rank, struct str *text)
 {
     char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
     char gpu[24] = "n/a";
-    snprintf(number, sizeof number, "%.20s", rank->ranks[0] ? rank->ranks : "-");
+    snprintf(number, sizeof number, "%.20s",
+        rank->ranks[0]  ? rank->ranks
+        : rank->task[0] ? rank->task
+                        : "-");
     if (!isnan(rank->rank))
         snprintf(number, sizeof number, "%.0f", rank->rank);
     if (!isnan(rank->gpu_percent))

@@ -28,6 +28,7 @@
     TEXT(cgroup, 512, "identity.cgroup", "control group of main") \
     TEXT(launcher, 16, "job.launcher", "what started this part of a job: Open MPI, Slurm and others") \
     TEXT(job_id, 96, "job.job_id", "the scheduler's, with the element of an array") \
+    TEXT(task, 40, "job.task", "which element of an array, which of GNU parallel's jobs, or both: 3_7") \
     TEXT(step, 32, "job.step", "of the job") \
     NUMBER(rank, "job.rank", "of main, or of the one rank among its descendants") \
     TEXT(ranks, 128, "job.ranks", "all ranks that are tracked: 0-3,8") \

@@ -32,6 +32,7 @@ static const struct launcher_row {
         "FLUX_JOB_NNODES", 0},
     {"LSF", NULL, "LSF_PM_TASKID", NULL, NULL, NULL, NULL, NULL, NULL, 1},
     {"Ray", "RAY_RAYLET_PID", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
+    {"Spark", "SPARK_EXECUTOR_DIRS", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
     {"Dask", "DASK_INTERNAL_INHERIT_CONFIG", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
     /* The batch script has a rank too, and no step: it is not one of the ranks. */
     {"Slurm", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL,

@@ -13,9 +13,10 @@ struct launcher {
                          is known */
     int depth;        /* the higher, the more inner: torchrun runs in jobs of MPI, MPI in those of
                          Slurm; 0: none is known */
-    long rank, world_size, local_rank, local_size; /* -1: not known; Ray and Dask have no ranks */
-    long restarts;                                 /* of the same job; -1: not known */
-    long node_rank, node_count;                    /* -1: not known */
+    long rank, world_size, local_rank,
+        local_size;             /* -1: not known; Ray, Spark and Dask have no ranks */
+    long restarts;              /* of the same job; -1: not known */
+    long node_rank, node_count; /* -1: not known */
     const char *job;        /* the scheduler's id, or the launcher's own; NULL: there is no job */
     const char *array_task; /* of a job that is one element of an array, whose id `job` is */
     const char *element;    /* the same, also where `job` says which one it is */

@@ -115,7 +115,7 @@ static void write_build(struct writer *writer)
 
 /* What is known of these; numbers of processes and command lines are no labels. */
 static const char *const session_labels[] = {"host", "boot_id", "user", "container", "pod",
-    "launcher", "job_id", "step", "rank", "local_rank", "world_size", "node", "node_rank",
+    "launcher", "job_id", "task", "step", "rank", "local_rank", "world_size", "node", "node_rank",
     "node_count", "restarts"};
 
 static void write_session_label(struct writer *writer, const struct doc *value)

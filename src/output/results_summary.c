@@ -185,6 +185,9 @@ static void append_place(const struct gput_identity *identity, struct str *line)
     if (identity->job_id[0]) {
         str_printf(line, "; job %s", identity->job_id);
         separator = ", ";
+    } else if (identity->task[0]) {
+        str_printf(line, "; task %s", identity->task);
+        separator = ", ";
     }
     if (identity->ranks[0]) {
         bool are_several = strpbrk(identity->ranks, "-,") != NULL;
@@ -202,8 +205,8 @@ static void write_host(struct summary *summary)
 {
     const struct gput_identity *identity = &summary->results->identity;
     struct str line = {0};
-    if (!identity->host[0] ||
-        (summary->options->width > 0 && !identity->job_id[0] && !identity->ranks[0]))
+    if (!identity->host[0] || (summary->options->width > 0 && !identity->job_id[0] &&
+                                  !identity->task[0] && !identity->ranks[0]))
         return;
     append_in_line(identity->host, &line);
     append_place(identity, &line);

@@ -186,6 +186,10 @@ static void add_job(struct gput_identity *identity, const struct launcher *launc
     if (launcher->job && !identity->job_id[0])
         FIT(job_id, "%s%s%s", launcher->job, launcher->array_task ? "_" : "",
             launcher->array_task ? launcher->array_task : "");
+    if ((launcher->element || launcher->sequence) && !identity->task[0])
+        FIT(task, "%s%s%s", launcher->element ? launcher->element : "",
+            launcher->element && launcher->sequence ? "_" : "",
+            launcher->sequence ? launcher->sequence : "");
     if (launcher->step && !identity->step[0])
         FIT(step, "%s", launcher->step);
     if (launcher->node[0])

@@ -142,7 +142,35 @@ class Job(unittest.TestCase):
         self.assertEqual(job["cpu_joules"], 2000)
         self.assertEqual((job["gpu_joules"], job["energy_joules"]), (1500, 3500))
 
+    def test_sessions_of_one_rank_are_distinguished(self):
+        for number, more in enumerate([{"step": "0"}, {"step": "1"}, {"step": "1", "restarts": 1}]):
+            members = {"job": {"launcher": "Slurm", "job_id": "4711", "rank": 0, "world_size": 1, "node": "n1"} | more}
+            self.rank(0, start=500 * number, name=f"r{number}.json", identity={"pid": 7 + number}, members=members)
+        rows = list(csv.DictReader(io.StringIO(self.run_command("-f", "csv", ".").stdout)))
+        seen = [(row["job"], row["job_id"], row["step"], row["pid"], row["restarts"]) for row in rows]
+        self.assertEqual(seen, [("0", "4711", "0", "7", ""), ("1", "4711", "1", "8", ""), ("2", "4711", "1", "9", "1")])
+
+    def test_tasks_have_their_numbers(self):
+        for task in 3, 12:
+            members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1", "task": str(task)}}
+            self.rank(task, name=f"usage.{'x' * task}.json", members=members, identity={"exit_status": 1 if task == 12 else 0})
+        self.assertEqual([(rank["rank"], rank["task"]) for rank in self.job()["ranks"]], [(None, "3"), (None, "12")])
+        self.assertRegex(self.run_command(".").stdout, r"\n +3  n1 .*\n +12  n1 ")
+        self.assertIn("task 12 on n1: exit status 1", self.findings()["failed_ranks"])
+
     # ---- bad days ----
+
+    def test_workers_that_their_launcher_stops(self):
+        ends = [("Ray", 1, None), ("Ray", 2, None), ("Spark", 143, None), ("Spark", None, 15), ("Spark", 1, None), ("Open MPI", 143, None)]
+        for number, (launcher, status, signal) in enumerate(ends):
+            members = {"job": {"launcher": launcher, "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(number, name=f"w{'abcdef'[number]}.json", identity={"exit_status": status, "signal": signal}, members=members)
+        ranks = sorted(self.job()["ranks"], key=lambda rank: rank["path"])
+        self.assertEqual([rank["stopped_by"] for rank in ranks], ["Ray", None, "Spark", "Spark", None, None])
+        self.assertEqual(self.job()["jobs"][0]["failed"], 3)
+        self.assertIn("3 of 6 ranks ended badly", self.findings()["failed_ranks"])
+        text = self.run_command(".").stdout
+        self.assertEqual((text.count("stopped by Ray"), text.count("stopped by Spark")), (1, 2))
 
     def test_missing_and_failed_ranks(self):
         for rank in 0, 1, 5:

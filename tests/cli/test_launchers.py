@@ -168,7 +168,8 @@ class Others(Launched):
         self.assertEqual(done.stdout.split()[-1], "1000")
         command.wait_until(lambda: sum(path.stat().st_size > 0 for path in self.folder.glob("executor.*.json")) == 2, "reports of the executors")
         read = self.job()
-        self.assertEqual([job["ranks"] for job in read["jobs"]], [2])
+        self.assertEqual([(job["ranks"], job["failed"]) for job in read["jobs"]], [(2, 0)])
+        self.assertEqual({(rank["launcher"], rank["stopped_by"]) for rank in read["ranks"]}, {("Spark", "Spark")})
         self.assertTrue(all(rank["max_ram_bytes"] > 50e6 for rank in read["ranks"]), read)
 
     def test_dask(self):
