@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "report/report_compose.h"
@@ -29,30 +30,18 @@ const char *gput_html_report_remedy(void)
 #define MAX_NAMED 3
 
 /* Sessions of one name are runs of one thing. */
-static bool is_named_before(const struct report_plan *plan, size_t session)
-{
-    for (size_t i = 0; i < session; i++)
-        if (strcmp(report_plan_name(plan, i), report_plan_name(plan, session)) == 0)
-            return true;
-    return false;
-}
-
 static void name_sessions(const struct report_plan *plan, struct str *title)
 {
-    size_t last = 0, names = 0;
-    for (size_t i = 0; i < plan->count; i++) {
-        if (is_named_before(plan, i))
-            continue;
-        last = i;
-        if (++names > MAX_NAMED)
-            continue;
-        str_append(title, names > 1 ? ", " : "");
-        str_append(title, report_plan_name(plan, i));
-    }
-    if (names == MAX_NAMED + 1)
-        str_printf(title, ", %s", report_plan_name(plan, last));
-    else if (names > MAX_NAMED)
-        str_printf(title, " and %zu others", names - MAX_NAMED);
+    struct names names = {0};
+    for (size_t i = 0; i < plan->count; i++)
+        title->failed |=
+            names_add(&names, plan->sessions[i].name, strlen(plan->sessions[i].name)) == NAMES_NONE;
+    uint32_t shown = names.count <= MAX_NAMED + 1 ? names.count : MAX_NAMED;
+    for (uint32_t i = 0; i < shown; i++)
+        str_printf(title, "%s%s", i > 0 ? ", " : "", names_text(&names, i));
+    if (shown < names.count)
+        str_printf(title, " and %u others", names.count - shown);
+    names_finish(&names);
 }
 
 static void make_title(const struct gput_html_report_options *options,

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/names.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -308,15 +309,48 @@ static int join_marks(struct report_plan *plan, const struct gput_html_report_op
     return GPUT_OK;
 }
 
-/* A folder may have been given a name, and have several sessions. */
-static bool has_name_of_its_own(const struct report_plan *plan, size_t index)
+/* ---- Names ---- */
+
+/* A folder may have been given a name, and have several sessions: they are next to one another. */
+static bool is_named_alone(const struct report_plan *plan, size_t index)
 {
-    const char *name = plan->sessions[index].given.name;
-    for (size_t i = 0; i < plan->count; i++)
-        if (i != index && plan->sessions[i].given.name == name)
-            return false;
-    return name != NULL;
+    const struct report_planned *session = &plan->sessions[index];
+    const char *name = session->given.name;
+    return name && (index == 0 || session[-1].given.name != name) &&
+           (index + 1 == plan->count || session[1].given.name != name);
 }
+
+/* How many sessions there are of each name of a file. */
+static bool count_file_names(const struct report_plan *plan, struct names *names, size_t *counts)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const char *path = plan->sessions[i].path, *name = path ? file_base_name(path) : "";
+        uint32_t number = names_add(names, name, strlen(name));
+        if (number == NAMES_NONE)
+            return false;
+        counts[number]++;
+    }
+    return true;
+}
+
+static int name_sessions(struct report_plan *plan, struct gput_error *error)
+{
+    struct names names = {0};
+    size_t *counts = calloc(plan->count, sizeof *counts);
+    bool is_counted = counts && count_file_names(plan, &names, counts);
+    for (size_t i = 0; is_counted && i < plan->count; i++) {
+        struct report_planned *session = &plan->sessions[i];
+        const char *name = session->path ? file_base_name(session->path) : "session";
+        bool is_shared = session->path && counts[names_find(&names, name, strlen(name))] > 1;
+        session->is_named = is_named_alone(plan, i);
+        session->name = session->is_named ? session->given.name : is_shared ? session->path : name;
+    }
+    names_finish(&names);
+    free(counts);
+    return is_counted ? GPUT_OK : error_memory(error);
+}
+
+/* ---- Ranks ---- */
 
 struct ranked {
     long rank;
@@ -335,7 +369,7 @@ static int sort_ranks(struct report_plan *plan, struct gput_error *error)
 {
     long *ranks;
     for (size_t i = 0; i < plan->count; i++)
-        if (has_name_of_its_own(plan, i))
+        if (plan->sessions[i].is_named)
             return GPUT_OK;
     TRY(report_plan_ranks(plan, &ranks, error));
     if (!ranks)
@@ -367,23 +401,8 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
             error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
     TRY(join_parts(plan, error));
     TRY(join_marks(plan, options, error));
+    TRY(name_sessions(plan, error));
     return sort_ranks(plan, error);
-}
-
-const char *report_plan_name(const struct report_plan *plan, size_t index)
-{
-    const struct report_planned *session = &plan->sessions[index];
-    if (has_name_of_its_own(plan, index))
-        return session->given.name;
-    if (!session->path)
-        return "session";
-    const char *name = file_base_name(session->path);
-    for (size_t i = 0; i < plan->count; i++) {
-        const char *other = plan->sessions[i].path;
-        if (i != index && other && strcmp(file_base_name(other), name) == 0)
-            return session->path;
-    }
-    return name;
 }
 
 int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_error *error)
@@ -392,10 +411,10 @@ int report_plan_ranks(const struct report_plan *plan, long **ranks, struct gput_
     *ranks = malloc((plan->count + 1) * sizeof **ranks);
     bool are_ranks = false;
     if (names && *ranks) {
-        for (size_t i = 0; i < plan->count; i++)
-            names[i] = has_name_of_its_own(plan, i) || !plan->sessions[i].path
-                           ? report_plan_name(plan, i)
-                           : plan->sessions[i].path;
+        for (size_t i = 0; i < plan->count; i++) {
+            const struct report_planned *session = &plan->sessions[i];
+            names[i] = session->is_named || !session->path ? session->name : session->path;
+        }
         are_ranks = report_ranks_of(names, plan->count, *ranks);
     }
     int code = names && *ranks ? GPUT_OK : error_memory(error);

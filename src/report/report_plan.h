@@ -15,6 +15,10 @@ struct report_planned {
     struct gput_html_report_session given; /* what the caller knows of it */
     const struct report_loader *loader;    /* NULL: there is no file */
     char *path;                            /* owned; NULL: there is no file */
+    /* What the page calls it: as the caller does, else its file, with the path where another file
+     * has the same name. */
+    const char *name;
+    bool is_named; /* the caller has a name for it alone */
     size_t folder; /* equal for what is from one folder; 0: named by itself */
     char *results; /* a file with its results, or NULL; owned */
     char **marks;  /* its sub-tracking files; owned */
@@ -46,10 +50,6 @@ struct report_plan {
  */
 int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
     struct gput_error *error);
-
-/* What the page calls a session: as the caller does, else its file; with the path where another
- * file has the same name. */
-const char *report_plan_name(const struct report_plan *plan, size_t index);
 
 /*
  * The ranks of the sessions, where their names or paths are those of the ranks of one job:
