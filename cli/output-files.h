@@ -36,3 +36,8 @@ int output_files_keep_of(const char *option, const char *output, const char *oth
 /* Whether a file that is written at the end can be, and does not exist unless it `replaces` one.
  * Errors: GPUT_ERROR_EXISTS, those of gput_file_check(). */
 int output_files_check_new(const char *path, bool replaces, struct gput_error *error);
+
+/* "samples-regions.gputblocks" of "samples.csv": `*path` is the name of a file next to another,
+ * with that ending; the caller owns it. Errors: GPUT_ERROR_MEMORY. */
+int output_files_name_after(
+    const char *file, const char *ending, char **path, struct gput_error *error);

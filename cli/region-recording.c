@@ -20,21 +20,6 @@
 
 /* ---- Files ---- */
 
-/* "samples-regions.gputblocks" of "samples.csv". */
-static int derive_path(
-    struct region_recording *recording, const char *tracking_file, struct gput_error *error)
-{
-    const char *slash = strrchr(tracking_file, '/');
-    const char *dot = strrchr(slash ? slash : tracking_file, '.');
-    int length = dot ? (int)(dot - tracking_file) : (int)strlen(tracking_file);
-    if (asprintf(&recording->derived, "%.*s-regions.gputblocks", length, tracking_file) < 0) {
-        recording->derived = NULL;
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    }
-    recording->path = recording->derived;
-    return GPUT_OK;
-}
-
 /* A folder next to the file, where its logs survive whatever ends this process. */
 static int make_folder_of_file(struct region_recording *recording, struct gput_error *error)
 {
@@ -95,8 +80,10 @@ static int make_kept(struct region_recording *recording, struct rank_paths *rank
 static int make_files(struct region_recording *recording, struct rank_paths *ranks,
     const char *samples, struct gput_session_options *options, struct gput_error *error)
 {
-    if (!recording->path && samples)
-        TRY(derive_path(recording, samples, error));
+    if (!recording->path && samples) {
+        TRY(output_files_name_after(samples, "-regions.gputblocks", &recording->derived, error));
+        recording->path = recording->derived;
+    }
     recording->is_kept = recording->path != NULL;
     if (recording->is_kept)
         TRY(make_kept(recording, ranks, options, error));

@@ -29,21 +29,17 @@
 
 /* ---- Files ---- */
 
-/* "samples-torch.json" of "samples.csv", and its rank. */
-static int derive_path(struct torch_trace *trace, struct rank_paths *ranks,
-    const char *tracking_file, struct gput_error *error)
+static int name_file(struct torch_trace *trace, struct rank_paths *ranks, const char *tracking_file,
+    struct gput_error *error)
 {
-    if (!tracking_file) {
-        trace->path = "torch-trace.json";
-        return rank_paths_expand(ranks, &trace->path, error);
+    if (!trace->path && tracking_file) {
+        TRY(output_files_name_after(tracking_file, "-torch.json", &trace->derived, error));
+        trace->path = trace->derived;
+        return GPUT_OK;
     }
-    const char *slash = strrchr(tracking_file, '/');
-    const char *dot = strrchr(slash ? slash : tracking_file, '.');
-    int length = dot ? (int)(dot - tracking_file) : (int)strlen(tracking_file);
-    if (asprintf(&trace->derived, "%.*s-torch.json", length, tracking_file) < 0)
-        trace->derived = NULL;
-    trace->path = trace->derived;
-    return trace->path ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
+    if (!trace->path)
+        trace->path = "torch-trace.json";
+    return rank_paths_expand(ranks, &trace->path, error);
 }
 
 /* A name for the program's file that is not changed: PyTorch puts the process into the first
@@ -112,13 +108,9 @@ static int make_kept(struct torch_trace *trace, struct rank_paths *ranks,
     return GPUT_OK;
 }
 
-static int make_files(struct torch_trace *trace, struct rank_paths *ranks, const char *samples,
-    struct gput_session_options *options, struct gput_error *error)
+static int make_samples(
+    struct torch_trace *trace, struct gput_session_options *options, struct gput_error *error)
 {
-    TRY(trace->path ? rank_paths_expand(ranks, &trace->path, error)
-                    : derive_path(trace, ranks, samples, error));
-    TRY(make_socket_folder(trace, error));
-    TRY(make_kept(trace, ranks, options, error));
     if (options->tracking_file)
         return GPUT_OK;
     if (asprintf(&trace->samples, "%s/samples.sqlite", trace->sockets.path) < 0)
@@ -207,9 +199,12 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
     }
     if (belongs_to_other(trace))
         return GPUT_OK;
-    TRY(make_files(trace, ranks, samples, options, error));
+    TRY(name_file(trace, ranks, samples, error));
+    TRY(make_socket_folder(trace, error));
+    TRY(make_kept(trace, ranks, options, error));
     TRY(open_socket(trace, error));
-    return set_environment(trace, error);
+    TRY(set_environment(trace, error));
+    return make_samples(trace, options, error);
 }
 
 /* ---- While the command runs ---- */

@@ -231,9 +231,10 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     return is_pickle ? report_refuse_pickle(error) : GPUT_OK;
 }
 
-/* Of many ranks one runs its command without what this machine, or this build, cannot do. */
-static bool is_forgone(
-    struct tracking *tracking, int code, const char *what, const struct gput_error *error)
+/* Of many ranks one runs its command without what this machine, or this build, cannot do. True: it
+ * does without that file. */
+static bool forgo(struct tracking *tracking, int code, const char *what, const char *path,
+    const struct gput_error *error)
 {
     static const enum gput_code of_machine[] = {GPUT_ERROR_NOT_FOUND, GPUT_ERROR_EXISTS,
         GPUT_ERROR_PERMISSION, GPUT_ERROR_IO, GPUT_ERROR_FILES, GPUT_ERROR_UNSUPPORTED};
@@ -243,47 +244,31 @@ static bool is_forgone(
     if (!is_of_machine || !rank_paths_are_many(&tracking->ranks))
         return false;
     tracking_files_forgo(tracking, error, what);
+    rank_paths_give_up(&tracking->ranks, path);
     return true;
 }
 
-static int begin_report(struct tracking *tracking, struct gput_error *error)
+/* What is made of the session next to its tracking file. */
+static int begin_recordings(
+    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
 {
+    struct gput_session_options *options = &tracking->options;
     bool are_many = rank_paths_are_many(&tracking->ranks);
-    int code = html_report_begin(
-        &tracking->html, tracking->html_path, are_many, &tracking->options, error);
-    if (!is_forgone(tracking, code, "--report", error))
-        return code;
-    rank_paths_give_up(&tracking->ranks, tracking->html_path);
-    html_report_finish(&tracking->html);
-    return GPUT_OK;
-}
-
-static int begin_regions(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
-{
-    struct gput_session_options *options = &tracking->options;
-    const char *file = options->tracking_file;
-    int code = region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
+    int code = html_report_begin(&tracking->html, tracking->html_path, are_many, options, error);
+    if (forgo(tracking, code, "--report", tracking->html_path, error))
+        html_report_finish(&tracking->html);
+    else
+        TRY(code);
+    code = region_recording_begin(&tracking->regions, arguments, &tracking->ranks,
         tracking_files_samples(tracking), options, error);
-    if (!is_forgone(tracking, code, "regions", error))
-        return code;
-    rank_paths_give_up(&tracking->ranks, tracking->regions.path);
-    options->tracking_file = file;
-    region_recording_finish(&tracking->regions);
-    return GPUT_OK;
-}
-
-static int begin_traces(
-    const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
-{
-    struct gput_session_options *options = &tracking->options;
-    const char *file = options->tracking_file;
-    int code = torch_trace_begin(&tracking->torch, arguments, &tracking->ranks,
+    if (forgo(tracking, code, "regions", tracking->regions.path, error))
+        region_recording_finish(&tracking->regions);
+    else
+        TRY(code);
+    code = torch_trace_begin(&tracking->torch, arguments, &tracking->ranks,
         tracking_files_samples(tracking), options, error);
-    if (!is_forgone(tracking, code, "traces of PyTorch", error))
+    if (!forgo(tracking, code, "traces of PyTorch", tracking->torch.path, error))
         return code;
-    rank_paths_give_up(&tracking->ranks, tracking->torch.path);
-    options->tracking_file = file;
     torch_trace_finish(&tracking->torch);
     return GPUT_OK;
 }
@@ -308,9 +293,7 @@ static int read_everything(const struct arguments *arguments, bool is_older_form
         options->sleep_time_seconds = LIVE_SECONDS;
     TRY(tracking_files_name(arguments, tracking, error));
     tracking->lists_processes = options->processes;
-    TRY(begin_report(tracking, error));
-    TRY(begin_regions(arguments, tracking, error));
-    return begin_traces(arguments, tracking, error);
+    return begin_recordings(arguments, tracking, error);
 }
 
 int tracking_read(const struct arguments *arguments, bool is_older_form, struct tracking *tracking,
