@@ -2,12 +2,25 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
+
+/* The older of two system calls takes less than half the time of the one that C libraries use, and
+ * is as good where its numbers have 64 bits. */
+static int read_rlimit(struct rlimit *limit)
+{
+#if defined SYS_getrlimit && defined __LP64__
+    return (int)syscall(SYS_getrlimit, RLIMIT_FSIZE, limit);
+#else
+    return getrlimit(RLIMIT_FSIZE, limit);
+#endif
+}
 
 static struct file_limit read_limit(void)
 {
     struct rlimit limit;
-    bool held = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    bool held = read_rlimit(&limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     return (struct file_limit){.held = held, .bytes = held ? limit.rlim_cur : 0};
 }
 

@@ -175,6 +175,7 @@ void block_sink_end_thread(struct block_sink *sink, struct block_sink_thread *th
         sink->methods->leave(sink, thread);
     block_figures_end_thread(sink ? &sink->figures : NULL, &thread->figures);
     block_log_free_cursor(&thread->cursor);
+    thread->plain_log = NULL;
     str_finish(&thread->line);
     block_losses_finish(&thread->losses);
 }

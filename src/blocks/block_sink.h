@@ -26,6 +26,7 @@ struct block_sink_thread {
     struct sub_tracking_mark row; /* the current mark, or one that could not be written */
     struct block_losses losses;
     struct block_log_cursor cursor; /* of the log format */
+    struct block_log *plain_log;    /* the sink's; NULL before the first mark and after losses */
     struct str line;                /* of the CSV format */
 };
 
@@ -44,6 +45,7 @@ struct block_sink {
     _Atomic int64_t only_thread;     /* 0 before the first mark */
     _Atomic bool thread_ids_decided; /* present from the start, added, or impossible to add */
     bool shared;                     /* a forked child may join the file: see share() */
+    struct block_log *plain_log; /* where a mark is a word: see block_plain.h. NULL: elsewhere */
     struct block_figures figures;
 };
 

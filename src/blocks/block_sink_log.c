@@ -14,7 +14,10 @@ static int log_begin(struct block_sink *base, int fd, struct gput_error *error)
         .process_id = base->process_id,
         .limit_bytes = base->limit_bytes,
     };
-    return block_log_create(fd, base->path, &setup, &((struct log_sink *)base)->log, error);
+    struct block_log **log = &((struct log_sink *)base)->log;
+    TRY(block_log_create(fd, base->path, &setup, log, error));
+    base->plain_log = (*log)->figures_bytes == 0 ? *log : NULL;
+    return GPUT_OK;
 }
 
 static int log_add_name(

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "blocks/block_path.h"
+#include "blocks/block_plain.h"
 #include "blocks/blocks_state.h"
 
 #include <gputracker/blocks.h>
@@ -24,6 +25,7 @@ static int mark_failed(struct gput_blocks *blocks, struct block_sink_thread *thr
 {
     bool waits = position == SUB_TRACKING_STOP && reason->code != GPUT_ERROR_STATE &&
                  block_losses_add_stop(&thread->losses, name, &thread->row);
+    thread->plain_log = NULL; /* until nothing waits any more */
     if (position == SUB_TRACKING_START)
         block_losses_add_start(&thread->losses, name->number);
     if (!waits)
@@ -52,15 +54,45 @@ static __attribute__((noinline)) int mark_after_losses(struct gput_blocks *block
     return GPUT_OK;
 }
 
+/* By the sink's own function. */
+static __attribute__((noinline)) int mark_by_sink(struct gput_blocks *blocks,
+    struct block_sink_thread *thread, const struct block_name *name,
+    enum sub_tracking_position position, enum pairing pairing)
+{
+    struct gput_error reason;
+    if (block_losses_any(&thread->losses))
+        return mark_after_losses(blocks, thread, name, position, pairing);
+    int code = blocks->sink->methods->mark(blocks->sink, thread, name, position, &reason);
+    if (code != GPUT_OK)
+        return mark_failed(blocks, thread, name, position, &reason);
+    thread->plain_log = blocks->sink->plain_log;
+    return GPUT_OK;
+}
+
+/* A plain mark in a log that was cut off. */
+static __attribute__((noinline)) int mark_cut(struct gput_blocks *blocks,
+    struct block_sink_thread *thread, const struct block_name *name,
+    enum sub_tracking_position position)
+{
+    struct gput_error reason;
+    block_log_cut_error(&reason);
+    thread->row = (struct sub_tracking_mark){
+        .position = position,
+        .timestamp_ns = thread->marked_ns,
+        .started_ns = thread->started_ns,
+    };
+    return mark_failed(blocks, thread, name, position, &reason);
+}
+
 static inline int mark(struct gput_blocks *blocks, struct block_thread *thread,
     const struct block_name *name, enum sub_tracking_position position, enum pairing pairing)
 {
-    struct gput_error reason;
     struct block_sink_thread *at = &thread->sink;
-    if (__builtin_expect(block_losses_any(&at->losses), 0))
-        return mark_after_losses(blocks, at, name, position, pairing);
-    int code = blocks->sink->methods->mark(blocks->sink, at, name, position, &reason);
-    return code == GPUT_OK ? GPUT_OK : mark_failed(blocks, at, name, position, &reason);
+    if (__builtin_expect(!block_plain_is_ready(at), 0))
+        return mark_by_sink(blocks, at, name, position, pairing);
+    if (__builtin_expect(block_plain_mark(at, name->number, position), 1))
+        return GPUT_OK;
+    return mark_cut(blocks, at, name, position);
 }
 
 /* Whether the file has no thread ids yet: the second of two nested calls of a block adds them. */

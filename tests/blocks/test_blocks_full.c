@@ -224,7 +224,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
     return syscall(SYS_write, fd, bytes, length);
 }
 
-/* A line that was appended to what was left of another is in no file. */
+/* A line that was appended to what was left of another is written again. */
 static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state)
 {
     (void)state;
@@ -247,6 +247,11 @@ static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state
         struct content content = read_file(path);
         for (size_t row = 0; row < content.count; row++)
             assert_int_equal(content.rows[row].process_id, getpid());
+        uint32_t cut = sub_tracking_names_add(content.names, "cut", 3);
+        size_t found = 0;
+        while (found < content.count && content.rows[found].name != cut)
+            found++;
+        assert_row(&content, found, "cut", SUB_TRACKING_START);
         assert_int_equal(content.lost.calls, 1);
         assert_non_null(strstr(content.warning, "at least 1 call is not in it"));
         free_content(&content);

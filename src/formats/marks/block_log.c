@@ -20,11 +20,13 @@ _Static_assert(offsetof(struct sub_tracking_exact, block_peak_rss_bytes) == BLOC
 _Static_assert(offsetof(struct sub_tracking_exact, gpu_ns) == BLOCK_LOG_COUNTED_BYTES,
     "part of the file format");
 
-/* The word of a mark, preceded by up to four records of state: time, thread, process, start. */
-#define MARK_BYTES (8 + 4 * 16)
-
 /* No log grows beyond this: chunks are counted in 32 bits. */
 #define MAX_BYTES ((uint64_t)UINT32_MAX / 2 * BLOCK_LOG_CHUNK_BYTES)
+
+/* Linux 5.14; not in every libc's headers. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 
 /* A full disk is retried after this time. */
 #define RETRY_NS (NS_PER_SECOND / 20)
@@ -53,10 +55,12 @@ static void *map_part(struct block_log *log, off_t offset, size_t length)
 {
     if (reserve(log->fd, offset, length) != 0)
         return NULL;
-    void *part =
-        mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, log->fd, offset);
+    void *part = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, log->fd, offset);
     if (part == MAP_FAILED)
         return NULL;
+    /* Else each first store to a page is a fault of its own, in which a file system makes the page
+     * writable. Where the kernel does not know this, it stays so. */
+    madvise(part, length, MADV_POPULATE_WRITE);
     mapped_guard_add(part, length, &log->cut);
     return part;
 }
@@ -117,7 +121,7 @@ int block_log_create(int fd, const char *path, const struct block_log_setup *set
     uint64_t limit = setup->limit_bytes;
     created->kind = kind_of(setup->columns);
     created->figures_bytes = block_log_figures_bytes(created->kind);
-    created->mark_bytes = MARK_BYTES + created->figures_bytes;
+    created->mark_bytes = BLOCK_LOG_MARK_BYTES + created->figures_bytes;
     uint64_t chunks = (limit < MAX_BYTES ? limit : MAX_BYTES) / BLOCK_LOG_CHUNK_BYTES;
     created->max_chunks = chunks > 1 ? (uint32_t)chunks - 1 : 0;
     pthread_mutex_init(&created->lock, NULL);

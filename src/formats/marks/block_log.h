@@ -146,6 +146,9 @@ struct block_log_cursor {
 
 #define BLOCK_LOG_NO_TIME INT64_MIN
 
+/* The word of a mark, preceded by up to four records of state: time, thread, process, start. */
+#define BLOCK_LOG_MARK_BYTES (8 + 4 * 16)
+
 /* The most partly used chunks that are kept for later threads; the rest of further ones is wasted.
  */
 #define BLOCK_LOG_FREE_CHUNKS 64
@@ -233,6 +236,12 @@ static inline bool block_log_has_space(
     return (size_t)(cursor->end - cursor->next) >= log->mark_bytes;
 }
 
+/* The same for a log without figures. */
+static inline bool block_log_has_plain_space(const struct block_log_cursor *cursor)
+{
+    return (size_t)(cursor->end - cursor->next) >= BLOCK_LOG_MARK_BYTES;
+}
+
 static inline void block_log_publish(char *at, uint64_t word)
 {
     atomic_store_explicit((_Atomic uint64_t *)at, word, memory_order_release);
@@ -255,9 +264,8 @@ static inline void block_log_put_start_time(
     block_log_put_state(cursor, BLOCK_LOG_TAG_STARTED, started_ns);
 }
 
-/* Writes a mark; there must be space. `exact` is ignored by a log without exact figures. */
-static inline void block_log_put(const struct block_log *log, struct block_log_cursor *cursor,
-    int64_t time_ns, uint32_t tag, const struct sub_tracking_exact *exact)
+/* The nanoseconds since the mark before, or 0 after having written the time. */
+static inline uint32_t block_log_elapse(struct block_log_cursor *cursor, int64_t time_ns)
 {
     uint64_t elapsed_ns = (uint64_t)time_ns - (uint64_t)cursor->last_ns;
     if (__builtin_expect(elapsed_ns > UINT32_MAX, 0)) {
@@ -265,11 +273,29 @@ static inline void block_log_put(const struct block_log *log, struct block_log_c
         elapsed_ns = 0;
     }
     cursor->last_ns = time_ns;
+    return (uint32_t)elapsed_ns;
+}
+
+/* Writes a mark to a log without figures; there must be space. */
+static inline void block_log_put_plain(
+    struct block_log_cursor *cursor, int64_t time_ns, uint32_t tag)
+{
+    uint32_t elapsed_ns = block_log_elapse(cursor, time_ns);
+    char *at = cursor->next;
+    cursor->next += 8;
+    block_log_publish(at, block_log_word(tag, elapsed_ns));
+}
+
+/* Writes a mark; there must be space. `exact` is ignored by a log without figures. */
+static inline void block_log_put(const struct block_log *log, struct block_log_cursor *cursor,
+    int64_t time_ns, uint32_t tag, const struct sub_tracking_exact *exact)
+{
+    uint32_t elapsed_ns = block_log_elapse(cursor, time_ns);
     char *at = cursor->next;
     cursor->next += 8;
     if (log->figures_bytes > 0) {
         memcpy(cursor->next, exact, log->figures_bytes);
         cursor->next += log->figures_bytes;
     }
-    block_log_publish(at, block_log_word(tag, (uint32_t)elapsed_ns));
+    block_log_publish(at, block_log_word(tag, elapsed_ns));
 }
