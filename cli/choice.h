@@ -7,6 +7,7 @@
 #include "option.h"
 
 #include <gputracker/error.h>
+#include <gputracker/words.h>
 
 #include <stddef.h>
 
@@ -15,16 +16,16 @@
 /* The position of a word in a list; -1: it is not there. */
 int choice_find(const char *words, const char *word);
 
-/*
- * Writes at most two words of the list that a mistyped `word` may stand for, each with `prefix`
- * before it: "--output or --overwrite". "" when none is near.
- */
-void choice_suggest(
-    const char *words, const char *word, const char *prefix, char *text, size_t size);
+enum { CHOICE_QUESTION_SIZE = GPUT_NEAREST_SIZE + 20 };
 
-/* The same of words that have a part between dashes in common with it, as --limit-ram and --limit
- * have. The first two of the list. */
-void choice_suggest_by_part(const char *words, const char *word, char *text, size_t size);
+/* Writes `: did you mean csv?` of what is near, or "." when that is "", and returns it. */
+const char *choice_question(const char *near, char question[CHOICE_QUESTION_SIZE]);
+
+/*
+ * Writes at most two words of the list that have a part between dashes in common with `word`, as
+ * --limit-ram and --limit have: "--limit or --limit-x". "" when there is none.
+ */
+void choice_suggest_by_part(const char *words, const char *word, char text[GPUT_NEAREST_SIZE]);
 
 /*
  * Reads the word given to an option: *choice is its position in the option's list. `noun` is what

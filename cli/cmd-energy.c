@@ -111,17 +111,13 @@ int cmd_energy_summary(const struct arguments *arguments)
 
 #define MAX_CURVES 64
 
-static int render_curves(const struct gput_energy_recording *recording,
-    const struct arguments *arguments, const struct gput_energy_window *window, char **bytes,
-    size_t *length, struct gput_error *error)
+static int render_curves(const struct gput_energy_recording *recording, char *list,
+    const struct gput_energy_window *window, enum gput_format format, char **bytes, size_t *length,
+    struct gput_error *error)
 {
     const char *names[MAX_CURVES];
-    char *list = arguments->operands[1];
     size_t count = 0;
-    enum gput_format format;
     char *rest = NULL;
-    TRY(report_read_format(arguments, OPTION_CURVE_FORMAT,
-        arguments_value(arguments, OPTION_CURVE_OUTPUT), GPUT_TEXT, &format, error));
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
         if (count == MAX_CURVES)
             return fail(
@@ -138,13 +134,16 @@ static int show_curves(const struct arguments *arguments, struct gput_error *err
 {
     struct gput_energy_recording *recording;
     struct gput_energy_window window;
+    enum gput_format format;
+    const char *output = arguments_value(arguments, OPTION_CURVE_OUTPUT);
     char *bytes = NULL;
     size_t length = 0;
+    TRY(report_read_format(arguments, OPTION_CURVE_FORMAT, output, GPUT_TEXT, &format, error));
     TRY(open_recording(arguments, &recording, &window, error));
-    int code = render_curves(recording, arguments, &window, &bytes, &length, error);
+    int code =
+        render_curves(recording, arguments->operands[1], &window, format, &bytes, &length, error);
     if (code == GPUT_OK)
-        code = report_write_bytes(
-            arguments_value(arguments, OPTION_CURVE_OUTPUT), STDOUT_FILENO, bytes, length, error);
+        code = report_write_bytes(output, STDOUT_FILENO, bytes, length, error);
     free(bytes);
     gput_energy_recording_destroy(recording);
     return code;

@@ -22,9 +22,9 @@ static bool is_family(const char *word)
 
 static int refuse(const char *word, struct gput_error *error)
 {
-    char list[HELP_WORDS_SIZE], question[128];
+    char list[HELP_WORDS_SIZE], question[CHOICE_QUESTION_SIZE];
     help_words(list);
-    suggest_command(list, word, question, sizeof question);
+    suggest_command(list, word, question);
     return fail(error, GPUT_ERROR_INVALID,
         "There is no help on \"%.64s\"%s Topics and commands: %s", word, question, list);
 }

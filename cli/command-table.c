@@ -316,7 +316,7 @@ static const struct command commands[] = {
                     "gpu-tracker doctor --fix-script -o fix.sh",
         .function = cmd_doctor,
         .usage = "[OPTIONS]",
-        .summary = "Show which figures this machine provides, and how to get more.",
+        .summary = "Show what can be measured here, and how to get more.",
         .help = "Checks every source of figures (procfs, memory maps, control groups, GPU drivers, "
                 "energy counters, ...). It says whether the source is available, partly available "
                 "or not, why, and what makes it available: a command to run, or a step for an "
@@ -334,7 +334,7 @@ static const struct command commands[] = {
                     "gpu-tracker sub-track analyze --tf=samples.csv -f json -o before.json",
         .function = cmd_sub_track_analyze,
         .usage = "--tf=<tracking-file> [--stf=<sub-track-file>] [OPTIONS]",
-        .summary = "Show what a session and each of its code blocks used.",
+        .summary = "Show what a session and its code blocks used.",
         .help = "Generates the sub-tracking analysis report: statistics over all samples of the "
                 "tracking file, and for each code block over the samples taken while it ran.",
         .options = analyze_options,
@@ -366,7 +366,7 @@ static const struct command commands[] = {
         .function = cmd_profile,
         .view = GPUT_PROFILE_JOB,
         .usage = "[OPTIONS] DIR",
-        .summary = "Show when a training job and its loop began and ended.",
+        .summary = "Show when a job and its loop began and ended.",
         .help = "Reads a training profile (a folder that contains \"system\" or \"framework\"). "
                 "Shows when the job and its training loop began and ended, and how much time was "
                 "before, in and after the loop. Durations are in seconds.",
@@ -434,7 +434,7 @@ static const struct command commands[] = {
         .function = cmd_profile,
         .view = GPUT_PROFILE_DATALOADER,
         .usage = "[OPTIONS] DIR",
-        .summary = "Show how long data loading took, and its outliers.",
+        .summary = "Show how long loading of data took, and outliers.",
         .help = "Shows initialization of iterators, lifetimes of workers, GetNext calls, and batch "
                 "times (from one GetNext to the next of the same process). Each has its outliers: "
                 "twice the median or more, longest first. Tables: summary, initialization, "
@@ -464,7 +464,7 @@ static const struct command commands[] = {
                     "gpu-tracker profile python top --sort cumtime -n 20 profiler-output",
         .function = cmd_profile_python,
         .usage = "top|list [OPTIONS] FILE|DIR...",
-        .summary = "Show the functions in Python profiles that took the most time.",
+        .summary = "Show the Python functions that took the most time.",
         .help = "top: the functions of cProfile dumps (python_stats, .prof), printed as Python's "
                 "pstats prints them, or of pyinstrument sessions (.json). Several files are added "
                 "up. A folder stands for all files in it.\n"

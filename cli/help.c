@@ -58,14 +58,19 @@ static void print_usage(FILE *file, const struct command *command)
 }
 
 /* Lines of examples as they are typed. */
-static void print_examples(FILE *file, const char *examples)
+static void print_example_lines(FILE *file, const char *examples)
 {
-    fputs("\nExamples:\n", file);
     while (*examples) {
         int length = (int)strcspn(examples, "\n");
         fprintf(file, "    %.*s\n", length, examples);
         examples += length + (examples[length] == '\n');
     }
+}
+
+static void print_examples(FILE *file, const char *examples)
+{
+    fputs("\nExamples:\n", file);
+    print_example_lines(file, examples);
 }
 
 static void print_command(FILE *file, const struct command *command)
@@ -100,21 +105,37 @@ static void print_program(FILE *file, const struct command *program)
     print_options(file, program->options);
 }
 
-void help_print_topics(FILE *file)
+/* "run, attach" and of families "mark start, stop; sub-track combine, analyze, compare": the first
+ * word once. */
+static void list_commands_of(enum topic_id id, char *list, size_t size)
 {
     int count;
-    const struct command *commands = command_table(&count);
-    fputs("gpu-tracker shows what a command, and all that it starts, really uses.\n", file);
-    print_examples(file, topic(TOPIC_TRACK)->examples);
+    const struct command *commands = command_table(&count), *before = NULL;
+    list[0] = '\0';
+    for (int i = 0; i < count; i++) {
+        const char *name = commands[i].name;
+        if (commands[i].topic != id || !name[0])
+            continue;
+        size_t used = strlen(list), first = strcspn(name, " ");
+        bool is_word = name[first] == '\0',
+             is_next = before && !is_word && strncmp(before->name, name, first + 1) == 0;
+        snprintf(list + used, size - used, "%s%s",
+            !before                                              ? ""
+            : is_next || (is_word && !strchr(before->name, ' ')) ? ", "
+                                                                 : "; ",
+            is_next ? name + first + 1 : name);
+        before = &commands[i];
+    }
+}
+
+void help_print_topics(FILE *file)
+{
+    fputs("gpu-tracker shows what a command, and all that it starts, really uses:\n", file);
+    print_example_lines(file, topic(TOPIC_TRACK)->examples);
     fputs("\nTopics (gpu-tracker help TOPIC) and commands (gpu-tracker help COMMAND):\n", file);
     for (int id = 0; id < TOPIC_COUNT; id++) {
-        char list[512] = "";
-        for (int i = 0; i < count; i++) {
-            size_t used = strlen(list);
-            if (commands[i].topic == (enum topic_id)id && commands[i].name[0])
-                snprintf(
-                    list + used, sizeof list - used, "%s%s", used ? ", " : "", commands[i].name);
-        }
+        char list[512];
+        list_commands_of((enum topic_id)id, list, sizeof list);
         print_entry(file, topic((enum topic_id)id)->name, topic((enum topic_id)id)->summary,
             TOPIC_TEXT_COLUMN);
         fprintf(file, "%*s", TOPIC_TEXT_COLUMN, "");
@@ -128,7 +149,7 @@ void help_print_topic(FILE *file, enum topic_id id)
     print_examples(file, topic(id)->examples);
     fputs("\nCommands (each has its own help: gpu-tracker COMMAND -h):\n", file);
     print_commands_of(file, id);
-    fprintf(file, "\nMore: %s\n", topic(id)->more);
+    fprintf(file, "More: %s\n", topic(id)->more);
 }
 
 /* Names that were given to other families since. */

@@ -84,9 +84,9 @@ static void list_commands(char *list, size_t size)
 
 static int unknown_command(const char *word, struct gput_error *error)
 {
-    char list[256], question[128];
+    char list[256], question[CHOICE_QUESTION_SIZE];
     list_commands(list, sizeof list);
-    suggest_command(list, word, question, sizeof question);
+    suggest_command(list, word, question);
     return fail(error, GPUT_ERROR_INVALID,
         "Unknown command \"%.64s\"%s To track a program of that name: gpu-tracker run -- %.64s. "
         "Commands: %s; see gpu-tracker help",
@@ -133,8 +133,8 @@ static int find_command(int argc, char **argv, struct arguments *arguments,
         arguments->family = first;
         return GPUT_OK;
     }
-    char question[128];
-    suggest_of_family(first, words->second ? argv[words->second] : "", question, sizeof question);
+    char question[CHOICE_QUESTION_SIZE];
+    suggest_of_family(first, words->second ? argv[words->second] : "", question);
     return fail(error, GPUT_ERROR_INVALID,
         "\"%s\" must be followed by one of: %s.%s See gpu-tracker %s -h", first, family, question,
         first);
@@ -164,7 +164,7 @@ static void list_options(const enum option_id *ids, char *list, size_t size)
 /* Who does not know --tf calls it what help calls its value: --tracking-file, or --tracking. One
  * word says too little for that. */
 static void suggest_by_value(
-    const enum option_id *ids, const char *name, bool by_part, char *near, size_t size)
+    const enum option_id *ids, const char *name, bool by_part, char near[GPUT_NEAREST_SIZE])
 {
     for (near[0] = '\0'; *ids != OPTION_END; ids++) {
         const struct option *row = option(*ids);
@@ -173,11 +173,11 @@ static void suggest_by_value(
             continue;
         snprintf(value, sizeof value, "--%s", row->argument);
         if (by_part)
-            choice_suggest_by_part(value, name, near, size);
+            choice_suggest_by_part(value, name, near);
         else
-            choice_suggest(value, name, "", near, size);
+            gput_nearest_words(value, name, near);
         if (near[0]) {
-            snprintf(near, size, "%s=<%s>", option_name(row, buffer), row->argument);
+            snprintf(near, GPUT_NEAREST_SIZE, "%s=<%s>", option_name(row, buffer), row->argument);
             return;
         }
     }
@@ -185,15 +185,15 @@ static void suggest_by_value(
 
 /* What an unknown option may stand for, the likeliest first; "" when nothing is near. */
 static void suggest_option(
-    const enum option_id *ids, const char *list, const char *name, char *near, size_t size)
+    const enum option_id *ids, const char *list, const char *name, char near[GPUT_NEAREST_SIZE])
 {
-    choice_suggest(list, name, "", near, size);
+    gput_nearest_words(list, name, near);
     if (!near[0])
-        suggest_by_value(ids, name, false, near, size);
+        suggest_by_value(ids, name, false, near);
     if (!near[0])
-        choice_suggest_by_part(list, name, near, size);
+        choice_suggest_by_part(list, name, near);
     if (!near[0])
-        suggest_by_value(ids, name, true, near, size);
+        suggest_by_value(ids, name, true, near);
 }
 
 void parse_describe_options(const struct command *command, char text[OPTIONS_TEXT_SIZE])
@@ -206,11 +206,11 @@ void parse_describe_options(const struct command *command, char text[OPTIONS_TEX
 
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
-    char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[80], question[112] = ".";
+    char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
+    char question[CHOICE_QUESTION_SIZE];
     list_options(arguments->command->options, list, sizeof list);
-    suggest_option(arguments->command->options, list, name, near, sizeof near);
-    if (near[0])
-        snprintf(question, sizeof question, ": did you mean %s?", near);
+    suggest_option(arguments->command->options, list, name, near);
+    choice_question(near, question);
     parse_describe_options(arguments->command, all);
     arguments->needs_options_listed = strlen(all) > MAX_LISTED;
     return fail(error, GPUT_ERROR_INVALID, "Unknown option %s%s%s%s", name, question,

@@ -52,7 +52,7 @@ static int add_function(
 static int read_word(const char *word, struct region_sources *sources, struct gput_error *error)
 {
     int choice = choice_find(REGION_SOURCE_WORDS, word);
-    char near[80], question[112] = ".";
+    char near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE];
     if (strncmp(word, "python", 6) == 0 && (word[6] == ':' || word[6] == '\0'))
         return add_function(sources, word[6] ? word + 7 : "", error);
     if (choice >= 0) {
@@ -61,12 +61,10 @@ static int read_word(const char *word, struct region_sources *sources, struct gp
     }
     if (sources->wanted[PYTHON])
         return add_function(sources, word, error);
-    choice_suggest(REGION_SOURCE_WORDS, word, "", near, sizeof near);
-    if (near[0])
-        snprintf(question, sizeof question, ": did you mean %s?", near);
+    gput_nearest_words(REGION_SOURCE_WORDS, word, near);
     return fail(error, GPUT_ERROR_INVALID,
         "--regions: \"%.80s\" is not a source of regions%s Valid are: " REGION_SOURCE_WORDS, word,
-        question);
+        choice_question(near, question));
 }
 
 int region_sources_read(const char *list, struct region_sources *sources, struct gput_error *error)

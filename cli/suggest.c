@@ -1,6 +1,5 @@
 #include "suggest.h"
 
-#include "choice.h"
 #include "command.h"
 
 #include <stdio.h>
@@ -29,7 +28,7 @@ static void list_second_words(const char *family, char *list, size_t size)
 
 /* The names of at most two commands that end with this word: "energy summary or profile summary".
  */
-static void list_names_with(const char *word, char *text, size_t size)
+static void list_names_with(const char *word, char text[GPUT_NEAREST_SIZE])
 {
     int count, found = 0;
     const struct command *commands = command_table(&count);
@@ -37,27 +36,28 @@ static void list_names_with(const char *word, char *text, size_t size)
     for (int i = 0; i < count && found < 2; i++) {
         size_t used = strlen(text);
         if (strcmp(second_word(&commands[i]), word) == 0)
-            snprintf(text + used, size - used, "%s%s", found++ ? " or " : "", commands[i].name);
+            snprintf(text + used, GPUT_NEAREST_SIZE - used, "%s%s", found++ ? " or " : "",
+                commands[i].name);
     }
 }
 
-void suggest_command(const char *words, const char *word, char *text, size_t size)
+void suggest_command(const char *words, const char *word, char text[CHOICE_QUESTION_SIZE])
 {
-    char seconds[512], near[96], names[96];
-    choice_suggest(words, word, "", names, sizeof names);
+    char seconds[512], near[GPUT_NEAREST_SIZE], names[GPUT_NEAREST_SIZE];
+    gput_nearest_words(words, word, names);
     if (!names[0]) {
         list_second_words(NULL, seconds, sizeof seconds);
-        choice_suggest(seconds, word, "", near, sizeof near);
+        gput_nearest_words(seconds, word, near);
         near[strcspn(near, " ")] = '\0';
-        list_names_with(near[0] ? near : " ", names, sizeof names);
+        list_names_with(near[0] ? near : " ", names);
     }
-    snprintf(text, size, names[0] ? ": did you mean %s?" : ".", names);
+    choice_question(names, text);
 }
 
-void suggest_of_family(const char *family, const char *word, char *text, size_t size)
+void suggest_of_family(const char *family, const char *word, char text[CHOICE_QUESTION_SIZE])
 {
-    char seconds[512], near[96];
+    char seconds[512], near[GPUT_NEAREST_SIZE];
     list_second_words(family, seconds, sizeof seconds);
-    choice_suggest(seconds, word, "", near, sizeof near);
-    snprintf(text, size, near[0] ? " Did you mean %s?" : "", near);
+    gput_nearest_words(seconds, word, near);
+    snprintf(text, CHOICE_QUESTION_SIZE, near[0] ? " Did you mean %s?" : "", near);
 }

@@ -11,9 +11,9 @@
  *   many ranks  job.h, fleet.h
  *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
- *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h; file.h, screen.h
- *   set up      config.h, doctor.h
- *   everywhere  error.h, sized.h; cores.h for what reads large files
+ *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h; file.h, screen.h,
+ * words.h set up      config.h, doctor.h everywhere  error.h, sized.h; cores.h for what reads large
+ * files
  *
  * A function that can fail returns GPUT_OK or a code of error.h, and says why in its last
  * parameter, which may be NULL. The caller frees what a function makes for it (_create, _load) by
@@ -56,6 +56,7 @@
 #include <gputracker/table.h>
 #include <gputracker/timeline.h>
 #include <gputracker/units.h>
+#include <gputracker/words.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,5 +1,6 @@
 #include "analyze/comparison.h"
 #include "base/array.h"
+#include "base/nearest.h"
 #include "base/sized.h"
 
 #include "analyze/student.h"
@@ -23,8 +24,10 @@ int gput_statistic_parse(const char *word, enum gput_statistic *statistic, struc
             return GPUT_OK;
         }
     }
+    char question[NEAREST_QUESTION_SIZE];
     return error_set(error, GPUT_ERROR_INVALID,
-        "Invalid summary statistic '%s'. Valid values are min max mean std.", word);
+        "Invalid summary statistic '%s'%s Valid values are min max mean std.", word,
+        nearest_question("min max mean std", word, question));
 }
 
 static const struct gput_comparison_options usual = {.size = sizeof usual, .statistic = GPUT_MEAN};

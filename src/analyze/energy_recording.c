@@ -1,6 +1,7 @@
 #include "analyze/energy_recording.h"
 
 #include "analyze/energy_integral.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "formats/power/recording_date.h"
@@ -123,9 +124,10 @@ static int refuse_name(
     size_t count = gput_energy_recording_count(recording);
     for (size_t i = 0; i < count; i++)
         str_printf(&names, "%s%s", i ? ", " : "", gput_energy_recording_name(recording, i));
-    int code =
-        error_set(error, GPUT_ERROR_NOT_FOUND, "There is no metric \"%s\" in %s. There are: %s.",
-            name, recording->record->folder, str_text(&names));
+    char question[NEAREST_QUESTION_SIZE];
+    int code = error_set(error, GPUT_ERROR_NOT_FOUND,
+        "There is no metric \"%s\" in %s%s There are: %s.", name, recording->record->folder,
+        nearest_question(str_text(&names), name, question), str_text(&names));
     str_finish(&names);
     return code;
 }

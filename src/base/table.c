@@ -2,6 +2,7 @@
 #include "base/array.h"
 
 #include "base/names.h"
+#include "base/nearest.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -314,8 +315,9 @@ int gput_tables_not_found(
     struct str list = {0};
     for (size_t i = 0; i < tables->count; i++)
         str_printf(&list, "%s%s", i > 0 ? ", " : "", tables->tables[i]->name);
-    int code = error_set(error, GPUT_ERROR_NOT_FOUND, "There is no table \"%s\". There are: %s",
-        name, str_text(&list));
+    char question[NEAREST_QUESTION_SIZE];
+    int code = error_set(error, GPUT_ERROR_NOT_FOUND, "There is no table \"%s\"%s There are: %s",
+        name, nearest_question(str_text(&list), name, question), str_text(&list));
     str_finish(&list);
     return code;
 }

@@ -1,9 +1,11 @@
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/sized.h"
 #include "blocks/block_figures.h"
 
 #include <gputracker/blocks.h>
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct gput_blocks_options usual = {
@@ -50,11 +52,15 @@ int gput_blocks_options_read_exact(
     options->exact = options->energy = is_wanted;
     options->block_peaks = options->counters = options->gpu_time = false;
     for (size_t length; is_wanted && *list; list += length + (list[length] == ',')) {
+        char word[80], question[NEAREST_QUESTION_SIZE];
         length = strcspn(list, ",");
-        if (!read_word(options, list, length) && code == GPUT_OK)
-            code = error_set(error, GPUT_ERROR_INVALID,
-                "\"%.*s\" is no kind of exact figures. Valid are: 1, peak, counters, gpu.",
-                (int)(length < 80 ? length : 80), list);
+        if (read_word(options, list, length) || code != GPUT_OK)
+            continue;
+        snprintf(
+            word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), list);
+        code = error_set(error, GPUT_ERROR_INVALID,
+            "\"%s\" is no kind of exact figures%s Valid are: 1, peak, counters, gpu.", word,
+            nearest_question("1 peak counters gpu", word, question));
     }
     return code;
 }

@@ -2,6 +2,7 @@
 
 #include "base/doc.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
@@ -284,8 +285,9 @@ static int set_member(struct gput_config *config, const struct doc *value, struc
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         if (members[i].field != UNUSED)
             str_printf(&known, "%s%s", i ? ", " : "", members[i].name);
-    int code = error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\". Valid options are %s.",
-        value->key, str_text(&known));
+    char question[NEAREST_QUESTION_SIZE];
+    int code = error_set(error, GPUT_ERROR_INVALID, "Unknown option \"%s\"%s Valid options are %s.",
+        value->key, nearest_question(str_text(&known), value->key, question), str_text(&known));
     str_finish(&known);
     return code;
 }

@@ -1,5 +1,6 @@
 #include "gpu/selection.h"
 
+#include "base/nearest.h"
 #include "base/str.h"
 #include "gpu/pci_address.h"
 
@@ -18,8 +19,7 @@ int gpu_brand_parse(const char *brand, enum gpu_vendor *vendor, struct gput_erro
             *vendor = brands[i];
             return GPUT_OK;
         }
-    return error_set(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid GPU brand. Valid values are amd, intel, nvidia", brand);
+    return nearest_refuse("amd, intel, nvidia", brand, "GPU brand", error);
 }
 
 /* Cuts the next word, without blanks around it, from `*rest`. False at the end. */

@@ -1,6 +1,6 @@
 #include "model/energy.h"
 
-#include "base/error.h"
+#include "base/nearest.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -64,7 +64,5 @@ int gput_energy_unit_parse(const char *word, enum gput_energy_unit *unit, struct
             return GPUT_OK;
         }
     }
-    return error_set(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid energy unit. Valid values are joules, kilowatt-hours, watt-hours",
-        word);
+    return nearest_refuse("joules, kilowatt-hours, watt-hours", word, "energy unit", error);
 }

@@ -1,9 +1,11 @@
 #include <gputracker/limits.h>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/sized.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -92,9 +94,12 @@ int gput_limits_parse(const char *text, struct gput_limits *limits, struct gput_
         limits->values[i] = amount;
         return GPUT_OK;
     }
+    char name[32], question[NEAREST_QUESTION_SIZE];
+    snprintf(
+        name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), text);
     return error_set(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid limit. Limits are ram, gpu_ram, seconds and cpu_seconds, for "
+        "\"%s\" is not a valid limit%s Limits are ram, gpu_ram, seconds and cpu_seconds, for "
         "example "
         "ram=8GB.",
-        text);
+        text, nearest_question("ram gpu_ram seconds cpu_seconds", name, question));
 }

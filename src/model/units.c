@@ -1,8 +1,9 @@
 #include <gputracker/units.h>
 
-#include "base/error.h"
+#include "base/nearest.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -57,10 +58,9 @@ int gput_ram_unit_parse(
             return GPUT_OK;
         }
     }
-    return error_set(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid %s unit. Valid values are bytes, gigabytes, kilobytes, megabytes, "
-        "terabytes",
-        word, what);
+    char noun[64];
+    snprintf(noun, sizeof noun, "%s unit", what);
+    return nearest_refuse("bytes, gigabytes, kilobytes, megabytes, terabytes", word, noun, error);
 }
 
 int gput_time_unit_parse(const char *word, enum gput_time_unit *unit, struct gput_error *error)
@@ -71,6 +71,5 @@ int gput_time_unit_parse(const char *word, enum gput_time_unit *unit, struct gpu
             return GPUT_OK;
         }
     }
-    return error_set(error, GPUT_ERROR_INVALID,
-        "\"%s\" is not a valid time unit. Valid values are days, hours, minutes, seconds", word);
+    return nearest_refuse("days, hours, minutes, seconds", word, "time unit", error);
 }

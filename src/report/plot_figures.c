@@ -1,6 +1,7 @@
 #include "report/plot_figures.h"
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "report/report_column_reader.h"
@@ -198,9 +199,12 @@ static int refuse(const struct plot_figures *figures, const char *name, struct g
     struct str charts = {0}, curves = {0};
     list_names(figures, false, &charts);
     list_names(figures, true, &curves);
+    char near[GPUT_NEAREST_SIZE], question[NEAREST_QUESTION_SIZE];
+    bool is_chart = gput_nearest_words(str_text(&charts), name, near) > 0;
+    nearest_question(str_text(is_chart ? &charts : &curves), name, question);
     int code = error_set(error, GPUT_ERROR_INVALID,
-        "There is no figure \"%.60s\". There are the charts %s, and the curves %s.", name,
-        str_text(&charts), str_text(&curves));
+        "There is no figure \"%.60s\"%s There are the charts %s, and the curves %s.", name,
+        question, str_text(&charts), str_text(&curves));
     str_finish(&charts);
     str_finish(&curves);
     return code;

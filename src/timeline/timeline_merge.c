@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/file_target.h"
+#include "base/nearest.h"
 #include "base/sized.h"
 #include "base/text.h"
 #include "timeline/output_file.h"
@@ -317,11 +318,10 @@ static int check_options(const struct gput_timeline_options *options, struct gpu
         for (size_t j = 0; j < trace_suffix_count; j++)
             known = known || strcmp(options->suffixes[i], trace_suffixes[j]) == 0;
         if (!known)
-            return error_set(error, GPUT_ERROR_INVALID,
-                "\"%s\" is not a valid suffix. Valid values are horovod_timeline.json, "
-                "model_timeline.json, pythontimeline.json, smdataparallel_timeline.json, "
-                "trace.json.gz",
-                options->suffixes[i]);
+            return nearest_refuse(
+                "horovod_timeline.json, model_timeline.json, pythontimeline.json, "
+                "smdataparallel_timeline.json, trace.json.gz",
+                options->suffixes[i], "suffix", error);
     }
     return GPUT_OK;
 }

@@ -96,7 +96,7 @@ class Config(CommandTest):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(
             done.stderr,
-            r'\Agpu-tracker: Config file config.json: Unknown option "sleeptime". Valid options are sleep_time, .*tracking_file.*\.\n\Z')
+            r'\Agpu-tracker: Config file config.json: Unknown option "sleeptime": did you mean sleep_time\? Valid options are sleep_time, .*tracking_file.*\.\n\Z')
 
     def test_a_wrong_type_or_value_is_named(self):
         units = "Valid values are bytes, gigabytes, kilobytes, megabytes, terabytes"

@@ -99,7 +99,7 @@ class Curves(PlotTest):
         write_tracking(self.folder / "t.csv", [row(1), row(2)])
         done = self.run_command("plot", "t.csv", "--figures", "rma")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn('There is no figure "rma". There are the charts ram, gpu_ram, gpu, threads, cpu', done.stderr)
+        self.assertIn('There is no figure "rma": did you mean ram? There are the charts ram, gpu_ram, gpu, threads, cpu', done.stderr)
         self.assertIn("main_ram", done.stderr)
         self.assert_folder_is("t.csv")
 

@@ -2,10 +2,13 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 
-from command import CommandTest, main
+from command import BUILD, SOURCE, CommandTest, main
+
+ONE_SCREEN = 23  # lines: 24 with the prompt after them
 
 
 class Help(CommandTest):
@@ -46,10 +49,10 @@ class Help(CommandTest):
 
     def test_topics_are_on_one_screen_and_name_every_command(self):
         text = self.run_command("help").stdout
-        self.assertLessEqual(len(text.splitlines()), 30)
+        self.assertLessEqual(len(text.splitlines()), ONE_SCREEN)
         words = " ".join(text.split())
         for command in self.commands():
-            self.assertIn(command, words)
+            self.assertRegex(words, rf"\b{command.replace(' ', ' ([a-z]+, )*')}\b")
 
     def test_each_topic_begins_with_examples(self):
         topics = re.findall(r"(?m)^    ([a-z]+)  ", self.run_command("help").stdout)
@@ -61,6 +64,7 @@ class Help(CommandTest):
             self.assertRegex(done.stdout, r"\A.+\.\n\nExamples:\n    gpu-tracker .*\n")
             named |= set(re.findall(r"(?m)^    ([a-z-]+(?: [a-z]+)?)  ", done.stdout.split("Commands")[1]))
             self.assertRegex(done.stdout, r"\nMore: docs/[a-z-]+\.md\n\Z")
+            self.assertLessEqual(len(done.stdout.splitlines()), ONE_SCREEN, topic)
         self.assertEqual(named, set(self.commands()))
 
     def test_older_names_are_commands_too(self):
@@ -208,6 +212,52 @@ class WrongUse(CommandTest):
                 self.assert_fails(self.run_command("-e", "touch started", *options), 1, message)
                 self.assert_fails(self.run_command("run", *options, "touch", "started"), 125, message)
         self.assert_folder_is()
+
+    def options_with_words(self):
+        """(command, option, words) of every option that takes one of a list, as the completions have them."""
+        text = (BUILD / "completions" / "gpu-tracker.bash").read_text().split("case $name in")[1]
+        for command, options in re.findall(r"(?ms)^    '([a-z -]*)'\)\n(.*?)(?=^    ')", text):
+            for names, words in re.findall(r"(?m)^ +(\S.*)\) _gpu_tracker_words ([^;$]+); return ;;$", options):
+                yield command, names.split(" | ")[0], words.split()
+
+    def test_a_mistyped_word_of_a_list_is_answered_with_the_nearest_and_all(self):
+        shutil.copytree(SOURCE / "tests" / "fixtures" / "trace-root", self.folder / "profile")
+        self.run_command("run", "-q", "--resource-usage-file", "kept", "sh", "-c", "until [ -s kept ]; do sleep 0.05; done; cp kept results.json")
+        rest = {"": ["-e", "true"], "run": ["true"], "energy record": ["--output-folder", "x", "--cmd", "true"], "show": ["results.json"], "attach": [str(os.getpid())],
+                "sub-track analyze": ["--tf", "x.csv"], "sub-track compare": ["-m", "a=x"], "energy curve": ["x", "y"], "profile python": ["top", "profile"],
+                "pytorch diff": ["x", "y"], "doctor": [], "serve": []}
+        count = 0
+        for command, option, words in self.options_with_words():
+            for word in words:
+                if command == "live":  # needs a terminal; its option is that of attach
+                    continue
+                with self.subTest(command=command, option=option, word=word):
+                    operands = rest.get(command) if command in rest else ["profile"]
+                    done = self.run_command(*command.split(), option, word + word[-1], *operands)
+                    count += 1
+                    self.assertNotEqual(done.returncode, 0)
+                    said = done.stderr.splitlines()
+                    self.assertEqual(len(said), 1, done.stderr)
+                    self.assertRegex(said[0], rf"\Agpu-tracker: .*{re.escape(word + word[-1])}.*: did you mean {re.escape(word)}( or [a-z-]+)?\? Valid values are ")
+                    for valid in words:
+                        self.assertIn(valid, said[0].split("Valid values are ")[1])
+        self.assertGreater(count, 150)
+        self.assert_folder_is("profile", "results.json")
+
+    def test_a_mistyped_name_in_a_value_is_answered_with_the_nearest_and_all(self):
+        (self.folder / "c.json").write_text('{"ram_unit": "gigabyts"}')
+        (self.folder / "d.json").write_text('{"ram_uint": "gigabytes"}')
+        for options, said in (
+                (["--limit", "rma=8GB"], '"rma=8GB" is not a valid limit: did you mean ram? Limits are ram, gpu_ram, seconds and cpu_seconds, '),
+                (["--regions=nvtxx"], '"nvtxx" is not a source of regions: did you mean nvtx? Valid are: nvtx'),
+                (["--regions", "--region-exact=peek"], '"peek" is no kind of exact figures: did you mean peak? Valid are: 1, peak, counters, gpu.'),
+                (["--tconfig", "c.json"], '"gigabyts" is not a valid RAM unit: did you mean gigabytes? Valid values are bytes, gigabytes, '),
+                (["--tconfig", "d.json"], 'Unknown option "ram_uint": did you mean ram_unit? Valid options are '),
+        ):
+            with self.subTest(options=options):
+                done = self.run_command("run", *options, "true")
+                self.assertEqual(done.returncode, 125)
+                self.assertRegex(done.stderr, rf"\Agpu-tracker: .*{re.escape(said)}.*\n\Z")
 
     def test_values_of_attach(self):
         self.assert_fails(

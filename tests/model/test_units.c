@@ -42,8 +42,8 @@ static void an_unknown_unit_lists_the_valid_ones(void **state)
         "megabytes, terabytes");
     assert_int_equal(ram, GPUT_TERABYTES);
     assert_int_equal(gput_time_unit_parse("Hours", &time, &error), GPUT_ERROR_INVALID);
-    assert_string_equal(error.message,
-        "\"Hours\" is not a valid time unit. Valid values are days, hours, minutes, seconds");
+    assert_string_equal(error.message, "\"Hours\" is not a valid time unit: did you mean hours? "
+                                       "Valid values are days, hours, minutes, seconds");
     assert_int_equal(time, GPUT_DAYS);
     assert_int_equal(gput_ram_unit_parse("", "RAM", &ram, NULL), GPUT_ERROR_INVALID);
 }

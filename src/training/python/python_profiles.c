@@ -1,6 +1,7 @@
 #include "training/python/python_profiles.h"
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -257,8 +258,7 @@ static int check_word(const char *word, const char *noun, const char *const *wor
         }
         str_printf(&list, "%s%s", i > 0 ? ", " : "", words[i]);
     }
-    int code = error_set(error, GPUT_ERROR_INVALID, "\"%s\" is not a valid %s. Valid values are %s",
-        word, noun, list.failed ? "" : str_text(&list));
+    int code = nearest_refuse(list.failed ? "" : str_text(&list), word, noun, error);
     str_finish(&list);
     return code;
 }

@@ -66,7 +66,7 @@ static int check_options(const struct gput_profile_options *options, struct gput
     if (options->has_start && options->has_end && options->start > options->end)
         return error_set(error, GPUT_ERROR_INVALID, "The start (%lld) is after the end (%lld)",
             (long long)options->start, (long long)options->end);
-    return GPUT_OK;
+    return profile_check_resources(options, error);
 }
 
 int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_options *given,

@@ -1,6 +1,7 @@
 #include "training/end_index.h"
 
 #include "base/array.h"
+#include "base/nearest.h"
 #include "training/sagemaker/profile_views.h"
 #include "training/statistics.h"
 
@@ -20,16 +21,15 @@ static bool asked_for(const struct gput_profile_options *options, const char *re
     return options->resource_count == 0 && all;
 }
 
-static int check_resources(const struct gput_profile_options *options, struct gput_error *error)
+int profile_check_resources(const struct gput_profile_options *options, struct gput_error *error)
 {
     for (size_t i = 0; i < options->resource_count; i++) {
         bool known = false;
         for (size_t j = 0; j < RESOURCE_COUNT; j++)
             known = known || strcmp(options->resources[i], resources[j]) == 0;
         if (!known)
-            return error_set(error, GPUT_ERROR_INVALID,
-                "\"%s\" is not a valid resource. Valid values are cpu, gpu, i/o, memory, network",
-                options->resources[i]);
+            return nearest_refuse(
+                "cpu, gpu, i/o, memory, network", options->resources[i], "resource", error);
     }
     return GPUT_OK;
 }
@@ -250,7 +250,6 @@ int profile_utilization(struct profile_frame *frame, const struct gput_profile_o
     struct phase_moments moments = {0};
     struct row_sorter *members = NULL;
     struct lines lines = {0};
-    TRY(check_resources(options, error));
     struct gput_table *table = tables_add(tables, "utilization");
     table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
     if (options->by_dimension)
@@ -382,7 +381,6 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
         options->range_count ? options->ranges : default_ranges;
     size_t range_count = options->range_count ? options->range_count : 3;
     struct usages usages = {0};
-    TRY(check_resources(options, error));
     if (range_count > MAX_RANGES)
         return error_set(
             error, GPUT_ERROR_INVALID, "At most %d ranges can be distinguished", MAX_RANGES);

@@ -1,0 +1,35 @@
+/*
+ * Words that were mistyped: which ones may be meant.
+ *
+ *     char near[GPUT_NEAREST_SIZE];
+ *     if (gput_nearest_words("text, json, csv", "jsno", near) > 0)
+ *         printf("Did you mean %s?\n", near);
+ */
+#ifndef GPUTRACKER_WORDS_H
+#define GPUTRACKER_WORDS_H
+
+#include <gputracker/error.h>
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The bytes of what gput_nearest_words() writes at most, with its final 0. */
+#define GPUT_NEAREST_SIZE 80
+
+/**
+ * Writes at most two of `words`, a text with a blank, a comma or both between two, that a mistyped
+ * `word` may stand for: "json", "min or max". Near are those that differ in a third of their
+ * letters or less, and those that begin with it. Words of more than 32 bytes are near to none.
+ *
+ * Returns: how many it wrote; where it is 0, `text` is "".
+ */
+GPUT_API int gput_nearest_words(const char *words, const char *word, char text[GPUT_NEAREST_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

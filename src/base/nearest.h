@@ -1,0 +1,18 @@
+/*
+ * One word out of a list: what is not in it is refused with the names nearest to it, and all valid
+ * ones. Lists of words are texts with a comma and a blank between two: "text, json, csv".
+ */
+#pragma once
+
+#include <gputracker/error.h>
+#include <gputracker/words.h>
+
+enum { NEAREST_QUESTION_SIZE = GPUT_NEAREST_SIZE + 20 };
+
+/* Writes `: did you mean json?`, or "." when no word is near, and returns it. */
+const char *nearest_question(
+    const char *words, const char *word, char question[NEAREST_QUESTION_SIZE]);
+
+/* GPUT_ERROR_INVALID: `"jsno" is not a valid format: did you mean json? Valid values are text,
+ * json, csv`. `noun` is what the word should be. */
+int nearest_refuse(const char *words, const char *word, const char *noun, struct gput_error *error);

@@ -1,0 +1,79 @@
+#include "base/nearest.h"
+
+#include "testing.h"
+
+#include <string.h>
+
+static void assert_near(const char *words, const char *word, const char *expected)
+{
+    char text[GPUT_NEAREST_SIZE];
+    int count = gput_nearest_words(words, word, text);
+    assert_string_equal(text, expected);
+    assert_int_equal(count, !expected[0] ? 0 : strstr(expected, " or ") ? 2 : 1);
+}
+
+static void near_are_those_of_which_a_third_or_less_is_wrong(void **state)
+{
+    (void)state;
+    assert_near("text json csv", "jsno", "json");  /* two swapped */
+    assert_near("text json csv", "jso", "json");   /* one is missing */
+    assert_near("text json csv", "jsonn", "json"); /* one too much */
+    assert_near("text json csv", "xml", "");
+    assert_near("text json csv", "", "");
+    assert_near("", "json", "");
+}
+
+static void near_is_what_begins_so(void **state)
+{
+    (void)state;
+    assert_near("kilowatt-hours joules", "kil", "kilowatt-hours");
+    assert_near("kilowatt-hours joules", "ki", "");
+}
+
+static void the_nearest_is_first_and_two_are_enough(void **state)
+{
+    (void)state;
+    assert_near("starts start stop", "strat", "start or starts");
+    assert_near("bytes gigabytes megabytes", "gigabyts", "gigabytes");
+    assert_near("min max mean std", "maxx", "max");
+}
+
+static void a_comma_divides_words_too(void **state)
+{
+    (void)state;
+    assert_near("bytes, gigabytes, kilobytes", "gigabyts", "gigabytes");
+}
+
+static void long_words_are_near_to_none(void **state)
+{
+    (void)state;
+    assert_near("a-word-that-has-more-than-thirty-two-bytes", "a-word-that", "");
+    assert_near("smdataparallel_timeline.json", "smdataparallel_timeline.jso",
+        "smdataparallel_timeline.json");
+}
+
+static void a_refused_word_is_answered_with_all_valid_ones(void **state)
+{
+    (void)state;
+    struct gput_error error;
+    assert_int_equal(
+        nearest_refuse("days, hours", "hous", "time unit", &error), GPUT_ERROR_INVALID);
+    assert_string_equal(error.message,
+        "\"hous\" is not a valid time unit: did you mean hours? Valid values are days, hours");
+    nearest_refuse("days, hours", "x", "time unit", &error);
+    assert_string_equal(
+        error.message, "\"x\" is not a valid time unit. Valid values are days, hours");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_are_those_of_which_a_third_or_less_is_wrong),
+        cmocka_unit_test(near_is_what_begins_so),
+        cmocka_unit_test(the_nearest_is_first_and_two_are_enough),
+        cmocka_unit_test(a_comma_divides_words_too),
+        cmocka_unit_test(long_words_are_near_to_none),
+        cmocka_unit_test(a_refused_word_is_answered_with_all_valid_ones),
+    };
+    return cmocka_run_group_tests_name("base/nearest", tests, NULL, NULL);
+}
