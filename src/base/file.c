@@ -365,6 +365,30 @@ int file_write_atomic(const char *path, const void *bytes, size_t length, struct
     return file_write_until(path, bytes, length, -1, error);
 }
 
+static bool write_all_at_start(int fd, const char *bytes, size_t length)
+{
+    struct stat info;
+    size_t written = 0;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || (size_t)info.st_blocks * 512 < length)
+        return false;
+    while (written < length) {
+        ssize_t count = pwrite(fd, bytes + written, length - written, (off_t)written);
+        if (count <= 0 && errno != EINTR)
+            return false;
+        written += count > 0 ? (size_t)count : 0;
+    }
+    return ftruncate(fd, (off_t)length) == 0;
+}
+
+bool file_write_in_place(const char *path, const void *bytes, size_t length)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    bool is_written = fd >= 0 && write_all_at_start(fd, bytes, length);
+    if (fd >= 0)
+        close(fd);
+    return is_written;
+}
+
 size_t file_read_beginning(const char *path, char *bytes, size_t size)
 {
     struct stat info;

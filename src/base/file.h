@@ -42,6 +42,10 @@ int file_read_at(int fd, const char *name, void *bytes, size_t length, uint64_t 
 int file_write_fd(
     int fd, const char *name, const void *bytes, size_t length, struct gput_error *error);
 
+/* Gives a file another content within the space that it has on its disk, which may be full. It is
+ * not atomic. False: there is no such file, or too little space. */
+bool file_write_in_place(const char *path, const void *bytes, size_t length);
+
 /* Whether file_writing_begin() could write there, as far as can be known beforehand. */
 int file_check(const char *path, struct gput_error *error);
 

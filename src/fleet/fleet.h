@@ -32,7 +32,7 @@ struct fleet_rank {
     double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
     double gpu_percent, gpus;
     double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
-    double samples;
+    double samples, rows_lost;                          /* of its tracking file */
     /* Of its job: */
     size_t job, machine;
     double busy_cores, efficiency_percent, waited_seconds;

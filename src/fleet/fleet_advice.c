@@ -138,6 +138,26 @@ static void find_empty(struct gput_fleet *fleet, const struct fleet_job *job, si
     str_finish(&list);
 }
 
+static void find_lost_rows(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+{
+    struct str list = {0};
+    size_t count = 0;
+    for (size_t i = job->first; i < end_of(job); i++) {
+        char name[96];
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        if (!(rank->rows_lost > 0) || count++ >= MAX_NAMED)
+            continue;
+        fleet_name_rank(rank, name, sizeof name);
+        str_printf(&list, "%s%s: %.0f", count > 1 ? "; " : "", name, rank->rows_lost);
+    }
+    if (count > 0)
+        FIND("rows_lost", str_text(&list),
+            "Rows of %zu tracking file%s could not be written: the disk was full, or did not keep "
+            "up",
+            count, count > 1 ? "s" : "");
+    str_finish(&list);
+}
+
 static void find_versions(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
 {
     const char *first = fleet->ranks[job->first].version;
@@ -292,6 +312,7 @@ void fleet_advise(struct gput_fleet *fleet, const struct fleet_job *job)
     find_failed(fleet, job, index);
     find_unfinished(fleet, job, index);
     find_empty(fleet, job, index);
+    find_lost_rows(fleet, job, index);
     find_versions(fleet, job, index);
     find_ram(fleet, job, index);
     find_idle_cores(fleet, job, index);

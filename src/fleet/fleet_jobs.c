@@ -63,6 +63,7 @@ static void put_together(struct fleet_rank *rank, struct fleet_rank *from)
     }
     rank->files |= from->files;
     take(&rank->samples, from->samples);
+    rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
     take(&rank->end, from->end);
     take(&rank->exit_status, from->exit_status);
     take(&rank->signal, from->signal);

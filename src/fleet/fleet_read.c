@@ -49,8 +49,8 @@ static struct fleet_rank *add_rank(struct gput_fleet *fleet, const char *path)
         &rank->cpu_seconds, &rank->cores, &rank->shared_cores, &rank->slurm_cores,
         &rank->system_cores, &rank->max_ram_bytes, &rank->allowed_ram_bytes,
         &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus, &rank->energy_joules,
-        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->busy_cores,
-        &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
+        &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     fleet->failed |= !rank->path;
@@ -93,6 +93,7 @@ static void take_identity(struct fleet_rank *rank, const struct gput_results *re
     COPY(rank->version, identity->version);
     COPY(rank->start_text, identity->start);
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
+    rank->rows_lost = (double)results->tracker.rows_lost;
     rank->pid = identity->pid;
     if (isnan(identity->rank) && strpbrk(identity->ranks, "-,"))
         COPY(rank->ranks, identity->ranks);

@@ -111,6 +111,7 @@ static const struct column rank_columns[] = {
     OF_RANK(waited_seconds, "seconds", "in which it used less CPU than the busiest rank"),
     COUNT("is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
     WHOLE(struct fleet_rank, samples, "that were read"),
+    WHOLE(struct fleet_rank, rows_lost, "that could not be written to its tracking file"),
     WHOLE(struct fleet_rank, restarts, "of its job"),
 };
 

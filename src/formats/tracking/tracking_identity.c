@@ -91,8 +91,10 @@ int tracking_identity_write(
 bool tracking_identity_read(const char *tracking_file, struct gput_results *results)
 {
     struct doc *doc = tracking_sidecar_read(tracking_file);
-    if (doc)
+    if (doc) {
         results_identity_read(doc, results);
+        results->tracker.rows_lost = tracking_sidecar_rows_lost(doc);
+    }
     doc_destroy(doc);
     return doc != NULL;
 }

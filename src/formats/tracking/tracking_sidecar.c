@@ -12,6 +12,7 @@
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define FIRST_KEY "tracking_file"
+#define ROWS_LOST_KEY "rows_lost"
 
 static char *path_of(const char *tracking_file)
 {
@@ -52,6 +53,12 @@ int tracking_sidecar_check(const char *tracking_file, struct gput_error *error)
     return code;
 }
 
+uint64_t tracking_sidecar_rows_lost(const struct doc *doc)
+{
+    double lost = doc_number(doc_get(doc, ROWS_LOST_KEY));
+    return lost > 0 && lost < 0x1p53 ? (uint64_t)lost : 0;
+}
+
 void tracking_sidecar_remove(const char *tracking_file)
 {
     struct doc *doc = tracking_sidecar_read(tracking_file);
@@ -84,7 +91,20 @@ static struct doc *document(const char *tracking_file, const struct gput_static_
         add_value(object, tracking_static_columns[i].name, tracking_static_value(static_data, i));
     if (results)
         results_identity_add(results, doc);
+    if (results && results->tracker.rows_lost > 0)
+        doc_add_int(doc, ROWS_LOST_KEY, (int64_t)results->tracker.rows_lost);
     return doc;
+}
+
+/* How the session ended is what one wants to know of a full disk most. */
+static int write_text(const char *path, const struct str *text, struct gput_error *error)
+{
+    struct gput_error reason;
+    if (file_write_atomic(path, text->data, text->length, &reason) == GPUT_OK ||
+        file_write_in_place(path, text->data, text->length))
+        return GPUT_OK;
+    *error = reason;
+    return reason.code;
 }
 
 int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
@@ -97,9 +117,8 @@ int tracking_sidecar_write(const char *tracking_file, const struct gput_static_d
         doc_write_json(doc, 1, &text);
         str_append_char(&text, '\n');
     }
-    int code = !path || !doc || doc_failed(doc) || text.failed
-                   ? error_memory(error)
-                   : file_write_atomic(path, text.data, text.length, error);
+    int code = !path || !doc || doc_failed(doc) || text.failed ? error_memory(error)
+                                                               : write_text(path, &text, error);
     doc_destroy(doc);
     str_finish(&text);
     free(path);

@@ -16,6 +16,9 @@ struct doc *tracking_sidecar_read(const char *tracking_file);
  */
 int tracking_sidecar_check(const char *tracking_file, struct gput_error *error);
 
+/* How many rows of the tracking file could not be written. */
+uint64_t tracking_sidecar_rows_lost(const struct doc *doc);
+
 /* Removes it, if it is one of ours. */
 void tracking_sidecar_remove(const char *tracking_file);
 
