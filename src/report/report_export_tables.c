@@ -223,7 +223,7 @@ static int pass_sessions(
 {
     static const struct report_member columns[] = {{"session", NULL, false}, {"name", NULL, true},
         {"file", NULL, true}, {"kind", NULL, true}, {"command", NULL, true},
-        {"start_unix_s", "seconds", false}, {"wall_s", "seconds", false},
+        {"start_timestamp", "seconds", false}, {"seconds", "seconds", false},
         {"exit_status", NULL, false}, {"signal", NULL, false}, {0}};
     struct doc *list = doc_create_array();
     unsigned number = 0;

@@ -42,9 +42,9 @@ static void add_identity(struct report_session *session)
 void report_session_end(struct report_session *session)
 {
     if (!isnan(session->start)) {
-        doc_add_double(session->identity, "start_unix_s", session->start);
-        if (!doc_get(session->identity, "wall_s"))
-            doc_add_double(session->identity, "wall_s", session->end - session->start);
+        doc_add_double(session->identity, "start_timestamp", session->start);
+        if (!doc_get(session->identity, "seconds"))
+            doc_add_double(session->identity, "seconds", session->end - session->start);
     }
     add_identity(session);
     gput_results_destroy(session->loaded_results);

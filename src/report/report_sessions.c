@@ -38,7 +38,7 @@ static void add_end(struct report_session *session)
     if (known->has_status && WIFSIGNALED(known->status))
         doc_add_int(session->identity, "signal", WTERMSIG(known->status));
     if (session->results)
-        doc_add_double(session->identity, "wall_s", session->results->elapsed_seconds);
+        doc_add_double(session->identity, "seconds", session->results->elapsed_seconds);
 }
 
 /* Those of a session that has just ended, unless its file has them. */

@@ -166,7 +166,7 @@ int report_stacks_walk(const struct report_payload *payload, const struct doc *s
     const struct report_stack_sink *sink, struct gput_error *error)
 {
     const struct doc *calls = doc_get(session, "calls"), *identity = doc_get(session, "identity");
-    const struct doc *wall = identity ? doc_get(identity, "wall_s") : NULL;
+    const struct doc *wall = identity ? doc_get(identity, "seconds") : NULL;
     struct report_column_reader readers[COLUMNS] = {0};
     struct stacks stacks = {.end = wall && wall->kind == DOC_DOUBLE ? wall->number : 0};
     if (!calls)

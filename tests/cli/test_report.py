@@ -41,7 +41,7 @@ class Curves(ReportTest):
         report = self.report(path)
         (session,) = report.sessions
         self.assertEqual(session["kind"], "tracking")
-        self.assertEqual(session["identity"]["start_unix_s"], START)
+        self.assertEqual(session["identity"]["start_timestamp"], START)
         found = report.series()
         self.assertEqual(list(found), MEASUREMENTS)
         for index, name in enumerate(MEASUREMENTS):
@@ -409,7 +409,7 @@ class Traces(ReportTest):
         report = Report(self.folder / "report.html")
         (session,) = report.sessions
         self.assertEqual(session["kind"], "profile")
-        origin = session["identity"]["start_unix_s"]
+        origin = session["identity"]["start_timestamp"]
         phases = json.loads(self.run_command("profile", "phases", root, "-f", "json").stdout)
         training = session["training"]
         self.assertEqual([phase["name"] for phase in training["phases"]], [row["training_phase"] for row in phases])

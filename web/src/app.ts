@@ -215,7 +215,7 @@ export class App {
 
     #alignmentSwitch(): Child {
         const { sessions } = this.#payload.report;
-        if (sessions.length < 2 || !sessions.every((session) => typeof session.identity?.start_unix_s === "number")) return null;
+        if (sessions.length < 2 || !sessions.every((session) => typeof session.identity?.start_timestamp === "number")) return null;
         const byClock = this.#alignment === "clock";
         return button("By the clock", () => {
             this.#alignment = byClock ? "start" : "clock";
@@ -473,7 +473,7 @@ function wholeRange(panels: Panel[], sessions: Session[], columns: Columns, shif
     sessions.forEach((session, i) => {
         const shift = shifts[i]!;
         take(shift);
-        if (session.identity?.wall_s) take(shift + session.identity.wall_s);
+        if (session.identity?.seconds) take(shift + session.identity.seconds);
         for (const column of [session.calls?.start, session.calls?.stop, session.training?.steps?.start, session.training?.steps?.stop]) takeColumn(column, shift);
     });
     return from < to ? { from, to } : { from: 0, to: 1 };

@@ -37,10 +37,10 @@ export function sessionFacts(session: Session): Child[] {
     const identity = session.identity ?? {};
     const facts: Child[] = [];
     const add = (label: string, value: Child): void => void (value && facts.push(element("span", { class: "fact" }, element("span", { class: "fact-name" }, label), " ", value)));
-    add("took", typeof identity.wall_s === "number" ? element("strong", {}, figure(identity.wall_s, "seconds")) : null);
+    add("took", typeof identity.seconds === "number" ? element("strong", {}, figure(identity.seconds, "seconds")) : null);
     add("", exitBadge(identity.exit_status));
     // Clocks of traces may count from when the machine was started.
-    add("started", typeof identity.start_unix_s === "number" && identity.start_unix_s > FIRST_DAY ? calendar(identity.start_unix_s) : null);
+    add("started", typeof identity.start_timestamp === "number" && identity.start_timestamp > FIRST_DAY ? calendar(identity.start_timestamp) : null);
     add("on", identity.host ? element("bdi", {}, identity.host) : null);
     add("pid", typeof identity.pid === "number" ? String(identity.pid) : null);
     const text = (key: string): Child => (typeof identity[key] === "string" && identity[key] ? element("bdi", {}, identity[key] as string) : null);

@@ -42,7 +42,7 @@ const TOTALS = ["combined", "total", "all", ""];
 export type Alignment = "start" | "clock";
 
 export function offsets(sessions: Session[], alignment: Alignment): number[] {
-    const starts = sessions.map((session) => session.identity?.start_unix_s ?? NaN);
+    const starts = sessions.map((session) => session.identity?.start_timestamp ?? NaN);
     const first = Math.min(...starts.filter(Number.isFinite));
     return starts.map((start) => (alignment === "clock" && Number.isFinite(start) ? start - first : 0));
 }
@@ -50,8 +50,8 @@ export function offsets(sessions: Session[], alignment: Alignment): number[] {
 /** Ranks of one job belong on one clock; runs after each other are compared from their starts. */
 export function naturalAlignment(sessions: Session[]): Alignment {
     const spans = sessions.map((session) => {
-        const start = session.identity?.start_unix_s ?? NaN;
-        return { start, end: start + (session.identity?.wall_s ?? NaN) };
+        const start = session.identity?.start_timestamp ?? NaN;
+        return { start, end: start + (session.identity?.seconds ?? NaN) };
     });
     const latestStart = Math.max(...spans.map((span) => span.start));
     const earliestEnd = Math.min(...spans.map((span) => span.end));

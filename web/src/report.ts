@@ -15,8 +15,8 @@ interface Identity {
     command?: string | null;
     host?: string | null;
     pid?: number | null;
-    start_unix_s?: number | null;
-    wall_s?: number | null;
+    start_timestamp?: number | null;
+    seconds?: number | null;
     exit_status?: number | string | null;
     rank?: number | null;
     [key: string]: unknown;

@@ -78,7 +78,7 @@ export function mainFigures(sessions: Session[]): MainFigure[] {
     for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(card.id)) cards.set(card.id, card);
     const figures = [...cards.values()].map((card): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => candidate.id === card.id)?.value ?? null }));
     if (![...cards.keys()].some((id) => /^(wall|time|duration|elapsed)/.test(id))) {
-        figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.wall_s ?? null });
+        figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.seconds ?? null });
     }
     for (const one of figures) one.base = baseOf(one, sessions);
     return figures;
@@ -213,7 +213,7 @@ interface Straggler {
 /** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
 export function stragglerOf(sessions: Session[], panels: Panel[]): Straggler | null {
     if (!areRanks(sessions)) return null;
-    const ends = sessions.map((session, index) => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_unix_s ?? NaN) + (session.identity?.wall_s ?? NaN), wall: session.identity?.wall_s ?? NaN }));
+    const ends = sessions.map((session, index) => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_timestamp ?? NaN) + (session.identity?.seconds ?? NaN), wall: session.identity?.seconds ?? NaN }));
     const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
     if (known.length < 2 || known.length < sessions.length) return null;
     const last = known.at(-1)!;

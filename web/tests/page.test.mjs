@@ -316,7 +316,7 @@ test("compares means of runs, and says what the spread of the runs explains", as
     report.sessions.forEach((session, i) => {
         const [group, run] = i < 5 ? [0, i] : [1, i - 5];
         const card = (id, label, unit, value) => ({ id, label, unit, value, state: "exact" });
-        Object.assign(session, { name: ["old", "new"][group], identity: { wall_s: 1 }, cards: [card("wall", "Wall time", "seconds", walls[group][run]), card("ram", "RAM peak", "bytes", rams[group][run]), card("n", "Cores", "cores", 2)] });
+        Object.assign(session, { name: ["old", "new"][group], identity: { seconds: 1 }, cards: [card("wall", "Wall time", "seconds", walls[group][run]), card("ram", "RAM peak", "bytes", rams[group][run]), card("n", "Cores", "cores", 2)] });
     });
     const page = await browser.open(browser.write("welch", { report, encoder }));
     assert.equal(await page.textContent("h1"), "old, new");

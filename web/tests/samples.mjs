@@ -69,7 +69,7 @@ export function singleRun({ samples = 1900, interval = 0.1, seed = 7 } = {}) {
         name: "train",
         file: "train.csv",
         kind: "tracking",
-        identity: { command: "python train.py --epochs 12 --data /data/images", host: "node07", pid: 48213, start_unix_s: START, wall_s: wall, exit_status: 0 },
+        identity: { command: "python train.py --epochs 12 --data /data/images", host: "node07", pid: 48213, start_timestamp: START, seconds: wall, exit_status: 0 },
         summary: SUMMARY,
         advice: ["4.1 of 8 cores were used in the mean.", "RAM stayed at 31 % of its limit."],
         cards: cards({ wall, ram: 5_012_345_678, cpu: 4.1 }),
@@ -200,7 +200,7 @@ export function ranks(count = 12, wait = false) {
             name: `rank ${rank}`,
             file: `job-${rank}.sqlite`,
             kind: "tracking",
-            identity: { command: "srun train", host: `node${String(rank >> 2).padStart(2, "0")}`, boot_id: `boot-${rank >> 2}`, rank, pid: 900 + rank, start_unix_s: START + random() * 0.8, wall_s: wall, exit_status: 0 },
+            identity: { command: "srun train", host: `node${String(rank >> 2).padStart(2, "0")}`, boot_id: `boot-${rank >> 2}`, rank, pid: 900 + rank, start_timestamp: START + random() * 0.8, seconds: wall, exit_status: 0 },
             cards: [
                 { id: "wall", label: "Wall time", value: wall, unit: "seconds", state: "exact" },
                 { id: "combined_ram", label: "RAM, peak", value: Math.max(...ram), unit: "bytes", state: "sampled" },
@@ -229,7 +229,7 @@ export function twoRuns() {
         return {
             name,
             kind: "tracking",
-            identity: { command: "python fit.py", host: "laptop", pid: 700 + i, start_unix_s: START + i * 9000, wall_s: wall, exit_status: 0 },
+            identity: { command: "python fit.py", host: "laptop", pid: 700 + i, start_timestamp: START + i * 9000, seconds: wall, exit_status: 0 },
             cards: [
                 { id: "wall", label: "Wall time", value: wall, unit: "seconds", state: "exact" },
                 { id: "combined_ram", label: "RAM, peak", value: Math.max(...ram), unit: "bytes", state: "sampled" },
@@ -286,7 +286,7 @@ export function training({ steps = 480 } = {}) {
         name: "resnet",
         file: "profile/",
         kind: "profile",
-        identity: { command: "train.py", host: "algo-1", start_unix_s: START, wall_s: wall, exit_status: null },
+        identity: { command: "train.py", host: "algo-1", start_timestamp: START, seconds: wall, exit_status: null },
         cards: [
             { id: "wall", label: "Wall time", value: wall, unit: "seconds", state: "exact" },
             { id: "steps", label: "Steps", value: steps, unit: "", state: "exact" },
@@ -317,7 +317,7 @@ export function power() {
     const session = {
         name: "power",
         kind: "power",
-        identity: { command: null, host: "gpu-box", start_unix_s: START, wall_s: 400, exit_status: null },
+        identity: { command: null, host: "gpu-box", start_timestamp: START, seconds: 400, exit_status: null },
         cards: [
             { id: "energy_cpu", label: "Energy of the CPU", value: 21_400, unit: "joules", state: "exact" },
             { id: "energy_gpu", label: "Energy of GPU 0", value: 74_900, unit: "joules", state: "sampled" },
@@ -361,7 +361,7 @@ export function overlapping(count) {
     const encoder = new Encoder();
     const column = (value) => encoder.delta(Float64Array.from({ length: count }, (_, i) => value(i)), 1e-6);
     const calls = { names: ["task"], processes: [{ label: "tasks" }], start: column((i) => i * 1e-3), stop: column((i) => (i + count) * 1e-3), name: encoder.constant(0, count), process: encoder.constant(0, count), thread: encoder.constant(1, count), depth: column((i) => Math.min(i, 999)) };
-    const session = { name: "tasks", kind: "trace", identity: { start_unix_s: START, wall_s: count * 2e-3 }, calls };
+    const session = { name: "tasks", kind: "trace", identity: { start_timestamp: START, seconds: count * 2e-3 }, calls };
     return { report: { format: 1, generator: "gpu-tracker 1.0.0", created: START, title: "tasks", sessions: [session] }, encoder };
 }
 
@@ -383,6 +383,6 @@ export function million(samples = 1_000_000) {
         unit,
         values: g === 0 ? encoder.delta(ram) : encoder.delta(ram.map((value, i) => (unit === "bytes" ? value / 2 : 50 + 40 * Math.sin(i / 5000 + g) + 5 * random())), unit === "bytes" || unit === "count" ? 1 : 0.001),
     }));
-    const session = { name: "long", kind: "tracking", identity: { command: "simulate", host: "node", pid: 1, start_unix_s: START, wall_s: samples * 0.01, exit_status: 0 }, times: [encoder.delta(time, 1e-6)], series };
+    const session = { name: "long", kind: "tracking", identity: { command: "simulate", host: "node", pid: 1, start_timestamp: START, seconds: samples * 0.01, exit_status: 0 }, times: [encoder.delta(time, 1e-6)], series };
     return { report: { format: 1, generator: "gpu-tracker 1.0.0", created: START, title: "simulate", sessions: [session] }, encoder, ram, peakAt };
 }
