@@ -130,7 +130,8 @@ static void list_commands_of(enum topic_id id, char *list, size_t size)
 
 void help_print_topics(FILE *file)
 {
-    fputs("gpu-tracker shows what a command, and all that it starts, really uses:\n", file);
+    fputs("gpu-tracker shows what a command, and all that it starts, really uses.\nExamples:\n",
+        file);
     print_example_lines(file, topic(TOPIC_TRACK)->examples);
     fputs("\nTopics (gpu-tracker help TOPIC) and commands (gpu-tracker help COMMAND):\n", file);
     for (int id = 0; id < TOPIC_COUNT; id++) {
