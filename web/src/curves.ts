@@ -34,7 +34,7 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     const vertical = verticalRange(view, lines, limits);
     drawGrid(context, width, view, vertical, unit);
     const columns = Math.max(50, plotPixels(width).width);
-    const points = new Map(lines.map((line) => [line, reduceLine(line, view.from, view.to, columns)]));
+    const points = new Map(lines.map((line) => [line, reduceLine(line, view.from, view.to, columns, view.isMoving)]));
     context.save();
     context.beginPath();
     context.rect(GUTTER, 0, width - GUTTER - RIGHT, HEIGHT);

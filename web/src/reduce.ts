@@ -11,17 +11,60 @@ export interface Points {
     reduced: boolean;
 }
 
-/** Few samples are drawn where they are; more than pixels can hold are reduced. */
-export function reduceLine(line: Line, from: number, to: number, columns: number): Points {
-    const first = line.moments.indexAt(from);
-    const last = line.moments.indexAt(to);
-    return last - first <= 2 * columns ? exactPoints(line, first, last) : columnExtremes(line, from, to, columns);
+/** From this share of the columns on, a path takes the browser longer than columns of pixels: it draws it edge by edge. */
+const DENSE = 0.25;
+
+/**
+ * Few samples are drawn where they are; more than pixels can hold are reduced. Between the two a path looks best, and columns
+ * of what it covers are drawn faster: that is for ranges that are moving.
+ */
+export function reduceLine(line: Line, from: number, to: number, columns: number, isMoving: boolean): Points {
+    const count = line.moments.indexAt(to) - line.moments.indexAt(from);
+    if (count > 2 * columns) return columnExtremes(line, from, to, columns);
+    return isMoving && count > DENSE * columns ? curveExtremes(line, from, to, columns) : exactPoints(line, from, to);
 }
 
 /** With one sample more at each side, so that the curve reaches the edges. */
-function exactPoints(line: Line, first: number, last: number): Points {
+function exactPoints(line: Line, from: number, to: number): Points {
+    const [first, last] = [line.moments.indexAt(from), line.moments.indexAt(to)];
     const [begin, end] = [Math.max(0, first - 1), Math.min(line.times.length, last + 1)];
     return { times: Array.from(line.times.subarray(begin, end)), values: Array.from(line.values.subarray(begin, end)), reduced: false };
+}
+
+/** The lowest and the highest place of the curve itself in each column, and half a pen next to it. */
+function curveExtremes(line: Line, from: number, to: number, columns: number): Points {
+    const points: Points = { times: [], values: [], reduced: true };
+    const { times } = line;
+    const width = (to - from) / columns;
+    const margin = (Math.max(0, line.style.width * (devicePixelRatio || 1) - 1) / 2) * width;
+    let first = line.moments.indexAt(from - margin);
+    let last = first;
+    for (let i = 0; i < columns; i++) {
+        const left = from + i * width;
+        const [begin, end] = [left - margin, left + width + margin];
+        while (first < times.length && times[first]! < begin) first++;
+        last = Math.max(first, last);
+        while (last < times.length && times[last]! < end) last++;
+        const samples = line.extremes(first, last);
+        const [enters, leaves] = [curveAt(line, first, begin), curveAt(line, last, end)];
+        points.times.push(left + width / 2, left + width / 2);
+        points.values.push(least(least(samples.min, enters), leaves), -least(least(-samples.max, -enters), -leaves));
+    }
+    return points;
+}
+
+/** Of what is known. */
+function least(a: number, b: number): number {
+    return a < b || !(b === b) ? a : b;
+}
+
+/** The value of the straight line between the samples around a moment; `after` is the index of the later one. NaN in a gap. */
+function curveAt(line: Line, after: number, moment: number): number {
+    const { times, values } = line;
+    if (after === 0 || after >= times.length) return NaN;
+    const [start, end] = [times[after - 1]!, times[after]!];
+    const share = end > start ? (moment - start) / (end - start) : 1;
+    return values[after - 1]! + (values[after]! - values[after - 1]!) * Math.min(1, Math.max(0, share));
 }
 
 /** A column without a sample adds no point, so that the curve goes on; one without a known value is a gap. */

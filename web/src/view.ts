@@ -5,6 +5,9 @@ export interface Range {
     to: number;
 }
 
+/** Ranges that follow each other faster are a movement; after it all is drawn once more, as it is at rest. */
+const MOVEMENT_MS = 150;
+
 type Listener = () => void;
 
 export class View {
@@ -16,6 +19,9 @@ export class View {
     readonly #cursorListeners = new Set<Listener>();
     #rangeChanged = false;
     #frame = 0;
+    #shownAt = -Infinity;
+    #rest: ReturnType<typeof setTimeout> | undefined;
+    #isMoving = false;
     /** Ranges that leaps left behind, the latest last. */
     readonly #left: Range[] = [];
 
@@ -41,6 +47,10 @@ export class View {
         return this.#cursor;
     }
 
+    get isMoving(): boolean {
+        return this.#isMoving;
+    }
+
     get isFull(): boolean {
         return this.#from === this.full.from && this.#to === this.full.to;
     }
@@ -60,7 +70,21 @@ export class View {
         this.#from = start;
         this.#to = end;
         this.#rangeChanged = true;
+        this.#noteMovement();
         this.#schedule();
+    }
+
+    #noteMovement(): void {
+        const now = performance.now();
+        this.#isMoving = now - this.#shownAt < MOVEMENT_MS;
+        this.#shownAt = now;
+        clearTimeout(this.#rest);
+        if (!this.#isMoving) return;
+        this.#rest = setTimeout(() => {
+            this.#isMoving = false;
+            this.#rangeChanged = true;
+            this.#schedule();
+        }, MOVEMENT_MS);
     }
 
     /** Shows another part, to which back() brings this one again. */

@@ -98,6 +98,28 @@ test("draws every column's lowest and highest sample of all that is in the file"
     await close(page);
 });
 
+test("draws curves by columns while the range moves, with their peak, and as they are afterwards", async () => {
+    const { report, encoder } = samples.singleRun();
+    const page = await browser.open(browser.write("moving", { report, encoder }));
+    const before = await ask(page, "points", "cpu:percent", "cpu_combined_sum_utilization_percent");
+    const moving = await page.evaluate(async () => {
+        const stage = document.querySelector(".stage");
+        for (let tries = 0; tries < 20; tries++) {
+            for (const key of ["+", "-"]) stage.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+            await new Promise(requestAnimationFrame);
+            const points = window.gputReport.points("cpu:percent", "cpu_combined_sum_utilization_percent");
+            if (points.reduced) return { ...points, high: Math.max(...points.values) };
+        }
+        return null;
+    });
+    assert.equal(before.reduced, false);
+    assert.ok(moving, "it moved, and was drawn as if it did not");
+    assert.equal(moving.high, Math.max(...before.values.filter((value) => value === value)));
+    await page.waitForFunction(() => !window.gputReport.points("cpu:percent", "cpu_combined_sum_utilization_percent").reduced);
+    assert.deepEqual(await ask(page, "points", "cpu:percent", "cpu_combined_sum_utilization_percent"), before);
+    await close(page);
+});
+
 test("opens a million samples, and keeps their peak at every zoom", async () => {
     const { report, encoder, ram, peakAt } = samples.million();
     const page = await browser.open(browser.write("million", { report, encoder }));
