@@ -6,6 +6,7 @@
  * InitializeInjectionNvtxExtension() is not exported on purpose: without it programs that ask
  * whether a domain is enabled hear that it is.
  */
+#include "formats/marks/region_category.h"
 #include "region_text.h"
 #include "region_thread.h"
 #include "region_value.h"
@@ -124,10 +125,24 @@ static void name_category(void *handle, uint32_t number, const char *name)
         return;
     made->domain = domain_of(handle);
     made->number = number;
-    memcpy(made->name, name, size);
+    for (size_t i = 0; i < size; i++) /* brackets begin and end it in names */
+        made->name[i] = name[i] == '[' ? '(' : name[i] == ']' ? ')' : name[i];
     made->next = atomic_load(&categories);
     while (!atomic_compare_exchange_weak(&categories, &made->next, made))
         ;
+}
+
+/* The text of a range that has no category: in `buffer` where it looks as if it had one. */
+static inline const char *without_category(const char *text, char buffer[REGION_NAME_MAX])
+{
+    size_t length = text ? strlen(text) : 0;
+    if (__builtin_expect(length == 0 || text[length - 1] != ']', 1) || !region_category_find(text))
+        return text;
+    if (length > REGION_NAME_MAX - sizeof " " REGION_CATEGORY_NONE)
+        length = REGION_NAME_MAX - sizeof " " REGION_CATEGORY_NONE;
+    memmove(buffer, text, length);
+    strcpy(buffer + length, " " REGION_CATEGORY_NONE);
+    return buffer;
 }
 
 /* "name [category]" in `buffer`; the text itself where the event has none. */
@@ -136,7 +151,7 @@ static const char *with_category(const struct region_domain *domain,
 {
     char number[16], named[REGION_NAME_MAX];
     if (!event || event->size < sizeof *event || event->category == 0)
-        return text;
+        return without_category(text, buffer);
     const struct category *at = atomic_load(&categories);
     while (at && (at->domain != domain || at->number != event->category))
         at = at->next;
@@ -260,7 +275,8 @@ static int push_ex(const struct event_attributes *event)
 
 static int push_a(const char *message)
 {
-    return region_push(&nvtx, default_domain, message);
+    char buffer[REGION_NAME_MAX];
+    return region_push(&nvtx, default_domain, without_category(message, buffer));
 }
 
 static int push_w(const wchar_t *message)
@@ -281,7 +297,8 @@ static uint64_t start_ex(const struct event_attributes *event)
 
 static uint64_t start_a(const char *message)
 {
-    return region_start(&nvtx, default_domain, message);
+    char buffer[REGION_NAME_MAX];
+    return region_start(&nvtx, default_domain, without_category(message, buffer));
 }
 
 static uint64_t start_w(const wchar_t *message)

@@ -1,5 +1,7 @@
 #include "region_filter.h"
 
+#include "formats/marks/region_category.h"
+
 #include <fnmatch.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -40,15 +42,14 @@ static bool fits(const char *pattern, const char *domain, const char *name)
 static bool fits_either(const char *pattern, const char *domain, const char *name)
 {
     char bare[1024];
-    const char *bracket = strrchr(name, '[');
-    size_t length = strlen(name);
+    const char *bracket = region_category_find(name);
+    size_t length = bracket ? (size_t)(bracket - 1 - name) : 0;
     if (fits(pattern, domain, name))
         return true;
-    if (!bracket || bracket < name + 1 || bracket[-1] != ' ' || name[length - 1] != ']' ||
-        length >= sizeof bare)
+    if (!bracket || length >= sizeof bare)
         return false;
     memcpy(bare, name, length);
-    bare[bracket - 1 - name] = '\0';
+    bare[length] = '\0';
     return fits(pattern, domain, bare);
 }
 

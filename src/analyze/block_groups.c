@@ -1,5 +1,8 @@
 #include "analyze/block_groups.h"
 
+#include "base/text.h"
+#include "formats/marks/region_category.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +37,8 @@ static size_t group_length(const char *name, enum gput_grouping grouping)
 
 const char *block_category(const char *name)
 {
-    const char *bracket = strrchr(name, '[');
-    size_t source = source_length(name);
-    bool has_one = source > 0 && has_domains(name, source) && bracket && bracket > name + source &&
-                   bracket[-1] == ' ' && name[strlen(name) - 1] == ']';
-    return has_one ? bracket + 1 : NULL;
+    const char *bracket = text_begins_with(name, "nvtx:") ? region_category_find(name) : NULL;
+    return bracket && strcmp(bracket, REGION_CATEGORY_NONE) != 0 ? bracket + 1 : NULL;
 }
 
 /* "nvtx:train [phase]" of "nvtx:train/step [phase]". */

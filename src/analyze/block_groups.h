@@ -7,7 +7,7 @@
 
 #include <gputracker/analysis.h>
 
-/* The category in the name of a block of a source, "phase" of "nvtx:train/step [phase]", which ends
+/* The category in the name of a block of NVTX, "phase" of "nvtx:train/step [phase]", which ends
  * before the last character of the name; NULL: it has none. */
 const char *block_category(const char *name);
 

@@ -286,8 +286,9 @@ class Grouped(AnalyzeTest):
         self.assertEqual(blocks, {"(no category)": 1, "nvtx:a [load]": 2, "nvtx:b [load]": 1})
 
     def test_a_block_has_the_category_of_its_name(self):
-        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/w", 0, 9), (7, "token:y [z]", 1, 2), (7, "plain [z]", 1, 2)])
-        expected = {"nvtx:a/x [load]": "load", "nvtx:a/w": None, "token:y [z]": None, "plain [z]": None}
+        others = "nvtx:a/tensor [3, 4] [0]", "nvtx:a/sizes = []", "nvtx:a/sizes = [[3], [4]]", "itt:a/x [load]"
+        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/w", 0, 9), (7, "token:y [z]", 1, 2), (7, "plain [z]", 1, 2)] + [(7, name, 1, 2) for name in others])
+        expected = {"nvtx:a/x [load]": "load", "nvtx:a/w": None, "token:y [z]": None, "plain [z]": None} | dict.fromkeys(others)
         blocks = self.results()["code_block_results"]
         self.assertEqual({block["name"]: block.get("category") for block in blocks}, expected)
         self.assertIn("Category:            load", self.analyze("-f", "text").stdout)

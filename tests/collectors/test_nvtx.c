@@ -41,7 +41,20 @@ static void mark_domains(void)
     domain_pop(domain);
     domain_pop(domain);
     pop_default();
-    pop_default(); /* nothing is open */
+    pop_default();           /* nothing is open */
+    push_a("tensor [3, 4]"); /* which is no category */
+    push_a("sizes = [[3], [4]]");
+    pop_default();
+    pop_default();
+    name_category(domain, 9, "a [b]");
+    step.category = 9;
+    step.payload_type = 0;
+    domain_push(domain, &step);
+    domain_pop(domain);
+    step.category = 0;
+    step.message = register_string(domain, "tensor [5]");
+    domain_push(domain, &step);
+    domain_pop(domain);
     step.version = 2;
     step.size = 20; /* too old for a message */
     domain_push(domain, &step);
@@ -54,7 +67,10 @@ static void names_have_domains_and_categories(void **state)
     assert_string_equal(recorded.text,
         "+nvtx:train/step [phase] +nvtx:default/wide \u00e9 -nvtx:train/step [phase] "
         "+nvtx:train/step [8] +nvtx:train/step [phase] -nvtx:train/step [phase] "
-        "-nvtx:train/step [8] -nvtx:default/wide \u00e9 +nvtx:train/ -nvtx:train/ ");
+        "-nvtx:train/step [8] -nvtx:default/wide \u00e9 +nvtx:default/tensor [3, 4] [0] "
+        "+nvtx:default/sizes = [[3], [4]] -nvtx:default/sizes = [[3], [4]] "
+        "-nvtx:default/tensor [3, 4] [0] +nvtx:train/step [a (b)] -nvtx:train/step [a (b)] "
+        "+nvtx:train/tensor [5] [0] -nvtx:train/tensor [5] [0] +nvtx:train/ -nvtx:train/ ");
     assert_int_equal(recorded.unmatched, 1);
     struct region_values *values = read_only_file(*state, ".values", sizeof *values);
     assert_int_equal(values->used, 2);
