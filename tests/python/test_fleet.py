@@ -153,6 +153,15 @@ class Export(Folder):
         self.assertEqual(sorted(row["samples"] for row in self.table("sessions")), [9, 10, 10])
         self.assertEqual([path for path in pathlib.Path("out").rglob("*.part")], [])
 
+    def test_reports_without_samples_are_one_warning(self):
+        sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
+        for rank in range(3):
+            subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "-o", f"runs/u.r{rank}.json", "--", "true"], check=True)
+        with self.assertLogs("gpu_tracker") as logs:
+            self.assertEqual(len(fleet.export("runs", "out")), 1)
+        self.assertEqual(len(logs.output), 1, logs.output)
+        self.assertRegex(logs.output[0], r"runs/u\.r\d\.json and \d more are left out: they have no samples \(results\)")
+
     def test_files_that_are_cut_before_their_first_row_are_said(self):
         sessions.write_tracking("runs/a.csv")
         content = pathlib.Path("runs/a.csv").read_text().splitlines(True)

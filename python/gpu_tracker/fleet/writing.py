@@ -74,11 +74,18 @@ def _find(paths):
     for session, path in tables["marks"].rows():
         marks.setdefault(session, []).append(path)
     found = []
+    others: dict[str, list[str]] = {}
     for session, path, kind, _ in tables["sessions"].rows():
         if kind == "tracking":
             found.append((path, marks.get(session, [])))
         else:
-            warnings.append(f"{path} is left out: it has no samples ({kind}), or it is not clear which tracking file it belongs to.")
+            others.setdefault(kind, []).append(path)
+    for kind, left_out in others.items():
+        many = len(left_out) > 1
+        warnings.append(
+            f"{left_out[0]} {f'and {len(left_out) - 1} more are' if many else 'is'} left out: "
+            f"{'they have' if many else 'it has'} no samples ({kind}), or it is not clear which tracking "
+            f"{'files they belong' if many else 'file it belongs'} to.")  # fmt: skip
     return found, warnings
 
 
