@@ -4,14 +4,14 @@
 
 #include <stdlib.h>
 
-#define MAX_GLUES 2048
+#define MAX_SEPARATORS 2048
 #define MAX_TEXT (64u << 10)
-#define MAX_GLUE_LENGTH 1024
+#define MAX_SEPARATOR_LENGTH 1024
 #define MAX_SIBLINGS 32
 #define PATIENCE 8192 /* events that had no shape before all are forgotten */
 
 /* What stands between two values of an event, before the first one, or after the last one. */
-struct glue {
+struct separator {
     const char *text;
     uint16_t length;
     uint16_t args_open;  /* where in it the arguments begin; NOWHERE: they do not */
@@ -22,14 +22,15 @@ struct glue {
     bool ends;           /* the event ends with it */
     bool plain;          /* neither that nor anything of the arguments but their middle */
     uint32_t members;    /* of the event, when it ends */
-    uint32_t next;       /* another glue that may stand at this place; 0: none */
+    uint32_t next;       /* another separator that may stand at this place; 0: none */
     uint32_t child;      /* the first of those after the value; 0: none */
 };
 
 #define NOWHERE UINT16_MAX
 
 struct event_shapes {
-    struct glue glues[MAX_GLUES]; /* the first is the root, which stands for nothing */
+    struct separator
+        separators[MAX_SEPARATORS]; /* the first is the root, which stands for nothing */
     uint32_t count;
     char texts[MAX_TEXT + 16];
     size_t text_length;
@@ -38,7 +39,7 @@ struct event_shapes {
 
 static void forget(struct event_shapes *shapes)
 {
-    shapes->glues[0] = (struct glue){0};
+    shapes->separators[0] = (struct separator){0};
     shapes->count = 1;
     shapes->text_length = 0;
     shapes->misses = 0;
@@ -66,36 +67,36 @@ static inline unsigned same_bytes(const char *left, const char *right)
     return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b));
 }
 
-/* Whether the glue stands at `at`. After the end of the text there is padding, whose zeroes are in
- * no glue: it ends the comparison before more than that is read. */
-static inline bool is_at(const struct glue *glue, const char *at)
+/* Whether the separator stands at `at`. After the end of the text there is padding, whose zeroes
+ * are in no separator: it ends the comparison before more than that is read. */
+static inline bool is_at(const struct separator *separator, const char *at)
 {
-    const char *text = glue->text;
-    for (int left = glue->length; left > 16; left -= 16, text += 16, at += 16)
+    const char *text = separator->text;
+    for (int left = separator->length; left > 16; left -= 16, text += 16, at += 16)
         if (same_bytes(at, text) != 0xffff)
             return false;
-    return (~same_bytes(at, text) & glue->last_bytes) == 0;
+    return (~same_bytes(at, text) & separator->last_bytes) == 0;
 }
 #else
-static inline bool is_at(const struct glue *glue, const char *at)
+static inline bool is_at(const struct separator *separator, const char *at)
 {
-    return strncmp(glue->text, at, glue->length) == 0;
+    return strncmp(separator->text, at, separator->length) == 0;
 }
 #endif
 
-/* The glue at `at`, of those that may follow the value after `glue`. */
-static inline const struct glue *glue_at(
-    const struct event_shapes *shapes, const struct glue *glue, const char *at)
+/* The separator at `at`, of those that may follow the value after `separator`. */
+static inline const struct separator *separator_at(
+    const struct event_shapes *shapes, const struct separator *separator, const char *at)
 {
-    for (uint32_t next = glue->child; next != 0; next = glue->next) {
-        glue = shapes->glues + next;
-        if (is_at(glue, at))
-            return glue;
+    for (uint32_t next = separator->child; next != 0; next = separator->next) {
+        separator = shapes->separators + next;
+        if (is_at(separator, at))
+            return separator;
     }
     return NULL;
 }
 
-/* A value that glue must follow, so what follows it is not checked here. */
+/* A value that separator must follow, so what follows it is not checked here. */
 static inline bool scan_value(
     const char **at, const char *end, struct json_value *value, uint8_t *flags)
 {
@@ -124,29 +125,29 @@ bool event_shapes_scan(
         return false;
     for (int i = 0; i < TRACE_FIELD_COUNT; i++)
         memset(event->values + i, 0, sizeof event->values[i]);
-    const struct glue *glue = shapes->glues;
+    const struct separator *separator = shapes->separators;
     for (;;) {
-        glue = glue_at(shapes, glue, here);
-        if (!glue)
+        separator = separator_at(shapes, separator, here);
+        if (!separator)
             return false;
-        if (!glue->plain) {
-            if (glue->args_open != NOWHERE) {
-                args = here + glue->args_open;
+        if (!separator->plain) {
+            if (separator->args_open != NOWHERE) {
+                args = here + separator->args_open;
                 flags = 0;
             }
-            flags |= glue->flags;
-            if (glue->args_close != NOWHERE)
+            flags |= separator->flags;
+            if (separator->args_close != NOWHERE)
                 event->args = (struct json_value){
-                    args, (uint32_t)(here + glue->args_close - args), JSON_OBJECT, flags};
-            if (glue->ends)
+                    args, (uint32_t)(here + separator->args_close - args), JSON_OBJECT, flags};
+            if (separator->ends)
                 break;
         }
-        here += glue->length;
-        if (!scan_value(&here, end, event->values + glue->field, &flags))
+        here += separator->length;
+        if (!scan_value(&here, end, event->values + separator->field, &flags))
             return false;
     }
-    event->members = glue->members;
-    here += glue->length;
+    event->members = separator->members;
+    here += separator->length;
     trace_event_complete(event, *at, here);
     *at = here;
     return true;
@@ -155,30 +156,30 @@ bool event_shapes_scan(
 /* An event that is known to be valid, on its way into the tree. */
 struct learning {
     struct event_shapes *shapes;
-    uint32_t last;     /* the glue before the value at hand */
-    const char *start; /* of the next glue */
-    struct glue next;  /* what is known of it */
-    int depth;         /* of the open arrays and objects */
+    uint32_t last;         /* the separator before the value at hand */
+    const char *start;     /* of the next separator */
+    struct separator next; /* what is known of it */
+    int depth;             /* of the open arrays and objects */
     bool in_args;
     bool had_args;
 };
 
-/* Finds the glue up to `end` after the last one, or adds it. False when it cannot be kept. */
-static bool add_glue(struct learning *learning, const char *end)
+/* Finds the separator up to `end` after the last one, or adds it. False when it cannot be kept. */
+static bool add_separator(struct learning *learning, const char *end)
 {
     struct event_shapes *shapes = learning->shapes;
     size_t length = (size_t)(end - learning->start);
-    uint32_t siblings = 0, *place = &shapes->glues[learning->last].child;
-    for (; *place != 0; place = &shapes->glues[*place].next, siblings++) {
-        struct glue *known = shapes->glues + *place;
+    uint32_t siblings = 0, *place = &shapes->separators[learning->last].child;
+    for (; *place != 0; place = &shapes->separators[*place].next, siblings++) {
+        struct separator *known = shapes->separators + *place;
         if (known->length == length && memcmp(known->text, learning->start, length) == 0) {
             learning->last = *place;
             return true;
         }
     }
-    if (length > MAX_GLUE_LENGTH || siblings == MAX_SIBLINGS)
+    if (length > MAX_SEPARATOR_LENGTH || siblings == MAX_SIBLINGS)
         return false;
-    if (shapes->count == MAX_GLUES || shapes->text_length + length > MAX_TEXT)
+    if (shapes->count == MAX_SEPARATORS || shapes->text_length + length > MAX_TEXT)
         return false;
     char *text = shapes->texts + shapes->text_length;
     memcpy(text, learning->start, length);
@@ -189,15 +190,15 @@ static bool add_glue(struct learning *learning, const char *end)
     learning->next.plain = !learning->next.ends && learning->next.flags == 0 &&
                            learning->next.args_open == NOWHERE &&
                            learning->next.args_close == NOWHERE;
-    shapes->glues[shapes->count] = learning->next;
+    shapes->separators[shapes->count] = learning->next;
     learning->last = *place = shapes->count++;
     return true;
 }
 
-static void start_glue(struct learning *learning, const char *at)
+static void start_separator(struct learning *learning, const char *at)
 {
     learning->start = at;
-    learning->next = (struct glue){.args_open = NOWHERE, .args_close = NOWHERE};
+    learning->next = (struct separator){.args_open = NOWHERE, .args_close = NOWHERE};
 }
 
 /* An opening bracket. Only the arguments' own is of interest, and only if it is a brace. */
@@ -227,14 +228,14 @@ static bool is_member(const struct learning *learning)
     return learning->depth == 1 || (learning->depth == 2 && learning->in_args);
 }
 
-/* Walks over the tokens of a valid event and adds the glue between its values. */
+/* Walks over the tokens of a valid event and adds the separator between its values. */
 static bool learn(struct learning *learning, const char *at, const char *end, size_t members)
 {
     enum trace_field field = TRACE_OTHER; /* of the last key */
     while (at < end) {
         struct json_value scalar;
         const char *token = at;
-        if (at - learning->start > MAX_GLUE_LENGTH)
+        if (at - learning->start > MAX_SEPARATOR_LENGTH)
             return false;
         if (*at == '{' || *at == '[') {
             if (!open_container(learning, at++, field))
@@ -257,13 +258,13 @@ static bool learn(struct learning *learning, const char *at, const char *end, si
             continue;
         }
         learning->next.field = is_member(learning) ? (uint8_t)field : TRACE_OTHER;
-        if (!add_glue(learning, token))
+        if (!add_separator(learning, token))
             return false;
-        start_glue(learning, at);
+        start_separator(learning, at);
     }
     learning->next.ends = true;
     learning->next.members = (uint32_t)members;
-    return add_glue(learning, end);
+    return add_separator(learning, end);
 }
 
 void event_shapes_learn(struct event_shapes *shapes, const struct trace_event *event)
@@ -271,7 +272,7 @@ void event_shapes_learn(struct event_shapes *shapes, const struct trace_event *e
     if (!shapes)
         return;
     struct learning learning = {.shapes = shapes};
-    start_glue(&learning, event->text);
+    start_separator(&learning, event->text);
     if (event->members > 0 &&
         !learn(&learning, event->text, event->text + event->length, event->members) &&
         ++shapes->misses == PATIENCE)

@@ -4,8 +4,8 @@
  * with care, the next one of its shape only needs to be compared with it, and its values scanned.
  * The result is the same, in a quarter of the time.
  *
- * The shapes that were seen form a tree: after each piece of glue, the pieces that followed it. It
- * is bounded, and begins afresh when it is full of what does not come again.
+ * The shapes that were seen form a tree: after each separator, those that followed it. It is
+ * bounded, and begins afresh when it is full of what does not come again.
  */
 #pragma once
 
