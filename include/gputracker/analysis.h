@@ -61,10 +61,10 @@ enum gput_split {
 
 /**
  * Which code blocks count as one, by their names: `source:domain/name`, as those of regions and
- * phases are. A group is a code block itself, named by its source ("nvtx") or domain ("nvtx:train";
- * "token" where the source has none) or category; blocks without are "(no source)" and
- * "(no category)". Rows and joules count once in it, calls that are nested in each other fully
- * each.
+ * phases are. A group is a code block itself, named by its source ("nvtx"), domain ("nvtx:train";
+ * "token" where the source has none) or category. Blocks without one are in "(no source)" or "(no
+ * category)". Rows and joules count once in it. Of calls that are nested in each other, each counts
+ * fully.
  */
 enum gput_grouping {
     GPUT_GROUP_NONE,
@@ -266,15 +266,20 @@ GPUT_API int gput_analysis_render(const struct gput_analysis *analysis, enum gpu
     char **bytes, size_t *length, struct gput_error *error);
 
 /**
- * The analysis as tables: the record "static_data"; "overall" with a row a measurement
- * (measurement, unit, min, max, mean, std, missing_timepoints); "code_blocks" with a row a block,
- * and after it one for each of its parts (code_block_name, process_id, thread_id; split by rank
- * also rank, by thread also thread_name; category where blocks have one; num_timepoints, num_calls,
- * num_non_empty_calls, num_outside_calls, compute_time_min … _total in seconds, energy_… in joules
- * and exact_… where known); "code_block_usage" with a row a block and measurement; the record
- * "lost_calls" (num_lost_calls, at_least); the record "energy" with the joules of the session by
- * gput_energy_figure_name(), where the tracking file has them. With `details` also p50, p95, p99,
- * self_time_total, cpu_time_total.
+ * The analysis as tables:
+ *
+ * - "static_data", a record;
+ * - "overall", a row a measurement: measurement, unit, min, max, mean, std, missing_timepoints;
+ * - "code_blocks", a row a block, and after it one for each of its parts: code_block_name,
+ *   process_id, thread_id; num_timepoints, num_calls, num_non_empty_calls, num_outside_calls;
+ *   compute_time_min … _total in seconds. Where known: rank, thread_name, category, energy_… in
+ *   joules, exact_…;
+ * - "code_block_usage", a row a block and measurement;
+ * - "lost_calls", a record: num_lost_calls, at_least;
+ * - "energy", a record with the joules of the session by gput_energy_figure_name(), where the
+ *   tracking file has them.
+ *
+ * With `details` also p50, p95, p99, self_time_total, cpu_time_total.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

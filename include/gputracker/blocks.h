@@ -77,17 +77,18 @@ struct gput_blocks_options {
      * `exact`. 0: the calling one. */
     int64_t process_id;
     /** With `exact`: also the peak of RSS within each call, by all threads of the process. Each
-     * mark reads the kernel's peak (VmHWM) and resets it (/proc/self/clear_refs), so that others
-     * read a lower one of the process; its marks and what reads them have the true one. Costs about
-     * 20 us more a block. Default: no. */
+     * mark reads the kernel's peak (VmHWM) and resets it (/proc/self/clear_refs). Other programs
+     * then read a lower peak of the process. Its marks, and what reads them, have the true one.
+     * Costs about 20 us more a block. Default: no. */
     bool block_peaks;
     /** With `exact`: also instructions, cycles and cache misses of the thread in user space
-     * (perf_event_open(2)), of the first 64 threads; costs 2 us more a block and three descriptors
+     * (perf_event_open(2)). Of the first 64 threads. Costs 2 us more a block, and three descriptors
      * a thread. Default: no. */
     bool counters;
     /** With `exact`: also for how long engines of GPUs were busy with the process, as the drivers
-     * of its open cards count it (fdinfo: amdgpu, i915, xe and others; not NVIDIA's, nor ROCm's
-     * queues). Costs some microseconds more a block, and a descriptor a card. Default: no. */
+     * of its open cards count it. These are amdgpu, i915, xe and others (fdinfo), not NVIDIA's;
+     * amdgpu does not count ROCm's queues. Costs some microseconds more a block, and a descriptor a
+     * card. Default: no. */
     bool gpu_time;
     /** Where /proc is; NULL: /proc. */
     const char *procfs_root;
@@ -215,9 +216,9 @@ GPUT_API int gput_blocks_stop(
 struct gput_blocks_status {
     size_t size;     /**< set by gput_blocks_status_default() */
     char path[4096]; /**< the file of this process */
-    /** Marks that could not be written. A call is in the file completely or not at all: with its
-     * start its stop is lost, and a stop that could not be written is written when there is space
-     * again. */
+    /** Marks that could not be written. A call is in the file completely or not at all. If its
+     * start is lost, so is its stop. A stop that could not be written is written when there is
+     * space again. */
     uint64_t marks_lost;
     struct gput_error lost; /**< why the first one was lost; GPUT_OK when none was */
 };

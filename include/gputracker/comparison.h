@@ -88,10 +88,10 @@ GPUT_API int gput_comparison_create(const struct gput_comparison_session *sessio
 GPUT_API void gput_comparison_destroy(struct gput_comparison *comparison);
 
 /**
- * The comparison as a picture of its main figures (GPUT_SVG, GPUT_PDF, GPUT_PNG; see
- * gput_plot_render()), or with every figure as text, JSON, CSV or pickle (which Python's
- * gpu_tracker loads as its own ComparisonResults). Sessions are in ascending order of their values.
- * Sessions of several runs (95 % intervals, noise) and `relative` add further keys and lines.
+ * The comparison with every figure as text, JSON, CSV or pickle, which Python's gpu_tracker loads
+ * as its own ComparisonResults. Or a picture of its main figures: GPUT_SVG, GPUT_PDF, GPUT_PNG (see
+ * gput_plot_render()). Sessions are in ascending order of their values. Sessions of several runs
+ * (95 % intervals, noise) and `relative` add further keys and lines.
  *
  * Result and errors: see gputracker/format.h.
  */

@@ -25,17 +25,20 @@ extern "C" {
 struct gput_config; /**< what a config file gives */
 
 /**
- * Reads a JSON object whose members are named as the arguments of the Python Tracker class:
- * sleep_time, ram_unit, gpu_ram_unit, time_unit, n_expected_cores, gpu_uuids (an array of strings),
- * gpu_brand, disable_logs, process_id, resource_usage_file, tracking_file, overwrite, ram_mode
- * ("adaptive" or "exact"), energy_unit, carbon_intensity (grams for a kWh, or the code of a
- * country), energy_folder, listen, limits (an object, as {"ram": "8GB", "seconds": 90}: see
- * gput_limits_parse()), enforce, processes, command_lines; own_process, n_join_attempts and
- * join_timeout are checked and ignored. All are optional, and null stands for the default.
+ * Reads a JSON object whose members are named as the arguments of the Python Tracker class. All are
+ * optional, and null stands for the default:
  *
- * On success the caller frees `*config` by gput_config_destroy(); on failure it is NULL. Errors,
- * which name the file and the member: GPUT_ERROR_NOT_FOUND or another when the file cannot be read,
- * GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a wrong type, an
+ * - sleep_time, ram_unit, gpu_ram_unit, time_unit, energy_unit;
+ * - n_expected_cores, gpu_uuids (an array of strings), gpu_brand, process_id, disable_logs;
+ * - resource_usage_file, tracking_file, energy_folder, overwrite, listen;
+ * - processes, command_lines, ram_mode ("adaptive" or "exact");
+ * - carbon_intensity: grams for a kWh, or the code of a country;
+ * - limits: an object, as {"ram": "8GB", "seconds": 90} (see gput_limits_parse()); enforce;
+ * - own_process, n_join_attempts, join_timeout: checked and ignored.
+ *
+ * On success the caller frees `*config` by gput_config_destroy(); on failure it is NULL. Errors
+ * name the file and the member. They are GPUT_ERROR_NOT_FOUND or another when the file cannot be
+ * read, GPUT_ERROR_FORMAT (no JSON object), GPUT_ERROR_INVALID (an unknown member, a wrong type, an
  * invalid value), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_config_load(
@@ -67,8 +70,8 @@ typedef int gput_config_visitor(
 
 /**
  * Reads a JSON object whose members a front end gives a meaning to, such as the defaults of its own
- * options: calls `visitor` for each in order, and for each item of an array. false and null are
- * skipped. Errors, which name the file: those of gput_config_load(), GPUT_ERROR_INVALID for an
+ * options. Calls `visitor` for each member in order, and for each item of an array; false and null
+ * are skipped. Errors, which name the file: those of gput_config_load(), GPUT_ERROR_INVALID for an
  * object in the object, and what `visitor` returned.
  */
 GPUT_API int gput_config_visit(

@@ -133,9 +133,11 @@ GPUT_API int gput_energy_recording_tables(const struct gput_energy_recording *re
     struct gput_tables **tables, struct gput_error *error);
 
 /**
- * The summary in a window (NULL: all) as tables: the record "total" (total_power_draw: joules of
- * CPU packages and GPUs, without DRAM, which AIPowerMeter calls so; exp_duration: seconds recorded)
- * and "metrics" with a row a metric: its name, and what struct gput_energy_metric has of it.
+ * The summary in a window (NULL: all) as tables, with AIPowerMeter's names:
+ *
+ * - "total", a record: total_power_draw, the joules of CPU packages and GPUs without DRAM;
+ *   exp_duration, the seconds recorded;
+ * - "metrics", a row a metric: its name, and what struct gput_energy_metric has of it.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
@@ -146,8 +148,8 @@ GPUT_API int gput_energy_recording_summary_tables(const struct gput_energy_recor
 GPUT_API double gput_energy_recording_seconds(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window);
 
-/** From the first to the last moment within the window at which a metric (NULL: anything of CPU or
- * GPU; without those of the wattmeter) was recorded; the start is after the end where none was. */
+/** From the first to the last moment within the window at which a metric was recorded. NULL: any
+ * metric of CPU or GPU, but not of the wattmeter. The start is after the end where none was. */
 GPUT_API struct gput_energy_window gput_energy_recording_window(
     const struct gput_energy_recording *recording, const char *name,
     const struct gput_energy_window *window);
@@ -172,17 +174,17 @@ GPUT_API void gput_energy_recording_date(int64_t time_us, char *text, size_t siz
 
 /**
  * The summary: energy, mean and maximum of every metric, and what the folder knows of model and
- * experiment, as text (a line each) or JSON; GPUT_SUMMARY is for people, in units that fit, the
- * command next to the machine and a row a GPU. Result and errors: see gputracker/format.h.
+ * experiment. As text (a line each) or JSON. GPUT_SUMMARY is for people: units that fit, the
+ * command next to the machine, a row a GPU. Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_energy_recording_render(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, enum gput_format format, char **bytes, size_t *length,
     struct gput_error *error);
 
-/** The points of metrics as text, JSON or CSV, or as a picture (SVG, PDF, PNG; gputracker/plot.h
- * has what they need) with one line a metric; of a metric by GPU each GPU's. Result and errors: see
- * gputracker/format.h; GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_UNSUPPORTED (cairo or Pango is
- * missing). */
+/** The points of metrics as text, JSON or CSV, or as a picture with one line a metric (SVG, PDF,
+ * PNG; gputracker/plot.h has what they need). A metric by GPU has one line for each GPU. Result and
+ * errors: see gputracker/format.h; GPUT_ERROR_NOT_FOUND (a metric), GPUT_ERROR_UNSUPPORTED (cairo
+ * or Pango is missing). */
 GPUT_API int gput_energy_recording_render_curves(const struct gput_energy_recording *recording,
     const char *const *names, size_t n_names, const struct gput_energy_window *window,
     enum gput_format format, char **bytes, size_t *length, struct gput_error *error);

@@ -2,7 +2,7 @@
  * Errors of the gpu-tracker library.
  *
  * Every function that can fail returns an int: GPUT_OK (0) or one of the codes below. Functions
- * that take a `struct gput_error *` fill it on failure with the same code and one sentence that
+ * that take a `struct gput_error *` fill it on failure with the same code and one sentence. It
  * names the subject (a file, a pid, an option) and, where there is one, the remedy. The struct
  * belongs to the caller, needs no clean-up, and may be NULL when only the code is needed. On
  * success it is unchanged.

@@ -24,10 +24,10 @@ extern "C" {
 struct gput_job; /**< where a process is in its job; opaque */
 
 /**
- * Reads who this process is from an environment, as of the call: lines NAME=VALUE, NULL at the end;
- * NULL: this process' own, else it is read as long as there is the job. Known are torchrun, Open
- * MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs
- * and SageMaker; the innermost gives the rank. Ray and Dask have jobs, but no ranks. To be freed by
+ * Reads who this process is from an environment: lines NAME=VALUE, NULL at the end. NULL is this
+ * process' own, as of the call. Another must stay as long as the job. Known are torchrun, Open MPI,
+ * MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs and
+ * SageMaker. The innermost gives the rank. Ray and Dask have jobs, but no ranks. To be freed by
  * gput_job_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_job_create(
@@ -47,9 +47,9 @@ GPUT_API const char *gput_job_launcher(const struct gput_job *job);
 /** The job's id as its scheduler has it, with the element of an array: "4711_3"; NULL: there is
  * none. Valid as long as `job`. */
 GPUT_API const char *gput_job_id(const struct gput_job *job);
-/** Which element of an array of jobs this is (Slurm, LSF, PBS, Grid Engine, AWS Batch), or which of
- * GNU parallel's jobs: "3"; "3_7" is GNU parallel's seventh job in element 3; NULL: neither. Valid
- * as long as `job`. */
+/** "3": this is element 3 of an array of jobs (Slurm, LSF, PBS, Grid Engine, AWS Batch), or GNU
+ * parallel's third job. "3_7" is GNU parallel's seventh job in element 3. NULL: neither. Valid as
+ * long as `job`. */
 GPUT_API const char *gput_job_element(const struct gput_job *job);
 /** The name of this machine. Valid as long as `job`. */
 GPUT_API const char *gput_job_host(const struct gput_job *job);
@@ -75,13 +75,16 @@ GPUT_API long gput_job_restarts(const struct gput_job *job);
  *     %q{NAME}  an environment variable, "" if it is not set
  *     %%  a percent sign
  *
- * Another text after "%" stays as it is; a slash in a value becomes "_". Where there are several
- * ranks, and the name has none but %h, %j, %t and %%, ".r" and the rank are put before the
- * extension; in an element of an array, or a job of GNU parallel, ".t" and its number, where the
- * name has none that differs there (%p, %n, %q, and %j of an array): "r.json" is "r.t3.json", or
- * "r.t3.r1.json" in rank 1. "-" and names in /dev stay as they are. `*path` is the caller's, to be
- * freed by free(). Errors: GPUT_ERROR_INVALID (%q without its end, an empty name),
- * GPUT_ERROR_MEMORY.
+ * Another text after "%" stays as it is; a slash in a value becomes "_". A name that would be the
+ * same for several processes gets what distinguishes them, before the extension:
+ *
+ * - of several ranks, ".r" and the rank: "r.r1.json". Not where the name has %r, %l, %p, %n or %q;
+ * - of an element of an array, or a job of GNU parallel, ".t" and its number: "r.t3.json", or
+ *   "r.t3.r1.json" in rank 1. Not where the name has %p, %n, %q, or %j of an array.
+ *
+ * "-" and names in /dev stay as they are. `*path` is the caller's, to be freed by free(). Errors:
+ * GPUT_ERROR_INVALID
+ * (%q without its end, an empty name), GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_job_path(
     const struct gput_job *job, const char *name, char **path, struct gput_error *error);

@@ -32,8 +32,8 @@ extern "C" {
 enum gput_process_peak {
     GPUT_PROCESS_PEAK_UNKNOWN, /**< it was never polled */
     GPUT_PROCESS_PEAK_SAMPLED, /**< the highest of the samples */
-    /** The kernel's (VmHWM), as last read before its end; or of its exit record, but since its last
-     * execve() alone, or since a program reset it: before that it may have had more. */
+    /** The kernel's (VmHWM), as last read before its end. Or that of its exit record, but only
+       since its last execve(), or since a program reset it: before that it may have had more. */
     GPUT_PROCESS_PEAK_KEPT,
     GPUT_PROCESS_PEAK_FINAL, /**< the kernel's, given at its end: exact */
 };
@@ -112,10 +112,12 @@ GPUT_API const struct gput_process *gput_processes_get(
     const struct gput_processes *processes, size_t index);
 
 /**
- * The list as tables: "processes" with a row each, in base units, in the same order (pid, parent,
- * name, command_line, start_timestamp, end_timestamp, end_timestamp_source, at_least, cpu_seconds,
- * peak_ram_bytes, peak_ram_source, peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code,
- * exit_signal); and the record "other_processes", the sums of those that are not listed.
+ * The list as tables, in base units:
+ *
+ * - "processes", a row each in the same order: pid, parent, name, command_line, start_timestamp,
+ *   end_timestamp, end_timestamp_source, at_least, cpu_seconds, peak_ram_bytes, peak_ram_source,
+ *   peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code, exit_signal;
+ * - "other_processes", a record: the sums of those that are not listed.
  *
  * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */

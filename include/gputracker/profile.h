@@ -232,10 +232,13 @@ GPUT_API int gput_python_render(const struct gput_python_options *options, enum 
     char **bytes, size_t *length, struct gput_error *error);
 
 /**
- * What cProfile counted, summed over the selected dumps: the tables "functions" (file, line, name,
- * prim_calls, total_calls, total_time, cumulative_time; times in seconds) in the order of the
- * dumps, and "callers" (function and caller as row numbers of "functions", and the same figures). A
- * caller that was not profiled itself follows after the functions, without figures. Errors: as
+ * What cProfile counted, summed over the selected dumps:
+ *
+ * - "functions", in the order of the dumps: file, line, name, prim_calls, total_calls, total_time,
+ *   cumulative_time (in seconds);
+ * - "callers": function and caller as row numbers of "functions", and the same figures.
+ *
+ * A caller that was not profiled itself follows after the functions, without figures. Errors: as
  * gput_python_render().
  */
 GPUT_API int gput_python_function_tables(const struct gput_python_options *options,

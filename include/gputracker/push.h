@@ -65,11 +65,11 @@ static inline struct gput_push_counts gput_push_counts_default(void)
 }
 
 /**
- * Sends the samples of a tracking file (.csv or .sqlite), and the figures of its end from `results`
- * (a report in JSON, or what a killed session left); either may be NULL. Counters of CPU time are
- * the percents of the samples by their time; GPUs, energy and bytes are in .sqlite files. Samples
- * are read as a stream. Blocks until the receiver took them all: where it is busy it is tried again
- * after 1, 2, 4 and 8 seconds, or when it says.
+ * Sends the samples of a tracking file (.csv or .sqlite), and the figures of its end from
+ * `results`: a report in JSON, or what a killed session left. Either may be NULL. Counters of CPU
+ * time are the percents of the samples by their time. GPUs, energy and bytes are in .sqlite files
+ * alone. Samples are read as a stream. Blocks until the receiver took them all: where it is busy it
+ * is tried again after 1, 2, 4 and 8 seconds, or when it says.
  *
  * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_IO (the receiver cannot be
  * reached, refuses, or stays busy: what is left is not sent), GPUT_ERROR_INVALID (an address, a

@@ -32,10 +32,13 @@ extern "C" {
 struct gput_html_report_session {
     size_t size; /**< set by gput_html_report_session_default() */
     /**
-     * A tracking file (.csv, .sqlite; of the Python gpu_tracker too), a sub-tracking file, results
-     * (a report in JSON, a resource usage file), a folder with a recording of power, a training
-     * profile (a folder that contains "system" or "framework"), a trace of PyTorch's profiler or in
-     * Chrome's format, or a folder of these. The content decides which it is. NULL: there is none.
+     * One of these, or a folder of them; the content decides which it is. NULL: there is none.
+     *
+     * - a tracking file (.csv, .sqlite; of the Python gpu_tracker too), a sub-tracking file;
+     * - results: a report in JSON, a resource usage file;
+     * - a folder with a recording of power;
+     * - a training profile: a folder that contains "system" or "framework";
+     * - a trace of PyTorch's profiler or in Chrome's format.
      */
     const char *path;
     const char *name;                   /**< what the page calls it; NULL: the name of its file */
@@ -100,8 +103,8 @@ GPUT_API const char *gput_html_report_remedy(void);
 
 /**
  * Writes the report to `path`, or, "-", to the standard output. The file appears complete or not at
- * all; what cannot be shown of a session is warned of and left out. Memory is bounded for any
- * number of samples; the rest goes to an unnamed temporary file in the folder of `path`, or in
+ * all. What cannot be shown of a session is warned of and left out. Memory is bounded for any
+ * number of samples. The rest goes to an unnamed temporary file, in the folder of `path`, or in
  * /var/tmp if that is not a regular file.
  *
  * Errors: GPUT_ERROR_UNSUPPORTED (a build without the page), GPUT_ERROR_INVALID (no sessions; marks
@@ -150,8 +153,8 @@ typedef int gput_report_take_table(void *user, struct gput_tables *part, struct 
 
 /**
  * Passes the tables that gput_report_export() writes as GPUT_REPORT_CSV to `take`, one after the
- * other, in parts of at most 65,536 rows: each call gives one table with the name of its file. All
- * numbers are of type double, in base units. `user` is passed to `take`.
+ * other. They come in parts of at most 65,536 rows: each call gives one table with the name of its
+ * file. All numbers are of type double, in base units. `user` is passed to `take`.
  *
  * Errors: those of gput_report_export(), and those of `take`.
  */

@@ -109,8 +109,8 @@ GPUT_API double gput_results_number(const struct gput_results *results, const ch
 GPUT_API const char *gput_results_text(const struct gput_results *results, const char *column);
 
 /**
- * Each GPU (or MIG instance) over the whole session: the number of GPUs, and figures and texts of
- * one of them by the columns of the table "gpus" of gput_results_tables(): "uuid",
+ * Each GPU (or MIG instance) over the whole session: how many there are, and figures and texts of
+ * one. The names are those of the columns of the table "gpus" of gput_results_tables(): "uuid",
  * "max_combined_ram_bytes" …. A figure is NaN when it could not be read; "missing" then says why.
  * RAM of processes is what the tracked processes held on this GPU; 0 only where that is known, NaN
  * where its driver may have hidden them.
@@ -122,9 +122,13 @@ GPUT_API const char *gput_results_gpu_text(
     const struct gput_results *results, size_t gpu, const char *column);
 
 /**
- * Everything as tables, in base units: the record "results" with the columns above; "gpus" with a
- * row each; "sources" (name, state, reason); "limits_passed" (kind_name, value, at_seconds,
- * enforced), in the order in which they were passed.
+ * Everything as tables, in base units:
+ *
+ * - "results", a record with the columns above;
+ * - "gpus", a row each;
+ * - "sources": name, state, reason;
+ * - "limits_passed", in the order in which they were passed: kind_name, value, at_seconds,
+ * enforced.
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
@@ -176,9 +180,9 @@ GPUT_API void gput_results_add_source(struct gput_results *results, const char *
 /** What is not in the results, and how to format a report. Sized: see gputracker/sized.h. */
 struct gput_report_options {
     size_t size; /**< set by gput_report_options_default() */
-    /** The processes of the session: in JSON as further members "processes" and "other_processes"
-     * (of a pickle's `details` too), in text as a tree after the rest, in a summary at most 20 of
-     * them, and for advice. NULL: not known. */
+    /** The processes of the session. JSON, and a pickle's `details`, have them as "processes" and
+     * "other_processes". Text has a tree after the rest, and a summary at most 20 of them. Advice
+     * takes them into account. NULL: not known. */
     const struct gput_processes *processes;
     /* Of a summary alone: */
     const char *const
@@ -217,11 +221,12 @@ static inline struct gput_report_options gput_report_options_default(void)
 }
 
 /**
- * The report of a session: as text, summary (figures in suitable units: 1 GB is 1e9 bytes; a figure
- * that is a lower bound says "at least"), JSON or pickle (which Python's gpu_tracker loads as its
- * own Tracker, with the figures in its `resource_usage`); or what is known now, as one line or as
- * metrics for Prometheus, which gput_session_results_so_far() and an HTTP server of your own can
- * serve: there a figure that is not known is left out.
+ * The report of a session:
+ *
+ * - text; or a summary in suitable units (1 GB is 1e9 bytes), where lower bounds say "at least";
+ * - JSON; or pickle, which Python's gpu_tracker loads as its own Tracker with `resource_usage`;
+ * - one line, or metrics for Prometheus, of what is known now. An HTTP server of your own can serve
+ *   them by gput_session_results_so_far(). A figure that is not known is left out.
  *
  * `options` may be NULL. Result and errors: see gputracker/format.h.
  */

@@ -17,9 +17,12 @@ extern "C" {
 #endif
 
 /**
- * Makes text harmless for a terminal, in its place: control characters (C0 but line ends and tabs,
- * DEL, C1), those that turn the direction of what follows (U+202A to U+202E, U+2066 to U+2069), and
- * bytes that are no UTF-8 become "?", all other text stays as it is.
+ * Makes text harmless for a terminal, in its place. These become "?", and all other text stays as
+ * it is:
+ *
+ * - control characters: C0 but line ends and tabs, DEL, C1;
+ * - those that turn the direction of what follows: U+202A to U+202E, U+2066 to U+2069;
+ * - bytes that are no UTF-8.
  *
  * Returns: the new length, at most `length`. Nothing is appended: a final 0 is the caller's.
  */

@@ -88,18 +88,19 @@ struct gput_session_options {
      * any case. */
     bool needs_no_gpu;
     const struct gput_limits *limits; /**< what the tree may use; NULL: no limits */
-    /** NULL: /proc. One of another pid namespace can be named to track a process by the number that
-     * it has there, without limits that are enforced, or the machine; what is launched, and the
-     * calling process, need one of our own namespace. */
+    /** NULL: /proc. It may be of another pid namespace: to track the machine, or a process by the
+     * pid that it has there, without limits that are enforced. To launch a command or to track the
+     * calling process it must be of our own. */
     const char *procfs_root;
     const char *sysfs_root; /**< NULL: /sys */
     const char *nvml_path;  /**< NULL: where the driver installs libnvidia-ml.so.1 */
     /** Called with one line (no newline) for each warning, from the sampling thread too. NULL:
      * none. */
     void (*warn)(void *user, const char *message);
-    /** Called with each sample, the last one included, by the thread that took it; must be quick,
-     * and must not call into the session, except gput_session_latest_snapshot(): with `snapshots`
-     * set that has the same sample as a rule, with its processes and GPUs. NULL: none. */
+    /** Called with each sample, the last one included, by the thread that took it. It must be
+     * quick, and must not call into the session, except gput_session_latest_snapshot(). With
+     * `snapshots` set that has, as a rule, the same sample with its processes and GPUs. NULL: none.
+     */
     void (*sample)(void *user, const struct gput_sample *sample);
     void *user; /**< handed to warn() and sample() */
     /** Hardware percent is of all cores and GPUs of the machine, as in the older gpu_tracker. Else
@@ -176,10 +177,10 @@ GPUT_API int gput_session_track_pid(
     struct gput_session *session, pid_t pid, struct gput_error *error);
 
 /**
- * The same for several: the first of them that is there (the calling process, if it is among them)
- * is the main process, the others and what they start count with its descendants. Give a process
- * before those that it started. One that is not there is warned of.
- * Errors: GPUT_ERROR_NOT_FOUND when none is there; GPUT_ERROR_INVALID when none is given.
+ * The same for several. The main process is the calling one, if it is among them, else the first
+ * that is there. The others and what they start count with its descendants. Give a process before
+ * those that it started. One that is not there is warned of. Errors: GPUT_ERROR_NOT_FOUND when none
+ * is there; GPUT_ERROR_INVALID when none is given.
  */
 GPUT_API int gput_session_track_pids(
     struct gput_session *session, const pid_t *pids, size_t count, struct gput_error *error);
@@ -199,9 +200,8 @@ GPUT_API int gput_session_track_machine(struct gput_session *session, struct gpu
  *
  * Children that the caller starts itself remain the caller's: they are neither tracked nor reaped.
  * They are distinguished from orphans by the kernel's announcements (`gpu-tracker doctor`: process
- * connector); where there are none, only orphans that an earlier sample saw as descendants of the
- * command remain tracked and are reaped, unless `starts_nothing_else` says that there can be no
- * others.
+ * connector). Without these, only orphans that an earlier sample saw as descendants of the command
+ * remain tracked and are reaped. With `starts_nothing_else` there can be no others, and all are.
  *
  * The session waits for the command. The program may do that itself: it ignores SIGCHLD, or waits
  * for any child. Then the command's end is still noticed, but its status is -1. What wait4() would
@@ -274,7 +274,7 @@ GPUT_API int gput_session_results_so_far(
 
 /**
  * Results of a session that never began, for a report of a process that was gone before it could be
- * tracked: the units of the options and what is known of the machine; all else is missing.
+ * tracked. They have the units of the options and what is known of the machine.
  *
  * Ownership as gput_session_results(). Errors: GPUT_ERROR_MEMORY.
  */

@@ -11,10 +11,10 @@
  *         gput_snapshot_release(snapshot);
  *     }
  *
- * A snapshot never changes. Whoever has one may read it for as long as it likes, in any thread and
- * also after the session was destroyed: the session goes on sampling meanwhile and waits for
- * no other. Figures are in base units (bytes, seconds, watts; 100 percent is one core or one GPU);
- * one that is not known is NaN, never 0.
+ * A snapshot never changes. It may be read in any thread and for any time, also after the session
+ * was destroyed. The session goes on sampling and does not wait for it. Figures are in base units
+ * (bytes, seconds, watts; 100 percent is one core or one GPU); one that is not known is NaN, never
+ * 0.
  */
 #ifndef GPUTRACKER_SNAPSHOT_H
 #define GPUTRACKER_SNAPSHOT_H

@@ -99,9 +99,14 @@ GPUT_API const int64_t *gput_table_ints(const struct gput_table *table, size_t c
 GPUT_API const double *gput_table_doubles(const struct gput_table *table, size_t column);
 
 /**
- * All tables as text (aligned columns), JSON (an array of rows; an object of them when there are
- * several tables; a record is one object; null for missing values and infinities) or CSV (one table
- * only: else GPUT_ERROR_INVALID). Result and errors: see gputracker/format.h.
+ * All tables as:
+ *
+ * - text: aligned columns;
+ * - JSON: an array of rows, in an object where there are several tables. A record is one object.
+ *   Missing values and infinities are null;
+ * - CSV: one table only, else GPUT_ERROR_INVALID.
+ *
+ * Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_tables_render(const struct gput_tables *tables, enum gput_format format,
     char **bytes, size_t *length, struct gput_error *error);

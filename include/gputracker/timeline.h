@@ -37,11 +37,13 @@ enum gput_timeline_unit {
 struct gput_timeline_options {
     size_t size; /**< set by gput_timeline_options_default() */
     /**
-     * What to merge. Each input is one of these: a trace root (a folder that contains "system" or
-     * "framework"); a folder of trace files (merged timelines in it are skipped, with a warning); a
-     * trace file of PyTorch's profiler or any other in Chrome's format, optionally compressed with
-     * gzip or Zstandard; a tracking file or sub-tracking file of a session (.csv, .sqlite,
-     * .gputblocks).
+     * What to merge. Each input is one of these:
+     *
+     * - a trace root: a folder that contains "system" or "framework";
+     * - a folder of trace files. Merged timelines in it are skipped, with a warning;
+     * - a trace file of PyTorch's profiler or any other in Chrome's format, which may be packed by
+     * gzip or Zstandard;
+     * - a tracking file or sub-tracking file of a session (.csv, .sqlite, .gputblocks).
      */
     const char *const *inputs;
     size_t input_count;
