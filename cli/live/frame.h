@@ -1,6 +1,10 @@
 /*
  * What a terminal has to receive so that it shows a grid: only the cells that differ from what it
  * shows already, and never a command that erases the screen.
+ *
+ * There is no ncurses. The command is also one static program, on machines without a terminfo
+ * database. What is written are ten sequences that all terminals share. ncurses draws no whole
+ * frames (mode 2026), and takes widths of characters from the locale.
  */
 #pragma once
 

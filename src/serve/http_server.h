@@ -3,7 +3,7 @@
  * request a connection, from one thread that sleeps until somebody comes.
  *
  * Whoever connects can be slow, broken or hostile: heads are bounded, every stage has a deadline,
- * and when there are too many at once, the one that has been there longest reserves space. Our own
+ * and when there are too many at once, the one that has been there longest is closed. Our own
  * rather than a library: what a scrape needs of HTTP is a request line, two fields and a length,
  * and no build needs one more dependency for that.
  */

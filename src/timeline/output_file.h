@@ -1,7 +1,7 @@
 /*
- * A buffered file_writing. It compresses if the path ends in ".gz"; "-" is standard output. Output
- * longer than a buffer is compressed and written by a separate thread while the next buffer is
- * filled.
+ * A file that is written through a buffer. It is compressed if the path ends in ".gz"; "-" is
+ * standard output. Output longer than a buffer is compressed and written by a separate thread while
+ * the next buffer is filled.
  */
 #pragma once
 
