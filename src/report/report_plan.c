@@ -262,6 +262,11 @@ static void remove_session(struct report_plan *plan, size_t index)
         (plan->count - index) * sizeof *plan->sessions);
 }
 
+static bool takes_results(const struct report_planned *session, const char *path)
+{
+    return !session->results && !session->given.results && report_results_fit(path, session->path);
+}
+
 /* Puts results and sub-tracking files to their sessions. */
 static int join_parts(struct report_plan *plan, struct gput_error *error)
 {
@@ -270,7 +275,7 @@ static int join_parts(struct report_plan *plan, struct gput_error *error)
         struct report_planned *owner =
             is_part(&part) ? owner_of(plan, part.path, part.folder) : NULL;
         bool is_results = part.loader == &report_results_loader;
-        if (!owner || (is_results && (owner->results || owner->given.results))) {
+        if (!owner || (is_results && !takes_results(owner, part.path))) {
             i++;
             continue;
         }

@@ -1,5 +1,7 @@
 """gpu-tracker report: which files of a folder are one session, and which sessions are the ranks of a job."""
 
+import json
+
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
 from command import main
 from report_data import Report
@@ -51,6 +53,20 @@ class Folders(ReportTest):
         self.assertIn("cut.csv is left out", done.stderr)
         sessions = Report(self.folder / "report.html").sessions
         self.assertEqual(sorted(session["kind"] for session in sessions), ["results", "tracking"])
+
+    def test_results_of_another_session_are_a_session_by_themselves(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        for name in "other.json", "t.json":  # other.json is the first in order, t.json is of t.csv
+            self.run_command("run", "-q", "--st", "0.1", "--overwrite", "--tf", folder / "t.csv", "-o", folder / name, "--", "sleep", "0.2")
+        self.assertEqual([(session["name"], session["kind"]) for session in self.report("job").sessions],
+                         [("other.json", "results"), ("t.csv", "tracking")])
+        (folder / "t.csv.session.json").unlink()  # the times alone say it
+        for name in "other.json", "t.json":
+            content = json.loads((folder / name).read_text())
+            content["identity"]["start"] = content["identity"]["start"].replace("20", "19", 1)
+            (folder / name).write_text(json.dumps(content))
+        self.assertEqual([session["kind"] for session in self.report("job").sessions], ["results", "tracking", "results"])
 
     def test_empty_files_are_named_and_left_out(self):
         folder = self.folder / "job"
