@@ -1,31 +1,45 @@
 /*
  * gpu-tracker, the command. It sees the library through <gputracker/…> alone.
  *
- * Along the path of the data:
- *
+ * main() takes the command line apart and calls the function of the command:
  *   standard-streams.c   no standard stream stays closed in gpu-tracker
- *   option.c             the table of options; command-table.c the table of commands
- *   parse-arguments.c    the command line, taken apart by both tables
- *   arguments.c          what it has: options and operands
- *   choice.c             one word out of a list; what is not in it is refused with the nearest
- *   topic.c              what one may want, and the commands for it
- *   wrap.c               lines that are not longer than a terminal is wide
- *   help.c               help and -h; generate-man.c and generate-completions.c make their files
- *                        from the same tables when the program is built
- *   cmd-*.c              one command each
- *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
- *   words.c              the text of -e, split as a shell splits it
+ *   option.c             the table of options; command-options.c: which command has which
+ *   command-table.c      the table of commands; topic.c groups them by what one may want
+ *   parse-arguments.c    takes the command line apart by both tables into arguments.c
+ *   choice.c, numbers.c  values of options: a word out of a list, a number
+ *   words.c, suggest.c   the text of -e, split as a shell does; the commands that a typo may mean
  *   defaults.c           the user's config file: defaults of options
- *   window.c             --start, --end and --steps of what reads traces
+ *   output-files.c       where a command writes is nowhere that it reads, or writes otherwise
+ *   help.c, wrap.c       help and -h, in lines that fit a terminal
+ *   generate.c           the man page and completions, made from the tables when the program is
+ *                        built: generate-man.c, generate-completions.c
+ *
+ * cmd-*.c has one command each. Those that track, run and attach, go on with:
  *   tracking.c           command line over config file over defaults: the options of a session
- *   track.c              a tracked command from its options to the exit status
- *   launch.c             starts it and stays next to it: signals, Ctrl-C, job control
- *   display.h            what is on the terminal meanwhile: progress.c a line, live/ a view
+ *   tracking-files.c     names of its files; rank-paths.c: those of one of many ranks
+ *   spool.c              files that are written on this machine and moved to their places later
+ *   track.c              a session from its options to the exit status
+ *   launch.c             starts the command and stays next to it: signals, Ctrl-C, job control
  *   signals.c            signals as plain data, and dying or stopping of one
+ *   display.h            what is on the terminal meanwhile: progress.c a line, live/ a view
+ *   held-messages.c      messages that wait while the terminal is not free
+ *   region-recording.c   run --regions: region-sources.c, region-program.c and region-logs.c;
+ *                        phases/ are lines of output that begin phases
+ *   torch-trace.c        run --torch-trace: torch-schedule.c, torch-protocol.c and torch-file.c
  *   report.c             the report: which format, to which file or screen
+ *   html-report.c        run --report; notes.c: sentences for both reports
+ *
+ * Those that read files write with:
+ *   window.c, cores.c    --start, --end and --steps; -j
+ *   analysis-output.c    analyses and comparisons
+ *   tables.c             tables; table-files.c: as Parquet and Arrow
+ *   perfetto.c           sessions in Perfetto's viewer
  *   fix-script.c         doctor's remedies as a shell script
- *   analysis-output.c    the same for analyses and comparisons
- *   message.c            errors and warnings, a line each
+ *
+ * All of them use:
+ *   message.c, screen.c  errors and warnings, a line each; writing to what people read
+ *   command.c            finds a command; command-name.c: what files call the one that is tracked
+ *   clock.c, temporary-folder.c: a clock of milliseconds, a folder that is removed
  */
 #include "defaults.h"
 #include "generate.h"

@@ -11,14 +11,18 @@
  *   many ranks  job.h, fleet.h
  *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
- *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h; file.h, screen.h,
- * words.h set up      config.h, doctor.h everywhere  error.h, sized.h; cores.h for what reads large
- * files
+ *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h;
+ *               file.h, screen.h, words.h
+ *   set up      config.h, doctor.h
+ *   everywhere  error.h, sized.h; cores.h for what reads large files
  *
  * A function that can fail returns GPUT_OK or a code of error.h, and says why in its last
  * parameter, which may be NULL. The caller frees what a function makes for it (_create, _load) by
  * the _destroy of the same name. Texts that accessors return belong to what they are of. Figures
  * are in bytes, seconds, joules and percent; NaN is a figure that is not known.
+ *
+ * Different objects may be used in different threads. One object is used by one thread at a time,
+ * unless its header says otherwise; what is only read may be read by any number.
  */
 #ifndef GPUTRACKER_GPUTRACKER_H
 #define GPUTRACKER_GPUTRACKER_H

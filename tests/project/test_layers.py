@@ -83,6 +83,14 @@ class Layers(unittest.TestCase):
                     wrong.append(f"{path.relative_to(SOURCE)} includes {name}")
         self.assertEqual(wrong, [])
 
+    def test_the_map_of_the_command_names_every_file(self):
+        folder = SOURCE / "cli"
+        head = (folder / "main.c").read_text().split("*/")[0]
+        named = set(re.findall(r"[\w-]+\.[ch]\b|[\w-]+/", head))
+        files = {path.name for path in folder.glob("*.c") if path.name != "main.c" and not path.name.startswith("cmd-")}
+        folders = {path.name + "/" for path in folder.iterdir() if path.is_dir()}
+        self.assertEqual(files | folders, {name for name in named if not name.endswith(".h")} - {"gputracker/"})
+
 
 if __name__ == "__main__":
     tap.main()
