@@ -1,5 +1,7 @@
 #include "gpu/nvidia_suspended.h"
 
+#include "base/str.h"
+#include "os/procfs.h"
 #include "os/sysfs.h"
 
 #include <dirent.h>
@@ -43,6 +45,29 @@ static void count_gpus(const char *sysfs_root, unsigned *gpus, unsigned *asleep,
     int failure = errno;
     closedir(directory);
     errno = failure;
+}
+
+bool nvidia_on_bus_parse(const char *text)
+{
+    unsigned vendor;
+    if (*text == '\0')
+        return true;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (*line && (sscanf(line, "%*4x %4x", &vendor) != 1 || vendor == NVIDIA_PCI_VENDOR))
+            return true;
+    }
+    return false;
+}
+
+bool nvidia_may_be_on_bus(const char *procfs_root)
+{
+    struct str text = {0};
+    bool may_be =
+        procfs_read_all(procfs_root, PROCFS_SYSTEM, "bus/pci/devices", &text, NULL) != GPUT_OK ||
+        nvidia_on_bus_parse(str_text(&text));
+    str_finish(&text);
+    return may_be;
 }
 
 bool nvidia_gpu_find(const char *sysfs_root, char address[PCI_ADDRESS_TEXT_SIZE])

@@ -10,6 +10,14 @@
  * why the bus cannot be read. */
 bool nvidia_gpu_find(const char *sysfs_root, char address[PCI_ADDRESS_TEXT_SIZE]);
 
+/*
+ * False when no device of NVIDIA is on the PCI bus, by <procfs>/bus/pci/devices: one file, where
+ * nvidia_gpu_find() reads one of each device, of which servers have hundreds. True also where the
+ * file does not say. nvidia_on_bus_parse(): the same by its text.
+ */
+bool nvidia_may_be_on_bus(const char *procfs_root);
+bool nvidia_on_bus_parse(const char *text);
+
 /* True when there are NVIDIA GPUs on the PCI bus and every one is suspended. */
 bool nvidia_all_suspended(const char *sysfs_root);
 

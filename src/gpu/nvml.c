@@ -53,12 +53,22 @@ static bool driver_has_signs(const struct gpu_source_options *options)
            access(path, F_OK) == 0;
 }
 
+static bool may_be_on_bus(const struct gpu_source_options *options)
+{
+    char address[PCI_ADDRESS_TEXT_SIZE];
+    /* other roots may be of two machines */
+    bool is_one_machine =
+        strcmp(options->procfs_root, "/proc") == 0 && strcmp(options->sysfs_root, "/sys") == 0;
+    if (is_one_machine && !nvidia_may_be_on_bus(options->procfs_root))
+        return false;
+    return nvidia_gpu_find(options->sysfs_root, address) || errno;
+}
+
 /* False: it is certain that there is no GPU for the library, and `error` says so. */
 static bool may_have_gpus(const struct gpu_source_options *options, struct gput_error *error)
 {
-    char address[PCI_ADDRESS_TEXT_SIZE];
     if (options->nvml_path || !shared_library_can_load() || driver_has_signs(options) ||
-        nvidia_gpu_find(options->sysfs_root, address) || errno)
+        may_be_on_bus(options))
         return true;
     error_set(error, GPUT_ERROR_NOT_FOUND,
         "no GPU of NVIDIA is on the PCI bus, and there is no /dev/nvidiactl");

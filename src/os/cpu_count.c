@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 
-#include "os/cpu_clock.h"
 #include "os/proc_status.h"
 #include "os/procfs.h"
 #include "os/scan.h"
@@ -97,11 +96,12 @@ static int count_affinity(pid_t pid, uint32_t *count)
     return GPUT_ERROR_UNSUPPORTED;
 }
 
-int cpu_count_allowed(const char *procfs, pid_t pid, uint32_t *count, struct gput_error *error)
+int cpu_count_allowed(
+    const char *procfs, bool is_own, pid_t pid, uint32_t *count, struct gput_error *error)
 {
     struct proc_status status;
 
-    if (cpu_clock_usable(procfs) && count_affinity(pid, count) == GPUT_OK)
+    if (is_own && count_affinity(pid, count) == GPUT_OK)
         return GPUT_OK;
     TRY(proc_status_read(procfs, pid, &status, error));
     if (status.allowed_cpu_count == 0)

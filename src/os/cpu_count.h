@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,8 +20,9 @@ int cpu_count_online(
 
 /*
  * Cores of a process's affinity mask: by sched_getaffinity() when the pids of `procfs` are ours
- * (cpu_clock_usable()), else as <procfs>/PID/status has it; that may include CPUs that are not
- * online, so use the lower of it and cpu_count_online(). Errors: see os/procfs.h;
+ * (`is_own`: cpu_clock_usable()), else as <procfs>/PID/status has it; that may include CPUs that
+ * are not online, so use the lower of it and cpu_count_online(). Errors: see os/procfs.h;
  * GPUT_ERROR_UNSUPPORTED.
  */
-int cpu_count_allowed(const char *procfs, pid_t pid, uint32_t *count, struct gput_error *error);
+int cpu_count_allowed(
+    const char *procfs, bool is_own, pid_t pid, uint32_t *count, struct gput_error *error);

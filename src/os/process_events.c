@@ -235,7 +235,8 @@ void process_events_filter(struct process_events *events)
     drop_the_rest(events->fd, events->wants_threads);
 }
 
-size_t process_events_read(struct process_events *events, struct process_event *read)
+size_t process_events_read(
+    struct process_events *events, struct process_event *read, bool *has_more)
 {
     unsigned char bytes[PROCESS_EVENTS_BATCH][MESSAGE_BYTES];
     struct iovec parts[PROCESS_EVENTS_BATCH];
@@ -245,22 +246,17 @@ size_t process_events_read(struct process_events *events, struct process_event *
         parts[i] = (struct iovec){bytes[i], sizeof bytes[i]};
         messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
     }
+    int got;
+    while ((got = recvmmsg(events->fd, messages, PROCESS_EVENTS_BATCH, MSG_DONTWAIT, NULL)) < 0 &&
+           errno == ENOBUFS)
+        events->overflows++;
     size_t count = 0;
-    while (count == 0) {
-        int got = recvmmsg(events->fd, messages, PROCESS_EVENTS_BATCH, MSG_DONTWAIT, NULL);
-        if (got < 0 && errno == ENOBUFS) {
-            events->overflows++;
-            continue;
-        }
-        if (got <= 0)
-            return 0;
-        for (int i = 0; i < got; i++) {
-            /* One message carries one event; a damaged one none. */
-            const unsigned char *at = bytes[i];
-            bool has_event =
-                process_events_parse(&at, bytes[i] + messages[i].msg_len, &read[count]);
-            count += has_event && (events->wants_threads || !read[count].is_thread);
-        }
+    for (int i = 0; i < got; i++) {
+        /* One message carries one event; a damaged one none. */
+        const unsigned char *at = bytes[i];
+        bool has_event = process_events_parse(&at, bytes[i] + messages[i].msg_len, &read[count]);
+        count += has_event && (events->wants_threads || !read[count].is_thread);
     }
+    *has_more = got == PROCESS_EVENTS_BATCH;
     return count;
 }

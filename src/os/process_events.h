@@ -68,6 +68,7 @@ void process_events_filter(struct process_events *events);
 /* Maximum number of events in one reading. */
 #define PROCESS_EVENTS_BATCH 64
 
-/* Reads available events without waiting, up to PROCESS_EVENTS_BATCH. Returns the number; 0: none.
- */
-size_t process_events_read(struct process_events *events, struct process_event *read);
+/* Reads available events without waiting, up to PROCESS_EVENTS_BATCH. Returns the number; without
+ * `*has_more` they were all. */
+size_t process_events_read(
+    struct process_events *events, struct process_event *read, bool *has_more);

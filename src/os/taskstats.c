@@ -15,6 +15,9 @@
 #define BUFFER_BYTES (16 << 20)
 #define MESSAGE_BYTES 4096
 
+/* Messages that are received at once. */
+#define BATCH 8
+
 /* The first version that has the process of a thread, and the flag of a process's last thread. */
 #define FIRST_VERSION 12
 #ifndef AGROUP
@@ -293,20 +296,35 @@ void taskstats_close(struct taskstats_socket *taskstats)
     taskstats->fd = -1;
 }
 
-bool taskstats_read(struct taskstats_socket *taskstats, struct taskstats_exit *exit)
+/* Receives up to `asked` messages. Returns the number; 0: there are none. */
+static size_t receive(struct taskstats_socket *taskstats, unsigned asked,
+    unsigned char bytes[BATCH][MESSAGE_BYTES], struct mmsghdr messages[BATCH])
 {
-    unsigned char bytes[MESSAGE_BYTES];
-    for (;;) {
-        ssize_t length = recv(taskstats->fd, bytes, sizeof bytes, MSG_DONTWAIT);
-        if (length < 0 && errno == ENOBUFS) {
-            taskstats->overflows++;
-            continue;
-        }
-        if (length <= 0)
-            return false;
-        int code = taskstats_parse(bytes, (size_t)length, exit);
-        if (code == GPUT_OK)
-            return true;
-        taskstats->is_unknown |= code == GPUT_ERROR_UNSUPPORTED;
+    struct iovec parts[BATCH];
+    for (unsigned i = 0; i < asked; i++) {
+        parts[i] = (struct iovec){bytes[i], MESSAGE_BYTES};
+        messages[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &parts[i], .msg_iovlen = 1}};
     }
+    int got;
+    while ((got = recvmmsg(taskstats->fd, messages, asked, MSG_DONTWAIT, NULL)) < 0 &&
+           errno == ENOBUFS)
+        taskstats->overflows++;
+    return got > 0 ? (size_t)got : 0;
+}
+
+size_t taskstats_read(struct taskstats_socket *taskstats, struct taskstats_exit *exits, size_t max)
+{
+    unsigned char bytes[BATCH][MESSAGE_BYTES];
+    struct mmsghdr messages[BATCH];
+    size_t count = 0, asked, got;
+    do {
+        asked = max - count < BATCH ? max - count : BATCH;
+        got = receive(taskstats, (unsigned)asked, bytes, messages);
+        for (size_t i = 0; i < got; i++) {
+            int code = taskstats_parse(bytes[i], messages[i].msg_len, &exits[count]);
+            count += code == GPUT_OK;
+            taskstats->is_unknown |= code == GPUT_ERROR_UNSUPPORTED;
+        }
+    } while (got == asked && count < max);
+    return count;
 }

@@ -60,5 +60,6 @@ int taskstats_open(struct taskstats_socket *taskstats, struct gput_error *error)
 
 void taskstats_close(struct taskstats_socket *taskstats);
 
-/* Reads the next record without waiting. False: there is none. */
-bool taskstats_read(struct taskstats_socket *taskstats, struct taskstats_exit *exit);
+/* Reads available records without waiting, up to `max`. Returns the number; fewer: there are no
+ * more. */
+size_t taskstats_read(struct taskstats_socket *taskstats, struct taskstats_exit *exits, size_t max);

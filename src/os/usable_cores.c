@@ -1,6 +1,7 @@
 #include <gputracker/cores.h>
 
 #include "os/cgroup.h"
+#include "os/cpu_clock.h"
 #include "os/cpu_count.h"
 #include "os/slurm.h"
 
@@ -31,7 +32,7 @@ unsigned gput_usable_cores(void)
     struct slurm_allocation slurm;
     uint32_t allowed = 1;
     slurm_parse(variable, NULL, &slurm);
-    cpu_count_allowed("/proc", getpid(), &allowed, NULL);
+    cpu_count_allowed("/proc", cpu_clock_usable("/proc"), getpid(), &allowed, NULL);
     double cores = fmin(fmin(allowed, limit_of_cgroup()), slurm.cores);
     return cores > 1 ? (unsigned)ceil(cores) : 1;
 }

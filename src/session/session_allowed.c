@@ -14,7 +14,8 @@ static void read_each(struct gput_allowed *allowed, const struct session_setting
     uint32_t affinity;
     cgroup_limits_read(cgroup, &limits);
     slurm_parse(variable, environment, &slurm);
-    if (cpu_count_allowed(settings->options.procfs_root, pid, &affinity, NULL) == GPUT_OK)
+    if (cpu_count_allowed(settings->options.procfs_root, settings->has_own_procfs, pid, &affinity,
+            NULL) == GPUT_OK)
         allowed->affinity_cores = affinity;
     allowed->quota_cores = limits.cpu_cores;
     allowed->cpuset_cores = limits.cpuset_cores;

@@ -124,7 +124,9 @@ static void read_events(struct session_events *events)
 {
     struct process_event batch[PROCESS_EVENTS_BATCH];
     size_t count;
-    while ((count = process_events_read(&events->events, batch)) > 0) {
+    bool has_more = true;
+    while (has_more) {
+        count = process_events_read(&events->events, batch, &has_more);
         for (size_t i = 0; i < count; i++) {
             note_own_child(events, &batch[i]);
             process_log_event(events->log, &batch[i]);
@@ -149,9 +151,8 @@ static void read_sockets(struct session_events *events)
          * event: so exit records are read first and added last.
          */
         count = 0;
-        while (events->has_exit_records && count < EXITS_BATCH &&
-               taskstats_read(&events->exit_records, &events->exits[count]))
-            count++;
+        if (events->has_exit_records)
+            count = taskstats_read(&events->exit_records, events->exits, EXITS_BATCH);
         int64_t read_ns = clock_monotonic_ns();
         for (size_t i = 0; i < count; i++)
             events->exits[i].read_ns = read_ns;

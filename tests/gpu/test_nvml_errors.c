@@ -1,5 +1,19 @@
 /* What the NVIDIA driver does not support, refuses or loses. */
+#include "gpu/nvidia_suspended.h"
 #include "nvml_scenario.h"
+
+static void a_list_of_the_bus_says_that_there_is_no_device_of_nvidia(void **state)
+{
+    (void)state;
+    assert_false(
+        nvidia_on_bus_parse("0000\t80860d57\t0\t 0\n0008\t1af41045\t0\t10de\tvirtio-pci\n"));
+    assert_true(nvidia_on_bus_parse("0000\t80860d57\t0\n0300\t10de2330\t10\tnvidia\n"));
+    assert_true(nvidia_on_bus_parse("0000\t10de2330\t10"));
+    /* what says nothing */
+    assert_true(nvidia_on_bus_parse(""));
+    assert_true(nvidia_on_bus_parse("0000\t80860d57\t0\nnonsense\n"));
+    assert_true(nvidia_may_be_on_bus("/nonexistent"));
+}
 
 static void an_unsupported_figure_is_missing_and_is_not_read_again(void **state)
 {
@@ -250,6 +264,7 @@ static void without_a_sign_of_a_driver_no_library_is_searched_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_of_the_bus_says_that_there_is_no_device_of_nvidia),
         TEST(an_unsupported_figure_is_missing_and_is_not_read_again),
         TEST(unsupported_memory_is_missing_for_that_gpu_only),
         TEST(a_lost_gpu_has_no_figures_and_one_warning),

@@ -58,11 +58,13 @@ static void allowed_cores_of_a_recorded_process_come_from_its_status(void **stat
 {
     (void)state;
     uint32_t count = 0;
-    assert_int_equal(cpu_count_allowed(fixture("procfs-hybrid"), 4000, &count, NULL), GPUT_OK);
+    assert_int_equal(
+        cpu_count_allowed(fixture("procfs-hybrid"), false, 4000, &count, NULL), GPUT_OK);
     assert_int_equal(count, 2);
     assert_int_equal(
-        cpu_count_allowed(fixture("procfs-old"), 100, &count, NULL), GPUT_ERROR_UNSUPPORTED);
-    assert_int_equal(cpu_count_allowed(fixture("procfs-old"), 5, &count, NULL), GPUT_ERROR_GONE);
+        cpu_count_allowed(fixture("procfs-old"), false, 100, &count, NULL), GPUT_ERROR_UNSUPPORTED);
+    assert_int_equal(
+        cpu_count_allowed(fixture("procfs-old"), false, 5, &count, NULL), GPUT_ERROR_GONE);
 }
 
 static void allowed_cores_follow_the_affinity(void **state)
@@ -71,12 +73,12 @@ static void allowed_cores_follow_the_affinity(void **state)
     cpu_set_t before, one;
     uint32_t count = 0;
     assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
-    assert_int_equal(cpu_count_allowed("/proc", getpid(), &count, NULL), GPUT_OK);
+    assert_int_equal(cpu_count_allowed("/proc", true, getpid(), &count, NULL), GPUT_OK);
     assert_int_equal(count, CPU_COUNT(&before));
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
-    int code = cpu_count_allowed("/proc", getpid(), &count, NULL);
+    int code = cpu_count_allowed("/proc", true, getpid(), &count, NULL);
     sched_setaffinity(0, sizeof before, &before);
     assert_int_equal(code, GPUT_OK);
     assert_int_equal(count, 1);

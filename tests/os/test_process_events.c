@@ -167,8 +167,9 @@ static void a_child_is_announced(void **state)
         _exit(7);
     waitpid(child, NULL, 0);
     struct process_event batch[PROCESS_EVENTS_BATCH];
-    bool has_begun = false, has_ended = false;
-    for (size_t count; (count = process_events_read(&events, batch)) > 0;) {
+    bool has_begun = false, has_ended = false, has_more = true;
+    while (has_more) {
+        size_t count = process_events_read(&events, batch, &has_more);
         for (size_t i = 0; i < count; i++) {
             if (batch[i].pid != child)
                 continue;
@@ -199,7 +200,8 @@ static bool reports_end_of_thread(struct process_events *events, bool wanted)
     waitpid(child, NULL, 0);
     struct process_event batch[PROCESS_EVENTS_BATCH];
     for (bool is_over = false; !is_over || (wanted && !is_reported);) {
-        size_t count = process_events_read(events, batch);
+        bool has_more;
+        size_t count = process_events_read(events, batch, &has_more);
         for (size_t i = 0; i < count; i++) {
             is_reported |= batch[i].pid == getpid() && batch[i].is_thread;
             is_over |= batch[i].pid == child && batch[i].kind == PROCESS_EVENT_EXIT;

@@ -187,13 +187,16 @@ static void the_exit_record_of_a_child_arrives(void **state)
     if (child == 0)
         _exit(7);
     waitpid(child, NULL, 0);
-    struct taskstats_exit exit;
+    struct taskstats_exit exits[3];
     bool is_reported = false;
-    while (taskstats_read(&taskstats, &exit)) {
-        if (exit.process == child) {
-            is_reported = exit.is_last && exit.is_leader && exit.parent == getpid();
-            assert_int_equal(WEXITSTATUS(exit.status), 7);
-            assert_true(exit.peak_rss_bytes > 0);
+    for (size_t count = 3; count == 3;) {
+        count = taskstats_read(&taskstats, exits, 3);
+        for (size_t i = 0; i < count; i++) {
+            if (exits[i].process != child)
+                continue;
+            is_reported = exits[i].is_last && exits[i].is_leader && exits[i].parent == getpid();
+            assert_int_equal(WEXITSTATUS(exits[i].status), 7);
+            assert_true(exits[i].peak_rss_bytes > 0);
         }
     }
     assert_true(is_reported || taskstats.is_unknown);

@@ -211,15 +211,12 @@ static void copy_member(struct recorder *recorder, size_t member)
 
 static void read_events(struct recorder *recorder)
 {
-    struct taskstats_exit exit;
-    size_t count;
-    recorder->n_batch = recorder->n_exits = 0;
-    while (recorder->n_exits < MAX_BATCH && taskstats_read(&recorder->taskstats, &exit))
-        recorder->exits[recorder->n_exits++] = exit;
-    while (
-        recorder->n_batch + PROCESS_EVENTS_BATCH <= MAX_BATCH &&
-        (count = process_events_read(&recorder->events, recorder->batch + recorder->n_batch)) > 0)
-        recorder->n_batch += count;
+    bool has_more = true;
+    recorder->n_batch = 0;
+    recorder->n_exits = taskstats_read(&recorder->taskstats, recorder->exits, MAX_BATCH);
+    while (has_more && recorder->n_batch + PROCESS_EVENTS_BATCH <= MAX_BATCH)
+        recorder->n_batch +=
+            process_events_read(&recorder->events, recorder->batch + recorder->n_batch, &has_more);
     for (size_t i = 0; i < recorder->n_batch; i++) {
         const struct process_event *event = &recorder->batch[i];
         if (event->kind == PROCESS_EVENT_FORK && is_member(recorder, event->parent))
