@@ -3,39 +3,9 @@
 #include "analyze/analysis.h"
 #include "analyze/code_block.h"
 
-static double timepoints(const void *block)
-{
-    return (double)((const struct gput_code_block *)block)->num_timepoints;
-}
-
-static double calls(const void *block)
-{
-    return (double)((const struct gput_code_block *)block)->num_calls;
-}
-
-static double non_empty_calls(const void *block)
-{
-    return (double)((const struct gput_code_block *)block)->num_non_empty_calls;
-}
-
-static double outside_calls(const void *block)
-{
-    return (double)((const struct gput_code_block *)block)->num_outside_calls;
-}
-
-static double lost_calls(const void *analysis)
-{
-    return (double)((const struct gput_analysis *)analysis)->num_lost_calls;
-}
-
-static double lost_at_least(const void *analysis)
-{
-    return ((const struct gput_analysis *)analysis)->lost_calls_at_least;
-}
-
 /* clang-format off */
 #define FIGURE(name, type, meaning) {#name, NULL, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(struct type, name)}
-#define COUNT(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, .number = function}
+#define COUNT(name, meaning) {#name, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(struct gput_code_block, name)}
 
 const struct column statistics_columns[STATISTICS_COLUMNS] = {
     FIGURE(min, gput_statistics, "minimum"),
@@ -51,15 +21,15 @@ const struct column percentiles_columns[PERCENTILES_COLUMNS] = {
 };
 
 const struct column block_columns[BLOCK_COLUMNS] = {
-    COUNT("num_timepoints", timepoints, "samples inside at least one call"),
-    COUNT("num_calls", calls, "calls that were started and stopped"),
-    COUNT("num_non_empty_calls", non_empty_calls, "calls with at least one sample"),
-    COUNT("num_outside_calls", outside_calls, "calls before the first or after the last sample"),
+    COUNT(num_timepoints, "samples inside at least one call"),
+    COUNT(num_calls, "calls that were started and stopped"),
+    COUNT(num_non_empty_calls, "calls with at least one sample"),
+    COUNT(num_outside_calls, "calls before the first or after the last sample"),
 };
 
 const struct column lost_columns[LOST_COLUMNS] = {
-    COUNT("num_lost_calls", lost_calls, "calls that are not in the sub-tracking file: its disk was full, or it had reached a limit"),
-    COUNT("at_least", lost_at_least, "1: there may be more, as the file was truncated; 0: that is their number"),
+    {"num_lost_calls", NULL, "calls that are not in the sub-tracking file: its disk was full, or it had reached a limit", GPUT_COLUMN_INT, COLUMN_OF(struct gput_analysis, num_lost_calls)},
+    {"at_least", NULL, "1: there may be more, as the file was truncated; 0: that is their number", GPUT_COLUMN_INT, COLUMN_OF(struct gput_analysis, lost_calls_at_least)},
 };
 /* clang-format on */
 

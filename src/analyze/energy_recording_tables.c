@@ -67,16 +67,6 @@ int gput_energy_recording_tables(const struct gput_energy_recording *recording,
 
 /* ---- Summary ---- */
 
-static double points(const void *metric)
-{
-    return (double)((const struct gput_energy_metric *)metric)->points;
-}
-
-static double segments(const void *metric)
-{
-    return (double)((const struct gput_energy_metric *)metric)->segments;
-}
-
 /* clang-format off */
 #define METRIC(name, type, unit, meaning) {#name, unit, meaning, GPUT_COLUMN_##type, COLUMN_OF(struct gput_energy_metric, name)}
 
@@ -88,8 +78,8 @@ const struct column energy_metric_columns[ENERGY_METRIC_COLUMNS] = {
     METRIC(average, DOUBLE, NULL, "over the time recorded, in its unit"),
     METRIC(max, DOUBLE, NULL, "highest value, in its unit"),
     METRIC(seconds, DOUBLE, "seconds", "recorded, segment by segment"),
-    {"points", NULL, "how many there are of the curve", GPUT_COLUMN_INT, .number = points},
-    {"segments", NULL, "how many there are of the curve", GPUT_COLUMN_INT, .number = segments},
+    METRIC(points, INT, NULL, "how many there are of the curve"),
+    METRIC(segments, INT, NULL, "how many there are of the curve"),
 };
 
 const struct column energy_total_columns[ENERGY_TOTAL_COLUMNS] = {

@@ -1,24 +1,37 @@
 #include "base/column.h"
 
 #include <math.h>
-#include <string.h>
 
 double column_number(const struct column *column, const void *item)
 {
-    double value;
     if (column->number)
         return column->number(item);
-    memcpy(&value, (const char *)item + column->offset, sizeof value);
-    return value;
+    const void *member = (const char *)item + column->offset;
+    switch (column->member) {
+    case COLUMN_MEMBER_DOUBLE:
+        return *(const double *)member;
+    case COLUMN_MEMBER_BOOL:
+        return *(const bool *)member;
+    case COLUMN_MEMBER_INT:
+        return *(const int *)member;
+    case COLUMN_MEMBER_LONG:
+        return (double)*(const long *)member;
+    case COLUMN_MEMBER_UNSIGNED_LONG:
+        return (double)*(const unsigned long *)member;
+    default:
+        return NAN;
+    }
 }
 
 const char *column_text(const struct column *column, const void *item)
 {
-    const char *text;
     if (column->text)
         return column->text(item);
-    memcpy(&text, (const char *)item + column->offset, sizeof text);
-    return text;
+    const void *member = (const char *)item + column->offset;
+    if (column->member == COLUMN_MEMBER_TEXT)
+        return *(const char *const *)member;
+    const char *array = member;
+    return column->member == COLUMN_MEMBER_ARRAY && array[0] ? array : NULL;
 }
 
 void columns_add_to_doc(

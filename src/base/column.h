@@ -12,23 +12,46 @@
 
 #include <gputracker/table.h>
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* What a member of an item is. */
+enum column_member {
+    COLUMN_MEMBER_DOUBLE,
+    COLUMN_MEMBER_TEXT,  /* const char *; NULL: missing */
+    COLUMN_MEMBER_ARRAY, /* of chars; "": missing */
+    COLUMN_MEMBER_BOOL,
+    COLUMN_MEMBER_INT,
+    COLUMN_MEMBER_LONG,
+    COLUMN_MEMBER_UNSIGNED_LONG,
+};
 
 struct column {
     const char *name;
     const char *unit;    /* NULL: a count, a text, or what the item itself says */
     const char *meaning; /* NULL: the name says it */
     enum gput_column_type type;
-    /* The value in an item: a double or a const char * of it or, where that is not NULL, what a
-     * function makes of it. Numbers are NaN and texts NULL when they are missing; integers are
-     * whole doubles. */
-    size_t offset;
+    /* The value: a member of an item or, where one of these is not NULL, what a function makes of
+     * the item. Numbers are NaN and texts NULL when they are missing; integers are whole doubles.
+     */
     double (*number)(const void *item);
     const char *(*text)(const void *item);
+    size_t offset; /* this and the next by COLUMN_OF() */
+    enum column_member member;
 };
 
 /* For a member of the item. */
-#define COLUMN_OF(type, member) .offset = offsetof(type, member)
+#define COLUMN_OF(item, name) .offset = offsetof(item, name), .member = COLUMN_MEMBER_OF(item, name)
+#define COLUMN_MEMBER_OF(item, name)                                                               \
+    _Generic(&((item *)0)->name,                                                                   \
+        double *: COLUMN_MEMBER_DOUBLE,                                                            \
+        const char **: COLUMN_MEMBER_TEXT,                                                         \
+        char **: COLUMN_MEMBER_TEXT,                                                               \
+        bool *: COLUMN_MEMBER_BOOL,                                                                \
+        int *: COLUMN_MEMBER_INT,                                                                  \
+        long *: COLUMN_MEMBER_LONG,                                                                \
+        unsigned long *: COLUMN_MEMBER_UNSIGNED_LONG,                                              \
+        default: COLUMN_MEMBER_ARRAY)
 
 #define COLUMN_COUNT(columns) (sizeof(columns) / sizeof *(columns))
 

@@ -7,97 +7,40 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a rank, machine or finding the number of its job is not a double of it. */
-static double job_of_rank(const void *item)
-{
-    return (double)((const struct fleet_rank *)item)->job;
-}
-
-static double job_of_machine(const void *item)
-{
-    return (double)((const struct fleet_machine *)item)->job;
-}
-
-static double count_of_machine(const void *item)
-{
-    return (double)((const struct fleet_machine *)item)->count;
-}
-
-static double is_corrected(const void *item)
-{
-    return ((const struct fleet_machine *)item)->clock_is_corrected;
-}
-
 static const char *stopped_by(const void *item)
 {
     return fleet_stopped_by(item);
 }
 
-static double is_straggler(const void *item)
-{
-    return ((const struct fleet_rank *)item)->is_straggler;
-}
-
-static double count_of_job(const void *item)
-{
-    return (double)((const struct fleet_job *)item)->count;
-}
-
-static double machines_of_job(const void *item)
-{
-    return (double)((const struct fleet_job *)item)->n_machines;
-}
-
-static const char *known(const char *text)
-{
-    return text[0] ? text : NULL;
-}
-
-#define TEXT_OF(function, type, member)                                                            \
-    static const char *function(const void *item)                                                  \
-    {                                                                                              \
-        return known(((const type *)item)->member);                                                \
-    }
-TEXT_OF(name_of_job, struct fleet_job, name)
-TEXT_OF(node_of_rank, struct fleet_rank, node)
-TEXT_OF(host_of_rank, struct fleet_rank, host)
-TEXT_OF(job_id_of_rank, struct fleet_rank, job_id)
-TEXT_OF(task_of_rank, struct fleet_rank, task)
-TEXT_OF(ranks_of_session, struct fleet_rank, ranks)
-TEXT_OF(step_of_rank, struct fleet_rank, step)
-TEXT_OF(launcher_of_rank, struct fleet_rank, launcher)
-TEXT_OF(version_of_rank, struct fleet_rank, version)
-TEXT_OF(boot_of_rank, struct fleet_rank, boot_id)
-
 /* clang-format off */
 #define NUMBER(type, member, unit, meaning) {#member, unit, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(type, member)}
 #define WHOLE(type, member, meaning) {#member, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
 #define BYTES(type, member, meaning) {#member, "bytes", meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
-#define COUNT(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, 0, function, NULL}
-#define WORD(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_TEXT, 0, NULL, function}
+#define COUNT(type, name, member, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
+#define WORD(type, name, member, meaning) {name, NULL, meaning, GPUT_COLUMN_TEXT, COLUMN_OF(type, member)}
 #define OF_RANK(member, unit, meaning) NUMBER(struct fleet_rank, member, unit, meaning)
 #define OF_JOB(member, unit, meaning) NUMBER(struct fleet_job, member, unit, meaning)
 #define OF_MACHINE(member, unit, meaning) NUMBER(struct fleet_machine, member, unit, meaning)
 
 static const struct column rank_columns[] = {
-    COUNT("job", job_of_rank, "number of its job"),
+    COUNT(struct fleet_rank, "job", job, "number of its job"),
     WHOLE(struct fleet_rank, rank, "in its job"),
-    WORD("machine", node_of_rank, "as the launcher names it"),
-    WORD("host", host_of_rank, "as it names itself"),
-    WORD("boot_id", boot_of_rank, "the kernel's id of the machine"),
-    WORD("job_id", job_id_of_rank, "as the scheduler or launcher has it; steps and runs are jobs of their own"),
-    WORD("task", task_of_rank, "element of an array, or which of GNU parallel's jobs"),
-    WORD("ranks", ranks_of_session, "of a session of several"),
-    WORD("step", step_of_rank, "of its job"),
+    WORD(struct fleet_rank, "machine", node, "as the launcher names it"),
+    WORD(struct fleet_rank, "host", host, "as it names itself"),
+    WORD(struct fleet_rank, "boot_id", boot_id, "the kernel's id of the machine"),
+    WORD(struct fleet_rank, "job_id", job_id, "as the scheduler or launcher has it; steps and runs are jobs of their own"),
+    WORD(struct fleet_rank, "task", task, "element of an array, or which of GNU parallel's jobs"),
+    WORD(struct fleet_rank, "ranks", ranks, "of a session of several"),
+    WORD(struct fleet_rank, "step", step, "of its job"),
     WHOLE(struct fleet_rank, pid, "of the command"),
-    WORD("launcher", launcher_of_rank, "what started it"),
-    WORD("version", version_of_rank, "of gpu-tracker"),
-    {"path", NULL, "the file with most of it", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_rank, path)},
+    WORD(struct fleet_rank, "launcher", launcher, "what started it"),
+    WORD(struct fleet_rank, "version", version, "of gpu-tracker"),
+    WORD(struct fleet_rank, "path", path, "the file with most of it"),
     {"start_timestamp", "seconds since the epoch", "with the clock of its machine put right", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct fleet_rank, start)},
     OF_RANK(seconds, "seconds", "wall time"),
     WHOLE(struct fleet_rank, exit_status, "of the command"),
     WHOLE(struct fleet_rank, signal, "that ended the command"),
-    WORD("stopped_by", stopped_by, "what ended the command as it ends all of its workers: no failure"),
+    {"stopped_by", NULL, "what ended the command as it ends all of its workers: no failure", GPUT_COLUMN_TEXT, .text = stopped_by},
     OF_RANK(cpu_seconds, "seconds", "CPU time"),
     OF_RANK(cores, NULL, "that it may use"),
     OF_RANK(busy_cores, NULL, "CPU time by wall time"),
@@ -109,20 +52,20 @@ static const struct column rank_columns[] = {
     BYTES(struct fleet_rank, max_gpu_ram_bytes, "peak"),
     OF_RANK(energy_joules, "joules", "its share, where its tracker read the machine"),
     OF_RANK(waited_seconds, "seconds", "in which it used less CPU than the busiest rank"),
-    COUNT("is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
+    COUNT(struct fleet_rank, "is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
     WHOLE(struct fleet_rank, samples, "that were read"),
     WHOLE(struct fleet_rank, rows_lost, "that could not be written to its tracking file"),
     WHOLE(struct fleet_rank, restarts, "of its job"),
 };
 
 static const struct column job_columns[] = {
-    WORD("name", name_of_job, "id, step and run"),
-    COUNT("ranks", count_of_job, "that there are files of"),
+    WORD(struct fleet_job, "name", name, "id, step and run"),
+    COUNT(struct fleet_job, "ranks", count, "that there are files of"),
     WHOLE(struct fleet_job, world_size, "ranks that there should be"),
     WHOLE(struct fleet_job, missing, "ranks without a file"),
     WHOLE(struct fleet_job, failed, "ranks that ended badly"),
     WHOLE(struct fleet_job, unfinished, "ranks of which no end is known"),
-    COUNT("machines", machines_of_job, "that ranks ran on"),
+    COUNT(struct fleet_job, "machines", n_machines, "that ranks ran on"),
     {"start_timestamp", "seconds since the epoch", "of the first rank", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct fleet_job, start)},
     OF_JOB(seconds, "seconds", "wall time from the first start to the last end"),
     OF_JOB(cpu_seconds, "seconds", "CPU time of all ranks"),
@@ -146,10 +89,10 @@ static const struct column job_columns[] = {
 };
 
 static const struct column machine_columns[] = {
-    COUNT("job", job_of_machine, "number of its job"),
-    {"machine", NULL, "as the launcher names it", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_machine, name)},
-    {"boot_id", NULL, "the kernel's id of it", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_machine, boot_id)},
-    COUNT("ranks", count_of_machine, "on it"),
+    COUNT(struct fleet_machine, "job", job, "number of its job"),
+    WORD(struct fleet_machine, "machine", name, "as the launcher names it"),
+    WORD(struct fleet_machine, "boot_id", boot_id, "the kernel's id of it"),
+    COUNT(struct fleet_machine, "ranks", count, "on it"),
     OF_MACHINE(cores, NULL, "that they may use together"),
     OF_MACHINE(seconds, "seconds", "from the first start to the last end"),
     OF_MACHINE(cpu_seconds, "seconds", "CPU time of the ranks"),
@@ -157,14 +100,14 @@ static const struct column machine_columns[] = {
     OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine, by starts and ends"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),
-    COUNT("clock_is_corrected", is_corrected, "1: times of its ranks were put right by the offset"),
+    COUNT(struct fleet_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were put right by the offset"),
 };
 
 static const struct column finding_columns[] = {
     WHOLE(struct fleet_finding, job, "number of the job; missing: of the files"),
-    {"kind", NULL, "of finding", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_finding, kind)},
-    {"text", NULL, "a sentence", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_finding, text)},
-    {"evidence", NULL, "what it rests on", GPUT_COLUMN_TEXT, COLUMN_OF(struct fleet_finding, evidence)},
+    WORD(struct fleet_finding, "kind", kind, "of finding"),
+    WORD(struct fleet_finding, "text", text, "a sentence"),
+    WORD(struct fleet_finding, "evidence", evidence, "what it rests on"),
 };
 /* clang-format on */
 

@@ -8,26 +8,10 @@
 
 #define EPOCH "seconds since the epoch"
 
-static double pid(const void *process)
-{
-    return ((const struct gput_process *)process)->pid;
-}
-
 static double parent(const void *process)
 {
     pid_t parent = ((const struct gput_process *)process)->parent;
     return parent > 0 ? (double)parent : NAN;
-}
-
-static const char *name(const void *process)
-{
-    const char *name = ((const struct gput_process *)process)->name;
-    return name[0] ? name : NULL;
-}
-
-static const char *command_line(const void *process)
-{
-    return ((const struct gput_process *)process)->command_line;
 }
 
 static double start(const void *process)
@@ -72,6 +56,7 @@ static double exit_signal(const void *item)
 
 /* clang-format off */
 #define TEXT(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_TEXT, .text = function}
+#define MEMBER(name, type, of, member, meaning) {name, NULL, meaning, GPUT_COLUMN_##type, COLUMN_OF(of, member)}
 #define WHOLE(name, function, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, .number = function}
 #define MOMENT(name, function, meaning) {name, EPOCH, meaning, GPUT_COLUMN_DOUBLE, .number = function}
 #define SECONDS(name, type, member, meaning) {name, "seconds", meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(type, member)}
@@ -83,10 +68,10 @@ static double exit_signal(const void *item)
     BYTES("storage_write_bytes", type, of storage_write_bytes, "written to storage, without what was dropped before")
 
 const struct column process_columns[PROCESS_COLUMNS] = {
-    WHOLE("pid", pid, "process id"),
+    MEMBER("pid", INT, struct gput_process, pid, "process id"),
     WHOLE("parent", parent, "process id of the process that started it"),
-    TEXT("name", name, "as the kernel has it, cut to 15 bytes"),
-    TEXT("command_line", command_line, "with its arguments, where asked for"),
+    MEMBER("name", TEXT, struct gput_process, name, "as the kernel has it, cut to 15 bytes"),
+    MEMBER("command_line", TEXT, struct gput_process, command_line, "with its arguments, where asked for"),
     MOMENT("start_timestamp", start, "when it was started"),
     MOMENT("end_timestamp", end, "when it ended"),
     TEXT("end_timestamp_source", end_source, "final: that is exact; sampled: when it was last or first seen so"),
@@ -100,13 +85,8 @@ const struct column process_columns[PROCESS_COLUMNS] = {
     WHOLE("exit_signal", exit_signal, "signal that killed it"),
 };
 
-static double others(const void *processes)
-{
-    return (double)((const struct gput_processes *)processes)->others.count;
-}
-
 const struct column other_process_columns[OTHER_PROCESS_COLUMNS] = {
-    WHOLE("count", others, "processes that are not listed"),
+    MEMBER("count", INT, struct gput_processes, others.count, "processes that are not listed"),
     SECONDS("cpu_seconds", struct gput_processes, others.cpu_seconds, "CPU time of all of them"),
     BYTES("largest_peak_ram_bytes", struct gput_processes, others.peak_ram_bytes, "peak RSS of the largest"),
     BYTES("largest_peak_gpu_ram_bytes", struct gput_processes, others.peak_gpu_ram_bytes, "GPU RAM of the largest"),

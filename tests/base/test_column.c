@@ -8,6 +8,10 @@ struct item {
     double seconds;
     const char *name;
     int count;
+    char word[8];
+    bool is_new;
+    size_t size;
+    int64_t change;
 };
 
 static double count(const void *item)
@@ -20,9 +24,14 @@ static const struct column columns[] = {
     {"name", NULL, "its name", GPUT_COLUMN_TEXT, COLUMN_OF(struct item, name)},
     {"time", "seconds", "how long", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct item, seconds)},
     {"count", NULL, NULL, GPUT_COLUMN_INT, .number = count},
+    {"word", NULL, NULL, GPUT_COLUMN_TEXT, COLUMN_OF(struct item, word)},
+    {"is_new", NULL, NULL, GPUT_COLUMN_INT, COLUMN_OF(struct item, is_new)},
+    {"size", NULL, NULL, GPUT_COLUMN_INT, COLUMN_OF(struct item, size)},
+    {"change", NULL, NULL, GPUT_COLUMN_INT, COLUMN_OF(struct item, change)},
 };
 
-static const struct item items[] = {{1.5, "a", 3}, {NAN, NULL, -1}};
+static const struct item items[] = {
+    {1.5, "a", 3, "b", true, SIZE_MAX / 4096, -4}, {NAN, NULL, -1, "", false, 0, 0}};
 
 static char *json_of(const struct item *item)
 {
@@ -38,7 +47,8 @@ static void documents_have_each_column(void **state)
 {
     (void)state;
     char *json = json_of(&items[0]);
-    assert_string_equal(json, "{\"name\": \"a\", \"time\": 1.5, \"count\": 3}");
+    assert_string_equal(json, "{\"name\": \"a\", \"time\": 1.5, \"count\": 3, \"word\": \"b\", "
+                              "\"is_new\": 1, \"size\": 4503599627370495, \"change\": -4}");
     free(json);
 }
 
@@ -46,7 +56,8 @@ static void what_is_missing_is_null_in_documents(void **state)
 {
     (void)state;
     char *json = json_of(&items[1]);
-    assert_string_equal(json, "{\"name\": null, \"time\": null, \"count\": null}");
+    assert_string_equal(json, "{\"name\": null, \"time\": null, \"count\": null, \"word\": null, "
+                              "\"is_new\": 0, \"size\": 0, \"change\": 0}");
     free(json);
 }
 
@@ -66,7 +77,7 @@ static void tables_have_each_column(void **state)
     assert_string_equal(gput_table_text(table, 0, 0), "a");
     assert_true(gput_table_double(table, 0, 1) == 1.5);
     assert_int_equal(gput_table_int(table, 0, 2), 3);
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         assert_true(gput_table_is_missing(table, 1, i));
     gput_tables_destroy(tables);
 }
