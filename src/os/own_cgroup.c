@@ -35,25 +35,18 @@ static bool is_of_a_tracker(const char *name)
     return strncmp(name, NAME_PREFIX, strlen(NAME_PREFIX)) == 0;
 }
 
-/*
- * Does it belong to a tracker that has ended? A living one holds a lock on its directory, which is
- * visible from every pid namespace. Earlier versions held none; their names end with the pid.
- */
+/* Does it belong to a tracker that has ended? A living one holds a lock on its directory, which is
+ * visible from every pid namespace. */
 static bool is_abandoned(const char *name, int directory_fd)
 {
     if (!is_of_a_tracker(name))
         return false;
     const char *number = name + strlen(NAME_PREFIX);
     const char *end = number + strspn(number, "0123456789");
-    if (end == number)
-        return false;
-    pid_t pid = (pid_t)atol(number);
-    if (*end == '\0')
-        return pid > 0 && kill(pid, 0) != 0 && errno == ESRCH;
-    if (*end != '-' || strspn(end + 1, "0123456789abcdef") != SUFFIX_LENGTH ||
-        end[1 + SUFFIX_LENGTH] != '\0')
-        return false;
-    return flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
+    bool is_ours = end > number && *end == '-' &&
+                   strspn(end + 1, "0123456789abcdef") == SUFFIX_LENGTH &&
+                   end[1 + SUFFIX_LENGTH] == '\0';
+    return is_ours && flock(directory_fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* To list the groups below one; NULL: there are none, as its links say already (one for each), or

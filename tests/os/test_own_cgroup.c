@@ -288,23 +288,6 @@ static void what_a_killed_tracker_left_is_removed(void **state)
     own_cgroup_remove(&living);
 }
 
-/* They held no lock, and had the pid alone in their names. */
-static void what_an_earlier_version_left_is_removed_when_its_process_is_gone(void **state)
-{
-    (void)state;
-    struct own_cgroup own;
-    char living[64], left[64];
-    snprintf(living, sizeof living, "slice/gpu-tracker-%d", (int)getppid());
-    snprintf(left, sizeof left, "slice/gpu-tracker-%d", (int)ended_pid());
-    make_directory(living);
-    make_directory(left);
-    struct cgroup here = {.unified = directory_of("slice", true)};
-    own_cgroup_create(&own, &here, 4711);
-    assert_false(is_there(left));
-    assert_true(is_there(living));
-    own_cgroup_remove(&own);
-}
-
 static void what_a_killed_tracker_left_below_ours_goes_with_it(void **state)
 {
     (void)state;
@@ -447,7 +430,6 @@ int main(void)
         IN_FOLDER(ends_what_lives_in_a_group_of_version_2),
         IN_FOLDER(every_session_of_a_process_has_its_own),
         IN_FOLDER(what_a_killed_tracker_left_is_removed),
-        IN_FOLDER(what_an_earlier_version_left_is_removed_when_its_process_is_gone),
         IN_FOLDER(what_a_killed_tracker_left_below_ours_goes_with_it),
         IN_FOLDER(what_the_command_made_below_goes_with_it),
         IN_FOLDER(processes_below_are_moved_to_where_they_would_be_without_us),

@@ -8,7 +8,7 @@ import pyarrow
 
 from .sql import aggregates, call_aggregates, quote
 
-# A session without calls, or of an older version, may lack columns; what is not found is null.
+# A session without calls may lack columns; what is not found is null.
 _SETTINGS = " SETTINGS schema_inference_mode = 'union', join_use_nulls = 1, schema_inference_make_columns_nullable = 1"
 
 
