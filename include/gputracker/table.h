@@ -61,8 +61,8 @@ GPUT_API void gput_tables_destroy(struct gput_tables *tables);
 /** Keeps a table beyond its list, until gput_table_release(), once for each retain. May be called
  * from any thread; a table itself never changes. Returns `table`. */
 GPUT_API const struct gput_table *gput_table_retain(const struct gput_table *table);
-/** Gives up one hold; the last one frees the table. May be called from any thread, also after the
- * list was destroyed. NULL is fine. */
+/** Releases one reference; the last one frees the table. May be called from any thread, also after
+ * the list was destroyed. NULL is fine. */
 GPUT_API void gput_table_release(const struct gput_table *table);
 
 /** The name of the table. It and all other texts are valid as long as the table. */

@@ -1,4 +1,4 @@
-"""Every link of a page leads to a file, and to a heading of it; what ARCHITECTURE.md names is there; the site is made of the
+"""Every link of a page leads to a file, and to a heading of it; what the pages for newcomers name is there; the site is made of the
 same pages."""
 
 import os
@@ -58,23 +58,30 @@ def sources():
     yield from SOURCE.iterdir()
 
 
-class Architecture(unittest.TestCase):
-    def test_files_folders_and_functions_that_it_names_are_there(self):
-        """A name is a file with or without its ending, a folder, or a word of some C source; `x_…` stands for any noun."""
+# What stands for any name, and what is the system's.
+PLACEHOLDER = re.compile(r"NAME|NOUN|THINGS|noun_|_noun|_name\b|gput_x|^x_|^[./]|^build")
+
+
+class Names(unittest.TestCase):
+    def test_files_folders_and_functions_that_pages_for_newcomers_name_are_there(self):
+        """A name is a file with or without its ending, a folder, a test, or a word of some source; `*` stands for anything."""
         paths = list(sources())
         names = {name for path in paths for name in (path.name, path.stem)}
         inner = "\n".join(f"/{path.relative_to(SOURCE)}/" for path in paths)
-        words = {word for path in paths if path.suffix in {".c", ".h"} for word in re.findall(r"\w+", path.read_text())}
-        code = re.findall(r"`([^`\n]+)`", (SOURCE / "ARCHITECTURE.md").read_text())
-        named = {word for text in code if not text.startswith("gpu-tracker") for word in re.findall(r"[\w./*-]*[_/.][\w./*-]*", text)}
-        for name in named:
-            if name.startswith(("x_", "/")):
-                continue
-            with self.subTest(name=name):
-                pattern = re.escape("/" + name.rstrip("./")).replace(r"\*", "[^/]*")
-                found = name in names or name in words or re.search(pattern + r"(\.\w+)?/", inner)
-                self.assertTrue(found, f"ARCHITECTURE.md names {name}")
-        self.assertGreater(len(code), 100)
+        words = {word for path in paths if path.suffix in {".c", ".h", ".py"} for word in re.findall(r"\w+", path.read_text())}
+        builds = [path for path in paths if path.name in {"meson.build", "Makefile"}]
+        words |= {word for path in builds for word in re.findall(r"[\w/]+", path.read_text())}
+        for page in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+            code = re.findall(r"`([^`\n]+)`", (SOURCE / page).read_text())
+            named = {word for text in code if not text.startswith("gpu-tracker") for word in re.findall(r"[\w./*-]*[_/.][\w./*-]*", text)}
+            for name in named:
+                if PLACEHOLDER.search(name):
+                    continue
+                with self.subTest(page=page, name=name):
+                    pattern = re.escape("/" + name.rstrip("./")).replace("/", "/(?:test_)?").replace(r"\*", "[^/]*")
+                    found = name in names or name in words or re.search(pattern + r"(\.\w+)?/", inner)
+                    self.assertTrue(found, f"{page} names {name}")
+            self.assertGreater(len(code), 100)
 
 
 class Site(unittest.TestCase):
