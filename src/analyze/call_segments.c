@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times around the epoch have that many neighbours at most between two nanoseconds of an origin. */
+/* Times around the epoch have that many neighbors at most between two nanoseconds of an origin. */
 #define MAX_STEPS 64
 
 /* A set of blocks. */

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 /* How long to wait for a slow GPU driver. */
-#define GPU_PATIENCE_SECONDS 10.0
+#define GPU_TIMEOUT_SECONDS 10.0
 
 /* Shared by all checks. */
 struct view {
@@ -354,7 +354,7 @@ static void sample_gpus(const struct view *view)
     struct gpu_tree tree = {.main = getpid()};
     struct gpu_sample sample;
     for (int i = 0; i < 2; i++) {
-        gpu_set_await_all(view->gpus, GPU_PATIENCE_SECONDS);
+        gpu_set_await_all(view->gpus, GPU_TIMEOUT_SECONDS);
         gpu_set_sample(view->gpus, &tree, &sample);
     }
 }

@@ -27,7 +27,7 @@
 #define LIMIT_IN_SIGHT 1.5  /* a limit up to this times the highest value is drawn */
 
 /* Colours that people who are colour-blind distinguish (Okabe and Ito), in an order in which
- * neighbours differ in lightness, too. */
+ * neighbors differ in lightness, too. */
 static const uint32_t colours[] = {
     0x0072b2, 0xe69f00, 0x009e73, 0xd55e00, 0xcc79a7, 0x56b4e9, 0x7f7f7f};
 /* The darkest of them is hard to see where the page is dark. */

@@ -115,7 +115,7 @@ void gput_session_destroy(struct gput_session *session)
     if (session->has_system)
         system_meter_finish(&session->system);
     session_settings_finish(&session->settings);
-    pid_vector_finish(&session->target.foreign);
+    pid_vector_finish(&session->target.earlier_children);
     if (session->target.pid_fd >= 0)
         close(session->target.pid_fd);
     if (session->target.io_fd >= 0)

@@ -31,7 +31,7 @@ enum owner { ORPHAN, OWN_CHILD, UNKNOWN };
 static enum owner owner_of(struct gput_session *session, pid_t pid)
 {
     const struct process_log *log = &session->ledger.log;
-    if (contains(&session->target.foreign, pid))
+    if (contains(&session->target.earlier_children, pid))
         return OWN_CHILD;
     if (session->settings.options.starts_nothing_else || tracked(session, pid))
         return ORPHAN;

@@ -41,15 +41,15 @@ struct session_target {
     pid_t pid;           /* of main; 0: the machine alone */
     const pid_t *others; /* to be tracked with it; while tracking starts */
     size_t n_others;
-    char *const *argv;           /* of a command that is launched; while tracking starts */
-    int pid_fd;                  /* becomes readable when main ends; -1: not available */
-    int io_fd;                   /* of a launched command; -1: not available */
-    uint64_t main_start_ticks;   /* identifies main together with the pid */
-    struct cgroup launch_cgroup; /* in which the command is started; until its own is made */
-    bool has_cgroups;            /* the kernel has them */
-    struct container container;  /* that it runs in */
-    struct own_cgroup cgroup;    /* around a launched command, where one could be made */
-    struct pid_vector foreign;   /* our children from before the launch */
+    char *const *argv;                  /* of a command that is launched; while tracking starts */
+    int pid_fd;                         /* becomes readable when main ends; -1: not available */
+    int io_fd;                          /* of a launched command; -1: not available */
+    uint64_t main_start_ticks;          /* identifies main together with the pid */
+    struct cgroup launch_cgroup;        /* in which the command is started; until its own is made */
+    bool has_cgroups;                   /* the kernel has them */
+    struct container container;         /* that it runs in */
+    struct own_cgroup cgroup;           /* around a launched command, where one could be made */
+    struct pid_vector earlier_children; /* our own, from before the launch */
 };
 
 struct gput_session {

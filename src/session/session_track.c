@@ -415,8 +415,8 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     if (!argv[0] || !*argv[0])
         return error_set(error, GPUT_ERROR_INVALID, "Empty command provided.");
     TRY(begin(session, SESSION_LAUNCHED, getpid(), error));
-    proc_children_read(
-        session->settings.options.procfs_root, getpid(), 0, &session->target.foreign, NULL);
+    proc_children_read(session->settings.options.procfs_root, getpid(), 0,
+        &session->target.earlier_children, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     collected_begin_fork(&session->ledger.collected, session->settings.options.procfs_root);
 

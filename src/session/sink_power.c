@@ -216,7 +216,7 @@ static void end_recording(struct sink_writer *writer, void *user, const struct s
 static const struct sink_writer_job job = {
     .item_size = sizeof(struct power_item),
     .max_items = 256,
-    .patience_seconds = SINK_PATIENCE_SECONDS,
+    .timeout_seconds = SINK_TIMEOUT_SECONDS,
     .write = write_item,
     .end = end_recording,
 };

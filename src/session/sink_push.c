@@ -185,7 +185,7 @@ static void take_results(struct sink *base, const struct gput_results *results)
 }
 
 /* A request that is on its way gets little more time. */
-static void hurry(struct sink *base)
+static void end_soon(struct sink *base)
 {
     struct push_sink *sink = (struct push_sink *)base;
     if (sink->output)
@@ -221,7 +221,7 @@ static void finish(struct sink *base)
 static const struct sink_writer_job job = {
     .item_size = sizeof(struct push_item),
     .max_items = 64,
-    .patience_seconds = 5,
+    .timeout_seconds = 5,
     .write = write_item,
     .end = end_output,
 };
@@ -235,7 +235,7 @@ const struct sink_class sink_otlp = {
     .job = &job,
     .open = open_otlp,
     .results = take_results,
-    .stop = hurry,
+    .stop = end_soon,
     .add_source = add_source,
     .finish = finish,
 };
@@ -249,7 +249,7 @@ const struct sink_class sink_remote_write = {
     .job = &job,
     .open = open_remote_write,
     .results = take_results,
-    .stop = hurry,
+    .stop = end_soon,
     .add_source = add_source,
     .finish = finish,
 };

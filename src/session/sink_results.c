@@ -71,7 +71,7 @@ static void end_file(struct sink_writer *writer, void *file, const struct sink_e
 static const struct sink_writer_job job = {
     .item_size = sizeof(struct str),
     .max_items = 4,
-    .patience_seconds = SINK_PATIENCE_SECONDS,
+    .timeout_seconds = SINK_TIMEOUT_SECONDS,
     .write = update,
     .end = end_file,
 };

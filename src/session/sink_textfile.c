@@ -178,7 +178,7 @@ static void take_results(struct sink *sink, const struct gput_results *results)
 static const struct sink_writer_job job = {
     .item_size = sizeof(struct gput_results *),
     .max_items = 2,
-    .patience_seconds = 5,
+    .timeout_seconds = 5,
     .write = write_item,
     .end = end_output,
 };

@@ -335,7 +335,7 @@ static void end_file(struct sink_writer *writer, void *user, const struct sink_e
 static const struct sink_writer_job job = {
     .item_size = sizeof(struct tracking_row_item),
     .max_items = 4096,
-    .patience_seconds = SINK_PATIENCE_SECONDS,
+    .timeout_seconds = SINK_TIMEOUT_SECONDS,
     .write = write_row,
     .end = end_file,
 };

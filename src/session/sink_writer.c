@@ -223,7 +223,7 @@ static bool await_flag(struct sink_writer *writer, const bool *flag, bool value)
     unsigned seconds = 0;
     while (*flag != value && !writer->is_stuck) {
         struct timespec until = clock_timespec_of_ns(clock_monotonic_ns() + NS_PER_SECOND);
-        if (seconds == writer->job->patience_seconds)
+        if (seconds == writer->job->timeout_seconds)
             writer->is_stuck = true;
         else if (pthread_cond_timedwait(&writer->done, &writer->lock, &until) == ETIMEDOUT)
             seconds = completed == writer->completed ? seconds + 1 : 0;

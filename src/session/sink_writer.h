@@ -22,7 +22,7 @@
 
 struct sink_writer;
 
-#define SINK_PATIENCE_SECONDS 30
+#define SINK_TIMEOUT_SECONDS 30
 
 /* How tracking ended. */
 struct sink_end {
@@ -38,7 +38,7 @@ struct sink_end {
 struct sink_writer_job {
     size_t item_size;
     size_t max_items;
-    unsigned patience_seconds; /* a disk that completes nothing for so long is given up */
+    unsigned timeout_seconds; /* a disk that completes nothing for so long is given up */
     /* Writes an item, and frees what it owns. */
     void (*write)(struct sink_writer *writer, void *output, void *item);
     /* Completes what was written and frees `output`. Called once, after all items. */

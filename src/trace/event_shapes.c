@@ -8,7 +8,7 @@
 #define MAX_TEXT (64u << 10)
 #define MAX_SEPARATOR_LENGTH 1024
 #define MAX_SIBLINGS 32
-#define PATIENCE 8192 /* events that had no shape before all are forgotten */
+#define MAX_MISSES 8192 /* events that had no shape before all are forgotten */
 
 /* What stands between two values of an event, before the first one, or after the last one. */
 struct separator {
@@ -275,6 +275,6 @@ void event_shapes_learn(struct event_shapes *shapes, const struct trace_event *e
     start_separator(&learning, event->text);
     if (event->members > 0 &&
         !learn(&learning, event->text, event->text + event->length, event->members) &&
-        ++shapes->misses == PATIENCE)
+        ++shapes->misses == MAX_MISSES)
         forget(shapes);
 }

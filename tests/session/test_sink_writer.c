@@ -65,7 +65,7 @@ static void end_disk(struct sink_writer *writer, void *output, const struct sink
 static const struct sink_writer_job job = {
     .item_size = sizeof(int),
     .max_items = MAX_ITEMS,
-    .patience_seconds = SINK_PATIENCE_SECONDS,
+    .timeout_seconds = SINK_TIMEOUT_SECONDS,
     .write = write_item,
     .end = end_disk,
 };
@@ -73,7 +73,7 @@ static const struct sink_writer_job job = {
 static const struct sink_writer_job hasty_job = {
     .item_size = sizeof(int),
     .max_items = MAX_ITEMS,
-    .patience_seconds = 0,
+    .timeout_seconds = 0,
     .write = write_item,
     .end = end_disk,
 };
