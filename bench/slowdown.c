@@ -4,6 +4,10 @@
  * continued in turn: stretches alone and tracked that lie side by side are compared, in the order
  * ABBA, so that what drifts cancels. A tracker that goes on reads more at first than it would have
  * without the stop: the figures are rather too high.
+ *
+ *     slowdown [INTERVAL [RAM]]      default 0.1 adaptive, as of --st and --ram
+ *
+ * Next to other programs: chrt -f 10 slowdown.
  */
 #include "bench.h"
 
@@ -81,14 +85,15 @@ static struct stretch watch(const struct subject *subject, double seconds)
         (bench_clock(subject->clock) - cpu) / done, (bench_wall() - wall) / done};
 }
 
-static pid_t start_tracker(pid_t tracked)
+static pid_t start_tracker(pid_t tracked, const char *interval, const char *ram)
 {
     char number[16];
     pid_t pid;
     snprintf(number, sizeof number, "%d", (int)tracked);
     const char *program = bench_program("gpu-tracker");
-    const char *const arguments[] = {program, "attach", "--st", "0.1", "--disable-logs", "-o",
-        "/dev/null", "--resource-usage-file", "/dev/shm/gput-bench-kept", number, NULL};
+    const char *const arguments[] = {program, "attach", "--st", interval, "--ram", ram,
+        "--disable-logs", "-o", "/dev/null", "--resource-usage-file", "/dev/shm/gput-bench-kept",
+        number, NULL};
     if (posix_spawn(&pid, program, NULL, NULL, (char *const *)arguments, environ) != 0)
         exit(1);
     return pid;
@@ -154,12 +159,13 @@ static void compare(const struct stretch *stretches, int pairs)
         bench_median(noise, (size_t)alone_twice), "-");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const char *interval = argc > 1 ? argv[1] : "0.1", *ram = argc > 2 ? argv[2] : "adaptive";
     int pairs = bench_is_full() ? MAX_PAIRS : 60;
     struct stretch stretches[2 * MAX_PAIRS];
     struct subject subject = start_subject();
-    pid_t tracker = start_tracker(subject.pid);
+    pid_t tracker = start_tracker(subject.pid, interval, ram);
     bench_sleep(1);
     take_stretches(&subject, tracker, stretches, 2 * pairs);
     compare(stretches, pairs);
