@@ -83,15 +83,3 @@ double results_identity_seconds(const char *time)
         return NAN;
     return (double)timegm(&utc) + fraction;
 }
-
-static bool is_session_known(const struct gput_identity *identity)
-{
-    return identity->boot_id[0] && identity->start[0] && !isnan(identity->pid);
-}
-
-bool results_identity_differs(const struct gput_identity *a, const struct gput_identity *b)
-{
-    bool are_equal =
-        strcmp(a->boot_id, b->boot_id) == 0 && strcmp(a->start, b->start) == 0 && a->pid == b->pid;
-    return is_session_known(a) && is_session_known(b) && !are_equal;
-}

@@ -29,11 +29,5 @@ void results_identity_add(const struct gput_results *results, struct doc *object
 /* Reads them back to results of which nothing is known: results_forget(). */
 void results_identity_read(const struct doc *object, struct gput_results *results);
 
-/*
- * Whether files of two identities are certainly of two sessions: a session is known by its machine,
- * the process and the time it began, and both identities have these three.
- */
-bool results_identity_differs(const struct gput_identity *a, const struct gput_identity *b);
-
 /* A time as the identity has it, in seconds since the epoch; NaN: none. */
 double results_identity_seconds(const char *time);

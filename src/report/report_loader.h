@@ -28,11 +28,9 @@ extern const struct report_loader report_trace_loader;
 /* Reads the results of a session. Errors: those of gput_results_load(). */
 int report_results_read(struct report_session *session, const char *path, struct gput_error *error);
 
-/*
- * Whether a results file may be of the session of a tracking file: their identities do not differ,
- * and the first sample lies in the time of the results. What cannot be read differs in nothing.
- */
-bool report_results_fit(const char *path, const char *tracking_file);
+/* Reads results, also the pickle of the older gpu_tracker. The caller frees them by
+ * gput_results_destroy(); NULL on failure. Errors: those of gput_results_load(). */
+int report_results_load(const char *path, struct gput_results **results, struct gput_error *error);
 
 /* The loader for what is there. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION,
  * GPUT_ERROR_FORMAT (of no kind). */

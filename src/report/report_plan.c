@@ -6,10 +6,9 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "formats/tracking/tracking_file.h"
+#include "report/report_join.h"
 #include "report/report_rank.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -20,25 +19,6 @@
 #define MAX_DEPTH 3
 /* Fewer bytes may be the beginning of anything. */
 #define MIN_BEGINNING 8
-
-/* ---- Names ---- */
-
-/* The length of a file name without its extension. */
-static size_t stem_length(const char *name)
-{
-    const char *dot = strrchr(name, '.');
-    if (text_ends_with(name, TRACKING_PLAIN_EXTENSION))
-        return strlen(name) - strlen(TRACKING_PLAIN_EXTENSION);
-    return dot && dot != name ? (size_t)(dot - name) : strlen(name);
-}
-
-/* How much of the name of a session `name` begins with: all of its stem, as a word; else 0. */
-static size_t common_stem(const char *name, const char *session)
-{
-    size_t length = stem_length(session);
-    bool continues = strncmp(name, session, length) == 0 && !isalnum((unsigned char)name[length]);
-    return continues ? length : 0;
-}
 
 /* ---- What there is ---- */
 
@@ -201,92 +181,7 @@ static int add_given(struct report_plan *plan, const struct gput_html_report_ses
     return add_sessions_in(plan, &given, &reason, error);
 }
 
-/* ---- What belongs together ---- */
-
-static bool is_part(const struct report_planned *session)
-{
-    return session->loader == &report_results_loader || session->loader == &report_marks_loader;
-}
-
-static bool is_tracking(const struct report_planned *session)
-{
-    return session->loader == &report_tracking_loader;
-}
-
-static bool is_of_left_out(const struct report_plan *plan, const char *path, size_t folder)
-{
-    for (size_t i = 0; i < plan->left_out_count; i++) {
-        const struct report_left_out *file = &plan->left_out[i];
-        if (file->folder == folder &&
-            common_stem(file_base_name(path), file_base_name(file->path)) > 0)
-            return true;
-    }
-    return false;
-}
-
-/* The session that a file belongs to, of those from its folder, or NULL. */
-static struct report_planned *owner_of(struct report_plan *plan, const char *path, size_t folder)
-{
-    struct report_planned *only = NULL, *best = NULL;
-    size_t candidates = 0, longest = 0;
-    for (size_t i = 0; i < plan->count; i++) {
-        struct report_planned *session = &plan->sessions[i];
-        if (!is_tracking(session) || session->folder != folder)
-            continue;
-        size_t common = common_stem(file_base_name(path), file_base_name(session->path));
-        only = session;
-        candidates++;
-        if (common > longest) {
-            longest = common;
-            best = session;
-        }
-    }
-    return candidates == 1 && !is_of_left_out(plan, path, folder) ? only : best;
-}
-
-/* Takes `path`. */
-static int add_mark_file(struct report_planned *session, char *path, struct gput_error *error)
-{
-    if (!path || !ARRAY_EXTEND(session->marks, session->mark_count)) {
-        free(path);
-        return error_memory(error);
-    }
-    session->marks[session->mark_count++] = path;
-    return GPUT_OK;
-}
-
-static void remove_session(struct report_plan *plan, size_t index)
-{
-    plan->count--;
-    memmove(&plan->sessions[index], &plan->sessions[index + 1],
-        (plan->count - index) * sizeof *plan->sessions);
-}
-
-static bool takes_results(const struct report_planned *session, const char *path)
-{
-    return !session->results && !session->given.results && report_results_fit(path, session->path);
-}
-
-/* Puts results and sub-tracking files to their sessions. */
-static int join_parts(struct report_plan *plan, struct gput_error *error)
-{
-    for (size_t i = 0; i < plan->count;) {
-        struct report_planned part = plan->sessions[i];
-        struct report_planned *owner =
-            is_part(&part) ? owner_of(plan, part.path, part.folder) : NULL;
-        bool is_results = part.loader == &report_results_loader;
-        if (!owner || (is_results && !takes_results(owner, part.path))) {
-            i++;
-            continue;
-        }
-        if (is_results)
-            owner->results = part.path;
-        else
-            TRY(add_mark_file(owner, part.path, error));
-        remove_session(plan, i);
-    }
-    return GPUT_OK;
-}
+/* ---- Marks that are named ---- */
 
 /* The session of the marks at that place of the options, or NULL. */
 static struct report_planned *session_of_marks(
@@ -296,7 +191,7 @@ static struct report_planned *session_of_marks(
         return &plan->sessions[0];
     if (plan->count == options->mark_count)
         return &plan->sessions[index];
-    return owner_of(plan, options->marks[index], 0);
+    return report_join_owner(plan, options->marks[index]);
 }
 
 static int join_marks(struct report_plan *plan, const struct gput_html_report_options *options,
@@ -309,7 +204,7 @@ static int join_marks(struct report_plan *plan, const struct gput_html_report_op
                 "Which session %s belongs to is not clear: there are %zu sessions and %zu "
                 "sub-tracking files. Name one for each session, in the same order.",
                 options->marks[i], plan->count, options->mark_count);
-        TRY(add_mark_file(session, strdup(options->marks[i]), error));
+        TRY(report_join_marks(session, strdup(options->marks[i]), error));
     }
     return GPUT_OK;
 }
@@ -404,7 +299,7 @@ int report_plan_make(const struct gput_html_report_options *options, struct repo
     if (plan->count == 0)
         return error_set(
             error, GPUT_ERROR_FORMAT, "There is nothing to report on: all files are empty.");
-    TRY(join_parts(plan, error));
+    TRY(report_join(plan, error));
     TRY(join_marks(plan, options, error));
     TRY(name_sessions(plan, error));
     return sort_ranks(plan, error);

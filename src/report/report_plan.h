@@ -40,10 +40,8 @@ struct report_plan {
 };
 
 /*
- * Makes the plan. A results file or sub-tracking file belongs to the only tracking file that is
- * named, or that is in its folder; where there are several, or some cannot be read, to the one
- * whose name it continues ("rank0.csv", "rank0-blocks.csv"); else it is a session by itself, as are
- * results that are of another session by what is in them.
+ * Makes the plan: opens folders, and puts results and sub-tracking files to their sessions
+ * (report_join.h).
  *
  * To be freed by report_plan_finish(), also on failure. Errors: GPUT_ERROR_INVALID (no session,
  * marks of unknown sessions), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT,

@@ -1,6 +1,7 @@
 """gpu-tracker report: which files of a folder are one session, and which sessions are the ranks of a job."""
 
 import json
+import os
 
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
 from command import main
@@ -53,6 +54,21 @@ class Folders(ReportTest):
         self.assertIn("cut.csv is left out", done.stderr)
         sessions = Report(self.folder / "report.html").sessions
         self.assertEqual(sorted(session["kind"] for session in sessions), ["results", "tracking"])
+
+    def test_files_of_ranks_are_one_session_a_rank(self):
+        """By what is in them: none of the names continues that of another."""
+        job = self.folder / "job"
+        job.mkdir()
+        for rank in range(3):
+            self.run_command("run", "-q", "--tf", job / "samples.csv", "-o", job / "usage.json", "--", "sleep", f"0.{rank + 2}",
+                             env=os.environ | {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "3"})
+            pid = json.loads((job / f"usage.r{rank}.json").read_text())["identity"]["pid"]
+            write_marks(job / f"{pid}.csv", [(pid, f"main{rank}", 0, START), (pid, f"main{rank}", 1, START + 1)])
+            write_marks(job / f"child.r{rank}.csv", call(1, f"child{rank}", 1, 2))
+        sessions = self.report("job").sessions
+        self.assertEqual([session["name"] for session in sessions], [f"samples.r{rank}.csv" for rank in range(3)])
+        self.assertEqual([session["identity"]["rank"] for session in sessions], [0, 1, 2])
+        self.assertEqual([sorted(session["calls"]["names"]) for session in sessions], [[f"child{rank}", f"main{rank}"] for rank in range(3)])
 
     def test_results_of_another_session_are_a_session_by_themselves(self):
         folder = self.folder / "job"

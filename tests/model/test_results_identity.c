@@ -79,22 +79,6 @@ static void what_does_not_fit_is_not_known(void **state)
     doc_destroy(object);
 }
 
-static void sessions_differ_where_both_are_known(void **state)
-{
-    (void)state;
-    struct gput_identity a = {.boot_id = "1", .start = "2026-01-01T00:00:00Z", .pid = 7}, b = a;
-    assert_false(results_identity_differs(&a, &b));
-    b.pid = 8;
-    assert_true(results_identity_differs(&a, &b));
-    b.start[0] = '\0';
-    assert_false(results_identity_differs(&a, &b));
-    b = a;
-    b.boot_id[0] = '2';
-    assert_true(results_identity_differs(&a, &b));
-    b.pid = NAN;
-    assert_false(results_identity_differs(&b, &a));
-}
-
 static void times_are_seconds(void **state)
 {
     (void)state;
@@ -111,7 +95,6 @@ int main(void)
         cmocka_unit_test(what_is_known_is_written_and_read_back),
         cmocka_unit_test(what_is_there_is_not_added_again),
         cmocka_unit_test(what_does_not_fit_is_not_known),
-        cmocka_unit_test(sessions_differ_where_both_are_known),
         cmocka_unit_test(times_are_seconds),
     };
     return cmocka_run_group_tests_name("model/results_identity", tests, NULL, NULL);
