@@ -24,6 +24,7 @@ class Session:
 
 class Blocks:
     path: bytes
+    is_log: bool
     exact: str
     def __init__(self, path: Any, **options: bool | str) -> None: ...
     def mark(self, name: str, position: int, /) -> None: ...

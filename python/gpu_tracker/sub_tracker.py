@@ -179,7 +179,10 @@ class SubTracker(Shown, BlockMarker):
         self.process_id = _pid
         if sub_tracking_file is None:
             sub_tracking_file = f"{self.process_id}.csv"
-        elif type(sub_tracking_file) is not str or sub_tracking_file not in _logs:  # else it has been checked
+        elif type(sub_tracking_file) is str and (log := _logs.get(sub_tracking_file)) is not None:
+            if log.is_log and not exact:
+                self._log = log  # as _open() would find it
+        else:
             sub_tracking_file = os.fsdecode(sub_tracking_file)
             if not sub_tracking_file.endswith(_EXTENSIONS):
                 raise ValueError(f'Invalid file name: "{sub_tracking_file}". Valid file extensions are ".csv" and ".sqlite".')

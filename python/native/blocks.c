@@ -327,6 +327,7 @@ static PyMethodDef blocks_methods[] = {
 
 static PyMemberDef blocks_members[] = {
     {"path", T_OBJECT, offsetof(struct blocks, path), READONLY, "Its absolute path, as bytes."},
+    {"is_log", T_BOOL, offsetof(struct blocks, is_log), READONLY, "Whether it is a .gputblocks."},
     {"exact", T_OBJECT, offsetof(struct blocks, exact), READONLY,
         "What its marks count, as in GPUT_BLOCK_EXACT."},
     {NULL, 0, 0, 0, NULL},
