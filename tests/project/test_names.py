@@ -105,7 +105,7 @@ class Names(unittest.TestCase):
                 self.assertEqual(columns_of_it - names, set(), table)
 
     def test_reports_name_a_session_as_its_results_do(self):
-        row = re.search(r"(?m)^\| `identity` of HTML reports \| ([^;]*);", names_section())[1]
+        row = re.search(r"(?m)^\| `identity` of reports \| ([^;]*);", names_section())[1]
         own, names = set(re.findall(r"`(\w+)`", row)), of_session(columns())
         self.assertEqual(own & names, set())
         session = json.loads(self.run_command("report", "-f", "json", "run.sqlite", "-o", "-"))["sessions"][0]
