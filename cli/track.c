@@ -286,6 +286,7 @@ int track_command(
         return style->failed_status;
     }
     tracking_warn_of_process(&tracking);
+    tracking_name_marks(&tracking);
     tracking.leaves_warnings_to_report = tracking.format == GPUT_JSON && !tracking.output &&
                                          !style->quiet && style->screen_fd == STDERR_FILENO;
     int status = style->failed_status;

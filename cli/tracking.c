@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Between samples, so that a view is drawn twice a second. */
 #define LIVE_SECONDS 0.5
@@ -190,6 +191,31 @@ static void warn(void *user, const char *text)
         held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
 }
 
+void tracking_name_marks(struct tracking *tracking)
+{
+    const char *pattern = from_environment("GPUT_BLOCKS_FILE");
+    struct gput_error no_matter;
+    char *path = NULL, *free_path = NULL, text[MESSAGE_LINE_SIZE];
+    bool is_shown = tracking->live_marks == pattern;
+    if (!pattern || strstr(pattern, "%p") ||
+        rank_paths_find_job(&tracking->ranks, &no_matter) != GPUT_OK ||
+        gput_job_path(tracking->ranks.job, pattern, &path, &no_matter) != GPUT_OK)
+        return;
+    if (!from_environment("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
+        gput_job_free_path(path, &free_path, &no_matter) == GPUT_OK) {
+        snprintf(text, sizeof text,
+            "%.400s exists: marks of code blocks are written to %.400s. GPUT_BLOCKS_OVERWRITE=1 "
+            "replaces it.",
+            path, free_path);
+        held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
+        free(path);
+        path = free_path;
+    }
+    tracking->marks = path;
+    if (is_shown)
+        tracking->live_marks = path;
+}
+
 /* What cannot fail. */
 static void set_session_options(const struct arguments *arguments, struct tracking *tracking)
 {
@@ -347,4 +373,5 @@ void tracking_finish(struct tracking *tracking)
     held_messages_finish(&tracking->messages);
     gput_config_destroy(tracking->config);
     free(tracking->labels);
+    free(tracking->marks);
 }

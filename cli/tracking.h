@@ -28,6 +28,7 @@ struct tracking {
     struct rank_paths ranks;             /* owns the names of files */
     struct spool spool;                  /* where they are written first */
     char *labels;                        /* of --label, with commas between; owned */
+    char *marks;                         /* where the environment has the command mark; owned */
     bool lists_processes;                /* in the report, too */
     bool quiet;                          /* no report on the screen */
     bool shows_progress;                 /* a line on the terminal while the command runs */
@@ -54,6 +55,10 @@ void tracking_finish(struct tracking *tracking);
 
 /* Warns of what the config file says of a process, where a command is tracked. */
 void tracking_warn_of_process(struct tracking *tracking);
+
+/* Finds the file for marks that GPUT_BLOCKS_FILE names for a command, also for the live view. Warns
+ * where it is there already. */
+void tracking_name_marks(struct tracking *tracking);
 
 /* Says on the standard error where a session serves its metrics, if it does. */
 void tracking_say_address(struct tracking *tracking, const struct gput_session *session);

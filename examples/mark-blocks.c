@@ -89,5 +89,7 @@ int main(int argc, char **argv)
     gput_block_read_status(&status);
     if (status.lost.code != GPUT_OK)
         fprintf(stderr, "Marks were lost: %s\n", status.lost.message);
+    if (status.is_renamed)
+        fprintf(stderr, "The file of marks is there already: they are in %s\n", status.path);
     return status.lost.code == GPUT_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

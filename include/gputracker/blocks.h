@@ -92,6 +92,10 @@ struct gput_blocks_options {
     bool gpu_time;
     /** Where /proc is; NULL: /proc. */
     const char *procfs_root;
+    /** The name is not the program's own choice: one of many ranks puts its rank into it, as
+     * gput_job_path() does, and a name that is taken is no error. The file then gets the next free
+     * one, as gput_job_free_path() finds it, and gput_blocks_status says so. Default: no. */
+    bool free_name;
 };
 
 /** Sets the defaults in a struct of that size; for gput_blocks_options_default(). */
@@ -130,12 +134,13 @@ GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct
  * Opens the default log before the first mark; only needed for another file or other options than
  * those of the environment:
  *
- *   GPUT_BLOCKS_FILE       the path; `%p` stands for the process id. Empty: marks do nothing.
+ *   GPUT_BLOCKS_FILE       the path, with the placeholders of gput_job_path(): `%p` stands for the
+ *                          process id. Empty: marks do nothing.
  *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
  *   GPUT_BLOCK_EXACT       see gput_blocks_options_read_exact()
  *
- * `path` NULL: GPUT_BLOCKS_FILE, else `<pid>.csv`. `options` NULL: those of the environment.
- * Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.
+ * `path` NULL: GPUT_BLOCKS_FILE, else `<pid>.csv`, with options.free_name. `options` NULL: those of
+ * the environment. Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.
  */
 GPUT_API int gput_block_open(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error);
@@ -163,9 +168,9 @@ GPUT_API int gput_block_end(void);
 struct gput_blocks;
 
 /**
- * Opens a log at `path`, in which `%p` stands for the process id (`%%` for a percent sign). After a
- * fork the child writes to the same path with its own id, or, when there is no `%p`, with its id
- * before the extension: marks.csv, marks-4711.csv.
+ * Opens a log at `path`, in which `%p` stands for the process id, and `%h`, `%r`, `%%` and so on
+ * for what gput_job_expand() says. After a fork the child writes to the same path with its own id,
+ * or, when there is no `%p`, with its id before the extension: marks.csv, marks-4711.csv.
  *
  * Errors: GPUT_ERROR_INVALID (`Invalid file name: …`), GPUT_ERROR_EXISTS (`File x already exists.`;
  * see gput_blocks_options.overwrite), GPUT_ERROR_NOT_FOUND,
@@ -221,6 +226,7 @@ struct gput_blocks_status {
      * space again. */
     uint64_t marks_lost;
     struct gput_error lost; /**< why the first one was lost; GPUT_OK when none was */
+    bool is_renamed; /**< the name was taken; `path` is the next free one (options.free_name) */
 };
 
 /** Clears a struct of that size; for gput_blocks_status_default(). */

@@ -83,7 +83,7 @@ def _exact_of_environment():
     return ",".join(word if word in ("peak", "counters", "gpu") else "1" for word in words if word not in ("", "0"))
 
 
-def _find_log(path, overwrite, joins, exact):
+def _find_log(path, overwrite, joins, exact, free_name):
     with _opening:
         key = _key(path)
         log = _logs.get(key)
@@ -102,7 +102,7 @@ def _find_log(path, overwrite, joins, exact):
             atexit.register(_close_logs)
         if exact is None:
             exact = _exact_of_environment()
-        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins, exact=exact)
+        log = _logs[key] = Blocks(path, overwrite=overwrite and not joins, join=joins, exact=exact, free_name=free_name)
         return log
 
 
@@ -139,7 +139,8 @@ class SubTracker(Shown, BlockMarker):
         SubTracker is made ("train.py:42"); in a notebook the cell ("In[3]:2").
     code_block_attribute: what follows the colon then, instead of the line.
     sub_tracking_file: .csv, .sqlite, or .gputblocks (gpu-tracker's own log: a mark costs a tenth of a microsecond). None: the
-        process id with ".csv". A forked child adds to the files that its parent has begun, and so does another process that
+        process id with ".csv", or the next free name where another machine's process has taken it. Placeholders as in
+        `Tracker(tracking_file=…)`: "marks.%h.%r.csv". A forked child adds to the files that its parent has begun, and so does another process that
         is given a SubTracker (pickled, which keeps the absolute path). A .gputblocks log belongs to one process: each
         other process writes its own, with its process id in the name.
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
@@ -161,7 +162,7 @@ class SubTracker(Shown, BlockMarker):
     process_id: int
     sub_tracking_file: str
 
-    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "_exact", "__dict__", "__weakref__")
+    __slots__ = ("process_id", "sub_tracking_file", "_overwrite", "_joins", "_exact", "_free_name", "__dict__", "__weakref__")
 
     def __init__(
         self,
@@ -177,6 +178,7 @@ class SubTracker(Shown, BlockMarker):
             code_block_name = f"{_relative(frame.f_code.co_filename)}:{attribute}"
         self.code_block_name = str(code_block_name)
         self.process_id = _pid
+        self._free_name = sub_tracking_file is None
         if sub_tracking_file is None:
             sub_tracking_file = f"{self.process_id}.csv"
         elif type(sub_tracking_file) is str and (log := _logs.get(sub_tracking_file)) is not None:
@@ -208,13 +210,14 @@ class SubTracker(Shown, BlockMarker):
             setattr(self, name, value)
         self.process_id = _pid
         self._joins = True
+        self._free_name = False
 
     def _open(self):
         # Called by the first mark. Most often the log is there, and finding it takes no lock.
         path, exact = self.sub_tracking_file, self._exact
         log = _logs.get(_key(path))
         if log is None or not log.is_in_place():
-            log = _find_log(path, self._overwrite, self._joins, exact)
+            log = _find_log(path, self._overwrite, self._joins, exact, self._free_name)
         if exact and not log.exact:
             import warnings
 

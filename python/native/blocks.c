@@ -115,38 +115,48 @@ static bool read_exact(struct blocks *self, PyObject *exact, struct gput_blocks_
 
 static int blocks_init(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"path", "overwrite", "join", "exact", "thread_ids", NULL};
+    static char *names[] = {"path", "overwrite", "join", "exact", "thread_ids", "free_name", NULL};
     struct blocks *self = (struct blocks *)object;
     struct gput_blocks_options options = gput_blocks_options_default();
     PyObject *path;
     PyObject *exact = NULL;
-    int overwrite = 0, join = 0, thread_ids = 0;
+    int overwrite = 0, join = 0, thread_ids = 0, free_name = 0;
     if (self->blocks) {
         PyErr_SetString(PyExc_RuntimeError, "A log is opened once.");
         return -1;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppOp", names, PyUnicode_FSConverter, &path,
-            &overwrite, &join, &exact, &thread_ids))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ppOpp", names, PyUnicode_FSConverter, &path,
+            &overwrite, &join, &exact, &thread_ids, &free_name))
         return -1;
     options.overwrite = overwrite;
     options.join = join;
     options.thread_ids = thread_ids;
+    options.free_name = free_name;
     if (!read_exact(self, exact, &options)) {
         Py_DECREF(path);
         return -1;
     }
     struct gput_error error;
-    Py_XDECREF(self->path);
-    self->path = absolute(PyBytes_AsString(path));
-    int code =
-        self->path ? gput_blocks_open(PyBytes_AsString(path), &options, &self->blocks, &error) : -1;
+    struct gput_blocks_status status = gput_blocks_status_default();
+    int code = gput_blocks_open(PyBytes_AsString(path), &options, &self->blocks, &error);
     Py_DECREF(path);
-    if (self->path && code != GPUT_OK)
+    if (code != GPUT_OK) {
         native_raise(&error);
-    self->waits = self->path && ends_in(PyBytes_AsString(self->path), ".sqlite");
-    self->is_log = self->path && ends_in(PyBytes_AsString(self->path), ".gputblocks");
+        return -1;
+    }
+    gput_blocks_read_status(self->blocks, &status);
+    Py_XDECREF(self->path);
+    self->path = absolute(status.path);
+    if (!self->path)
+        return -1;
+    self->waits = ends_in(PyBytes_AsString(self->path), ".sqlite");
+    self->is_log = ends_in(PyBytes_AsString(self->path), ".gputblocks");
     self->opener = getpid();
-    return self->path && code == GPUT_OK ? 0 : -1;
+    return status.is_renamed
+               ? PyErr_WarnFormat(PyExc_RuntimeWarning, 1,
+                     "The file of marks is there already: marks of code blocks are written to %s.",
+                     status.path)
+               : 0;
 }
 
 static int close_blocks(struct blocks *self)

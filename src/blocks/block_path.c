@@ -6,21 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-char *block_path_expand(const char *pattern, pid_t process_id)
-{
-    struct str path = {0};
-    for (; *pattern; pattern++) {
-        if (pattern[0] == '%' && pattern[1] == 'p') {
-            str_printf(&path, "%ld", (long)process_id);
-            pattern++;
-        } else {
-            str_append_char(&path, *pattern);
-            pattern += pattern[0] == '%' && pattern[1] == '%';
-        }
-    }
-    return str_steal(&path);
-}
-
 bool block_path_has_process_id(const char *pattern)
 {
     for (; *pattern; pattern++) {

@@ -7,10 +7,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The path with `%p` replaced by the process id and `%%` by a percent sign. The caller frees it;
- * NULL without memory. */
-char *block_path_expand(const char *pattern, pid_t process_id);
-
 /* Whether the pattern gives each process its own path. */
 bool block_path_has_process_id(const char *pattern);
 

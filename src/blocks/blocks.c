@@ -256,6 +256,7 @@ static int copy_setup(struct gput_blocks *blocks, const char *path,
         return error_memory(error);
     blocks->path = strdup(path);
     blocks->absolute = block_path_absolute(path);
+    blocks->has_process_id = block_path_has_process_id(path);
     if (!blocks->path || !blocks->absolute || !block_owner_open(&blocks->owner))
         return error_memory(error);
     return GPUT_OK;
@@ -330,6 +331,7 @@ void gput_blocks_read_status(struct gput_blocks *blocks, struct gput_blocks_stat
     pthread_mutex_lock(&blocks->lock);
     now.marks_lost = atomic_load(&blocks->marks_lost);
     now.lost = blocks->lost;
+    now.is_renamed = blocks->is_renamed;
     snprintf(now.path, sizeof now.path, "%s", blocks->sink ? blocks->sink->path : "");
     pthread_mutex_unlock(&blocks->lock);
     sized_write(status, &now, sizeof now);

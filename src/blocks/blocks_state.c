@@ -2,6 +2,8 @@
 
 #include "blocks/block_path.h"
 
+#include <gputracker/job.h>
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -60,29 +62,81 @@ void blocks_write_last_stops(struct gput_blocks *blocks, struct block_sink_threa
 
 /* ---- The state of one process ---- */
 
-/* Tries the path, and for a child further ones: its process id may have been used before. */
+/* The file's path without what a child adds; the caller frees it. */
+static int name_file(
+    struct gput_blocks *blocks, const char *pattern, char **path, struct gput_error *error)
+{
+    struct gput_job *job;
+    if (blocks->is_named) {
+        *path = strdup(pattern);
+        return *path ? GPUT_OK : error_memory(error);
+    }
+    TRY(gput_job_create(NULL, &job, error));
+    int code = blocks->options.free_name ? gput_job_path(job, pattern, path, error)
+                                         : gput_job_expand(job, pattern, path, error);
+    gput_job_destroy(job);
+    return code;
+}
+
+/* Where the pattern has no process id, children name theirs after this one. */
+static void keep_name(struct gput_blocks *blocks, const char *path)
+{
+    char *absolute = blocks->is_named || blocks->has_process_id ? NULL : block_path_absolute(path);
+    if (!absolute)
+        return;
+    free(blocks->absolute);
+    blocks->absolute = absolute;
+    blocks->is_named = true;
+}
+
+/* Takes the next free name in `*path` where that is wanted. */
+static int open_first(struct gput_blocks *blocks, char **path, struct gput_error *error)
+{
+    int code = block_sink_open(*path, &blocks->options, &blocks->sink, error);
+    for (unsigned tries = 1;
+         blocks->options.free_name && code == GPUT_ERROR_EXISTS && tries < MAX_PATHS; tries++) {
+        char *free_path;
+        TRY(gput_job_free_path(*path, &free_path, error));
+        code = block_sink_open(free_path, &blocks->options, &blocks->sink, error);
+        if (code == GPUT_OK) {
+            blocks->is_renamed = true;
+            free(*path);
+            *path = free_path;
+        } else {
+            free(free_path);
+        }
+    }
+    return code;
+}
+
+/* Tries further names of a child: its process id may have been used before. */
+static int open_child(struct gput_blocks *blocks, const char *path, struct gput_error *error)
+{
+    int code = GPUT_ERROR_EXISTS;
+    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MAX_PATHS; number++) {
+        char *own = number > 0 || !blocks->has_process_id
+                        ? block_path_with_process_id(path, getpid(), number)
+                        : strdup(path);
+        code = own ? block_sink_open(own, &blocks->options, &blocks->sink, error)
+                   : error_memory(error);
+        free(own);
+    }
+    return code;
+}
+
 static int open_sink(struct gput_blocks *blocks, enum beginning beginning, struct gput_error *error)
 {
-    bool child = beginning != BEGINS;
-    bool has_process_id = block_path_has_process_id(blocks->path);
-    const char *pattern = child ? blocks->absolute : blocks->path;
+    char *path = NULL;
     int code = GPUT_ERROR_EXISTS;
-    if (beginning == JOINS && !has_process_id &&
-        block_sink_join(blocks->absolute, &blocks->options, &blocks->sink, NULL) == GPUT_OK)
-        return GPUT_OK;
-    for (unsigned number = 0; code == GPUT_ERROR_EXISTS && number < MAX_PATHS; number++) {
-        char *path = block_path_expand(pattern, getpid());
-        if (path && child && (number > 0 || !has_process_id)) {
-            char *own = block_path_with_process_id(path, getpid(), number);
-            free(path);
-            path = own;
-        }
-        code = path ? block_sink_open(path, &blocks->options, &blocks->sink, error)
-                    : error_memory(error);
-        free(path);
-        if (!child)
-            break;
-    }
+    TRY(name_file(blocks, beginning == BEGINS ? blocks->path : blocks->absolute, &path, error));
+    if (beginning == JOINS && !blocks->has_process_id)
+        code = block_sink_join(path, &blocks->options, &blocks->sink, NULL);
+    if (code != GPUT_OK)
+        code = beginning == BEGINS ? open_first(blocks, &path, error)
+                                   : open_child(blocks, path, error);
+    if (code == GPUT_OK)
+        keep_name(blocks, path);
+    free(path);
     return code;
 }
 

@@ -19,8 +19,11 @@
 struct gput_blocks {
     struct block_owner owner; /* the process that this log writes for */
 
-    char *path;     /* as given, with `%p` */
-    char *absolute; /* absolute: a child may have another working directory */
+    char *path;          /* as given, with its placeholders */
+    char *absolute;      /* absolute: a child may have another working directory */
+    bool has_process_id; /* the pattern gives each process its own path */
+    bool is_named;       /* `absolute` is the path of the first process, without placeholders */
+    bool is_renamed;     /* the path was taken */
     struct gput_blocks_options options;
     bool has_constant_names; /* the texts given as names never change: they are not compared */
     char *procfs_root, *sysfs_root; /* owned copies */

@@ -45,30 +45,21 @@ static struct gput_blocks_options options_of_environment(void)
     return options;
 }
 
-/* Names the environment variable as the remedy. */
-static void name_variable(struct gput_error *error)
-{
-    size_t length = strlen(error->message);
-    snprintf(error->message + length, sizeof error->message - length,
-        " GPUT_BLOCKS_OVERWRITE=1 replaces it.");
-}
-
 /* With the lock held. */
 static int open_default(
     const char *path, const struct gput_blocks_options *options, struct gput_error *error)
 {
     process_log.failure = (struct gput_error){0};
-    struct gput_blocks_options usual = options_of_environment();
-    if (!path)
-        path = getenv("GPUT_BLOCKS_FILE");
-    if (!path)
-        path = "%p.csv";
+    struct gput_blocks_options used = options_of_environment();
     struct gput_blocks *blocks = NULL;
-    int code = GPUT_OK;
-    if (*path)
-        code = gput_blocks_open(path, options ? options : &usual, &blocks, &process_log.failure);
-    if (code == GPUT_ERROR_EXISTS && !options)
-        name_variable(&process_log.failure);
+    int code = options ? sized_read(&used, sizeof used, options, &process_log.failure) : GPUT_OK;
+    if (!path) {
+        path = getenv("GPUT_BLOCKS_FILE");
+        path = path ? path : "%p.csv";
+        used.free_name = true;
+    }
+    if (code == GPUT_OK && *path)
+        code = gput_blocks_open(path, &used, &blocks, &process_log.failure);
     if (code != GPUT_OK)
         error_copy(error, &process_log.failure);
     atomic_store(&process_log.refusal, code);

@@ -3,10 +3,14 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "blocks/block_path.h"
+#include "formats/marks/sub_tracking_file.h"
+#include "job/job.h"
 #include "report/report_loader.h"
 #include "report/report_marks.h"
 
+#include <glob.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* The kernel gives starts of processes in hundredths of a second, and times of files by its tick.
@@ -33,41 +37,64 @@ static bool was_written_since(const char *path, int64_t ns)
     return (int64_t)info.st_mtim.tv_sec * NS_PER_SECOND + info.st_mtim.tv_nsec >= ns - SLACK_NS;
 }
 
-/* Takes the path, NULL for want of memory. */
-static int add_if_written(
-    struct found *found, char *path, int64_t since_ns, struct gput_error *error)
+/* Whether the first mark is one of a process of the session. */
+static bool is_of_session(const char *path, const struct gput_processes *processes)
 {
-    struct gput_error no_matter; /* other files have such names too */
-    bool is_wanted = path && was_written_since(path, since_ns) &&
-                     report_marks_loader.probe(path, false, &no_matter) == GPUT_OK;
-    bool failed = !path || (is_wanted && !ARRAY_EXTEND(found->paths, found->count));
-    if (is_wanted && !failed) {
-        found->paths[found->count++] = path;
-        return GPUT_OK;
-    }
-    free(path);
-    return failed ? error_memory(error) : GPUT_OK;
+    struct sub_tracking_names *names = sub_tracking_names_create();
+    struct sub_tracking_reader *reader = NULL;
+    struct sub_tracking_mark mark;
+    size_t count = 0;
+    bool is_ours = false;
+    if (names && sub_tracking_reader_open(path, names, &reader, NULL) == GPUT_OK)
+        sub_tracking_reader_next(reader, &mark, 1, &count, NULL);
+    for (size_t i = 0; count > 0 && i < gput_processes_count(processes) && !is_ours; i++)
+        is_ours = gput_processes_get(processes, i)->pid == mark.process_id;
+    sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+    return is_ours;
 }
 
+/* The one name that a session's processes share; NULL: they do not, or no memory. */
+static char *shared_name(const char *pattern)
+{
+    struct gput_job *job;
+    char *path = NULL;
+    if (block_path_has_process_id(pattern) || gput_job_create(NULL, &job, NULL) != GPUT_OK)
+        return NULL;
+    gput_job_path(job, pattern, &path, NULL);
+    gput_job_destroy(job);
+    return path;
+}
+
+/* Other files have such names too: of other ranks, and of sessions at the same time. */
 static int find(struct found *found, const char *pattern, const struct gput_processes *processes,
     struct gput_error *error)
 {
-    bool is_shared = !block_path_has_process_id(pattern);
-    size_t count = gput_processes_count(processes);
     int64_t first_ns = INT64_MAX;
-    for (size_t i = 0; i < count; i++) {
+    glob_t names = {0};
+    char *glob_pattern = job_path_glob(pattern), *shared = shared_name(pattern);
+    for (size_t i = 0; i < gput_processes_count(processes); i++) {
         const struct gput_process *process = gput_processes_get(processes, i);
-        if (process->start_ns < first_ns)
-            first_ns = process->start_ns;
-        /* A fork of the writer adds its own id where the pattern has none. */
-        TRY(add_if_written(found,
-            is_shared ? block_path_with_process_id(pattern, process->pid, 0)
-                      : block_path_expand(pattern, process->pid),
-            process->start_ns, error));
+        first_ns = process->start_ns < first_ns ? process->start_ns : first_ns;
     }
-    return is_shared && count > 0
-               ? add_if_written(found, block_path_expand(pattern, 0), first_ns, error)
-               : GPUT_OK;
+    bool failed = !glob_pattern || glob(glob_pattern, 0, NULL, &names) == GLOB_NOSPACE;
+    for (size_t i = 0; i < names.gl_pathc && !failed; i++) {
+        const char *path = names.gl_pathv[i];
+        if (!was_written_since(path, first_ns) ||
+            report_marks_loader.probe(path, false, NULL) != GPUT_OK ||
+            !((shared && strcmp(path, shared) == 0) || is_of_session(path, processes)))
+            continue;
+        char *kept = strdup(path);
+        failed = !kept || !ARRAY_EXTEND(found->paths, found->count);
+        if (failed)
+            free(kept);
+        else
+            found->paths[found->count++] = kept;
+    }
+    globfree(&names);
+    free(glob_pattern);
+    free(shared);
+    return failed ? error_memory(error) : GPUT_OK;
 }
 
 int report_found_marks_add(

@@ -67,16 +67,12 @@ static void mark_as_the_environment_says(void)
     snprintf(path, sizeof path, "of-%d.csv", getpid());
     temporary_write(path, "old");
     struct gput_blocks_status status = gput_blocks_status_default();
-    REQUIRE(gput_block_begin("a") == GPUT_ERROR_EXISTS);
-    REQUIRE(gput_block_end() == GPUT_ERROR_EXISTS);
-    gput_block_read_status(&status);
-    REQUIRE(status.lost.code == GPUT_ERROR_EXISTS && strstr(status.lost.message, path));
-    REQUIRE(strstr(status.lost.message, "GPUT_BLOCKS_OVERWRITE=1") != NULL);
+    REQUIRE(gput_block_open(path, NULL, NULL) == GPUT_ERROR_EXISTS);
     setenv("GPUT_BLOCKS_OVERWRITE", "1", 1);
     REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
     REQUIRE(gput_block_begin("a") == GPUT_OK);
     gput_block_read_status(&status);
-    REQUIRE(strcmp(status.path, path) == 0 && status.marks_lost == 0);
+    REQUIRE(strcmp(status.path, path) == 0 && status.marks_lost == 0 && !status.is_renamed);
     char *text = temporary_read(path);
     REQUIRE(strstr(text, "thread_cpu_ns") != NULL);
     free(text);
@@ -86,6 +82,58 @@ static void the_environment_names_file_and_options(void **state)
 {
     (void)state;
     in_child(mark_as_the_environment_says);
+}
+
+static void mark_where_a_file_is(void)
+{
+    struct gput_blocks_status status = gput_blocks_status_default();
+    setenv("GPUT_BLOCKS_FILE", "taken.csv", 1);
+    temporary_write("taken.csv", "old");
+    temporary_write("taken.1.csv", "old");
+    REQUIRE(gput_block_begin("a") == GPUT_OK);
+    gput_block_read_status(&status);
+    REQUIRE(strcmp(status.path, "taken.2.csv") == 0 && status.is_renamed);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(gput_block_begin("b") == GPUT_OK ? 0 : 1);
+    int failed;
+    waitpid(child, &failed, 0);
+    char path[64];
+    snprintf(path, sizeof path, "taken.2-%d.csv", child);
+    REQUIRE(failed == 0 && count_lines(path) == 2);
+    REQUIRE(strcmp(temporary_read("taken.csv"), "old") == 0);
+}
+
+static void a_name_of_the_environment_that_is_taken_is_no_error(void **state)
+{
+    (void)state;
+    in_child(mark_where_a_file_is);
+}
+
+static void mark_as_a_rank(void)
+{
+    struct gput_blocks_status status = gput_blocks_status_default();
+    setenv("OMPI_COMM_WORLD_RANK", "3", 1);
+    setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+    setenv("GPUT_BLOCKS_FILE", "marks.csv", 1);
+    REQUIRE(gput_block_begin("a") == GPUT_OK);
+    gput_block_read_status(&status);
+    REQUIRE(strcmp(status.path, "marks.r3.csv") == 0 && !status.is_renamed);
+    REQUIRE(gput_block_end() == GPUT_OK && gput_block_close(NULL) == GPUT_OK);
+    setenv("GPUT_BLOCKS_FILE", "of-%r-%q{OMPI_COMM_WORLD_SIZE}%%.csv", 1);
+    REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
+    gput_block_read_status(&status);
+    REQUIRE(strcmp(status.path, "of-3-4%.csv") == 0);
+    REQUIRE(gput_block_close(NULL) == GPUT_OK);
+    REQUIRE(gput_block_open("own-%r.csv", NULL, NULL) == GPUT_OK);
+    gput_block_read_status(&status);
+    REQUIRE(strcmp(status.path, "own-3.csv") == 0);
+}
+
+static void one_of_many_ranks_has_a_file_of_its_own(void **state)
+{
+    (void)state;
+    in_child(mark_as_a_rank);
 }
 
 static void mark_while_switched_off(void)
@@ -141,6 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         temporary_test(the_first_mark_opens_a_file_named_by_the_process),
         temporary_test(the_environment_names_file_and_options),
+        temporary_test(a_name_of_the_environment_that_is_taken_is_no_error),
+        temporary_test(one_of_many_ranks_has_a_file_of_its_own),
         temporary_test(an_empty_name_switches_marks_off),
         temporary_test(scopes_end_whichever_way_they_are_left),
     };

@@ -14,6 +14,7 @@ import unittest
 import urllib.request
 
 import command
+from report_data import Report
 
 LAUNCHERS = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK", "KUBERNETES_"
 
@@ -185,6 +186,20 @@ class Identity(unittest.TestCase):
         self.assertEqual({job["world_size"] for job in jobs}, {3})
         self.assertEqual({job["launcher"] for job in jobs}, {"Open MPI"})
         self.assertEqual(len({job["job_id"] for job in jobs}), 1)
+
+    def test_marks_of_ranks_do_not_clash(self):
+        example = str(pathlib.Path(command.COMMAND).parent / "examples" / "mark-blocks")
+        (self.folder / "marks.r1.csv").write_text("of an earlier job")
+        done = self.run_command(self.mpirun(example, "0.05"), GPUT_BLOCKS_FILE="marks.csv")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("they are in marks.r1.1.csv", done.stderr)
+        names = {path.name for path in self.folder.glob("marks.*.csv") if "-" not in path.name}
+        self.assertEqual(names, {"marks.r0.csv", "marks.r1.csv", "marks.r1.1.csv", "marks.r2.csv"})
+        # The report of the session that started them finds all of theirs, and nothing else.
+        words = self.mpirun(example, "0.05")
+        self.run_command([command.COMMAND, "run", "-q", "--report", "x.html", "--", *words], GPUT_BLOCKS_FILE="%h.%r.csv")
+        (session,) = Report(self.folder / "x.html").sessions
+        self.assertIn("step: forward", session["calls"]["names"])
 
     def test_mpirun_as_the_command(self):
         """The ranks are descendants: they are read from their environments."""

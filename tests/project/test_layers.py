@@ -22,19 +22,20 @@ MAY_INCLUDE = {
     "formats": {"base", "model"},
     "trace": {"base", "model", "formats"},
     "import": {"base", "model", "trace"},
-    "blocks": {"base", "model", "gpu", "formats"},
+    "job": {"base", "os", "formats"},
+    "blocks": {"base", "model", "gpu", "formats", "job"},
     "analyze": {"base", "model", "formats", "import"},
     "timeline": {"base", "model", "formats", "trace"},
     "plot": {"base"},
     "output": {"base", "model", "analyze", "plot"},
     "training": {"base", "model", "trace", "import", "output"},
-    "report": {"base", "model", "formats", "import", "trace", "blocks", "analyze", "timeline", "training", "plot", "output"},
+    "report": {"base", "model", "formats", "import", "trace", "job", "blocks", "analyze", "timeline", "training", "plot", "output"},
     "fleet": {"base", "model", "formats", "output"},
     "push": {"base", "model", "formats", "output"},
     "serve": {"base"},
     "config": {"base", "model", "analyze"},
     "doctor": {"base", "model", "os", "gpu", "energy", "blocks"},
-    "session": {"base", "model", "os", "gpu", "energy", "process", "formats", "import", "output", "push", "serve"},
+    "session": {"base", "model", "os", "gpu", "energy", "process", "formats", "import", "job", "output", "push", "serve"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 

@@ -156,6 +156,23 @@ class Files(package.PackageTest):
         )
         self.assertEqual(open("m.csv").read(), "mine")
 
+    def test_the_default_name_takes_the_next_free_one(self):
+        name = f"{os.getpid()}.csv"
+        open(name, "w").write("of another host")
+        with self.assertWarnsRegex(RuntimeWarning, f"marks of code blocks are written to {os.getpid()}.1.csv"):
+            with gput.SubTracker("a"):
+                pass
+        with gput.SubTracker("b"):
+            pass
+        self.assertEqual(open(name).read(), "of another host")
+        self.assertEqual(len(open(f"{os.getpid()}.1.csv").readlines()), 5)
+
+    def test_placeholders_in_a_name(self):
+        for _ in range(2):  # the same file
+            with gput.SubTracker("a", sub_tracking_file="m-%p-%%.csv"):
+                pass
+        self.assertEqual(len(open(f"m-{os.getpid()}-%.csv").readlines()), 5)
+
     def test_overwrite_counts_once_a_program(self):
         open("m.csv", "w").write("old")
         for i in range(3):

@@ -1,4 +1,4 @@
-#include "session/job.h"
+#include "job/job.h"
 
 #include "base/error.h"
 #include "base/str.h"
@@ -202,4 +202,33 @@ int gput_job_free_path(const char *path, char **free_path, struct gput_error *er
     }
     *free_path = numbered;
     return GPUT_OK;
+}
+
+/* What follows a placeholder; NULL: there is none. */
+static const char *after_placeholder(const char *at)
+{
+    const char *end = at[0] == '%' && at[1] == 'q' && at[2] == '{' ? strchr(at, '}') : NULL;
+    if (end)
+        return end + 1;
+    return at[0] == '%' && at[1] && strchr("hpjrlnt", at[1]) ? at + 2 : NULL;
+}
+
+char *job_path_glob(const char *name)
+{
+    struct str glob = {0};
+    for (const char *at = name; *at;) {
+        const char *after = after_placeholder(at);
+        if (after) {
+            str_append_char(&glob, '*');
+            at = after;
+            continue;
+        }
+        at += at[0] == '%' && at[1] == '%';
+        if (strchr("*?[\\", *at))
+            str_append_char(&glob, '\\');
+        str_append_char(&glob, *at++);
+    }
+    char *text = str_steal(&glob), *pattern = text ? with_suffix(text, "*") : NULL;
+    free(text);
+    return pattern;
 }

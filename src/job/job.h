@@ -1,5 +1,5 @@
 /*
- * The members of a job (gputracker/job.h), for job_path.c.
+ * The members of a job (gputracker/job.h), for job_path.c; what the library knows of names besides.
  */
 #pragma once
 
@@ -24,3 +24,7 @@ struct gput_job {
 
 /* NULL: it is not set. */
 const char *job_variable(void *job, const char *name);
+
+/* A pattern of glob(3) for all files that processes make of a name, with their placeholders, ranks
+ * and numbers. The caller frees it; NULL: no memory. */
+char *job_path_glob(const char *name);

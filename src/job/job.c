@@ -1,4 +1,4 @@
-#include "session/job.h"
+#include "job/job.h"
 
 #include "base/error.h"
 
