@@ -141,13 +141,16 @@ struct gput_accounting {
     double kernel_system_cpu_seconds; /* of that, in the kernel on their behalf; NaN as above */
     double sampled_cpu_seconds;       /* what the samples add up to */
     double captured_percent;          /* sampled of kernel; NaN where kernel is "at least" */
+    double short_lived_cpu_seconds;   /* that short-lived processes used, at least; NaN without
+                                         exit records */
     uint64_t processes_seen;          /* distinct processes known, main included */
     double processes_missed;          /* started in the tree and not known; NaN: unknown how many */
     char processes_missed_reason[GPUT_REASON_SIZE]; /* how the figure above is known, or why it is
                                                        not */
-    double minor_page_faults;            /* pages that needed no storage: new, copied or cached */
-    double major_page_faults;            /* page faults that needed storage */
-    double voluntary_context_switches;   /* it waited for something */
+    double short_lived_processes;      /* that lived for less than 50 ms, at least; NaN as above */
+    double minor_page_faults;          /* pages that needed no storage: new, copied or cached */
+    double major_page_faults;          /* page faults that needed storage */
+    double voluntary_context_switches; /* it waited for something */
     double involuntary_context_switches; /* the CPU went to another thread */
     double read_bytes;  /* through read() and the like, cached or not, pipes and sockets too; not
                              through io_uring, splice() and mapped files */

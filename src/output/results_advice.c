@@ -14,13 +14,11 @@
 #define UNUSED_RAM_MIN_BYTES 4e9
 #define IDLE_PERCENT 1.0
 #define LOW_GPU_PERCENT 25.0
-#define SHORT_PROCESS_NS 50000000
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
 
 struct advice {
     const struct gput_results *results;
-    const struct gput_processes *processes;
     char (*texts)[ADVICE_SIZE];
     size_t count;
 };
@@ -99,26 +97,13 @@ static void add_unused_cores(struct advice *advice)
         add(advice, "%.1f of %g cores used.", used, allowed);
 }
 
-static double short_process_percent(const struct gput_processes *processes)
-{
-    double in_short = 0;
-    double total = processes->others.cpu_seconds;
-    for (size_t i = 0; i < processes->count; i++) {
-        const struct gput_process *process = &processes->processes[i];
-        if (isnan(process->cpu_seconds))
-            continue;
-        total += process->cpu_seconds;
-        if (process->end_ns && process->end_ns - process->start_ns < SHORT_PROCESS_NS)
-            in_short += process->cpu_seconds;
-    }
-    return total > 0 ? 100 * in_short / total : 0;
-}
-
 static void add_short_processes(struct advice *advice)
 {
-    double percent = advice->processes ? short_process_percent(advice->processes) : 0;
+    const struct gput_accounting *accounting = &advice->results->accounting;
+    double percent = 100 * accounting->short_lived_cpu_seconds / accounting->kernel_cpu_seconds;
     if (percent >= NOTABLE_PERCENT)
-        add(advice, "%.0f %% of CPU time in processes shorter than 50 ms.", percent);
+        add(advice, "%.0f %% of CPU time in %.0f processes shorter than 50 ms.", percent,
+            accounting->short_lived_processes);
 }
 
 static void add_missed_by_samples(struct advice *advice)
@@ -146,10 +131,9 @@ static void add_late_samples(struct advice *advice)
             100 * fmin((double)late / (double)ticks, 1));
 }
 
-size_t results_advice(const struct gput_results *results, const struct gput_processes *processes,
-    char texts[MAX_ADVICE][ADVICE_SIZE])
+size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE][ADVICE_SIZE])
 {
-    struct advice advice = {results, processes, texts, 0};
+    struct advice advice = {results, texts, 0};
     add_ram_near_limit(&advice);
     add_gpu_ram_near_limit(&advice);
     add_full_machine(&advice);

@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include "model/processes.h"
 #include "model/results.h"
 
 #include <stddef.h>
@@ -14,7 +13,5 @@
 /*
  * Fills `texts` with at most MAX_ADVICE pieces, the most pressing first, and returns how many there
  * are. Sessions shorter than a few seconds get only what does not depend on their length.
- * `processes` may be NULL.
  */
-size_t results_advice(const struct gput_results *results, const struct gput_processes *processes,
-    char texts[MAX_ADVICE][ADVICE_SIZE]);
+size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE][ADVICE_SIZE]);

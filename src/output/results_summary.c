@@ -450,7 +450,7 @@ static void write_missing(struct summary *summary)
 static void write_advice(struct summary *summary)
 {
     char texts[MAX_ADVICE][ADVICE_SIZE];
-    size_t count = results_advice(summary->results, summary->options->processes, texts);
+    size_t count = results_advice(summary->results, texts);
     for (size_t i = 0; i < count; i++) {
         str_printf(summary->text, "  %-*s ", LABEL_WIDTH, i == 0 ? "Advice" : "");
         color(summary, YELLOW);

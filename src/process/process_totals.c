@@ -45,12 +45,22 @@ static void add_peak(struct process_totals *totals, const struct process *proces
         process->peak.rss_bytes);
 }
 
+static bool is_short_lived(const struct process *process)
+{
+    return process->start.is_exact && process->end.is_exact && process_has_last_record(process) &&
+           process->end.at_ns - process->start.at_ns < SHORT_LIVED_NS;
+}
+
 bool process_totals_add(struct process_totals *totals, const struct process *process,
     struct process *parent, bool has_taskstats)
 {
     totals->ignores_children |= process->history.ignores_children;
     if (process->cpu_ns > 0)
         totals->cpu_ns += process->cpu_ns;
+    if (is_short_lived(process)) {
+        totals->short_lived++;
+        totals->short_lived_cpu_ns += process->cpu_ns;
+    }
     if (!process->is_main)
         add_peak(totals, process);
     return assign_counts(totals, process, parent, has_taskstats);

@@ -14,11 +14,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A process that lived for less than this is short-lived. */
+#define SHORT_LIVED_NS 50000000
+
 struct process_totals {
-    int64_t cpu_ns;               /* as far as known */
-    int64_t cpu_outside_ns;       /* of that, orphans collected outside the tree (taskstats) */
-    uint64_t auto_reaped;         /* descendants that seem to be auto-reaped */
-    bool ignores_children;        /* some ignored SIGCHLD */
+    int64_t cpu_ns;             /* as far as known */
+    uint64_t short_lived;       /* processes: of those whose start, end and CPU time is announced */
+    int64_t short_lived_cpu_ns; /* what they used */
+    int64_t cpu_outside_ns;     /* of that, orphans collected outside the tree (taskstats) */
+    uint64_t auto_reaped;       /* descendants that seem to be auto-reaped */
+    bool ignores_children;      /* some ignored SIGCHLD */
     uint64_t without_exit_record; /* descendants without their last exit record */
     uint64_t without_faults;      /* descendants whose exit records have no page fault */
     uint64_t unbounded_peaks;     /* descendants whose peak may be higher than known */

@@ -185,7 +185,7 @@ static int add_texts(struct report_session *session, struct gput_error *error)
     doc_add_string(session->doc, "summary", text);
     free(text);
     struct doc *list = doc_add_array(session->doc, "advice");
-    size_t count = results_advice(session->results, session->known.processes, advice);
+    size_t count = results_advice(session->results, advice);
     for (size_t i = 0; i < count; i++)
         doc_add_string(list, NULL, advice[i]);
     return GPUT_OK;

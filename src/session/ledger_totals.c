@@ -368,6 +368,15 @@ static void fill_processes(
             ledger->events->why_no_events);
 }
 
+static void fill_short_lived(const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    if (!ledger->events->has_exit_records)
+        return;
+    const struct process_totals *totals = &ledger->log.totals;
+    accounting->short_lived_processes = (double)totals->short_lived;
+    accounting->short_lived_cpu_seconds = clock_seconds_of_ns(totals->short_lived_cpu_ns);
+}
+
 /* ---- all of it ---- */
 
 /* Totals of the kernel after the end. */
@@ -399,6 +408,7 @@ struct exactness ledger_fill_accounting(
     fill_processes(ledger,
         ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
         accounting);
+    fill_short_lived(ledger, accounting);
     undo_before_cut(ledger->snapshot->tree, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =

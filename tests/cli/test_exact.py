@@ -419,6 +419,17 @@ class Exact(CommandTest):
             self.assertEqual(source["state"], "sampled")
             self.assertRegex(source["reason"], "at least: bytes .*1023.* CPU time .*last scheduler tick")
 
+    def test_short_lived_processes_are_counted_without_a_list(self):
+        report = self.track("programs", 100, "/bin/true", "child", "[", "sleep", 0.2, "]", "wait")
+        processes, cpu_seconds = report["accounting"]["processes"], report["accounting"]["cpu_seconds"]
+        if self.knows_ends(report):
+            self.assertIn(processes["short_lived"], range(50, 101))  # a busy machine may run one for longer
+            self.assertLess(cpu_seconds["short_lived"], cpu_seconds["kernel"])
+            self.assertGreater(cpu_seconds["short_lived"], 0)
+        report = self.track_without_rights("programs", 3, "/bin/true")
+        if not self.knows_ends(report):
+            self.assertIsNone(report["accounting"]["processes"]["short_lived"])
+
     def test_many_processes_are_summed_up(self):
         report = self.track("swarm", 6000, 0, options=["--processes"])
         if self.announced(report) and report["accounting"]["processes"]["missed"] == 0:

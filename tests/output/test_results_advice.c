@@ -1,5 +1,4 @@
 /* Advice rests on figures; without them there is none. */
-#include "model/processes.h"
 #include "output/results_advice.h"
 #include "results.h"
 #include "testing.h"
@@ -29,7 +28,7 @@ static struct gput_results busy_minute(void)
 
 static void expect(const struct gput_results *results, const char *text)
 {
-    size_t count = results_advice(results, NULL, texts);
+    size_t count = results_advice(results, texts);
     assert_int_equal(count, text ? 1 : 0);
     if (text)
         assert_string_equal(texts[0], text);
@@ -114,20 +113,20 @@ static void samples_that_miss_much(void **state)
     expect(&results, "3 samples could not be written to the tracking file.");
 }
 
-static void short_processes_are_found_by_their_list(void **state)
+static void processes_that_lived_shortly(void **state)
 {
     (void)state;
     struct gput_results results = busy_minute();
-    struct gput_process list[3] = {
-        {.start_ns = 0, .end_ns = 60000000000, .cpu_seconds = 6},
-        {.start_ns = 1, .end_ns = 40000001, .cpu_seconds = 4},
-        {.start_ns = 1, .end_ns = 0, .cpu_seconds = NAN},
-    };
-    struct gput_processes processes = {.processes = list, .count = 3};
-    assert_int_equal(results_advice(&results, &processes, texts), 1);
-    assert_string_equal(texts[0], "40 % of CPU time in processes shorter than 50 ms.");
-    processes.others.cpu_seconds = 30;
-    assert_int_equal(results_advice(&results, &processes, texts), 0);
+    results.accounting.short_lived_processes = 1601;
+    results.accounting.short_lived_cpu_seconds = 88;
+    expect(&results, "40 % of CPU time in 1601 processes shorter than 50 ms.");
+    results.accounting.short_lived_cpu_seconds = 22;
+    expect(&results, NULL);
+    results.accounting.short_lived_processes = results.accounting.short_lived_cpu_seconds = NAN;
+    expect(&results, NULL);
+    results.accounting.short_lived_cpu_seconds = 88;
+    results.accounting.kernel_cpu_seconds = NAN;
+    expect(&results, NULL);
 }
 
 static void a_short_session_gets_no_advice_on_what_it_left(void **state)
@@ -149,7 +148,7 @@ int main(void)
         cmocka_unit_test(cores_that_were_not_used),
         cmocka_unit_test(gpus_that_were_idle_or_nearly),
         cmocka_unit_test(samples_that_miss_much),
-        cmocka_unit_test(short_processes_are_found_by_their_list),
+        cmocka_unit_test(processes_that_lived_shortly),
         cmocka_unit_test(a_short_session_gets_no_advice_on_what_it_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

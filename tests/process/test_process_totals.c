@@ -44,6 +44,29 @@ static void an_exit_record_after_the_end_still_counts(void **state)
     tear_down(&stage);
 }
 
+static void short_lived_processes_count_with_their_cpu_time(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 30);
+    forked(&stage, 10, 40);
+    stage.now_ns += SHORT_LIVED_NS / 2;
+    add_exit_record(&stage, 20, 700, 4096);
+    exited(&stage, 20, 0);
+    exited(&stage, 40, 0); /* its exit record is lost */
+    stage.now_ns += SHORT_LIVED_NS;
+    add_exit_record(&stage, 30, 5000, 4096);
+    exited(&stage, 30, 0);
+    for (int i = 0; i < 2; i++)
+        process_log_end_batch(&stage.log, false);
+    assert_int_equal(stage.log.totals.short_lived, 1);
+    assert_int_equal(stage.log.totals.short_lived_cpu_ns, 700);
+    assert_int_equal(stage.log.totals.cpu_ns, 5700);
+    tear_down(&stage);
+}
+
 /* As the kernel announces the end of an auto-reaped process. */
 static void auto_reaped(struct stage *stage, pid_t pid)
 {
@@ -294,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_records_of_threads_add_up),
         cmocka_unit_test(an_exit_record_after_the_end_still_counts),
+        cmocka_unit_test(short_lived_processes_count_with_their_cpu_time),
         cmocka_unit_test(one_auto_reaped_child_among_many_is_noted),
         cmocka_unit_test(without_events_parents_that_ignore_sigchld_are_noted),
         cmocka_unit_test(counts_from_before_tracking_are_subtracted),
