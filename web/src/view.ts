@@ -8,6 +8,9 @@ export interface Range {
 /** Ranges that follow each other faster are a movement; after it all is drawn once more, as it is at rest. */
 const MOVEMENT_MS = 150;
 
+/** A range that is shorter than the whole by less than this share of it is the whole: sums of its ends round. */
+const ROUNDING = 1e-9;
+
 type Listener = () => void;
 
 export class View {
@@ -62,7 +65,10 @@ export class View {
         const middle = (from + to) / 2;
         let start = Math.max(this.full.from, to - from >= span ? from : middle - span / 2);
         let end = start + span;
-        if (end > this.full.to) {
+        if (to - from > whole * (1 - ROUNDING)) {
+            start = this.full.from;
+            end = this.full.to;
+        } else if (end > this.full.to) {
             end = this.full.to;
             start = Math.max(this.full.from, end - span);
         }

@@ -276,6 +276,29 @@ test("keeps the view in the address", async () => {
     await close(odd);
 });
 
+test("shows the whole session as such where its ends round", async () => {
+    const [from, to] = [-0.105634451, 1.96];
+    assert.notEqual(from + (to - from), to, "the test can fail");
+    const made = samples.singleRun({ samples: 10 });
+    const [session] = made.report.sessions;
+    session.identity.seconds = to;
+    for (const [name, moment] of [["start", from], ["stop", 1]]) session.calls[name] = made.encoder.f64(new Array(session.calls.name.count).fill(moment));
+    const page = await browser.open(browser.write("rounded", made));
+    await page.waitForTimeout(400);
+    assert.deepEqual((await ask(page, "view")).full, { from, to });
+    assert.equal(await page.evaluate(() => location.hash), "");
+    const whole = page.getByRole("button", { name: "Whole session" });
+    assert.ok(await whole.isDisabled());
+    await page.focus(".stage");
+    await page.keyboard.press("+");
+    await settle(page);
+    assert.ok(await whole.isEnabled());
+    await page.keyboard.press("-");
+    await settle(page);
+    assert.ok(await whole.isDisabled(), "zoomed out as far as it goes");
+    await close(page);
+});
+
 test("shows and hides curves", async () => {
     const { time, ram } = samples.singleRun();
     const page = await browser.open(files.singleRun);
