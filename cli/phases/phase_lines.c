@@ -32,7 +32,9 @@ static bool is_text(const char *bytes, size_t length)
 static void match(struct phase_lines *lines, const char *line, size_t length, bool is_redrawn)
 {
     char text[PHASE_LINE_SIZE], name[PHASE_NAME_SIZE];
-    const char *end = line + (length < sizeof text ? length : sizeof text - 1);
+    /* regexec() takes minutes for a back reference in 2,000 bytes, a tenth of a second in 200. */
+    size_t most = lines->matcher->has_back_reference ? sizeof name : sizeof text;
+    const char *end = line + (length < most ? length : most - 1);
     size_t used = 0;
     if (length == 0)
         return;

@@ -175,6 +175,16 @@ static void find_beginnings(struct phase_matcher *matcher, const char *pattern)
     regfree(&regex);
 }
 
+static bool find_back_reference(const char *pattern)
+{
+    for (const char *at = pattern; *at;) {
+        if (at[0] == '\\' && at[1] >= '1' && at[1] <= '9')
+            return true;
+        at = *at == '[' ? brackets_skip(at) : at + 1 + (*at == '\\' && at[1]);
+    }
+    return false;
+}
+
 /* ---- Matching ---- */
 
 /* memchr() is several times as fast as memmem(), while the byte is rare. */
@@ -210,6 +220,7 @@ int phase_matcher_init(struct phase_matcher *matcher, const char *pattern, struc
     find_literal(matcher, pattern);
     choose_rarest(matcher);
     find_beginnings(matcher, pattern);
+    matcher->has_back_reference = find_back_reference(pattern);
     if (matcher->literal_length < LITERAL_IS_FASTER)
         line_search_open(&matcher->search, pattern);
     return GPUT_OK;

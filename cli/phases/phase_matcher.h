@@ -25,6 +25,7 @@ struct phase_matcher {
      */
     bool is_anchored;
     bool may_begin[256];
+    bool has_back_reference;
     struct line_search search; /* where the literal is short or not known */
 };
 

@@ -74,6 +74,29 @@ static void of_a_long_line_the_beginning_is_searched(void **state)
     phase_matcher_finish(&matcher);
 }
 
+/* Where more were searched this would take minutes. */
+static void with_a_back_reference_few_bytes_of_a_line_are_searched(void **state)
+{
+    static const char *const without[] = {"[\\1]", "a\\\\1", "(a)\\w"};
+    struct phase_matcher matcher;
+    static struct phase_lines lines;
+    char line[4096], all[64] = "";
+    (void)state;
+    memset(line, 'a', sizeof line);
+    memcpy(line + 3000, "c b\naab\n", 8);
+    assert_int_equal(phase_matcher_init(&matcher, "(a+)\\1b", NULL), GPUT_OK);
+    phase_lines_init(&lines, &matcher, found, all);
+    phase_lines_add(&lines, line, 3008);
+    phase_lines_end(&lines);
+    assert_string_equal(all, "a;");
+    phase_matcher_finish(&matcher);
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        assert_int_equal(phase_matcher_init(&matcher, without[i], NULL), GPUT_OK);
+        assert_false(matcher.has_back_reference);
+        phase_matcher_finish(&matcher);
+    }
+}
+
 /* ---- The fast ways find what matching line by line finds ---- */
 
 static unsigned next(uint32_t *random, unsigned below)
@@ -174,6 +197,7 @@ int main(void)
         cmocka_unit_test(a_carriage_return_ends_a_line_that_may_be_drawn_again),
         cmocka_unit_test(escape_sequences_and_zero_bytes_are_not_part_of_the_text),
         cmocka_unit_test(of_a_long_line_the_beginning_is_searched),
+        cmocka_unit_test(with_a_back_reference_few_bytes_of_a_line_are_searched),
         cmocka_unit_test(every_expression_finds_what_it_finds_line_by_line),
         cmocka_unit_test(a_line_that_is_searched_in_part_ends_there),
     };
