@@ -327,12 +327,14 @@ static void describe_left_out(
         "while the program had paused recording"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         if (summary->left_out[i] > 0)
-            notes_add(&recording->notes, "%llu ranges were left out %s.",
-                (unsigned long long)summary->left_out[i], reasons[i]);
+            notes_add(&recording->notes, "%llu %s left out %s.",
+                (unsigned long long)summary->left_out[i],
+                summary->left_out[i] == 1 ? "range was" : "ranges were", reasons[i]);
     }
     if (summary->unmatched > 0)
-        notes_add(&recording->notes, "%llu ends of ranges that had not begun were ignored.",
-            (unsigned long long)summary->unmatched);
+        notes_add(&recording->notes, "%llu %s of ranges that had not begun %s ignored.",
+            (unsigned long long)summary->unmatched, summary->unmatched == 1 ? "end" : "ends",
+            summary->unmatched == 1 ? "was" : "were");
     if (summary->failure[0])
         notes_add(&recording->notes, "A collector turned itself off: %s", summary->failure);
 }

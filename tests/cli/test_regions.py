@@ -304,12 +304,12 @@ class Selected(RegionsTest):
     def test_by_depth_of_their_domain(self):
         rows, shown = self.record(*self.RANGES, options=["--region-depth", "1"])
         self.assertEqual(self.calls(rows), {"nvtx:default/one": 1, "nvtx:lib/two": 1, "nvtx:default/short": 1})
-        self.assertIn("1 ranges were left out by --region-depth.", shown)
+        self.assertIn("1 range was left out by --region-depth.", shown)
 
     def test_by_duration(self):
         rows, shown = self.record(*self.RANGES, "fork", "push:-:child", "sleep:30", "pop:-", options=["--region-min", "0.02"])
         self.assertEqual(self.calls(rows), {"nvtx:default/one": 1, "nvtx:lib/two": 1, "nvtx:lib/three": 1, "nvtx:default/child": 2})
-        self.assertIn("1 ranges were left out by --region-min.", shown)
+        self.assertIn("1 range was left out by --region-min.", shown)
 
 
 class Refused(RegionsTest):
