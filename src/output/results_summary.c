@@ -20,8 +20,10 @@
 #define FIGURE_WIDTH 12
 #define LABEL_COLUMN (2 + LABEL_WIDTH + 1) /* what follows a label, and a figure */
 #define DETAIL_COLUMN (LABEL_COLUMN + FIGURE_WIDTH + 2)
-/* On narrower screens the terminal breaks lines: there is too little space next to the figures. */
-#define MIN_WRAPPED_WIDTH 60
+/* On narrower screens there is too little space next to the figures: what belongs to them follows
+ * in lines of its own, from this column on. */
+#define MIN_WIDTH_OF_DETAILS 60
+#define NARROW_COLUMN 4
 #define MAX_SHOWN_GPUS 8
 /* A bound that is farther away than this is worth a word. */
 #define NOTABLE_RISE 1.02
@@ -43,15 +45,22 @@ static void color(struct summary *summary, const char *escape)
         str_append(summary->text, escape);
 }
 
+/* A number keeps its unit, or what it counts. */
+static bool may_break(const char *blank)
+{
+    return *blank == ' ' && !strchr("0123456789", blank[-1]);
+}
+
 /* The last blank before which `columns` hold the text, counting a code point as one; that between
- * two clauses if the first fills half of them. 0: the text fits, or there is no blank. */
+ * two clauses if the first fills half of them; or the first one where that is farther to the right.
+ * 0: the text fits, or there is no blank. */
 static size_t find_break(const char *text, size_t columns)
 {
     size_t found = 0, clause = 0, column = 0;
     for (size_t i = 0; text[i]; i++) {
         if ((text[i] & 0xc0) == 0x80)
             continue;
-        if (text[i] == ' ' && column <= columns)
+        if (i > 0 && may_break(&text[i]) && (column <= columns || found == 0))
             found = i;
         if (found > 0 && found == i && text[i - 1] == ';')
             clause = i;
@@ -61,16 +70,35 @@ static size_t find_break(const char *text, size_t columns)
     return 0;
 }
 
-/* What stands from a column on; on a screen it goes on there in the next line. */
+static bool is_narrow(const struct summary *summary)
+{
+    return summary->options->width > 0 && summary->options->width < MIN_WIDTH_OF_DETAILS;
+}
+
+/* What stands from a column on; on a screen it goes on in the next line, on a narrow one further to
+ * the left. */
 static void append_wrapped(struct summary *summary, const char *text, size_t column)
 {
     size_t width = summary->options->width, end;
-    while (width >= MIN_WRAPPED_WIDTH && (end = find_break(text, width - column)) > 0) {
+    while (width > column && (end = find_break(text, width - column)) > 0) {
+        column = is_narrow(summary) ? NARROW_COLUMN : column;
         str_append_bytes(summary->text, text, end);
         str_printf(summary->text, "\n%*s", (int)column, "");
         text += end + 1;
     }
     str_append(summary->text, text);
+}
+
+/* What belongs to the figure of a row. */
+static void append_detail(struct summary *summary, const char *text)
+{
+    if (is_narrow(summary)) {
+        str_printf(summary->text, "\n%*s", NARROW_COLUMN, "");
+        append_wrapped(summary, text, NARROW_COLUMN);
+    } else {
+        str_append(summary->text, "  ");
+        append_wrapped(summary, text, DETAIL_COLUMN);
+    }
 }
 
 /* "  RAM            412 MB  peak …" */
@@ -87,8 +115,8 @@ __attribute__((format(printf, 4, 5))) static void row(
     color(summary, BOLD);
     str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
     color(summary, PLAIN);
-    str_append(summary->text, detail.length ? "  " : "");
-    append_wrapped(summary, str_text(&detail), DETAIL_COLUMN);
+    if (detail.length)
+        append_detail(summary, str_text(&detail));
     str_append_char(summary->text, '\n');
     summary->text->failed |= detail.failed;
     str_finish(&detail);
@@ -354,8 +382,13 @@ static void write_gpus(struct summary *summary)
             more++;
         }
     }
-    if (more)
-        str_printf(summary->text, "  %-*s and %u more: -f full\n", LABEL_WIDTH, "GPUs", more);
+    if (more) {
+        char text[48];
+        snprintf(text, sizeof text, "and %u more: -f full", more);
+        str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "GPUs");
+        append_wrapped(summary, text, LABEL_COLUMN);
+        str_append_char(summary->text, '\n');
+    }
 }
 
 /* Counters that are in no total; where there are none, "Not known" has it. */

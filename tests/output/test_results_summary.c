@@ -202,6 +202,12 @@ static void a_hostile_command_cannot_reach_the_terminal(void **state)
     free(text);
 }
 
+static void assert_lines_fit(const char *text, unsigned width)
+{
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        assert_in_range(strchr(line, '\n') - line, 1, width);
+}
+
 static void lines_are_broken_where_the_screen_ends(void **state)
 {
     (void)state;
@@ -212,8 +218,31 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     assert_non_null(
         strstr(text, "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB);\n"
                      "                           main 5 GB, children 1.2 GB\n"));
-    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
-        assert_in_range(strchr(line, '\n') - line, 1, 80);
+    assert_lines_fit(text, 80);
+    free(text);
+}
+
+static void narrow_screens_have_what_belongs_to_a_figure_below_it(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
+    struct gput_gpu many[20];
+    for (results.n_gpus = 0; results.n_gpus < 20; results.n_gpus++)
+        many[results.n_gpus] = results.gpus[0];
+    results.gpus = many;
+    for (unsigned width = 30; width < 60; width++) {
+        options.width = width;
+        char *text = summarize(&results, &options);
+        assert_lines_fit(text, width);
+        free(text);
+    }
+    options.width = 30;
+    char *text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  RAM                6 GB\n"
+                                 "    peak, 75 % of the allowed\n"
+                                 "    8 GB (machine: 64 GB);\n"
+                                 "    main 5 GB, children 1.2 GB\n"));
     free(text);
 }
 
@@ -279,6 +308,7 @@ int main(void)
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
         cmocka_unit_test(lines_are_broken_where_the_screen_ends),
+        cmocka_unit_test(narrow_screens_have_what_belongs_to_a_figure_below_it),
         cmocka_unit_test(color_is_only_there_when_asked_for),
         cmocka_unit_test(twenty_gpus_are_not_twenty_lines),
         cmocka_unit_test(one_line_of_what_is_known_now),
