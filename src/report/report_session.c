@@ -117,12 +117,12 @@ void report_session_add_table(struct report_session *session, const char *id, co
 
 /* ---- What is said about it ---- */
 
-/* What reads a file twice finds its damage twice. */
+/* What reads a file twice finds its damage twice, the first time with what that costs. */
 static bool was_said(const struct report_session *session, const char *message)
 {
     for (const struct doc *item = session->warnings ? session->warnings->first : NULL; item;
          item = item->next) {
-        if (item->string && strcmp(item->string, message) == 0)
+        if (item->string && strncmp(item->string, message, strlen(message)) == 0)
             return true;
     }
     return false;

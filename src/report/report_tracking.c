@@ -80,7 +80,10 @@ static int read_rows(struct loading *loading, struct gput_error *error)
         tracking_reader_progress(loading->reader, &done, &total);
         report_session_progress(loading->session, total ? (double)done / (double)total : 0);
     } while (count > 0);
-    report_session_warn(loading->session, tracking_reader_warning(loading->reader));
+    const char *warning = tracking_reader_warning(loading->reader);
+    if (warning && loading->time.count == 0 && !loading->session->results)
+        return error_set(error, GPUT_ERROR_FORMAT, "%s There is nothing to show.", warning);
+    report_session_warn(loading->session, warning);
     return GPUT_OK;
 }
 

@@ -43,6 +43,20 @@ class Folders(ReportTest):
         # One that was named is not left out.
         self.assertEqual(self.run_report("job/t.csv", "--stf", "job/m.csv").returncode, 1)
 
+    def test_a_file_of_which_no_sample_can_be_read_is_an_error_by_itself_alone(self):
+        job = self.folder / "job"
+        job.mkdir()
+        self.run_command("run", "-q", "--st", "0.001", "--tf", job / "t.sqlite", "--", "sleep", "0.5")
+        (job / "cut.sqlite").write_bytes((job / "t.sqlite").read_bytes()[:20000])
+        done = self.run_report("job/cut.sqlite", "-o", "report.html")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("There is nothing to show.", done.stderr)
+        self.assertFalse((self.folder / "report.html").exists())
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("Cannot read"), 1, done.stderr)
+        self.assertTrue((self.folder / "report.html").exists())
+
     def test_results_of_a_file_that_is_left_out_are_of_no_other(self):
         folder = self.folder / "job"
         folder.mkdir()
