@@ -261,9 +261,11 @@ static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput
         take_samples(fleet, path, &samples, tracking_reader_static_data(reader), &results);
     uint64_t skipped = tracking_reader_rows_skipped(reader);
     const char *warning = tracking_reader_warning(reader);
-    if (code == GPUT_OK && (skipped > 0 || warning))
-        fleet_find(fleet, NAN, "damaged", warning, "%s is damaged: %llu rows were left out", path,
-            (unsigned long long)skipped);
+    if (code == GPUT_OK && skipped > 0)
+        fleet_find(fleet, NAN, "damaged", warning, "%s is damaged: %llu row%s left out", path,
+            (unsigned long long)skipped, skipped > 1 ? "s were" : " was");
+    else if (code == GPUT_OK && warning)
+        fleet_find(fleet, NAN, "damaged", warning, "%s is damaged", path);
     tracking_reader_close(reader);
     results_finish(&results);
     return code == GPUT_OK;

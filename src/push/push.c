@@ -282,9 +282,15 @@ void push_send(struct push *push)
         ;
 }
 
+static bool is_given_up(const struct push *push)
+{
+    return clock_monotonic_ns() >= atomic_load(&push->give_up_ns);
+}
+
 void push_finish(struct push *push)
 {
-    while (push->n_waiting > 0 && send_batch(push))
+    /* With no time left it would fail for another reason than those before. */
+    while (push->n_waiting > 0 && !(push->problem[0] && is_given_up(push)) && send_batch(push))
         ;
     push->lost += push->n_waiting;
     drop_first(push, push->n_waiting);

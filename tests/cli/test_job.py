@@ -75,6 +75,12 @@ class Job(unittest.TestCase):
         self.assertEqual(said["marks"], "./blocks.csv and 1 more have marks of code blocks: gpu-tracker sub-track analyze shows their code blocks")
         self.assertNotIn("unreadable", said)
 
+    def test_a_truncated_line_is_not_called_no_row(self):
+        path = self.folder / "s.csv"
+        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", path, "--", "sleep", "0.2"], check=True)
+        path.write_bytes(path.read_bytes()[:-20])
+        self.assertRegex(self.findings("s.csv")["damaged"], r"^s.csv is damaged: .*the last line is cut off")
+
     # ---- figures ----
 
     def test_what_a_job_used(self):
