@@ -134,6 +134,9 @@ struct gput_session_options {
      * Jobs are those of Slurm's control groups, of the environment where it may be read, pods and
      * containers. */
     bool owners;
+    /** The resource usage file of a session that was stopped is removed by gput_session_destroy():
+     * the caller writes its results to a file before. Default: by gput_session_stop(). */
+    bool results_stay;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

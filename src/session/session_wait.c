@@ -197,8 +197,10 @@ void session_end(struct gput_session *session, bool is_abandoned)
     if (results && is_abandoned)
         sinks_results(&session->sinks, results);
     struct gput_processes *processes = processes_for_sinks(session);
-    struct sink_end end = {
-        .is_abandoned = is_abandoned, .processes = processes, .results = results};
+    struct sink_end end = {.is_abandoned = is_abandoned,
+        .results_stay = session->settings.options.results_stay,
+        .processes = processes,
+        .results = results};
     /* A thread that a disk holds up may use them at any later time. */
     if (sinks_close(&session->sinks, &end)) {
         gput_processes_destroy(processes);

@@ -118,3 +118,6 @@ SINKS(SINK_CLASS)
 
 /* Where the page of metrics is served; NULL: nowhere, or not any more. Belongs to the sink. */
 const char *sink_metrics_address(const struct sink *sink);
+
+/* Removes the file of results so far that `results_stay` left; NULL: there is no sink for it. */
+void sink_results_remove(const struct sink *sink);

@@ -5,9 +5,14 @@
 #include "formats/results/results_file.h"
 #include "session/sink.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 struct results_sink {
     struct sink sink;
     bool has_file;
+    char *path;       /* absolute; owned; NULL: no memory, or no file */
     uint64_t updates; /* with that of the baseline, which is not written */
 };
 
@@ -29,6 +34,8 @@ static int create_file(struct sink *sink, struct gput_error *error)
     if (code == GPUT_OK)
         sink_writer_set_output(sink->writer, file);
     results->has_file = code == GPUT_OK;
+    if (results->has_file)
+        results->path = strdup(results_file_path(file));
     if (code != GPUT_ERROR_NOT_FOUND && code != GPUT_ERROR_PERMISSION)
         return code;
     if (error)
@@ -49,6 +56,18 @@ static void keep(struct sink *sink, const struct gput_results *so_far)
         str_finish(&copy);
 }
 
+static void finish(struct sink *sink)
+{
+    free(((struct results_sink *)sink)->path);
+}
+
+void sink_results_remove(const struct sink *sink)
+{
+    const struct results_sink *results = (const struct results_sink *)sink;
+    if (results && results->path)
+        unlink(results->path);
+}
+
 /* ---- the writer's thread ---- */
 
 static void update(struct sink_writer *writer, void *file, void *item)
@@ -61,7 +80,7 @@ static void update(struct sink_writer *writer, void *file, void *item)
 static void end_file(struct sink_writer *writer, void *file, const struct sink_end *end)
 {
     (void)writer;
-    if (end->is_abandoned)
+    if (end->is_abandoned || end->results_stay)
         results_file_close(file);
     else
         results_file_remove(file);
@@ -84,4 +103,5 @@ const struct sink_class sink_results = {
     .job = &job,
     .begin = create_file,
     .results = keep,
+    .finish = finish,
 };

@@ -2,8 +2,10 @@
 
 import json
 import os
+import pathlib
 import pickle
 import signal
+import time
 
 from command import CommandTest, main, parse_text, wait_until
 
@@ -71,6 +73,20 @@ class KeptResults(CommandTest):
         self.run_command("run", "--resource-usage-file", "kept.pkl", "true")
         self.run_command("-e", "false")
         self.assert_folder_is()
+
+    def test_it_stays_until_the_report_is_written(self):
+        """A second signal may kill the tracker before."""
+        os.mkfifo(self.folder / "r.json")
+        tracked = self.start_command("run", "-q", "--st=0.02", "--resource-usage-file", "kept", "-o", "r.json", "--", "sleep", "1")
+        children = pathlib.Path(f"/proc/{tracked.pid}/task/{tracked.pid}/children")
+        wait_until(lambda: (self.folder / "kept").exists() and (self.folder / "kept").stat().st_size, "results so far")
+        wait_until(lambda: not children.read_text(), "the end of the command")
+        time.sleep(0.1)
+        self.assertIsNone(tracked.poll())  # nobody reads the report yet
+        self.assertTrue((self.folder / "kept").stat().st_size)
+        self.assertIn("max_ram", json.loads((self.folder / "r.json").read_text()))
+        self.assertEqual(tracked.wait(), 0)
+        self.assertFalse((self.folder / "kept").exists())
 
     def test_text_and_json_say_the_same_in_any_unit(self):
         self.kill_half_way("--resource-usage-file", "kept")
