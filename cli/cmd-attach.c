@@ -75,6 +75,7 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
     struct report report = {.format = tracking->format,
         .labels = tracking->options.labels,
         .path = tracking->output,
+        .other_path = tracking_files_place_of_report(tracking),
         .screen_fd = STDOUT_FILENO,
         .attached = ended ? "ended" : "goes on",
         .stop_fd = stop_fd};

@@ -40,6 +40,11 @@ bool rank_paths_are_many(const struct rank_paths *ranks)
     return ranks->job && (gput_job_element(ranks->job) != NULL || is_rank_of_many(ranks->job));
 }
 
+bool rank_paths_take_free_names(const struct rank_paths *ranks)
+{
+    return ranks->job && (gput_job_id(ranks->job) != NULL || rank_paths_are_many(ranks));
+}
+
 int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error)
 {
     return ranks->job ? GPUT_OK : gput_job_create(NULL, &ranks->job, error);
@@ -77,7 +82,7 @@ int rank_paths_expand_shared(struct rank_paths *ranks, const char **path, struct
 bool rank_paths_replace(struct rank_paths *ranks, const char **path)
 {
     struct gput_error no_matter;
-    for (size_t i = 0; i < ranks->n_paths && rank_paths_are_many(ranks); i++) {
+    for (size_t i = 0; i < ranks->n_paths && rank_paths_take_free_names(ranks); i++) {
         char *free_path;
         if (ranks->paths[i] != *path)
             continue;
@@ -97,7 +102,8 @@ static bool take_free_name(struct rank_paths *ranks, const char **path, char **o
     struct gput_error no_matter;
     if (rank_paths_replace(ranks, path))
         return true;
-    if (!rank_paths_are_many(ranks) || gput_job_free_path(*path, &free_path, &no_matter) != GPUT_OK)
+    if (!rank_paths_take_free_names(ranks) ||
+        gput_job_free_path(*path, &free_path, &no_matter) != GPUT_OK)
         return false;
     free(*owned);
     *path = *owned = free_path;

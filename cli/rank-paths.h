@@ -38,14 +38,18 @@ int rank_paths_expand_shared(struct rank_paths *ranks, const char **path, struct
  * was not asked for. */
 bool rank_paths_are_many(const struct rank_paths *ranks);
 
-/* Replaces a path that is taken by a free one. False: there is one rank only, or no memory. */
+/* Whether a name that is taken is replaced by the next free one: of many ranks, and in a job, which
+ * may be started again by itself. */
+bool rank_paths_take_free_names(const struct rank_paths *ranks);
+
+/* Replaces a path that is taken by a free one. False: it is not to be replaced, or no memory. */
 bool rank_paths_replace(struct rank_paths *ranks, const char **path);
 
 /* Makes what is at `*path` of the caller's `user`. GPUT_ERROR_EXISTS: the name is taken. */
 typedef int rank_path_maker(void *user, struct gput_error *error);
 
 /*
- * Lets `make` try: one of many ranks again with the next free name in `*path`, while it is taken.
+ * Lets `make` try: where rank_paths_take_free_names(), again with the next free name in `*path`.
  * `ranks` owns that name then where it had the path, or else `*owned` has it, in place of what it
  * had (NULL: nothing). Returns what the last try did.
  */
@@ -54,8 +58,8 @@ int rank_paths_make(struct rank_paths *ranks, const char **path, char **owned,
 
 /*
  * Makes an empty file, or folder, of an expanded name: of the next free one where it is taken and
- * there are many ranks. Pipes and devices are left alone. Returns 0 or an errno: EEXIST where the
- * only one is taken.
+ * rank_paths_take_free_names(). Pipes and devices are left alone. Returns 0 or an errno: EEXIST
+ * where the only one is taken.
  */
 int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder);
 

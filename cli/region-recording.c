@@ -52,7 +52,7 @@ static int make_path(void *user, struct gput_error *error)
     return make_folder_of_file(recording, error);
 }
 
-/* One of many ranks takes the next free name, or keeps its regions only in its report. */
+/* One of many ranks keeps its regions only in its report where it cannot have the file. */
 static int make_kept(struct region_recording *recording, struct rank_paths *ranks,
     const struct gput_session_options *options, struct gput_error *error)
 {
@@ -60,7 +60,7 @@ static int make_kept(struct region_recording *recording, struct rank_paths *rank
     const char *wanted = recording->path;
     int code =
         rank_paths_make(ranks, &recording->path, &recording->derived, make_path, recording, error);
-    if ((code == GPUT_OK && recording->path == wanted) || !rank_paths_are_many(ranks))
+    if (code == GPUT_OK ? recording->path == wanted : !rank_paths_are_many(ranks))
         return code;
     recording->is_kept = code == GPUT_OK;
     if (recording->is_kept)

@@ -215,6 +215,8 @@ int report_write(const struct report *report, const struct gput_results *results
     else
         code = write_rendered(report, report->format,
             report->path ? STDOUT_FILENO : report->screen_fd, bytes, length, error);
+    if (code == GPUT_ERROR_IO && report->other_path)
+        code = gput_file_write_until(report->other_path, bytes, length, report->stop_fd, error);
     if (code != GPUT_OK && report->path)
         write_to_standard_error(report, results, processes);
     free(bytes);

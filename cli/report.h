@@ -42,7 +42,8 @@ int report_write_text(const char *path, int screen_fd, const char *text, struct 
 /* The report of a session: format, destination, and what is not in the results. */
 struct report {
     enum gput_format format;
-    const char *path; /* "-" is the standard output, NULL `screen_fd` */
+    const char *path;       /* "-" is the standard output, NULL `screen_fd` */
+    const char *other_path; /* a file that is written where `path` cannot be; NULL: none */
     int screen_fd;
     int stop_fd;                     /* how long it waits for a reader; see screen.h */
     const char *const *command;      /* for a summary on the screen; NULL: not known */

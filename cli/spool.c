@@ -16,6 +16,8 @@
 
 /* Of one copying step. */
 #define STEP_BYTES (256 * 1024)
+/* A folder with less is full. */
+#define NEEDED_BYTES ((size_t)256 * 1024)
 
 static int out_of_memory(struct gput_error *error)
 {
@@ -24,6 +26,26 @@ static int out_of_memory(struct gput_error *error)
 
 /* ---- Writing ---- */
 
+/* Whether a report and the first samples fit. An errno, or 0. */
+static int find_space(const char *folder)
+{
+    static const char zeroes[4096];
+    char path[PATH_MAX];
+    int failure = 0;
+    snprintf(path, sizeof path, "%s/space", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno;
+    for (size_t done = 0; done < NEEDED_BYTES && !failure; done += sizeof zeroes) {
+        ssize_t written = write(fd, zeroes, sizeof zeroes);
+        if (written != (ssize_t)sizeof zeroes)
+            failure = written < 0 ? errno : ENOSPC;
+    }
+    close(fd);
+    unlink(path);
+    return failure;
+}
+
 int spool_begin(struct spool *spool, const char *root, struct gput_error *error)
 {
     *spool = (struct spool){0};
@@ -31,13 +53,19 @@ int spool_begin(struct spool *spool, const char *root, struct gput_error *error)
         spool->folder = NULL;
         return out_of_memory(error);
     }
-    if (mkdtemp(spool->folder))
-        return GPUT_OK;
-    int failure = errno;
+    int failure = mkdtemp(spool->folder) ? 0 : errno;
+    if (!failure) {
+        failure = find_space(spool->folder);
+        if (!failure)
+            return GPUT_OK;
+        rmdir(spool->folder);
+    }
     free(spool->folder);
     spool->folder = NULL;
-    return fail(error, GPUT_ERROR_IO, "Cannot spool files in %.400s: %s. --spool names a folder.",
-        root, strerror(failure));
+    bool is_full = failure == ENOSPC || failure == EDQUOT;
+    return fail(error, is_full ? GPUT_ERROR_STATE : GPUT_ERROR_IO,
+        "Cannot spool files in %.400s: %s.%s", root, strerror(failure),
+        is_full ? "" : " --spool names a folder.");
 }
 
 /* Without it files are spooled all the same. */

@@ -23,7 +23,7 @@ struct spool {
 };
 
 /* Makes a folder in `root`. All zeroes: nothing is spooled. To be ended by spool_finish(). Errors:
- * GPUT_ERROR_IO, GPUT_ERROR_MEMORY. */
+ * GPUT_ERROR_STATE (it is full), GPUT_ERROR_IO, GPUT_ERROR_MEMORY. */
 int spool_begin(struct spool *spool, const char *root, struct gput_error *error);
 
 /* Replaces a path by one in the folder; "-" and names in /dev stay. NULL: a place for results so

@@ -91,7 +91,6 @@ static int make_path(void *user, struct gput_error *error)
     return make_folder(trace, error);
 }
 
-/* One of many ranks takes the next free name. */
 static int make_kept(struct torch_trace *trace, struct rank_paths *ranks,
     const struct gput_session_options *options, struct gput_error *error)
 {

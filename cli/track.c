@@ -83,6 +83,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
     struct report report = {
         .format = tracking->format,
         .path = tracking->output,
+        .other_path = tracking_files_place_of_report(tracking),
         .screen_fd = style->screen_fd,
         .stop_fd = end->stop_fd,
         .command = command,

@@ -124,7 +124,7 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
     const char *wanted = strdup(*path);
     int failure = rank_paths_claim(&tracking->ranks, path, path == &options->energy_folder);
     int code = GPUT_OK;
-    if (failure == EEXIST && is_samples && !are_many)
+    if (failure == EEXIST && is_samples && !rank_paths_take_free_names(&tracking->ranks))
         code = fail(error, GPUT_ERROR_EXISTS,
             "File %.400s already exists. --overwrite replaces it.", *path);
     else if (failure && path == &options->energy_folder)
@@ -146,7 +146,7 @@ static int begin_spool(
     const char *root = arguments_value(arguments, OPTION_SPOOL);
     TRY(rank_paths_expand_shared(&tracking->ranks, &root, error));
     int code = root ? spool_begin(&tracking->spool, root, error) : GPUT_OK;
-    if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
+    if (code == GPUT_OK || (code != GPUT_ERROR_STATE && !rank_paths_are_many(&tracking->ranks)))
         return code;
     warn_of_file(tracking, "%.400s Files are written to their places%s.", error->message, "");
     return GPUT_OK;
@@ -219,6 +219,12 @@ int tracking_files_name(
     if (tracking->spool.folder && !tracking->disable_logs)
         held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
     return check(tracking, error);
+}
+
+const char *tracking_files_place_of_report(const struct tracking *tracking)
+{
+    const char *place = final_place(tracking, tracking->output);
+    return place == tracking->output ? NULL : place;
 }
 
 bool tracking_files_deliver(struct tracking *tracking)

@@ -28,6 +28,9 @@ void tracking_files_forgo(
 /* Says which names one of many ranks gave what it writes. */
 void tracking_files_say(struct tracking *tracking);
 
+/* Where the report is moved to from the spool; NULL: it is not spooled. */
+const char *tracking_files_place_of_report(const struct tracking *tracking);
+
 /* Moves spooled files to their places, when the session has been destroyed. False: one stays, and
  * a warning says where. */
 bool tracking_files_deliver(struct tracking *tracking);

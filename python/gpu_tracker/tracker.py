@@ -190,7 +190,7 @@ class Tracker:
             "textfile_folder": textfile_folder and os.path.abspath(textfile_folder),
         }
         self._has_processes = options["processes"] and not own_process
-        self._is_one_of_many = _name_files(options)
+        self._takes_free_names = _name_files(options)
         self._tracking_file = options["tracking_file"] and os.path.abspath(options["tracking_file"])
         self._keeps_samples = not own_process and not self._tracking_file
         if own_process:
@@ -210,13 +210,13 @@ class Tracker:
     _samples = ()
 
     def _create_session(self, options):
-        """For one of many ranks a tracking file that is taken is no error: it gets the next free name."""
+        """In a job a tracking file that is taken is no error: it gets the next free name."""
         for _ in range(_MAX_NAME_TRIES):
             try:
                 return _create_session(options)
             except FileExistsError:
                 taken = options["tracking_file"]
-                if not self._is_one_of_many or not taken or not os.path.exists(taken):
+                if not self._takes_free_names or not taken or not os.path.exists(taken):
                     raise
             options["tracking_file"] = _native.free_name(taken)
             self._tracking_file = os.path.abspath(options["tracking_file"])
@@ -457,11 +457,11 @@ def _roots():
 
 
 def _name_files(options):
-    """Each file gets the name that it has in this process; whether this is one of many ranks."""
+    """Each file gets the name that it has in this process; whether one that is taken gets the next free one."""
     names = "tracking_file", "resource_usage_file", "energy_folder"
-    paths, is_one_of_many = _native.name_files([options[name] or None for name in names])
+    paths, takes_free_names = _native.name_files([options[name] or None for name in names])
     options.update({name: path for name, path in zip(names, paths) if path})
-    return is_one_of_many
+    return takes_free_names
 
 
 def _create_session(options):

@@ -48,11 +48,11 @@ static PyObject *job_name_files(PyObject *Py_UNUSED(module), PyObject *names)
     struct gput_error error;
     if (gput_job_create(NULL, &job, &error) != GPUT_OK)
         return native_raise(&error);
-    bool is_one_of_many =
-        (gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1) || gput_job_element(job) != NULL;
+    bool takes_free_names = gput_job_id(job) || gput_job_element(job) ||
+                            (gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1);
     PyObject *paths = name_files(job, names);
     gput_job_destroy(job);
-    return paths ? Py_BuildValue("(NN)", paths, PyBool_FromLong(is_one_of_many)) : NULL;
+    return paths ? Py_BuildValue("(NN)", paths, PyBool_FromLong(takes_free_names)) : NULL;
 }
 
 static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
@@ -114,7 +114,7 @@ static PyObject *job_tables(PyObject *module, PyObject *list)
 static PyMethodDef functions[] = {
     {"read_job", job_tables, METH_O, "read_job([path, …]) -> {name: Table}"},
     {"name_files", job_name_files, METH_O,
-        "name_files([path, …]) -> ([path, …], whether this is one of many ranks)"},
+        "name_files([path, …]) -> ([path, …], whether a taken one is to be replaced)"},
     {"free_name", job_free_name, METH_O, "free_name(path) -> one that is not taken"},
     {NULL, NULL, 0, NULL},
 };

@@ -82,7 +82,7 @@ class KeptResults(CommandTest):
         wait_until(lambda: (self.folder / "kept").exists() and (self.folder / "kept").stat().st_size, "results so far")
         wait_until(lambda: not children.read_text(), "the end of the command")
         time.sleep(0.1)
-        self.assertIsNone(tracked.poll())  # nobody reads the report yet
+        self.assertIsNone(tracked.poll())  # the report waits for a reader
         self.assertTrue((self.folder / "kept").stat().st_size)
         self.assertIn("max_ram", json.loads((self.folder / "r.json").read_text()))
         self.assertEqual(tracked.wait(), 0)

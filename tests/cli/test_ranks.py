@@ -44,6 +44,15 @@ class Ranks(unittest.TestCase):
         self.assertEqual((self.folder / "s.r1.csv").read_text(), "of somebody else")
         self.assertEqual(self.names(), ["s.r1.1.csv", "s.r1.csv"])
 
+    def test_a_job_that_runs_again_is_not_stopped(self):
+        """A batch script that was requeued: `gpu-tracker run -- mpirun …`, outside of any rank."""
+        for name in "s.csv", "s.1.csv", "s.2.csv":
+            done = self.run_rank("--tf", "s.csv", "-q", command=("touch", "ran"), SLURM_JOB_ID="47")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue((self.folder / name).exists())
+            self.assertEqual("The tracking file exists: samples are written to" in done.stderr, name != "s.csv")
+            (self.folder / "ran").unlink()
+
     def test_no_output_of_a_rank_replaces_another(self):
         for name in "r.r1.json", "p.r1":
             (self.folder / name).mkdir() if name == "p.r1" else (self.folder / name).write_text("of somebody else")

@@ -73,6 +73,28 @@ class Spool(unittest.TestCase):
         self.assertIn("Files are written to their places", done.stderr)
         self.assertIn("s.r0.csv", self.names(self.place))
 
+    def test_a_spool_that_is_full(self):
+        """Everything is written to its place."""
+        if NO_MOUNT:
+            self.skipTest(f"no file system can be mounted: {NO_MOUNT}")
+        words = self.words("--tf", "place/s.csv", "-o", "place/r.json", run=("sh", "-c", "echo ran"))
+        full = "mount -t tmpfs -o size=64k none spool && cat /dev/zero > spool/rest 2> /dev/null; exec "
+        for variables in {}, {"PMI_RANK": "1", "PMI_SIZE": "2"}:
+            done = self.run_command(["unshare", "-m", "sh", "-c", full + shlex.join(words)], **variables)
+            self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+            self.assertIn("Cannot spool files in spool: No space left on device. Files are written to their places.", done.stderr)
+        self.assertEqual(self.names(self.place), ["r.json", "r.r1.json", "s.csv", "s.csv.session.json", "s.r1.csv", "s.r1.csv.session.json"])
+        self.assertIn("max_ram", json.loads((self.place / "r.r1.json").read_text()))
+
+    def test_a_spool_that_fills_up_meanwhile(self):
+        if NO_MOUNT:
+            self.skipTest(f"no file system can be mounted: {NO_MOUNT}")
+        words = self.words("-o", "place/r.json", run=("sh", "-c", "cat /dev/zero > spool/rest 2> /dev/null; echo ran"))
+        done = self.run_command(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=600k none spool && exec " + shlex.join(words)])
+        self.assertEqual((done.returncode, done.stdout), (0, "ran\n"), done.stderr)
+        self.assertNotIn("max_ram", done.stderr)
+        self.assertIn("max_ram", json.loads((self.place / "r.json").read_text()))
+
     def assert_stays(self, done, why):
         """What could not be moved is named, and is there."""
         self.assertIn(why, done.stderr)

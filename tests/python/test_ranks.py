@@ -47,6 +47,12 @@ class Ranks(package.PackageTest):
         self.assertEqual((self.folder / "s.r1.csv").read_text(), "of somebody else")
         self.assertEqual(self.names(), ["s.r1.1.csv", "s.r1.csv"])
 
+    def test_a_job_that_runs_again_is_not_stopped(self):
+        for _ in range(2):
+            with self.rank(SLURM_JOB_ID="47"):
+                self.track("s.csv")
+        self.assertEqual(self.names(), ["s.1.csv", "s.csv"])
+
     def test_a_process_of_its_own_uses_the_same_names(self):
         with self.rank(PMI_RANK="1", PMI_SIZE="2"):
             self.track("s.csv", own_process=True, resource_usage_file="u.%%r.json")
