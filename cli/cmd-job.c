@@ -1,6 +1,7 @@
 /* gpu-tracker job: the results of many ranks as one job. */
 #include "analysis-output.h"
 #include "arguments.h"
+#include "html-report.h"
 #include "message.h"
 #include "report.h"
 
@@ -119,8 +120,8 @@ static int run(const struct arguments *arguments, struct gput_error *error)
     struct gput_fleet *fleet;
     TRY(report_read_format(arguments, OPTION_JOB_FORMAT, output, GPUT_SUMMARY, &format, error));
     TRY(report_check_output(output, error));
-    if (html && !gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
-        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
+    if (html)
+        TRY(html_report_check(html, error));
     TRY(gput_fleet_create(
         (const char *const *)arguments->operands, (size_t)arguments->n_operands, &fleet, error));
     int code = render(fleet, arguments, format, error);

@@ -2,6 +2,7 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "choice.h"
+#include "html-report.h"
 #include "message.h"
 #include "output-files.h"
 #include "perfetto.h"
@@ -95,21 +96,12 @@ static const struct output {
     {EXPORT, GPUT_REPORT_COLLAPSED, "-"},
 };
 
-/* The format that the ending of the file says: "x.parquet". NULL: none. */
-static const char *format_of_ending(const char *path)
-{
-    const char *name = path ? strrchr(path, '/') : NULL;
-    const char *ending = path ? strrchr(name ? name : path, '.') : NULL;
-    bool is_format = ending && choice_find(option(OPTION_REPORT_FORMAT)->words, ending + 1) >= 0;
-    return is_format ? ending + 1 : NULL;
-}
-
 static int write_report(const struct arguments *arguments,
     const struct gput_html_report_options *options, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
     const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
-    const char *ending = word ? NULL : format_of_ending(path);
+    const char *ending = word ? NULL : html_report_format_of_ending(path);
     int choice = 0;
     if (ending && strcmp(ending, "csv") == 0)
         return fail(error, GPUT_ERROR_INVALID,

@@ -1,5 +1,6 @@
 #include "html-report.h"
 
+#include "choice.h"
 #include "message.h"
 #include "output-files.h"
 
@@ -24,19 +25,41 @@ static int make_temporary(struct html_report *html, struct gput_error *error)
     return GPUT_OK;
 }
 
+const char *html_report_format_of_ending(const char *path)
+{
+    const char *name = path ? strrchr(path, '/') : NULL;
+    const char *ending = path ? strrchr(name ? name : path, '.') : NULL;
+    bool is_format = ending && choice_find(option(OPTION_REPORT_FORMAT)->words, ending + 1) >= 0;
+    return is_format ? ending + 1 : NULL;
+}
+
+int html_report_check(const char *path, struct gput_error *error)
+{
+    const char *format = html_report_format_of_ending(path);
+    if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
+        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
+    if (format && strcmp(format, "html") != 0)
+        return fail(error, GPUT_ERROR_UNSUPPORTED,
+            "--report writes a page, and %s is named like another format: end it in .html (-f %s "
+            "of "
+            "'gpu-tracker report' is for samples that --tf keeps)",
+            path, format);
+    return GPUT_OK;
+}
+
 int html_report_begin(struct html_report *html, const char *path, bool is_tried_at_end,
     struct gput_session_options *options, struct gput_error *error)
 {
     *html = (struct html_report){.path = path};
     if (!path)
         return GPUT_OK;
-    if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
-        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
     bool is_checked = !is_tried_at_end && strcmp(path, "-") != 0;
     int code = is_checked ? gput_file_check(path, error) : GPUT_OK;
     if (code == GPUT_OK)
         code = output_files_keep_of(
             "--report", path, options->tracking_file, "the tracking file", error);
+    if (code == GPUT_OK)
+        code = html_report_check(path, error);
     if (code == GPUT_OK && !options->tracking_file)
         code = make_temporary(html, error);
     if (code != GPUT_OK)

@@ -17,12 +17,19 @@ struct html_report {
     char *temporary;                /* that file; NULL: one was named; owned */
 };
 
+/* The format of gpu-tracker report that the ending of the file says: "x.parquet". NULL: none. */
+const char *html_report_format_of_ending(const char *path);
+
+/* What is written must be a page. Errors: GPUT_ERROR_UNSUPPORTED (this build has none, or the
+ * file's ending is of another format). */
+int html_report_check(const char *path, struct gput_error *error);
+
 /*
  * Before a session is created: checks that a report can be written to `path` (NULL: none is
  * wanted) unless that `is_tried_at_end`, and makes the options those that it needs. To be ended by
- * html_report_finish(), also on failure. Errors: those of gput_file_check(), GPUT_ERROR_UNSUPPORTED
- * (a build without reports), GPUT_ERROR_INVALID (the file is the tracking file), and those of a
- * temporary folder.
+ * html_report_finish(), also on failure. Errors: those of gput_file_check(), those of
+ * html_report_check(), GPUT_ERROR_INVALID (the file is the tracking file), and those of a temporary
+ * folder.
  */
 int html_report_begin(struct html_report *html, const char *path, bool is_tried_at_end,
     struct gput_session_options *options, struct gput_error *error);

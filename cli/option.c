@@ -297,7 +297,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_HTML_REPORT] = {0, "report", ARGUMENT_FILE, "file", .newer = true,
         .help =
             "Also write an HTML report to this file at the end, with curves of all samples; see "
-            "'gpu-tracker report'. Without --tf the samples are kept in a temporary file."},
+            "'gpu-tracker report', which writes other formats. Without --tf the samples are kept "
+            "in a temporary file."},
     [OPTION_REPORT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help =
             "The file to write, with -f csv a folder. Its ending says the format unless -f does. "

@@ -116,6 +116,21 @@ class AtTheEnd(ReportTest):
         self.run_tracked("attach", "--for", "0.2", "--st", "0.02", "--report", "x.html", "-q", os.getpid(), check=True)
         self.assertGreater(len(Report(self.folder / "x.html").series()["main_ram"][1]), 2)
 
+    def test_names_of_other_formats_are_refused_before_the_command_runs(self):
+        for name in "x.parquet", "x.json", "x.csv":
+            done = self.run_tracked("run", "--report", name, "--", "touch", "ran")
+            self.assertEqual(done.returncode, 125)
+            self.assertIn(f"{name} is named like another format: end it in .html", done.stderr)
+            self.assertFalse((self.folder / "ran").exists())
+            self.assertFalse((self.folder / name).exists())
+        # A rank does without.
+        self.environment |= {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+        done = self.run_tracked("run", "-q", "--report", "x.json", "--", "touch", "ran")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("end it in .html", done.stderr)
+        self.assertTrue((self.folder / "ran").exists())
+        self.assertFalse((self.folder / "x.r1.json").exists())
+
     def test_what_cannot_be_written_is_refused_before_the_command_runs(self):
         for file, message in ("no/x.html", "no/x.html"), ("t.csv", "which it would replace"):
             done = self.run_tracked("run", "--tf", "t.csv", "--report", file, "--", "touch", "started")
