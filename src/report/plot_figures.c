@@ -25,6 +25,8 @@ static const struct known_group {
     {"gpu", "GPU utilization", true},
     {"power", "Power", true},
     {"cpu_hardware", "CPU, of all cores", false},
+    {"cpu_time", "CPU time per second", false},
+    {"shares", "Shares of all CPU time and RAM in use", false},
     {"threads", "Threads", false},
     {"io", "I/O", false},
 };

@@ -12,16 +12,6 @@ static bool is_unit(const char *unit, const char *name)
     return unit && strcmp(unit, name) == 0;
 }
 
-/* Curves of one chart have one unit. */
-static const char *group_of(const struct gput_energy_metric *metric)
-{
-    if (is_unit(metric->unit, "watts"))
-        return "power";
-    if (is_unit(metric->unit, "bytes"))
-        return strcmp(metric->group, "gpu") == 0 ? "gpu_ram" : "ram";
-    return metric->name;
-}
-
 static double step_of(const struct gput_energy_metric *metric)
 {
     if (is_unit(metric->unit, "watts"))
@@ -51,41 +41,75 @@ static int add_points(struct report_session *session, const struct gput_energy_p
     return GPUT_OK;
 }
 
-/* What AIPowerMeter's names mean, for the legend. */
-static const struct power_label {
-    const char *name, *label;
-} labels[] = {
-    {"intel_power", "CPU packages"},
-    {"rel_intel_power", "CPU packages, the command's share"},
-    {"total_cpu_power", "CPU cores"},
-    {"per_process_cpu_power", "CPU cores, the command's share"},
-    {"uncore_power", "CPU graphics"},
-    {"total_dram_power", "DRAM"},
-    {"per_process_dram_power", "DRAM, the command's share"},
-    {"psys_power", "whole platform"},
-    {"nvidia_power", "all GPUs"},
-    {"nvidia_memory", "all GPUs"},
-    {"per_gpu_nvidia_power", "GPU"},
-    {"per_gpu_nvidia_memory", "GPU"},
-    {"total_mem_use", "the machine"},
-    {"per_process_mem_use_abs", "the command, PSS"},
-    {"per_process_mem_use_uss", "the command, USS"},
+/* What AIPowerMeter's names mean, for the legend; and the chart and unit of those whose unit the
+ * recording does not say. */
+static const struct known_metric {
+    const char *name, *label, *group, *unit;
+} known_metrics[] = {
+    {"intel_power", "CPU packages", NULL, NULL},
+    {"rel_intel_power", "CPU packages, the command's share", NULL, NULL},
+    {"total_cpu_power", "CPU cores", NULL, NULL},
+    {"per_process_cpu_power", "CPU cores, the command's share", NULL, NULL},
+    {"uncore_power", "CPU graphics", NULL, NULL},
+    {"total_dram_power", "DRAM", NULL, NULL},
+    {"per_process_dram_power", "DRAM, the command's share", NULL, NULL},
+    {"psys_power", "whole platform", NULL, NULL},
+    {"nvidia_power", "all GPUs", NULL, NULL},
+    {"nvidia_memory", "all GPUs", NULL, NULL},
+    {"per_gpu_nvidia_power", "GPU", NULL, NULL},
+    {"per_gpu_nvidia_memory", "GPU", NULL, NULL},
+    {"total_mem_use", "the machine", NULL, NULL},
+    {"per_process_mem_use_abs", "the command, PSS", NULL, NULL},
+    {"per_process_mem_use_uss", "the command, USS", NULL, NULL},
+    {"absolute_cpu_time_per_pid", "the command", "cpu_time", "cores"},
+    {"per_process_cpu_uses", "CPU time, the command", "shares", "ratio"},
+    {"per_process_mem_use_percent", "RAM (PSS), the command", "shares", "ratio"},
+    {"nvidia_use_rate", "all GPUs, added up", "gpu", "ratio"},
+    {"per_gpu_nvidia_use_rate", "GPU", "gpu", "ratio"},
 };
 
-/* "GPU 0" of "per_gpu_nvidia_power:0"; a name that is not known is its own label. */
-static const char *label_of(const char *name, char *space, size_t size)
+/* That of "per_gpu_nvidia_power:0", too; NULL: the name is not known. */
+static const struct known_metric *find_known(const char *name)
 {
     size_t length = strcspn(name, ":");
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
-        const char *label = labels[i].label;
-        if (strlen(labels[i].name) != length || memcmp(labels[i].name, name, length) != 0)
-            continue;
-        if (!name[length])
-            return label;
-        snprintf(space, size, "%s %s", label, name + length + 1);
-        return space;
+    for (size_t i = 0; i < sizeof known_metrics / sizeof *known_metrics; i++) {
+        const struct known_metric *known = &known_metrics[i];
+        if (strlen(known->name) == length && memcmp(known->name, name, length) == 0)
+            return known;
     }
-    return name;
+    return NULL;
+}
+
+/* "GPU 0" of "per_gpu_nvidia_power:0"; a name that is not known is its own label. */
+static const char *label_of(const struct gput_energy_metric *metric,
+    const struct known_metric *known, char *space, size_t size)
+{
+    const char *part = strchr(metric->name, ':');
+    if (!known)
+        return metric->name;
+    if (!part)
+        return known->label;
+    snprintf(space, size, "%s %s", known->label, part + 1);
+    return space;
+}
+
+static const char *unit_of(
+    const struct gput_energy_metric *metric, const struct known_metric *known)
+{
+    if (metric->unit)
+        return metric->unit;
+    return known && known->unit ? known->unit : "";
+}
+
+/* Curves of one chart have one unit. */
+static const char *group_of(
+    const struct gput_energy_metric *metric, const struct known_metric *known)
+{
+    if (is_unit(metric->unit, "watts"))
+        return "power";
+    if (is_unit(metric->unit, "bytes"))
+        return strcmp(metric->group, "gpu") == 0 ? "gpu_ram" : "ram";
+    return known && known->group ? known->group : metric->name;
 }
 
 static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
@@ -93,12 +117,13 @@ static int add_curve(struct report_session *session, const struct gput_energy_me
 {
     struct report_column times, values;
     char space[128];
+    const struct known_metric *known = find_known(metric->name);
     struct report_series series = {
         .id = metric->name,
-        .label = label_of(metric->name, space, sizeof space),
-        .group = group_of(metric),
+        .label = label_of(metric, known, space, sizeof space),
+        .group = group_of(metric, known),
         .scope = metric->group,
-        .unit = metric->unit ? metric->unit : "",
+        .unit = unit_of(metric, known),
         .limit = NAN,
     };
     report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);

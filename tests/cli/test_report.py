@@ -341,8 +341,9 @@ class Power(ReportTest):
         folder = self.folder / "exp1"
         folder.mkdir()
         lines = [{"date": f"2023-06-30 16:32:{10 + 2 * i:02d}.500000",
-                  "metrics": {"cpu": {"intel_power": 40.5 + i, "total_mem_use": 1000 + i},
-                              "gpu": {"nvidia_draw_absolute": 100}}} for i in range(4)]
+                  "metrics": {"cpu": {"intel_power": 40.5 + i, "total_mem_use": 1000 + i, "absolute_cpu_time_per_pid": {"7": 0.5, "8": 1},
+                                      "per_process_cpu_uses": {"7": 0.25}, "per_process_mem_use_percent": {"7": 0.1}},
+                              "gpu": {"nvidia_draw_absolute": 100, "per_gpu_nvidia_use_rate": {"0": 0.5}}}} for i in range(4)]
         texts = [json.dumps(line) for line in lines]
         (folder / "power_metrics.json").write_text("\n".join([*texts[:2], '"END OF RECORDING SEGMENT"', *texts[2:]]) + "\n")
         report = self.report("exp1")
@@ -354,6 +355,13 @@ class Power(ReportTest):
         self.assert_series(found["total_mem_use"][1], [1000, 1001, None, 1002, 1003], 0)
         units = {series["id"]: (series["group"], series["unit"]) for series in report.sessions[0]["series"]}
         self.assertEqual(units["intel_power"], ("power", "watts"))
+        # The recording does not say these units.
+        self.assertEqual(units["absolute_cpu_time_per_pid"], ("cpu_time", "cores"))
+        self.assertEqual(units["per_process_cpu_uses"], units["per_process_mem_use_percent"])
+        self.assertEqual(units["per_process_cpu_uses"], ("shares", "ratio"))
+        self.assertEqual(units["per_gpu_nvidia_use_rate:0"], ("gpu", "ratio"))
+        self.assertEqual(found["absolute_cpu_time_per_pid"][1][0], 1.5)
+        self.assertFalse([series["label"] for series in report.sessions[0]["series"] if "per_process" in series["label"]])
         self.assertAlmostEqual(report.cards()["wall"]["value"], 4)
 
 

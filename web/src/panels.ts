@@ -21,6 +21,8 @@ const GROUPS: [string, string][] = [
     ["gpu_ram", "GPU RAM"],
     ["cpu", "CPU"],
     ["cpu_hardware", "CPU"],
+    ["cpu_time", "CPU time per second"],
+    ["shares", "Shares of all CPU time and RAM in use"],
     ["gpu", "GPU utilization"],
     ["threads", "Threads"],
     ["processes", "Processes"],
@@ -33,7 +35,7 @@ const GROUPS: [string, string][] = [
     ["counter", "Counters"],
 ];
 
-const UNIT_NAMES: Record<string, string> = { bytes: "bytes", percent: "%", watts: "W", joules: "J", count: "count", ratio: "ratio", bytes_per_second: "bytes per second" };
+const UNIT_NAMES: Record<string, string> = { bytes: "bytes", percent: "%", watts: "W", joules: "J", count: "count", ratio: "ratio", bytes_per_second: "bytes per second", cores: "cores" };
 
 /** The lines that a session is known by, where several sessions share a chart. */
 const TOTALS = ["combined", "total", "all", ""];
