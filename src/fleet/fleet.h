@@ -28,6 +28,7 @@ struct fleet_rank {
     double start, end; /* seconds since the epoch, by its machine's clock until that is put right */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
+    double system_busy_cores;                              /* of all processes of its machine */
     uint64_t cgroup;                                       /* a hash */
     double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
     double gpu_percent, gpus;
@@ -51,8 +52,10 @@ struct fleet_machine {
     size_t job, first, count; /* of its ranks, in the order of struct fleet */
     const char *name, *boot_id;
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
+    double other_cores; /* of `cores`, that others kept busy */
     double clock_offset_seconds, clock_doubt_seconds;
     bool clock_is_corrected;
+    bool clock_is_doubtful; /* its times are compared with no other machine's */
 };
 
 struct fleet_job {
@@ -61,6 +64,7 @@ struct fleet_job {
     size_t n_machines;
     double world_size, missing, failed, unfinished;
     double start, seconds, cpu_seconds, cores, efficiency_percent;
+    double other_cores; /* of `cores`, that others kept busy */
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
     double energy_joules, cpu_joules, gpu_joules;
     double median_seconds, slowest_seconds, slowest_rank;

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define LOW_CPU_PERCENT 50.0
+/* Of the job's cores, with what others used: there was nothing left. */
+#define BUSY_PERCENT 90.0
 #define LOW_GPU_PERCENT 15.0
 #define LOW_RAM_PERCENT 25.0
 #define HIGH_RAM_PERCENT 90.0
@@ -185,6 +187,12 @@ static void find_idle_cores(struct gput_fleet *fleet, const struct fleet_job *jo
         return;
     snprintf(evidence, sizeof evidence, "%s of CPU time in %.3g core-seconds that were allocated",
         human_seconds(job->cpu_seconds, used), job->cores * job->seconds);
+    if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
+        FIND("shared_cores", evidence,
+            "The job had %.1f of its %.0f cores (%.0f %%), for others kept %.1f of them busy", busy,
+            job->cores, job->efficiency_percent, job->other_cores);
+        return;
+    }
     FIND("idle_cores", evidence,
         "The job kept %.1f of its %.0f cores busy (%.0f %%): ask for fewer, or run more ranks or "
         "threads",

@@ -10,8 +10,10 @@
 
 /* Within it starts are as launchers make them. */
 #define BARRIER_SECONDS 5.0
-/* Starts and ends that are off by as much are off alike. */
+/* Starts and ends that are off by as much are off alike, or by as much of the offset: ranks of one
+ * job do not take equally long. */
 #define ALIKE_SECONDS 2.0
+#define ALIKE_PART 0.02
 
 struct spread {
     double middle, width; /* NaN: there are no times */
@@ -70,11 +72,12 @@ static void compare_clock(
     double starts = start.middle - from.middle, ends = end.middle - to.middle;
     double width = fmax(start.width, from.width);
     double apart = isnan(ends) ? width : fabs(starts - ends) / 2;
-    machine->clock_offset_seconds = isnan(ends) ? starts : (starts + ends) / 2;
+    bool are_alike = fabs(starts - ends) <= fmax(ALIKE_SECONDS, ALIKE_PART * fabs(starts)) + width;
+    machine->clock_offset_seconds = starts; /* ends depend on the work */
     machine->clock_doubt_seconds = fmax(apart, width);
     if (!(fabs(starts) > BARRIER_SECONDS + width))
         return;
-    if (!isnan(ends) && fabs(starts - ends) <= ALIKE_SECONDS + width) {
+    if (!isnan(ends) && are_alike) {
         correct(fleet, machine);
         fleet_find(fleet, (double)machine->job, "clock", NULL,
             "The clock of %s is off by %.1f s against that of %s, give or take %.1f s: starts and "
@@ -82,7 +85,9 @@ static void compare_clock(
             machine->name, machine->clock_offset_seconds, reference->name,
             machine->clock_doubt_seconds);
     } else {
-        fleet_find(fleet, (double)machine->job, "late_start", NULL,
+        machine->clock_is_doubtful = true;
+        fleet_find(fleet, (double)machine->job, "late_start",
+            "the job's time is that of the other machines, and at least that of its longest rank",
             "The ranks on %s started %.1f s %s those on %s, or its clock is off: %s", machine->name,
             fabs(starts), starts > 0 ? "after" : "before", reference->name,
             isnan(ends) ? "without an end that is not known" : "their ends are not off alike");

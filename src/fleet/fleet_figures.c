@@ -72,6 +72,21 @@ static double machine_energy(
     return fmax(in_turns, alone);
 }
 
+/* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
+ * use. */
+static double others_of(const struct gput_fleet *fleet, const struct fleet_machine *machine)
+{
+    const struct fleet_rank *first = &fleet->ranks[machine->first];
+    double busy = NAN, own = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        busy = fmax(busy, rank->system_busy_cores);
+        add(&own, rank->cpu_seconds / rank->seconds);
+    }
+    double others = busy - own - (first->system_cores - machine->cores);
+    return others > 0 ? others : 0;
+}
+
 static void add_up_machine(const struct gput_fleet *fleet, struct fleet_machine *machine)
 {
     double start = NAN, end = NAN;
@@ -85,6 +100,7 @@ static void add_up_machine(const struct gput_fleet *fleet, struct fleet_machine 
         end = fmax(end, rank->start + rank->seconds);
     }
     machine->seconds = end - start;
+    machine->other_cores = others_of(fleet, machine);
     machine->energy_joules =
         machine_energy(fleet, machine->boot_id, machine->first, machine->count);
 }
@@ -226,6 +242,7 @@ static void add_machines(struct gput_fleet *fleet, struct fleet_job *job)
             continue;
         add_up_machine(fleet, machine);
         add(&job->cores, machine->cores);
+        job->other_cores += machine->other_cores;
         add(&job->cpu_seconds, machine->cpu_seconds);
         if (!is_repeated(fleet, i))
             add(&job->cpu_joules, machine_energy(fleet, machine->boot_id, job->first, job->count));
@@ -238,8 +255,10 @@ static void add_ranks(const struct gput_fleet *fleet, struct fleet_job *job)
     job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct fleet_rank *rank = &fleet->ranks[i];
-        job->start = fmin(job->start, rank->start);
-        end = fmax(end, rank->start + rank->seconds);
+        if (!fleet->machines[rank->machine].clock_is_doubtful) {
+            job->start = fmin(job->start, rank->start);
+            end = fmax(end, rank->start + rank->seconds);
+        }
         job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
         job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
         if (rank->gpus > 0 && !isnan(rank->gpu_percent)) {
@@ -249,7 +268,7 @@ static void add_ranks(const struct gput_fleet *fleet, struct fleet_job *job)
     }
     job->gpus = gpus;
     job->gpu_percent = gpus > 0 ? gpu_sum / gpus : NAN;
-    job->seconds = isnan(job->start) ? job->slowest_seconds : end - job->start;
+    job->seconds = fmax(end - job->start, job->slowest_seconds);
     add(&job->energy_joules, job->cpu_joules);
     add(&job->energy_joules, job->gpu_joules);
     job->efficiency_percent = 100 * job->cpu_seconds / (job->cores * job->seconds);

@@ -69,6 +69,7 @@ static void put_together(struct fleet_rank *rank, struct fleet_rank *from)
     take(&rank->signal, from->signal);
     take(&rank->seconds, from->seconds);
     take(&rank->cpu_seconds, from->cpu_seconds);
+    take(&rank->system_busy_cores, from->system_busy_cores);
     take(&rank->max_ram_bytes, from->max_ram_bytes);
     take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
     take(&rank->gpu_percent, from->gpu_percent);

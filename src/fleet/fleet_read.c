@@ -47,10 +47,10 @@ static struct fleet_rank *add_rank(struct gput_fleet *fleet, const char *path)
     double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
         &rank->exit_status, &rank->signal, &rank->start, &rank->end, &rank->seconds,
         &rank->cpu_seconds, &rank->cores, &rank->shared_cores, &rank->slurm_cores,
-        &rank->system_cores, &rank->max_ram_bytes, &rank->allowed_ram_bytes,
-        &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus, &rank->energy_joules,
-        &rank->machine_joules, &rank->node_seconds, &rank->samples, &rank->rows_lost,
-        &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
+        &rank->allowed_ram_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
+        &rank->energy_joules, &rank->machine_joules, &rank->node_seconds, &rank->samples,
+        &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     fleet->failed |= !rank->path;
@@ -124,6 +124,7 @@ static void take_figures(
     const struct gput_energy *energy = &results->energy;
     double mean_cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
     rank->seconds = results->elapsed_seconds;
+    rank->system_busy_cores = results->mean[GPUT_CPU_SYSTEM_SUM] / 100;
     rank->cpu_seconds = known(
         known(results->accounting.kernel_cpu_seconds, results->accounting.sampled_cpu_seconds),
         mean_cores * results->elapsed_seconds);
@@ -180,7 +181,7 @@ static bool read_results(struct gput_fleet *fleet, const char *path, struct gput
 /* ---- Tracking files ---- */
 
 struct samples {
-    double first, last, cpu_seconds, gpu_sum, count, gpu_count;
+    double first, last, cpu_seconds, gpu_sum, count, gpu_count, system_sum, system_count;
     double max_ram, max_gpu_ram; /* in the units of the file */
 };
 
@@ -198,6 +199,9 @@ static void add_rows(struct samples *samples, const struct tracking_row *rows, s
         double gpu = values[GPUT_GPU_HARDWARE_UTILIZATION];
         samples->gpu_sum += isnan(gpu) ? 0 : gpu;
         samples->gpu_count += !isnan(gpu);
+        double system = values[GPUT_CPU_SYSTEM_SUM];
+        samples->system_sum += isnan(system) ? 0 : system;
+        samples->system_count += !isnan(system);
         samples->count++;
     }
 }
@@ -243,6 +247,8 @@ static void take_samples(struct gput_fleet *fleet, const char *path, const struc
                        : NAN;
     rank->gpu_percent =
         rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
+    if (samples->system_count > 0)
+        rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
     rank->samples = samples->count;
 }
 

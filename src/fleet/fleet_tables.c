@@ -101,6 +101,7 @@ static const struct column machine_columns[] = {
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine, by starts and ends"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),
     COUNT(struct fleet_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were put right by the offset"),
+    COUNT(struct fleet_machine, "clock_is_doubtful", clock_is_doubtful, "1: its ranks started late, or its clock is off: their times are not in those of the job"),
 };
 
 static const struct column finding_columns[] = {

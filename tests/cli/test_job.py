@@ -48,6 +48,7 @@ class Job(unittest.TestCase):
         report["max_ram"]["combined"]["total_rss"] = ram
         report["allowed"] |= {"cores": 1, "cpuset_cores": None, "quota_cores": None, "slurm_cores": None} | more.get("allowed", {})
         report["cpu_utilization"] |= {"system_core_count": 8}
+        report["cpu_utilization"]["system"]["mean_sum_percent"] = more.get("system_percent", 0)
         report["tracker"]["node_seconds"] = seconds if rank == 0 else 0
         report |= more.get("members", {})
         path = self.folder / (name or f"r.r{rank}.json")
@@ -282,6 +283,41 @@ class Job(unittest.TestCase):
         self.assertAlmostEqual(second["clock_offset_seconds"], 3600, delta=1)
         self.assertLess(second["clock_doubt_seconds"], 1)
         self.assertIn("The clock of n1 is off by 3600", self.findings()["clock"])
+
+    def test_a_clock_that_is_off_where_ends_differ(self):
+        """An hour, on one of four machines whose ranks take 10 seconds longer."""
+        for rank in range(16):
+            last = rank // 4 == 3
+            self.rank(rank, world=16, machine=f"n{rank // 4}", seconds=3610 if last else 3600, cpu=3500, clock=3600 if last else 0)
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0, 0, 1])
+        self.assertAlmostEqual(job["seconds"], 3610, delta=0.01)
+        self.assertGreater(job["efficiency_percent"], 95)
+        self.assertNotIn("late_start", self.findings())
+
+    def test_a_clock_that_is_off_of_a_machine_that_died(self):
+        for rank in range(4):
+            dead = rank > 1
+            report = self.rank(rank, machine=f"n{rank // 2}", clock=-7200 if dead else 0, seconds=50 if dead else 100, cpu=45 if dead else 90)
+            if dead:
+                read = json.loads(report.read_text())
+                read["identity"] |= {"end": None, "exit_status": None}
+                report.write_text(json.dumps(read))
+        (job,) = self.job()["jobs"]
+        self.assertEqual(job["seconds"], 100)
+        self.assertGreater(job["efficiency_percent"], 60)
+        findings = self.findings()
+        self.assertIn("or its clock is off: without an end that is not known", findings["late_start"])
+        self.assertIn("the job's time is that of the other machines", findings["late_start"])
+        self.assertNotIn("idle_cores", findings)
+
+    def test_cores_that_others_use_are_no_reason_to_ask_for_fewer(self):
+        for rank in range(4):
+            self.rank(rank, cpu=20, system_percent=780)  # of 8 cores, 4 of which are the job's
+        findings = self.findings()
+        self.assertNotIn("idle_cores", findings)
+        self.assertIn("The job had 0.8 of its 4 cores (20 %), for others kept 3.0 of them busy", findings["shared_cores"])
 
     def test_a_machine_that_starts_late_keeps_its_times(self):
         for rank in range(4):
