@@ -110,7 +110,7 @@ check-format:
 	@git ls-files '*.c' '*.h' | xargs clang-format --dry-run --Werror
 
 clean: ## remove all build folders
-	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset build-dashboard
+	rm -rf build build-asan build-bench build-fuzz build-python build-portable build-deb build-dist build-reproducible build-site build-gpu-check-kit build-daemonset build-dashboard build-arrow
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1: \2/p' Makefile

@@ -354,11 +354,14 @@ class Analysis(Folder):
             names[name] = (tracking, marks, unit)
         return names
 
-    def on_all(self, files):
+    def engines(self):
         tried = fleet.installed_engines()
         if not tried:
             self.skipTest("no engine is installed")
-        for engine in tried:
+        return tried
+
+    def on_all(self, files):
+        for engine in self.engines():
             with self.subTest(engine=engine):
                 self.compare(engine, files)
 
@@ -382,7 +385,7 @@ class Analysis(Folder):
         values = {1.0: [1, 2, 5], 2.0: [2, 4, 10]}  # main_ram at the samples of block a
         both = [value * 1e9 for of in values.values() for value in of]
         mean = sum(both) / 6
-        for engine in set(fleet.installed_engines()) - {"spark"}:  # it takes half a minute, and grouping is the same for all
+        for engine in set(self.engines()) - {"spark"}:  # it takes half a minute, and grouping is the same for all
             tables = fleet.analyze("out", engine=engine, by="job_id")
             row = next(row for row in tables["code_block_usage"].to_pylist() if row["job_id"] == "7" and row["code_block_name"] == "a")
             self.assertEqual((row["measurement"], row["num_timepoints"], row["min"], row["max"]), ("main_ram", 6, 1e9, 1e10))

@@ -219,7 +219,7 @@ class Arrow(package.PackageTest):
         self.assertEqual(table["code_block_name"].to_pylist(), ["schön", "n\ufffd"])
         self.assertEqual(self.calls["code_block_name"].tolist(), ["schön", "n\ufffd"])
 
-    @unittest.skipUnless(pyarrow, "pyarrow is not installed")
+    @unittest.skipUnless(pyarrow and numpy, "pyarrow or numpy is not installed")
     def test_arrays_do_not_copy_and_outlive_the_table(self):
         address = numpy.asarray(self.samples["timestamp"]).__array_interface__["data"][0]
         array = pyarrow.table(self.samples)["timestamp"].chunk(0)
