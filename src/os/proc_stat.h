@@ -30,11 +30,18 @@ struct proc_stat {
 };
 
 #define PROC_STAT_FORKED_NO_EXEC 0x00000040u
+#define PROC_STAT_KERNEL_THREAD 0x00200000u
 
 /* True when it has not called execve() since it was forked: it may share memory with its parent. */
 static inline bool proc_stat_is_fork(const struct proc_stat *stat)
 {
     return (stat->flags & PROC_STAT_FORKED_NO_EXEC) != 0;
+}
+
+/* It has no memory of its own. */
+static inline bool proc_stat_is_kernel_thread(const struct proc_stat *stat)
+{
+    return (stat->flags & PROC_STAT_KERNEL_THREAD) != 0;
 }
 
 /* CPU time of the children that it has collected, and of theirs. */

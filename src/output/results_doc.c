@@ -16,8 +16,9 @@
 static bool is_zero_when_missing(
     const struct results_line *line, const struct gput_results *results)
 {
-    bool is_gpu = line->shown == SHOWN_GPU_RAM || line->shown == SHOWN_GPU_PERCENT;
-    return line->section->is_in_older && !is_gpu && isnan(results->tracker.node_seconds);
+    bool is_null = line->shown == SHOWN_RAM || line->shown == SHOWN_GPU_RAM ||
+                   line->shown == SHOWN_GPU_PERCENT;
+    return line->section->is_in_older && !is_null && isnan(results->tracker.node_seconds);
 }
 
 static void add_number(struct doc *parent, const struct results_line *line, double value,

@@ -334,12 +334,16 @@ static void write_ram(struct summary *summary)
             human_bytes(results->static_data.ram_system_capacity_bytes, whole));
     if (!is_limited)
         limit = results->static_data.ram_system_capacity_bytes;
-    if (at_most > peak * NOTABLE_RISE)
+    if (isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE)
         snprintf(bound, sizeof bound, " (at most %s)", human_bytes(at_most, bound_figure));
     if (results->max[GPUT_DESCENDANTS_RAM] > 0)
         snprintf(parts, sizeof parts, "; main %s, children %s",
             human_bytes(results->max[GPUT_MAIN_RAM], main),
             human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
+    if (isnan(peak)) {
+        row(summary, "RAM", "n/a", "it ended before its memory was read%s", bound);
+        return;
+    }
     char share[16] = "under 1";
     if (peak / limit >= 0.0095)
         snprintf(share, sizeof share, "%.0f", 100 * peak / limit);

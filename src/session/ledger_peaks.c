@@ -226,17 +226,24 @@ static void take_between(const struct ledger *ledger, struct gput_results *resul
     raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
 }
 
+/* A process with memory has pages: 0 is what was read of it between two programs, or nothing. */
+static double seen_of_main(const struct ledger *ledger)
+{
+    const struct process *main = ledger->log.main;
+    return main && main->peak.rss_bytes > 0 ? (double)main->peak.rss_bytes : NAN;
+}
+
 /* A lower bound of what all had together; NaN: not known. */
 static double max_at_once(const struct ledger *ledger, const struct gput_results *results)
 {
     struct process_peaks peaks = process_log_descendants(&ledger->log);
-    const struct process *main = ledger->log.main;
     double bytes = ledger->between.at_least_bytes;
     raise_to(&bytes, ledger->between.group_bytes);
-    raise_to(&bytes, results->peaks.descendants.bytes);
+    if (results->peaks.descendants.bytes > 0)
+        raise_to(&bytes, results->peaks.descendants.bytes);
     if (is_above(ledger, (double)peaks.largest_upper_bound_bytes, (double)peaks.before_bytes))
         raise_to(&bytes, (double)peaks.largest_upper_bound_bytes);
-    raise_to(&bytes, main ? (double)main->peak.rss_bytes : NAN);
+    raise_to(&bytes, seen_of_main(ledger));
     if (ledger->settings->mode != SESSION_LAUNCHED)
         return bytes;
     raise_to(&bytes, results->peaks.main.bytes);
@@ -252,9 +259,7 @@ static void raise_maxima(const struct ledger *ledger, double at_least, struct gp
         raise_to(&results->max[GPUT_DESCENDANTS_RAM], descendants->bytes);
     raise_to(&results->max[GPUT_COMBINED_RAM], at_least);
     /* For a process older than tracking: only if its peak rose since. */
-    const struct process *main = ledger->log.main;
-    double main_bytes = main ? (double)main->peak.rss_bytes : NAN;
-    raise_to(&results->max[GPUT_MAIN_RAM], main_bytes);
+    raise_to(&results->max[GPUT_MAIN_RAM], seen_of_main(ledger));
     if (ledger->settings->mode != SESSION_LAUNCHED)
         return;
     /* It had a thread, even when it ended before the first scan. */

@@ -21,9 +21,10 @@ void ram_between_init(struct ram_between *between)
         .charged_bytes = NAN};
 }
 
+/* That a scan saw no page of what lives is no figure. */
 static void raise_to(double *highest, double bytes)
 {
-    if (isnan(*highest) || bytes > *highest)
+    if (bytes > 0 && !(bytes <= *highest))
         *highest = bytes;
 }
 

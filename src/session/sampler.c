@@ -109,6 +109,15 @@ static void put_rss(double *values, enum gput_measurement_id total,
     values[shared] = (double)rss->shared;
 }
 
+/* During execve() and exit() statm has no page of a process that lives; of kernel threads it never
+ * has one. */
+static bool main_has_no_page(const struct sampler *sampler)
+{
+    const struct process *main = process_tree_main(&sampler->tree);
+    return sampler->ram.figures.main.total == 0 && sampler_main_lives(sampler) &&
+           !proc_stat_is_kernel_thread(&main->polled->stat);
+}
+
 static void put_ram(struct sampler *sampler)
 {
     const struct ram_figures *ram = &sampler->ram.figures;
@@ -118,6 +127,11 @@ static void put_ram(struct sampler *sampler)
         &ram->descendants);
     put_rss(values, GPUT_COMBINED_RAM, GPUT_COMBINED_PRIVATE_RAM, GPUT_COMBINED_SHARED_RAM,
         &ram->combined);
+    if (main_has_no_page(sampler))
+        values[GPUT_MAIN_RAM] = values[GPUT_MAIN_PRIVATE_RAM] = values[GPUT_MAIN_SHARED_RAM] = NAN;
+    if (main_has_no_page(sampler) && ram->combined.total == 0)
+        values[GPUT_COMBINED_RAM] = values[GPUT_COMBINED_PRIVATE_RAM] =
+            values[GPUT_COMBINED_SHARED_RAM] = NAN;
 }
 
 static void put_threads(struct sampler *sampler, unsigned ours)

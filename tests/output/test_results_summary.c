@@ -208,6 +208,25 @@ static void assert_lines_fit(const char *text, unsigned width)
         assert_in_range(strchr(line, '\n') - line, 1, width);
 }
 
+static void a_peak_of_ram_that_nothing_saw_is_no_zero(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
+    results.max[GPUT_MAIN_RAM] = results.max[GPUT_COMBINED_RAM] = NAN;
+    results.max[GPUT_DESCENDANTS_RAM] = 0;
+    results.peaks.combined.at_most_bytes = 926e3;
+    char *text = summarize(&results, &options);
+    assert_non_null(strstr(
+        text, "  RAM                 n/a  it ended before its memory was read (at most 926 kB)\n"));
+    free(text);
+    results.peaks.combined.at_most_bytes = NAN;
+    text = summarize(&results, &options);
+    assert_non_null(
+        strstr(text, "  RAM                 n/a  it ended before its memory was read\n"));
+    free(text);
+}
+
 static void lines_are_broken_where_the_screen_ends(void **state)
 {
     (void)state;
@@ -307,6 +326,7 @@ int main(void)
         cmocka_unit_test(what_is_missing_is_left_out_or_said),
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
+        cmocka_unit_test(a_peak_of_ram_that_nothing_saw_is_no_zero),
         cmocka_unit_test(lines_are_broken_where_the_screen_ends),
         cmocka_unit_test(narrow_screens_have_what_belongs_to_a_figure_below_it),
         cmocka_unit_test(color_is_only_there_when_asked_for),

@@ -13,6 +13,8 @@ static void keeps_the_highest_of_scans_and_samples(void **state)
     struct ram_between between;
     ram_between_init(&between);
     assert_true(isnan(between.main_bytes) && isnan(between.at_least_bytes));
+    ram_between_add_sample(&between, &(struct ram_figures){0}); /* nothing was seen */
+    assert_true(isnan(between.at_least_bytes));
     assert_true(ram_between_begin_scan(&between));
     struct ram_figures ram = {
         .main.total = 10, .descendants.total = 20, .combined.total = 25, .at_least_bytes = 24};

@@ -86,6 +86,20 @@ static void zombies_have_no_threads_and_no_memory(void **state)
     close_stage(&stage);
 }
 
+/* As statm is while execve() or exit() replaces its memory. */
+static void ram_of_a_process_without_pages_is_missing(void **state)
+{
+    (void)state;
+    struct stage stage;
+    open_stage(&stage);
+    stage.main.resident_pages = stage.main.shared_pages = 0;
+    fake_put(&stage.fake, stage.main);
+    sampler_take_sample(&stage.sampler, &(struct sampler_tick){0});
+    assert_true(isnan(value(&stage, GPUT_MAIN_RAM)) && isnan(value(&stage, GPUT_MAIN_SHARED_RAM)));
+    assert_true(value(&stage, GPUT_COMBINED_RAM) == value(&stage, GPUT_DESCENDANTS_RAM));
+    close_stage(&stage);
+}
+
 static void unreadable_figures_are_missing(void **state)
 {
     (void)state;
@@ -220,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_add_up_without_the_trackers_own),
         cmocka_unit_test(zombies_have_no_threads_and_no_memory),
+        cmocka_unit_test(ram_of_a_process_without_pages_is_missing),
         cmocka_unit_test(unreadable_figures_are_missing),
         cmocka_unit_test(cpu_is_time_used_over_the_interval),
         cmocka_unit_test(no_process_uses_more_than_the_machine_has),
