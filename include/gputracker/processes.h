@@ -116,7 +116,7 @@ GPUT_API const struct gput_process *gput_processes_get(
  *
  * - "processes", a row each in the same order: pid, parent, name, command_line, start_timestamp,
  *   end_timestamp, end_timestamp_source, at_least, cpu_seconds, peak_ram_bytes, peak_ram_source,
- *   peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_code, exit_signal;
+ *   peak_gpu_ram_bytes, read_bytes … storage_write_bytes, exit_status, signal;
  * - "other_processes", a record: the sums of those that are not listed.
  *
  * On success `*tables` is to be freed by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.

@@ -40,7 +40,7 @@ static const char *peak_source(const void *process)
     return gput_process_peak_name(((const struct gput_process *)process)->peak);
 }
 
-static double exit_code(const void *item)
+static double exit_status(const void *item)
 {
     const struct gput_process *process = item;
     bool exited = process->has_status && WIFEXITED(process->status);
@@ -81,8 +81,8 @@ const struct column process_columns[PROCESS_COLUMNS] = {
     TEXT("peak_ram_source", peak_source, "how far that can be trusted: final, kept, sampled or unknown"),
     BYTES("peak_gpu_ram_bytes", struct gput_process, peak_gpu_ram_bytes, "highest GPU RAM that drivers listed"),
     TRANSFERS(struct gput_process, ),
-    WHOLE("exit_code", exit_code, "with which it exited"),
-    WHOLE("exit_signal", exit_signal, "signal that killed it"),
+    WHOLE("exit_status", exit_status, "with which it exited"),
+    WHOLE("signal", exit_signal, "signal that killed it"),
 };
 
 const struct column other_process_columns[OTHER_PROCESS_COLUMNS] = {

@@ -131,7 +131,7 @@ static int add_processes(const struct tables *tables, struct report_rows *rows,
         {"cpu_seconds", "cpu_seconds", "seconds"}, {"peak_ram_bytes", "peak_ram_bytes", "bytes"},
         {"peak_gpu_ram_bytes", "peak_gpu_ram_bytes", "bytes"},
         {"read_bytes", "read_bytes", "bytes"}, {"write_bytes", "write_bytes", "bytes"},
-        {"exit_code", "exit_code", NULL}, {"exit_signal", "exit_signal", NULL}, {0}};
+        {"exit_status", "exit_status", NULL}, {"signal", "signal", NULL}, {0}};
     TRY(report_rows_add_texts(
         rows, tables->payload, "name", doc_get(list, "name"), doc_get(list, "names"), NULL, error));
     return add_members(tables, rows, list, members, error);

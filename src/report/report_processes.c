@@ -21,8 +21,8 @@ static const struct figure {
     {"peak_gpu_ram_bytes", "peak_gpu_ram", "peak_gpu_ram_bytes", GPU_RAM, REPORT_STEP_WHOLE},
     {"read_bytes", "read_bytes", NULL, NUMBER, REPORT_STEP_WHOLE},
     {"write_bytes", "write_bytes", NULL, NUMBER, REPORT_STEP_WHOLE},
-    {"exit_code", "exit_code", NULL, NUMBER, REPORT_STEP_WHOLE},
-    {"exit_signal", "exit_signal", NULL, NUMBER, REPORT_STEP_WHOLE},
+    {"exit_status", "exit_status", NULL, NUMBER, REPORT_STEP_WHOLE},
+    {"signal", "signal", NULL, NUMBER, REPORT_STEP_WHOLE},
 };
 
 struct place {

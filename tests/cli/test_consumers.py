@@ -109,7 +109,7 @@ class KnownFigures(ConsumerTest):
         self.assert_accounting_adds_up(report)
         process = report["processes"][0]
         self.assertGreaterEqual(process["end_timestamp"] - process["start_timestamp"], 0.9)
-        self.assertEqual(process["exit_code"], 0)
+        self.assertEqual(process["exit_status"], 0)
 
     def track_in_steps(self, ram_mode):
         """A family that shares, copies, grows and shrinks, held at each step for several samples."""

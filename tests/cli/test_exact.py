@@ -358,13 +358,13 @@ class Exact(CommandTest):
         report = self.track("child", "[", "alloc", 60, "spin", 0.05, "]", "swarm", 3, 0, "wait", options=["--processes"])
         processes = report["processes"]
         self.assertEqual(processes[0]["name"], "consumer")
-        self.assertEqual(processes[0]["exit_code"], 0)
+        self.assertEqual(processes[0]["exit_status"], 0)
         self.assertNotIn("command_line", processes[0])
         self.assertIsNotNone(processes[0]["end_timestamp"])
         if self.announced(report):
             self.assertEqual(len(processes), 5)
             self.assertEqual({process["parent"] for process in processes[1:]}, {processes[0]["pid"]})
-            self.assertEqual({process["exit_code"] for process in processes}, {0})
+            self.assertEqual({process["exit_status"] for process in processes}, {0})
         if self.knows_ends(report):
             largest = max(processes, key=lambda process: process["peak_ram"])
             self.assertGreaterEqual(largest["peak_ram"], 60e6)
@@ -389,13 +389,13 @@ class Exact(CommandTest):
     def test_a_child_whose_first_thread_ends_counts_once(self):
         for report, child in self.children_whose_first_thread_ends():
             self.assertEqual(child["name"], "consumer")
-            self.assertEqual(child["exit_code"], 0 if self.announced(report) else None)
+            self.assertEqual(child["exit_status"], 0 if self.announced(report) else None)
 
     def test_a_program_that_another_thread_calls_counts_once(self):
         for report, child in self.children_whose_first_thread_ends("exec", "/bin/false"):
             if self.announced(report):
                 self.assertIn(child["name"], ("false", None))  # gone before its name could be read
-                self.assertEqual(child["exit_code"], 1)
+                self.assertEqual(child["exit_status"], 1)
 
     def test_the_command_in_the_list_has_the_peak_of_main(self):
         words = ["sleep", 0.1, "alloc", 200, "free", "sleep", 0.2]
@@ -465,7 +465,7 @@ class Exact(CommandTest):
         path = self.folder / "tracking.sqlite"
         self.track("child", "[", "sleep", 0.2, "]", "wait", options=["--processes", "--tf", path])
         with sqlite3.connect(path) as connection:
-            rows = connection.execute("select pid, parent, name, exit_code from process_data").fetchall()
+            rows = connection.execute("select pid, parent, name, exit_status from process_data").fetchall()
         child, main = sorted(rows, key=lambda row: row[1] in {row[0] for row in rows}, reverse=True)
         self.assertEqual(child[1], main[0])
         self.assertEqual(main[2:], ("consumer", 0))

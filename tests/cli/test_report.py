@@ -154,14 +154,14 @@ class Tables(ReportTest):
 
     def test_processes_have_their_lives_and_figures(self):
         columns = ("pid INTEGER, parent INTEGER, name TEXT, start_timestamp REAL, end_timestamp REAL, cpu_seconds REAL, "
-                   "peak_ram REAL, exit_code INTEGER")
+                   "peak_ram REAL, exit_status INTEGER")
         rows = [(7, None, "sh", START - 1, None, 0.5, 0.25, None), (8, 7, "</script>\u202e", START, START + 2, None, 1.5, 3)]
         self.write([("process_data", columns, rows)])
         report = self.report("t.sqlite")
         found = report.sessions[0]["process_list"]
         self.assertEqual(found["names"], ["sh", "</script>\u202e"])
         self.assertNotIn("</script>\u202e", report.html)
-        self.assertEqual(report.columns(found, "pid", "parent", "name", "start", "end", "peak_ram_bytes", "exit_code"), [
+        self.assertEqual(report.columns(found, "pid", "parent", "name", "start", "end", "peak_ram_bytes", "exit_status"), [
             (7, None, 0, -1, None, 0.25e9, None), (8, 7, 1, 0, 2, 1.5e9, 3)])
         self.assertEqual(report.column(found["peak_gpu_ram_bytes"]), [None, None])
 

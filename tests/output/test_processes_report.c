@@ -246,8 +246,8 @@ static void programs_get_all_of_it(void **state)
     assert_string_equal(doc_get(first, "at_least")->string, "cpu_seconds, bytes");
     assert_string_equal(doc_get(first, "peak_ram_source")->string, "final");
     assert_true(doc_get(first, "peak_gpu_ram")->number == 7);
-    assert_int_equal(doc_get(first, "exit_code")->integer, 0);
-    assert_int_equal(doc_get(first, "exit_signal")->kind, DOC_NULL);
+    assert_int_equal(doc_get(first, "exit_status")->integer, 0);
+    assert_int_equal(doc_get(first, "signal")->kind, DOC_NULL);
     assert_int_equal(doc_get(first, "write_bytes")->kind, DOC_NULL);
     assert_int_equal(doc_get(first->next, "name")->kind, DOC_NULL);
     assert_int_equal(doc_get(first->next, "command_line")->kind, DOC_NULL);

@@ -47,10 +47,10 @@ static void each_process_is_a_row(void **state)
     assert_true(gput_table_is_missing(table, 1, column_of(table, "at_least")));
     assert_string_equal(gput_table_text(table, 0, column_of(table, "peak_ram_source")), "final");
     assert_true(gput_table_is_missing(table, 0, column_of(table, "peak_gpu_ram_bytes")));
-    assert_int_equal(gput_table_int(table, 0, column_of(table, "exit_code")), 7);
-    assert_true(gput_table_is_missing(table, 0, column_of(table, "exit_signal")));
-    assert_true(gput_table_is_missing(table, 1, column_of(table, "exit_code")));
-    assert_int_equal(gput_table_int(table, 1, column_of(table, "exit_signal")), 9);
+    assert_int_equal(gput_table_int(table, 0, column_of(table, "exit_status")), 7);
+    assert_true(gput_table_is_missing(table, 0, column_of(table, "signal")));
+    assert_true(gput_table_is_missing(table, 1, column_of(table, "exit_status")));
+    assert_int_equal(gput_table_int(table, 1, column_of(table, "signal")), 9);
     gput_tables_destroy(tables);
 }
 

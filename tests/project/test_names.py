@@ -116,6 +116,17 @@ class Names(unittest.TestCase):
             header = set(next(csv.reader(file)))
         self.assertEqual(header - names - own, {"session", "name", "file", "kind"})
 
+    def test_other_names_of_outputs_are_as_documented(self):
+        rows = dict(re.findall(r"(?m)^\| ([^|]*?) \| ([^|]*?) \|", names_section()))
+        self.run_command("report", "-f", "csv", "run.sqlite", "run.json", "-o", "figures")
+        with (pathlib.Path(self.folder.name) / "figures" / "figures.csv").open() as file:
+            cards = {row["id"] for row in csv.DictReader(file)}
+        documented = set(re.findall(r"`(\w+)`", rows["`figures.csv` of exported reports"].split("; the curves")[0]))
+        self.assertLessEqual(documented, cards)
+        job = json.loads(self.run_command("job", "--format", "json", "run.json"))
+        documented = set(re.findall(r"`(\w+)`", rows["ranks of `job`"]))
+        self.assertLessEqual(documented, set(job["ranks"][0]))
+
     def test_processes_have_the_same_names_in_json_files_and_exported_reports(self):
         in_json = set(self.report["processes"][0])
         tables = json.loads(self.run_command("report", "-f", "json", "run.sqlite", "-o", "-"))
@@ -124,6 +135,7 @@ class Names(unittest.TestCase):
         with path.open() as file:
             exported = set(next(csv.reader(file)))
         self.assertLessEqual({"peak_ram", "peak_gpu_ram"}, in_json)
+        self.assertLessEqual({"exit_status", "signal"}, in_json & set(self.report["identity"]) & exported)
         self.assertEqual({name for name in in_json if name.endswith("ram_bytes")}, set())
         in_bytes = {f"{name}_bytes" for name in in_json}
         self.assertLessEqual(exported - {"start", "end"}, in_json | in_bytes)

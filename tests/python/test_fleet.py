@@ -109,7 +109,7 @@ class Export(Folder):
         subprocess.run(run, check=True)
         fleet.export("runs", "out")
         (process,) = self.table("processes")
-        self.assertEqual(process["exit_code"], 0)
+        self.assertEqual(process["exit_status"], 0)
         self.assertTrue(30e6 < process["peak_ram"] < 300e6, process["peak_ram"])
         (session,) = self.table("sessions")
         self.assertEqual((session["exit_status"], session["pid"]), (0, process["pid"]))

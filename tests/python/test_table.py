@@ -108,7 +108,7 @@ class Reading(package.PackageTest):
         self.assertEqual((processes.units["peak_ram"], processes.units["pid"]), ("kilobytes", None))
         self.assertEqual(processes.units["start_timestamp"], "seconds since the epoch")
         self.assertGreater(processes["peak_ram"][0], 1000)
-        self.assertIsNone(processes["exit_code"][0])
+        self.assertIsNone(processes["exit_status"][0])
         message = "tracking.csv has no further tables; a tracking file that ends in .sqlite has"
         self.assert_raises(ValueError, message, gput.read_tables, "tracking.csv")
         self.assertRaises(FileNotFoundError, gput.read_tables, "no.sqlite")

@@ -407,7 +407,7 @@ class Processes(package.PackageTest):
         child = [row for row in table.rows() if row[0] != os.getpid()][0]
         row = dict(zip(table.columns, child))
         self.assertEqual((row["parent"], row["command_line"]), (os.getpid(), None))
-        self.assertIn(row["exit_code"], (7, None))  # None where the kernel does not announce it
+        self.assertIn(row["exit_status"], (7, None))  # None where the kernel does not announce it
         self.assertEqual(table.units["peak_ram_bytes"], "bytes")
         self.assertEqual(len(tracker.details["processes"]), len(table))
 

@@ -26,8 +26,8 @@ function knownFigures(list: ProcessList, columns: Columns): { name: string; unit
 const pidText = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "" : String(value));
 
 function endText(list: ProcessList, columns: Columns, index: number): string {
-    const code = known(columns.values(list.exit_code)[index]);
-    const signal = known(columns.values(list.exit_signal)[index]);
+    const code = known(columns.values(list.exit_status)[index]);
+    const signal = known(columns.values(list.signal)[index]);
     if (signal) return `killed by signal ${signal}`;
     if (code !== null) return `exit status ${code}`;
     if (known(columns.values(list.end)[index]) === null) return "alive at the end";

@@ -100,8 +100,8 @@ export interface ProcessList {
     peak_gpu_ram_bytes?: Column;
     read_bytes?: Column;
     write_bytes?: Column;
-    exit_code?: Column;
-    exit_signal?: Column;
+    exit_status?: Column;
+    signal?: Column;
 }
 
 export interface Training {

@@ -179,8 +179,8 @@ function addProcesses(session, encoder, wall, random) {
         name: encoder.delta(list.name),
         cpu_seconds: encoder.f64(list.cpu),
         peak_ram_bytes: encoder.delta(list.peak.map(Math.round)),
-        exit_code: encoder.delta(list.code),
-        exit_signal: encoder.delta(list.signal),
+        exit_status: encoder.delta(list.code),
+        signal: encoder.delta(list.signal),
     };
 }
 
