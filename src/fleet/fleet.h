@@ -22,6 +22,7 @@ struct fleet_rank {
     char *path;     /* the file to show; owned */
     unsigned files; /* enum fleet_files */
     char launcher[16], job_id[96], task[40], step[32], host[65], node[65], boot_id[37], version[32];
+    char clock[16]; /* what the kernel says of it */
     char start_text[32];
     char ranks[128]; /* of a session of several: "0-3,8" */
     double pid, rank, world_size, restarts, exit_status, signal;
@@ -50,7 +51,7 @@ struct fleet_gpu {
 /* One machine of one job. */
 struct fleet_machine {
     size_t job, first, count; /* of its ranks, in the order of struct fleet */
-    const char *name, *boot_id;
+    const char *name, *boot_id, *clock;
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
     double other_cores; /* of `cores`, that others kept busy */
     double clock_offset_seconds, clock_doubt_seconds;

@@ -5,6 +5,8 @@
  */
 #include "fleet/fleet.h"
 
+#include "base/text.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,6 +66,16 @@ static void correct(struct gput_fleet *fleet, struct fleet_machine *machine)
     }
 }
 
+/* What the kernels say of both clocks; "": nothing. */
+static void describe(const struct fleet_machine *machine, const struct fleet_machine *reference,
+    char *text, size_t size)
+{
+    text[0] = '\0';
+    if (machine->clock[0] && reference->clock[0])
+        text_fit(text, size, "by their kernels the clock of %s is %s, that of %s %s", machine->name,
+            machine->clock, reference->name, reference->clock);
+}
+
 static void compare_clock(
     struct gput_fleet *fleet, struct fleet_machine *machine, const struct fleet_machine *reference)
 {
@@ -72,6 +84,8 @@ static void compare_clock(
     double starts = start.middle - from.middle, ends = end.middle - to.middle;
     double width = fmax(start.width, from.width);
     double apart = isnan(ends) ? width : fabs(starts - ends) / 2;
+    char evidence[256];
+    describe(machine, reference, evidence, sizeof evidence);
     bool are_alike = fabs(starts - ends) <= fmax(ALIKE_SECONDS, ALIKE_PART * fabs(starts)) + width;
     machine->clock_offset_seconds = starts; /* ends depend on the work */
     machine->clock_doubt_seconds = fmax(apart, width);
@@ -79,17 +93,18 @@ static void compare_clock(
         return;
     if (!isnan(ends) && are_alike) {
         correct(fleet, machine);
-        fleet_find(fleet, (double)machine->job, "clock", NULL,
+        fleet_find(fleet, (double)machine->job, "clock", evidence[0] ? evidence : NULL,
             "The clock of %s is off by %.1f s against that of %s, give or take %.1f s: starts and "
             "ends of their ranks are off alike. Its times are put right by that",
             machine->name, machine->clock_offset_seconds, reference->name,
             machine->clock_doubt_seconds);
     } else {
         machine->clock_is_doubtful = true;
-        fleet_find(fleet, (double)machine->job, "late_start",
-            "the job's time is that of the other machines, and at least that of its longest rank",
-            "The ranks on %s started %.1f s %s those on %s, or its clock is off: %s", machine->name,
-            fabs(starts), starts > 0 ? "after" : "before", reference->name,
+        fleet_find(fleet, (double)machine->job, "late_start", evidence[0] ? evidence : NULL,
+            "The ranks on %s started %.1f s %s those on %s, or its clock is off: %s. The job's "
+            "time leaves "
+            "theirs out",
+            machine->name, fabs(starts), starts > 0 ? "after" : "before", reference->name,
             isnan(ends) ? "without an end that is not known" : "their ends are not off alike");
     }
 }

@@ -312,5 +312,6 @@ void fleet_sort(struct gput_fleet *fleet)
         const struct fleet_rank *rank = &fleet->ranks[fleet->machines[i].first];
         fleet->machines[i].name = rank->node;
         fleet->machines[i].boot_id = rank->boot_id;
+        fleet->machines[i].clock = rank->clock;
     }
 }

@@ -15,6 +15,7 @@
 #define IDENTITY(TEXT, NUMBER) \
     TEXT(host, 65, "identity.host", "name of the machine") \
     TEXT(boot_id, 37, "identity.boot_id", "the kernel's id of the machine since it was started: the same on one machine only") \
+    TEXT(clock, 16, "identity.clock", "synchronized, or unsynchronized: what the kernel knows of its clock, from NTP or PTP") \
     TEXT(user, 65, "identity.user", "whose process main is") \
     NUMBER(pid, "identity.pid", "number of the main process") \
     TEXT(command, 1024, "identity.command", "name of the command, with its arguments where command lines are asked for") \

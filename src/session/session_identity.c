@@ -13,6 +13,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,6 +56,14 @@ static void read_machine(struct gput_identity *identity, const char *procfs_root
             sizeof boot_id, NULL, NULL) == GPUT_OK)
         FIT(boot_id, "%.*s", (int)strcspn(boot_id, "\n"), boot_id);
     FIT(version, "%s", gput_version());
+}
+
+/* In containers it is that of the machine, too. */
+static void read_clock(struct gput_identity *identity)
+{
+    struct timex clock = {0};
+    if (adjtimex(&clock) >= 0)
+        FIT(clock, "%s", clock.status & STA_UNSYNC ? "unsynchronized" : "synchronized");
 }
 
 static bool is_ours(const struct session_settings *settings)
@@ -132,6 +141,7 @@ void session_identity_begin(struct session_identity *state, const struct session
         is_ours(settings) ? environment_own_variable : environment_variable;
     session_identity_init(state);
     read_machine(identity, procfs_root);
+    read_clock(identity);
     int64_t ago_ns = clock_monotonic_ns() - settings->start_ns;
     format_time(wall_clock_ns() - ago_ns, identity->start, sizeof identity->start);
     if (pid == 0)

@@ -42,6 +42,7 @@ class Identity(unittest.TestCase):
     def test_every_report_says_who_it_is_of(self):
         identity = self.report("sh", "-c", "exit 3", status=3)["identity"]
         self.assertEqual(identity["host"], socket.gethostname())
+        self.assertIn(identity["clock"], ("synchronized", "unsynchronized"))
         self.assertEqual(identity["boot_id"], pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         self.assertEqual((identity["command"], identity["exit_status"], identity["signal"]), ("sh", 3, None))
         self.assertRegex(identity["start"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$")

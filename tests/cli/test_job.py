@@ -40,7 +40,7 @@ class Job(unittest.TestCase):
     def rank(self, rank, *, machine="n1", world=4, start=0, seconds=100, cpu=90, ram=1e9, clock=0, job="4711", name=None, **more):
         report = json.loads(self.report)
         report["identity"] |= {
-            "host": machine, "boot_id": f"boot-of-{machine}", "pid": 100 + rank, "exit_status": 0,
+            "host": machine, "boot_id": f"boot-of-{machine}", "clock": "synchronized", "pid": 100 + rank, "exit_status": 0,
             "start": moment(start + clock), "end": moment(start + seconds + clock)} | more.get("identity", {})  # fmt: skip
         report["job"] = {"launcher": "Open MPI", "job_id": job, "rank": rank, "world_size": world, "node": machine} | more.get("job", {})
         report["compute_time"] = {"unit": "seconds", "time": seconds}
@@ -302,14 +302,14 @@ class Job(unittest.TestCase):
             report = self.rank(rank, machine=f"n{rank // 2}", clock=-7200 if dead else 0, seconds=50 if dead else 100, cpu=45 if dead else 90)
             if dead:
                 read = json.loads(report.read_text())
-                read["identity"] |= {"end": None, "exit_status": None}
+                read["identity"] |= {"end": None, "exit_status": None, "clock": "unsynchronized"}
                 report.write_text(json.dumps(read))
         (job,) = self.job()["jobs"]
         self.assertEqual(job["seconds"], 100)
         self.assertGreater(job["efficiency_percent"], 60)
         findings = self.findings()
         self.assertIn("or its clock is off: without an end that is not known", findings["late_start"])
-        self.assertIn("the job's time is that of the other machines", findings["late_start"])
+        self.assertIn("The job's time leaves theirs out: by their kernels the clock of n1 is unsynchronized, that of n0 synchronized", findings["late_start"])
         self.assertNotIn("idle_cores", findings)
 
     def test_cores_that_others_use_are_no_reason_to_ask_for_fewer(self):
