@@ -108,11 +108,13 @@ class Meter:
         )
         self._session.track()
         self._start = time.perf_counter()
+        self._cpu_start = time.process_time()
         return self
 
     def stop(self, settle=None, excluded=(0.0, 0.0)):
         """The Usage; None in a forked child. `settle` cleans up: it is called after the interval and before the last
         sample, so what it frees is no longer in use. `excluded`: wall and CPU seconds that do not count."""
+        own_cpu_seconds = time.process_time() - self._cpu_start
         seconds = time.perf_counter() - self._start
         if self._owner != os.getpid():
             return None
@@ -124,5 +126,7 @@ class Meter:
         self._session.stop()
         report = self._session.report(_native.DETAILS)
         usage = Usage(seconds, report, self._session.samples(), (excluded[0], excluded[1] + cpu_seconds))
+        # Without what starting and stopping to measure takes; CPU time of other processes is in the report alone.
+        usage.own_cpu_seconds = own_cpu_seconds if report["accounting"]["processes"]["seen"] == 1 else None
         self._session = None
         return usage

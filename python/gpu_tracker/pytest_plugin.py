@@ -147,8 +147,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, None]:
     usage = meter.stop(excluded=(0.0, own))
     if usage is None:  # a forked child
         return
+    cpu_seconds = usage.cpu_seconds
+    if cpu_seconds is not None and usage.own_cpu_seconds is not None:
+        cpu_seconds = min(cpu_seconds, usage.own_cpu_seconds)
     figures = {"ram": _grown(usage.ram), "gpu_ram": _grown(usage.gpu_ram), "seconds": usage.seconds}
-    item.user_properties += _properties(figures | {"cpu_seconds": usage.cpu_seconds})
+    item.user_properties += _properties(figures | {"cpu_seconds": cpu_seconds})
     if not usage.has_gpu:  # what there is none of passes no limit
         limits.pop("gpu_ram", None)
     why = usage.why_no_gpu_ram

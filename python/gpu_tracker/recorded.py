@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+
 from . import _native
 from ._messages import log_warnings
 from .table import Table, tables_of
@@ -65,10 +67,17 @@ def read_calls(sub_tracking_file: _Path, code_block_name: str | None = None) -> 
     return Table(_read(_native.read_calls, sub_tracking_file, code_block_name)["calls"])
 
 
+class JobTables(dict):
+    """The tables of jobs by their names; notebooks show them one below the other."""
+
+    def _repr_html_(self):
+        return "".join(f"<h4>{html.escape(name)}</h4>{table._repr_html_()}" for name, table in self.items() if len(table))
+
+
 def job(*paths: _Path) -> dict[str, Table]:
     """The results of many ranks as jobs: the tables "jobs", "machines", "ranks" and "findings" of `gpu-tracker job`, in base units.
 
     paths: reports in JSON, tracking files, what killed sessions left, or folders of these.
     Raises FileNotFoundError, and ValueError where no session is found.
     """
-    return tables_of(_native.read_job(list(paths)))
+    return JobTables(tables_of(_native.read_job(list(paths))))

@@ -164,7 +164,7 @@ class Tracker:
         if _path(resource_usage_file) == "":
             raise ValueError("resource_usage_file needs the name of a file, and was given an empty one.")
         options = {
-            "sleep_time": sleep_time,
+            "sleep_time": _seconds("sleep_time", sleep_time),
             "ram_unit": ram_unit,
             "gpu_ram_unit": gpu_ram_unit,
             "time_unit": time_unit,
@@ -404,6 +404,12 @@ def _number(name, value):
     value = operator.index(value)
     if not 1 <= value < 2**31:
         raise ValueError(f"{name} is {value}; it is a number from 1 to {2**31 - 1}, or None.")
+    return value
+
+
+def _seconds(name, value):
+    if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        raise TypeError(f"{name} is {value!r}; it is a number of seconds.")
     return value
 
 

@@ -97,7 +97,10 @@ class Reading(package.PackageTest):
         tables = gput.job("results")
         self.assertEqual(list(tables["ranks"]["rank"]), [0, 1])
         self.assertEqual(list(tables["jobs"]["world_size"]), [2])
+        self.assertIn("<h4>ranks</h4>", tables._repr_html_())
         self.assertRaises(FileNotFoundError, gput.job, "nowhere")
+        with self.assertRaisesRegex(TypeError, "sleep_time is 'a'"):
+            gput.Tracker(sleep_time="a")
         self.assertRaises(ValueError, gput.job)
 
     def test_further_tables_of_a_database(self):
