@@ -455,11 +455,14 @@ static void write_processes(struct summary *summary)
         highest);
 }
 
-/* "GPU, CPU energy" */
+/* "GPU, CPU energy"; who used a GPU is no second gap where there is none. */
 static void list_missing(const struct gput_results *results, struct str *list)
 {
+    const struct gput_source *gpu = find_source(results, "gpu");
+    bool has_no_gpu = gpu && gpu->state == GPUT_SOURCE_UNAVAILABLE;
     for (uint32_t i = 0; i < results->n_sources && i < GPUT_MAX_SOURCES; i++) {
-        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE)
+        if (results->sources[i].state != GPUT_SOURCE_UNAVAILABLE ||
+            (has_no_gpu && strcmp(results->sources[i].name, "process_gpu_ram") == 0))
             continue;
         str_append(list, list->length ? ", " : "");
         doc_text_label(results->sources[i].name, list);

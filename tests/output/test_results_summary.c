@@ -202,6 +202,18 @@ static void a_hostile_command_cannot_reach_the_terminal(void **state)
     free(text);
 }
 
+static void a_missing_gpu_is_missing_once(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
+    results.sources[1] = (struct gput_source){"gpu", GPUT_SOURCE_UNAVAILABLE, "none"};
+    results.sources[2] = (struct gput_source){"process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "none"};
+    char *text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  Not known  GPU (why: -f full, gpu-tracker doctor)\n"));
+    free(text);
+}
+
 static void assert_lines_fit(const char *text, unsigned width)
 {
     for (const char *line = text; *line; line = strchr(line, '\n') + 1)
@@ -327,6 +339,7 @@ int main(void)
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
         cmocka_unit_test(a_peak_of_ram_that_nothing_saw_is_no_zero),
+        cmocka_unit_test(a_missing_gpu_is_missing_once),
         cmocka_unit_test(lines_are_broken_where_the_screen_ends),
         cmocka_unit_test(narrow_screens_have_what_belongs_to_a_figure_below_it),
         cmocka_unit_test(color_is_only_there_when_asked_for),
