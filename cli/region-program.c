@@ -32,7 +32,10 @@ static bool find_program(const char *command, char path[PATH_MAX])
 static bool changes_rights(int fd)
 {
     struct stat info;
-    if (fstat(fd, &info) == 0 && info.st_mode & (S_ISUID | S_ISGID) && geteuid() != 0)
+    bool is_known = fstat(fd, &info) == 0;
+    if (is_known && info.st_mode & S_ISUID && info.st_uid != geteuid())
+        return true;
+    if (is_known && info.st_mode & S_ISGID && info.st_gid != getegid())
         return true;
     return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }

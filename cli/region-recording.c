@@ -154,6 +154,25 @@ static int set_selection(
     return set("GPUT_REGION_MIN_NS", min ? min_text : NULL, error);
 }
 
+/* Notes why a kind of exact figures is not to be had. Whether GPU time is. */
+static bool check_exact(
+    struct region_recording *recording, const struct gput_blocks_options *wanted)
+{
+    bool has_gpu_time = wanted->gpu_time;
+    for (int kind = 0; kind < 3; kind++) {
+        struct gput_blocks_options one = *wanted;
+        struct gput_error why;
+        one.block_peaks &= kind == 0;
+        one.counters &= kind == 1;
+        one.gpu_time &= kind == 2;
+        if (gput_blocks_check(&one, &why) == GPUT_OK)
+            continue;
+        notes_add(&recording->notes, "--region-exact: %s", why.message);
+        has_gpu_time &= kind != 2;
+    }
+    return has_gpu_time;
+}
+
 /* What marks of the command count; it may also be asked of them by the variable alone. */
 static int set_exact(struct region_recording *recording, const struct arguments *arguments,
     struct gput_session_options *options, struct gput_error *error)
@@ -174,10 +193,8 @@ static int set_exact(struct region_recording *recording, const struct arguments 
         return fail(error, code, "--region-exact: %s", why.message);
     options->peaks_are_reset = blocks.block_peaks;
     recording->has_gpu_time = kinds && blocks.gpu_time;
-    if (kinds && gput_blocks_check(&blocks, &why) != GPUT_OK) {
-        notes_add(&recording->notes, "--region-exact: %s", why.message);
-        recording->has_gpu_time = false;
-    }
+    if (kinds)
+        recording->has_gpu_time &= check_exact(recording, &blocks);
     return GPUT_OK;
 }
 
@@ -316,7 +333,9 @@ static void describe_nothing(
         notes_add(&recording->notes, "No region was recorded: the disk with folder %.300s is full.",
             folder);
     else
-        notes_add(&recording->notes, "No process of the command announced a region.");
+        notes_add(&recording->notes,
+            "No process of the command announced a region. Programs that are linked statically, or "
+            "change their user, record none.");
 }
 
 static void describe_left_out(

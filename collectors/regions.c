@@ -15,10 +15,11 @@
 
 /* ---- Opening ---- */
 
-/* A text of the environment; NULL where there is none. */
+/* A text of the environment; NULL where there is none, and in a program that changes its user or
+ * has capabilities: who started it must not say where it writes. */
 static const char *text_of(const char *variable)
 {
-    const char *text = getenv(variable);
+    const char *text = secure_getenv(variable);
     return text && *text ? text : NULL;
 }
 
@@ -123,7 +124,7 @@ static void open_log(void)
     options.procfs_root = text_of("GPUT_PROCFS");
     options.sysfs_root = text_of("GPUT_SYSFS");
     if (opened->min_ns == 0)
-        gput_blocks_options_read_exact(&options, getenv("GPUT_BLOCK_EXACT"), NULL);
+        gput_blocks_options_read_exact(&options, text_of("GPUT_BLOCK_EXACT"), NULL);
     if (gput_blocks_open(opened->path, &options, &blocks, &error) != GPUT_OK) {
         fail(opened, error.message);
         return;

@@ -22,16 +22,18 @@ static struct {
     struct gput_error failure; /* of opening */
 } process_log = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Who starts a program that changes its user or has capabilities must not say where it writes:
+ * there none is set. */
 static bool is_set(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
     return value && *value && strcmp(value, "0") != 0;
 }
 
 /* NULL: not set, or empty. */
 static const char *root_of(const char *variable)
 {
-    const char *value = getenv(variable);
+    const char *value = secure_getenv(variable);
     return value && *value ? value : NULL;
 }
 
@@ -41,7 +43,7 @@ static struct gput_blocks_options options_of_environment(void)
     options.overwrite = is_set("GPUT_BLOCKS_OVERWRITE");
     options.procfs_root = root_of("GPUT_PROCFS");
     options.sysfs_root = root_of("GPUT_SYSFS");
-    gput_blocks_options_read_exact(&options, getenv("GPUT_BLOCK_EXACT"), NULL);
+    gput_blocks_options_read_exact(&options, secure_getenv("GPUT_BLOCK_EXACT"), NULL);
     return options;
 }
 
@@ -54,7 +56,7 @@ static int open_default(
     struct gput_blocks *blocks = NULL;
     int code = options ? sized_read(&used, sizeof used, options, &process_log.failure) : GPUT_OK;
     if (!path) {
-        path = getenv("GPUT_BLOCKS_FILE");
+        path = secure_getenv("GPUT_BLOCKS_FILE");
         path = path ? path : "%p.csv";
         used.free_name = true;
     }

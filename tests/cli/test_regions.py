@@ -340,6 +340,24 @@ class Refused(RegionsTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("./true changes its user or has capabilities: it loads no library that could record its regions.", done.stderr)
 
+    def test_a_program_that_changes_its_user_records_nothing(self):
+        """Its user would write files for who started it. NVTX loads what the variable names even so."""
+        self.open_to_nobody(os.environ["GPUT_COMMAND"], PROGRAM, BUILD / "collectors" / "libgputracker-nvtx.so")
+        program = self.folder / pathlib.Path(PROGRAM).name
+        command = [*AS_NOBODY, "./gpu-tracker", "run", "--regions=nvtx", "--", f"./{program.name}", "push:-:a", "pop:-"]
+
+        def regions():
+            environment = ENVIRONMENT | {"GPUT_COLLECTORS": str(self.folder)}
+            done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout + done.stderr
+
+        self.assertIn("nvtx:default/a", regions())
+        program.chmod(0o4755)
+        found = regions()
+        self.assertNotIn("nvtx:default/a", found)
+        self.assertIn("changes its user or has capabilities", found)
+
     def test_a_build_without_them_says_so(self):
         done = self.run_command("run", "--regions=itt", "--", "true", env=ENVIRONMENT | {"GPUT_COLLECTORS": str(self.folder)})
         self.assertEqual(done.returncode, 0)
