@@ -9,6 +9,8 @@
 
 /* Ranks that are listed: of more only those that stand out. */
 #define MAX_LISTED 16
+/* Longer names of machines are cut. */
+#define MAX_MACHINE_WIDTH 16
 
 static bool stands_out(const struct fleet_rank *rank)
 {
@@ -28,7 +30,38 @@ static void write_end(const struct fleet_rank *rank, struct str *text)
         str_append(text, fleet_is_unfinished(rank) ? "no end known" : "tracking ended");
 }
 
-static void write_rank(const struct fleet_rank *rank, struct str *text)
+/* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
+struct layout {
+    int machine_width;
+    bool has_gpu, has_waited;
+};
+
+static struct layout lay_out(const struct gput_fleet *fleet, const struct fleet_job *job)
+{
+    struct layout layout = {.machine_width = (int)strlen("machine")};
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct fleet_rank *rank = &fleet->ranks[i];
+        int length = (int)strlen(rank->node);
+        if (length > layout.machine_width)
+            layout.machine_width = length < MAX_MACHINE_WIDTH ? length : MAX_MACHINE_WIDTH;
+        layout.has_gpu |= !isnan(rank->gpu_percent);
+        layout.has_waited |= !isnan(rank->waited_seconds);
+    }
+    return layout;
+}
+
+static void write_header(const struct layout *layout, struct str *text)
+{
+    str_printf(text, "  %5s  %-*s %11s %11s %8s", "rank", layout->machine_width, "machine",
+        "wall time", "CPU time", "RAM");
+    if (layout->has_gpu)
+        str_printf(text, " %5s", "GPU");
+    if (layout->has_waited)
+        str_printf(text, " %11s", "waited");
+    str_append(text, "  end\n");
+}
+
+static void write_rank(const struct fleet_rank *rank, const struct layout *layout, struct str *text)
 {
     char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
     char gpu[24] = "n/a";
@@ -40,9 +73,14 @@ static void write_rank(const struct fleet_rank *rank, struct str *text)
         snprintf(number, sizeof number, "%.0f", rank->rank);
     if (!isnan(rank->gpu_percent))
         snprintf(gpu, sizeof gpu, "%.0f %%", rank->gpu_percent);
-    str_printf(text, "  %6s  %-16.16s %12s %12s %10s %8s %12s  ", number, rank->node,
-        human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu),
-        human_bytes(rank->max_ram_bytes, ram), gpu, human_seconds(rank->waited_seconds, waited));
+    str_printf(text, "  %5s  %-*.*s %11s %11s %8s", number, layout->machine_width,
+        layout->machine_width, rank->node, human_seconds(rank->seconds, seconds),
+        human_seconds(rank->cpu_seconds, cpu), human_bytes(rank->max_ram_bytes, ram));
+    if (layout->has_gpu)
+        str_printf(text, " %5s", gpu);
+    if (layout->has_waited)
+        str_printf(text, " %11s", human_seconds(rank->waited_seconds, waited));
+    str_append(text, "  ");
     write_end(rank, text);
     str_append(text, rank->is_straggler ? ", straggler\n" : "\n");
 }
@@ -78,13 +116,13 @@ static void write_ranks(
     const struct gput_fleet *fleet, const struct fleet_job *job, struct str *text)
 {
     size_t listed = 0;
-    str_printf(text, "  %6s  %-16s %12s %12s %10s %8s %12s  %s\n", "rank", "machine", "wall time",
-        "CPU time", "RAM", "GPU", "waited", "end");
+    struct layout layout = lay_out(fleet, job);
+    write_header(&layout, text);
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
         const struct fleet_rank *rank = &fleet->ranks[i];
         if (job->count > MAX_LISTED && !stands_out(rank))
             continue;
-        write_rank(rank, text);
+        write_rank(rank, &layout, text);
         listed++;
     }
     if (listed < job->count)
@@ -135,6 +173,8 @@ static void write_job(const struct gput_fleet *fleet, size_t index, struct str *
     char seconds[HUMAN_SIZE];
     const struct fleet_job *job = &fleet->jobs[index];
     const char *launcher = fleet->ranks[job->first].launcher;
+    if (strcmp(launcher, job->name) == 0) /* a job without an id */
+        launcher = "";
     str_printf(text, "Job %s%s%s%s: ", job->name, launcher[0] ? " (" : "", launcher,
         launcher[0] ? ")" : "");
     write_count(fleet, job, text);

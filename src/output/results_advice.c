@@ -14,6 +14,7 @@
 #define UNUSED_RAM_MIN_BYTES 4e9
 #define IDLE_PERCENT 1.0
 #define LOW_GPU_PERCENT 25.0
+#define MIN_SHORT_LIVED_SECONDS 1 /* a command that is short itself is no waste */
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
 
@@ -101,7 +102,8 @@ static void add_short_processes(struct advice *advice)
 {
     const struct gput_accounting *accounting = &advice->results->accounting;
     double percent = 100 * accounting->short_lived_cpu_seconds / accounting->kernel_cpu_seconds;
-    if (percent >= NOTABLE_PERCENT)
+    if (percent >= NOTABLE_PERCENT &&
+        accounting->short_lived_cpu_seconds >= MIN_SHORT_LIVED_SECONDS)
         add(advice, "%.0f %% of CPU time in %.0f processes shorter than 50 ms.", percent,
             accounting->short_lived_processes);
 }

@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "formats/tracking/tracking_identity.h"
 #include "report/report_join.h"
 #include "report/report_rank.h"
 
@@ -172,6 +173,8 @@ static int add_given(struct report_plan *plan, const struct gput_html_report_ses
     TRY(sized_read(&given, sizeof given, session, error));
     if (!given.path)
         return add_session(plan, &given, NULL, NULL) ? GPUT_OK : error_memory(error);
+    if (!is_only && text_ends_with(given.path, TRACKING_IDENTITY_EXTENSION))
+        return GPUT_OK; /* "runs/" and all in it: read with its tracking file */
     if (is_empty(given.path))
         return is_only ? error_set(error, GPUT_ERROR_FORMAT, "%s is empty.", given.path)
                        : leave_out_empty(plan, given.path, 0, error);

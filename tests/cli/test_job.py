@@ -110,7 +110,7 @@ class Job(unittest.TestCase):
         path.write_text(json.dumps(report))
         text = self.run_command(".").stdout
         self.assertIn("1 session of ranks 0-2 on 1 machine,", text)
-        self.assertIn("\n     0-2  n1 ", text)
+        self.assertIn("\n    0-2  n1 ", text)
         self.assertNotIn("missing", text)
 
     def test_who_is_slow_and_who_waits(self):

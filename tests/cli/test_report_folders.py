@@ -83,6 +83,7 @@ class Folders(ReportTest):
         self.assertEqual([session["name"] for session in sessions], [f"samples.r{rank}.csv" for rank in range(3)])
         self.assertEqual([session["identity"]["rank"] for session in sessions], [0, 1, 2])
         self.assertEqual([sorted(session["calls"]["names"]) for session in sessions], [[f"child{rank}", f"main{rank}"] for rank in range(3)])
+        self.assertEqual(len(self.report(*sorted(path.relative_to(self.folder) for path in job.iterdir())).sessions), 3)  # job/*
 
     def test_results_of_another_session_are_a_session_by_themselves(self):
         folder = self.folder / "job"

@@ -72,6 +72,9 @@ static void cores_that_were_not_used(void **state)
     results.static_data.allowed_cores = 64;
     results.accounting.kernel_cpu_seconds = NAN;
     expect(&results, NULL);
+    results.elapsed_seconds = results.accounting.kernel_cpu_seconds = 0.9;
+    results.accounting.short_lived_cpu_seconds = 0.9; /* `gpu-tracker run true` is no waste */
+    expect(&results, NULL);
 }
 
 static void gpus_that_were_idle_or_nearly(void **state)

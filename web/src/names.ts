@@ -6,8 +6,10 @@ export function sessionName(session: Session, index: number): string {
     return session.name || session.identity?.command || session.file || `session ${index + 1}`;
 }
 
+/** Of one job: all have a rank, and no two the same. Another session among them, or a second run of the job, is in no sum. */
 export function areRanks(sessions: Session[]): boolean {
-    return sessions.length > 1 && sessions.filter((session) => typeof session.identity?.rank === "number").length > sessions.length / 2;
+    const ranks = new Set(sessions.map((session) => session.identity?.rank).filter((rank) => typeof rank === "number"));
+    return sessions.length > 1 && ranks.size === sessions.length;
 }
 
 export interface Runs {

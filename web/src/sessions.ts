@@ -120,7 +120,8 @@ function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
         return sum === null ? "–" : figure(sum, unit);
     }
     if (unit === "seconds" && !id.includes("cpu")) return `${figure(Math.max(...values), unit)}, the longest`;
-    return figure(values.reduce((sum, value) => sum + value, 0), unit);
+    const sum = figure(values.reduce((total, value) => total + value, 0), unit);
+    return /ram|power/.test(id) ? `at most ${sum}` : sum; // peaks of different times
 }
 
 function withChange(value: number | null, base: number | null, unit: string): string {

@@ -604,13 +604,22 @@ test("gives ranks a lane each and names the straggler", async () => {
     const page = await browser.open(files.ranks);
     assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
     assert.equal(await page.locator(".heat").count(), 3);
-    assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest/);
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest.*at most/);
     // Three machines with four ranks each: 1003 J of each machine, not 12 times that of one.
     assert.match(await page.textContent(".compare tbody tr:last-child"), /3\.01.kJ/);
     await page.click(".heat summary >> nth=0");
     await page.waitForSelector(".heat table");
     assert.equal(await page.locator(".heat >> nth=0 >> tbody tr").count(), 12);
     await close(page);
+});
+
+test("takes sessions for ranks of one job only where each has a rank of its own", async () => {
+    for (const other of [{}, { rank: 1 }]) {
+        const { report, encoder } = samples.ranks(4);
+        report.sessions[3].identity.rank = other.rank;
+        const page = await browser.open(browser.write(`not-ranks-${other.rank}`, { report, encoder }));
+        assert.equal(await page.$(".straggler"), null);
+    }
 });
 
 test("names the busiest of ranks that end together", async () => {
