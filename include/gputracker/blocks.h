@@ -139,7 +139,8 @@ GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct
  *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
  *   GPUT_BLOCK_EXACT       see gput_blocks_options_read_exact()
  *
- * `path` NULL: GPUT_BLOCKS_FILE, else `<pid>.csv`, with options.free_name. `options` NULL: those of
+ * `path` NULL: GPUT_BLOCKS_FILE, else `%p.csv`, with options.free_name; one of many ranks has its
+ * rank in it: `4711.r0.csv`. `options` NULL: those of
  * the environment. Errors: as gput_blocks_open(); GPUT_ERROR_STATE when it is open already.
  */
 GPUT_API int gput_block_open(

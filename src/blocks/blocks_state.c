@@ -1,8 +1,7 @@
 #include "blocks/blocks_state.h"
 
 #include "blocks/block_path.h"
-
-#include <gputracker/job.h>
+#include "job/job.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -72,7 +71,7 @@ static int name_file(
         return *path ? GPUT_OK : error_memory(error);
     }
     TRY(gput_job_create(NULL, &job, error));
-    int code = blocks->options.free_name ? gput_job_path(job, pattern, path, error)
+    int code = blocks->options.free_name ? job_path_of_marks(job, pattern, path, error)
                                          : gput_job_expand(job, pattern, path, error);
     gput_job_destroy(job);
     return code;

@@ -25,6 +25,13 @@ struct gput_job {
 /* NULL: it is not set. */
 const char *job_variable(void *job, const char *name);
 
+/*
+ * As gput_job_path(), also with the rank where a name has the process id: which rank a process is
+ * of is not known from its id. `*path` is the caller's. Errors: those of gput_job_path().
+ */
+int job_path_of_marks(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error);
+
 /* A pattern of glob(3) for all files that processes make of a name, with their placeholders, ranks
  * and numbers. The caller frees it; NULL: no memory. */
 char *job_path_glob(const char *name);

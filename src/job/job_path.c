@@ -71,6 +71,7 @@ static bool append_placeholder(
 /* What a name has in it. */
 struct use {
     bool has_number;
+    bool has_rank;
     bool differs;          /* from rank to rank */
     bool differs_in_array; /* from element to element */
 };
@@ -80,17 +81,18 @@ static int expand(const struct gput_job *job, const char *name, long number, str
 {
     const struct launcher *launcher = &job->launcher;
     bool id_has_element = job->id && launcher->element && !launcher->sequence;
-    *use = (struct use){false, false, false};
+    *use = (struct use){0};
     for (const char *at = name; *at;) {
         if (at[0] == '%' && at[1] == 'q') {
             const char *after = append_variable(job, at + 2, path);
             if (!after)
                 return error_set(error, GPUT_ERROR_INVALID,
                     "%.400s: %%q needs the name of an environment variable: %%q{NAME}.", name);
-            use->differs = use->differs_in_array = true;
+            use->has_rank = use->differs = use->differs_in_array = true;
             at = after;
         } else if (at[0] == '%' && append_placeholder(job, at[1], number, path)) {
             use->has_number |= at[1] == 'n';
+            use->has_rank |= strchr("rl", at[1]) != NULL;
             use->differs |= strchr("rpln", at[1]) != NULL;
             use->differs_in_array |= strchr(id_has_element ? "jpn" : "pn", at[1]) != NULL;
             at += 2;
@@ -151,7 +153,7 @@ static int expand_to_free(const struct gput_job *job, const char *name, char **p
 static int expand_name(const struct gput_job *job, const char *name, char **path, struct use *use,
     struct gput_error *error)
 {
-    *use = (struct use){false, true, true};
+    *use = (struct use){false, true, true, true};
     if (!name[0])
         return error_set(error, GPUT_ERROR_INVALID, "The name of a file is empty.");
     if (stays(name)) {
@@ -168,16 +170,15 @@ int gput_job_expand(
     return expand_name(job, name, path, &no_matter, error);
 }
 
-int gput_job_path(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+/* Puts into a name what distinguishes it from those of the other tasks and ranks. */
+static int distinguish(
+    const struct gput_job *job, bool has_task, bool has_rank, char **path, struct gput_error *error)
 {
     bool is_one_of_many = job->launcher.rank >= 0 && job->launcher.world_size != 1;
     struct str suffix = {0};
-    struct use use;
-    TRY(expand_name(job, name, path, &use, error));
-    if (job->element && !use.differs_in_array)
+    if (job->element && !has_task)
         str_printf(&suffix, ".t%s", job->element);
-    if (is_one_of_many && !use.differs)
+    if (is_one_of_many && !has_rank)
         str_printf(&suffix, ".r%ld", job->launcher.rank);
     if (suffix.length > 0 || suffix.failed) {
         char *expanded = *path;
@@ -186,6 +187,22 @@ int gput_job_path(
     }
     str_finish(&suffix);
     return *path ? GPUT_OK : error_memory(error);
+}
+
+int gput_job_path(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+{
+    struct use use;
+    TRY(expand_name(job, name, path, &use, error));
+    return distinguish(job, use.differs_in_array, use.differs, path, error);
+}
+
+int job_path_of_marks(
+    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+{
+    struct use use;
+    TRY(expand_name(job, name, path, &use, error));
+    return distinguish(job, use.differs_in_array, use.has_rank, path, error);
 }
 
 int gput_job_free_path(const char *path, char **free_path, struct gput_error *error)

@@ -170,6 +170,21 @@ static struct report_planned *owner_by_process(
     return count == 1 ? owner : NULL;
 }
 
+/* The owner of the sub-tracking file whose name that of a forked child continues. */
+static struct report_planned *owner_of_parent(
+    struct report_plan *plan, const struct report_planned *marks)
+{
+    const char *name = file_base_name(marks->path);
+    for (size_t i = 0; i < plan->count; i++) {
+        struct report_planned *session = &plan->sessions[i];
+        for (size_t j = 0; session->folder == marks->folder && j < session->mark_count; j++) {
+            if (common_stem(name, file_base_name(session->marks[j])) > 0)
+                return session;
+        }
+    }
+    return NULL;
+}
+
 static struct report_planned *owner_of_marks(
     struct report_plan *plan, const struct tracked *tracked, const struct report_planned *marks)
 {
@@ -187,33 +202,48 @@ int report_join_marks(struct report_planned *session, char *path, struct gput_er
     return GPUT_OK;
 }
 
-/* `*is_joined`: its path is that of another session now. */
-static int join_part(struct report_plan *plan, const struct tracked *tracked,
-    struct report_planned *part, bool *is_joined, struct gput_error *error)
+/* The session that a file is of. `is_second`: the others have been joined. */
+static struct report_planned *owner_of(struct report_plan *plan, const struct tracked *tracked,
+    const struct report_planned *part, bool is_second)
 {
-    bool is_results = part->loader == &report_results_loader;
-    bool is_marks = part->loader == &report_marks_loader;
-    struct report_planned *owner = is_results ? owner_of_results(plan, tracked, part)
-                                   : is_marks ? owner_of_marks(plan, tracked, part)
-                                              : NULL;
-    *is_joined = owner != NULL;
-    if (!owner)
-        return GPUT_OK;
+    if (part->loader == &report_results_loader)
+        return is_second ? NULL : owner_of_results(plan, tracked, part);
+    if (part->loader == &report_marks_loader)
+        return is_second ? owner_of_parent(plan, part) : owner_of_marks(plan, tracked, part);
+    return NULL;
+}
+
+/* The path of the part is the owner's then. */
+static int give(struct report_planned *owner, struct report_planned *part, struct gput_error *error)
+{
     char *path = part->path;
     part->path = NULL;
-    if (is_marks)
+    if (part->loader == &report_marks_loader)
         return report_join_marks(owner, path, error);
     owner->results = path;
     return GPUT_OK;
 }
 
-static int join_parts(
-    struct report_plan *plan, const struct tracked *tracked, struct gput_error *error)
+static int join_parts(struct report_plan *plan, const struct tracked *tracked, bool *are_joined,
+    bool is_second, struct gput_error *error)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct report_planned *part = &plan->sessions[i];
+        struct report_planned *owner =
+            are_joined[i] ? NULL : owner_of(plan, tracked, part, is_second);
+        are_joined[i] |= owner != NULL;
+        if (owner)
+            TRY(give(owner, part, error));
+    }
+    return GPUT_OK;
+}
+
+static int join(struct report_plan *plan, const struct tracked *tracked, struct gput_error *error)
 {
     bool *are_joined = calloc(plan->count + 1, sizeof *are_joined);
     int code = are_joined ? GPUT_OK : error_memory(error);
-    for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
-        code = join_part(plan, tracked, &plan->sessions[i], &are_joined[i], error);
+    for (int pass = 0; code == GPUT_OK && pass < 2; pass++)
+        code = join_parts(plan, tracked, are_joined, pass > 0, error);
     size_t kept = 0;
     for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
         if (!are_joined[i])
@@ -229,7 +259,7 @@ int report_join(struct report_plan *plan, struct gput_error *error)
     struct tracked tracked = {0};
     int code = find_tracked(plan, &tracked, error);
     if (code == GPUT_OK)
-        code = join_parts(plan, &tracked, error);
+        code = join(plan, &tracked, error);
     finish_tracked(&tracked);
     return code;
 }

@@ -120,6 +120,12 @@ static void mark_as_a_rank(void)
     gput_block_read_status(&status);
     REQUIRE(strcmp(status.path, "marks.r3.csv") == 0 && !status.is_renamed);
     REQUIRE(gput_block_end() == GPUT_OK && gput_block_close(NULL) == GPUT_OK);
+    setenv(
+        "GPUT_BLOCKS_FILE", "%p.csv", 1); /* which rank a process is of is not known from its id */
+    REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
+    gput_block_read_status(&status);
+    REQUIRE(strcmp(strchr(status.path, '.'), ".r3.csv") == 0);
+    REQUIRE(gput_block_close(NULL) == GPUT_OK);
     setenv("GPUT_BLOCKS_FILE", "of-%r-%q{OMPI_COMM_WORLD_SIZE}%%.csv", 1);
     REQUIRE(gput_block_open(NULL, NULL, NULL) == GPUT_OK);
     gput_block_read_status(&status);

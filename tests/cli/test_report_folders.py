@@ -78,11 +78,12 @@ class Folders(ReportTest):
                              env=os.environ | {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "3"})
             pid = json.loads((job / f"usage.r{rank}.json").read_text())["identity"]["pid"]
             write_marks(job / f"{pid}.csv", [(pid, f"main{rank}", 0, START), (pid, f"main{rank}", 1, START + 1)])
+            write_marks(job / f"{pid}-99.csv", call(99, f"fork{rank}", 1, 2))
             write_marks(job / f"child.r{rank}.csv", call(1, f"child{rank}", 1, 2))
         sessions = self.report("job").sessions
         self.assertEqual([session["name"] for session in sessions], [f"samples.r{rank}.csv" for rank in range(3)])
         self.assertEqual([session["identity"]["rank"] for session in sessions], [0, 1, 2])
-        self.assertEqual([sorted(session["calls"]["names"]) for session in sessions], [[f"child{rank}", f"main{rank}"] for rank in range(3)])
+        self.assertEqual([sorted(session["calls"]["names"]) for session in sessions], [[f"child{rank}", f"fork{rank}", f"main{rank}"] for rank in range(3)])
         self.assertEqual(len(self.report(*sorted(path.relative_to(self.folder) for path in job.iterdir())).sessions), 3)  # job/*
 
     def test_results_of_another_session_are_a_session_by_themselves(self):
