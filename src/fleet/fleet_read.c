@@ -182,6 +182,7 @@ static bool read_results(struct gput_fleet *fleet, const char *path, struct gput
 /* ---- Tracking files ---- */
 
 struct samples {
+    double jump; /* between two times, where the clock was set; 0: none */
     double first, last, cpu_seconds, gpu_sum, count, gpu_count, system_sum, system_count;
     double max_ram, max_gpu_ram; /* in the units of the file */
 };
@@ -191,6 +192,8 @@ static void add_rows(struct samples *samples, const struct tracking_row *rows, s
     for (size_t i = 0; i < count; i++) {
         const double *values = rows[i].values;
         double gap = rows[i].timestamp - samples->last;
+        if (gap < 0 || gap >= MAX_GAP_SECONDS)
+            samples->jump = gap;
         if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(values[GPUT_CPU_COMBINED_SUM]))
             samples->cpu_seconds += gap * values[GPUT_CPU_COMBINED_SUM] / 100;
         samples->first = known(samples->first, rows[i].timestamp);
@@ -239,7 +242,7 @@ static void take_samples(struct gput_fleet *fleet, const char *path, const struc
     take_identity(rank, results);
     take_allocation(rank, results);
     rank->start = known(rank->start, samples->first);
-    rank->seconds = known(samples->last - rank->start, NAN);
+    rank->seconds = samples->jump == 0 ? samples->last - rank->start : NAN;
     rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
     rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
     rank->gpus = data->n_expected_gpus;
@@ -266,6 +269,11 @@ static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput
         code = tracking_identity_of(reader, path, &results, error);
     if (code == GPUT_OK)
         take_samples(fleet, path, &samples, tracking_reader_static_data(reader), &results);
+    if (code == GPUT_OK && samples.jump != 0)
+        fleet_find(fleet, NAN, "clock", NULL,
+            "Times in %s jump by %.1f s, so how long it ran is not known: the clock of its machine "
+            "was set, or the machine was suspended",
+            path, samples.jump);
     uint64_t skipped = tracking_reader_rows_skipped(reader);
     const char *warning = tracking_reader_warning(reader);
     if (code == GPUT_OK && skipped > 0)

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import command
+from analysis_files import row, write_tracking
 
 BEGIN = datetime.datetime(2026, 1, 31, 12, 0, 0)
 NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK"
@@ -283,6 +284,14 @@ class Job(unittest.TestCase):
         self.assertAlmostEqual(second["clock_offset_seconds"], 3600, delta=1)
         self.assertLess(second["clock_doubt_seconds"], 1)
         self.assertIn("The clock of n1 is off by 3600", self.findings()["clock"])
+
+    def test_a_clock_that_is_set_while_a_rank_runs(self):
+        for name, jump in ("back", -3600), ("ahead", 7200):
+            write_tracking(self.folder / f"{name}.csv", [row(1), row(2), row(3 + jump)])
+        read = self.job()
+        self.assertEqual([rank["seconds"] for rank in read["ranks"]], [None, None])
+        self.assertEqual(sorted(finding["text"].split(" jump by ")[1].split(",")[0] for finding in read["findings"] if finding["kind"] == "clock"),
+                         ["-3599.0 s", "7201.0 s"])
 
     def test_a_clock_that_is_off_where_ends_differ(self):
         """An hour, on one of four machines whose ranks take 10 seconds longer."""

@@ -211,17 +211,41 @@ interface Straggler {
     text: string;
 }
 
+interface End {
+    index: number;
+    label: string;
+    host: string | null | undefined;
+    end: number;
+    wall: number;
+}
+
+function nameOf({ label, host }: End): string {
+    return `${label}${host ? ` on ${host}` : ""}`;
+}
+
+/** By wall times alone, which no clock that is off changes. */
+function slowestOf(ends: End[]): Straggler {
+    const sorted = [...ends].sort((a, b) => a.wall - b.wall);
+    const [slowest, median] = [sorted.at(-1)!, sorted[Math.floor((sorted.length - 1) / 2)]!];
+    const share = (slowest.wall / median.wall - 1) * 100;
+    const text = "Some ranks started after others had ended, or clocks of machines are off: ends are not compared.";
+    if (!(share >= 2)) return { session: -1, text };
+    return { session: slowest.index, text: `${text} ${nameOf(slowest)} took longest, ${figure(slowest.wall, "seconds")} against a median of ${figure(median.wall, "seconds")}.` };
+}
+
 /** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
 export function stragglerOf(sessions: Session[], panels: Panel[]): Straggler | null {
     if (!areRanks(sessions)) return null;
-    const ends = sessions.map((session, index) => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_timestamp ?? NaN) + (session.identity?.seconds ?? NaN), wall: session.identity?.seconds ?? NaN }));
+    const ends = sessions.map((session, index): End => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_timestamp ?? NaN) + (session.identity?.seconds ?? NaN), wall: session.identity?.seconds ?? NaN }));
     const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
     if (known.length < 2 || known.length < sessions.length) return null;
     const last = known.at(-1)!;
     const median = known[Math.floor((known.length - 1) / 2)]!;
+    // Ranks of one job run at the same time: where one does not, ends of different machines cannot be compared.
+    if (known.some(({ end, wall }) => end - wall >= median.end || end <= median.end - median.wall)) return slowestOf(known);
     const lag = last.end - median.end;
     const share = lag / median.wall;
-    if (share >= 0.02) return { session: last.index, text: `${last.label}${last.host ? ` on ${last.host}` : ""} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.` };
+    if (share >= 0.02) return { session: last.index, text: `${nameOf(last)} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.` };
     const busiest = busiestOf(sessions, panels);
     return { session: busiest?.session ?? -1, text: `All ended within ${figure(last.end - known[0]!.end, "seconds")}: none ended late. ${busiest?.text ?? ""}`.trim() };
 }

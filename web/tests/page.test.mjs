@@ -622,6 +622,16 @@ test("takes sessions for ranks of one job only where each has a rank of its own"
     }
 });
 
+test("compares no ends of ranks whose clocks are off", async () => {
+    const { report, encoder } = samples.ranks(4);
+    report.sessions[1].identity.start_timestamp += 3600;
+    const page = await browser.open(browser.write("clocks", { report, encoder }));
+    const text = await page.textContent(".straggler");
+    assert.match(text, /^Some ranks started after others had ended, or clocks of machines are off/);
+    assert.doesNotMatch(text, /ended last/);
+    await close(page);
+});
+
 test("names the busiest of ranks that end together", async () => {
     const page = await browser.open(browser.write("waiting", samples.ranks(12, true)));
     assert.match(await page.textContent(".straggler"), /^All ended within .*: none ended late\. rank 7 was the busiest, GPU utilization [\d.]+.% against a median of [\d.]+.%/);
