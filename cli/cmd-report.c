@@ -103,6 +103,8 @@ static int write_report(const struct arguments *arguments,
     const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
     const char *ending = word ? NULL : html_report_format_of_ending(path);
     int choice = 0;
+    if (!word)
+        TRY(html_report_check_picture(path, error));
     if (ending && strcmp(ending, "csv") == 0)
         return fail(error, GPUT_ERROR_INVALID,
             "A report is several tables: as CSV they go to a folder, -f csv -o FOLDER.");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define FILE_NAME "/samples.sqlite"
 
@@ -33,8 +34,22 @@ const char *html_report_format_of_ending(const char *path)
     return is_format ? ending + 1 : NULL;
 }
 
+int html_report_check_picture(const char *path, struct gput_error *error)
+{
+    static const char *const pictures[] = {".svg", ".png", ".pdf"};
+    const char *ending = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; ending && i < sizeof pictures / sizeof *pictures; i++)
+        if (strcasecmp(ending, pictures[i]) == 0)
+            return fail(error, GPUT_ERROR_INVALID,
+                "%s is named like a picture: 'gpu-tracker plot' draws pictures of the samples that "
+                "--tf keeps",
+                path);
+    return GPUT_OK;
+}
+
 int html_report_check(const char *path, struct gput_error *error)
 {
+    TRY(html_report_check_picture(path, error));
     const char *format = html_report_format_of_ending(path);
     if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
         return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());

@@ -20,6 +20,9 @@ struct html_report {
 /* The format of gpu-tracker report that the ending of the file says: "x.parquet". NULL: none. */
 const char *html_report_format_of_ending(const char *path);
 
+/* Refuses a name with the ending of a picture. Errors: GPUT_ERROR_INVALID. */
+int html_report_check_picture(const char *path, struct gput_error *error);
+
 /* What is written must be a page. Errors: GPUT_ERROR_UNSUPPORTED (this build has none, or the
  * file's ending is of another format). */
 int html_report_check(const char *path, struct gput_error *error);

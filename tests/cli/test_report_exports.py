@@ -205,6 +205,9 @@ class Exports(ReportTest):
     def test_parquet_without_the_package_or_python(self):
         (self.folder / "gpu_tracker.py").write_text("raise SystemExit('not ours')\n")  # what lies in a folder is no package
         self.use_python(f'exec "{sys.executable}" -E -S "$@"')
+        done = self.run_report("t.csv", "-o", "x.png")
+        self.assertEqual((done.returncode, (self.folder / "x.png").exists()), (1, False))
+        self.assertIn("x.png is named like a picture", done.stderr)
         done = self.run_report("t.csv", "-o", "x.parquet")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^gpu-tracker: The Python package gputracker writes Parquet and Arrow files, and \S+ has none that does: "

@@ -123,6 +123,9 @@ class AtTheEnd(ReportTest):
             self.assertIn(f"{name} is named like another format: end it in .html", done.stderr)
             self.assertFalse((self.folder / "ran").exists())
             self.assertFalse((self.folder / name).exists())
+        done = self.run_tracked("run", "--report", "x.SVG", "--", "touch", "ran")
+        self.assertEqual((done.returncode, (self.folder / "ran").exists()), (125, False))
+        self.assertIn("x.SVG is named like a picture: 'gpu-tracker plot' draws", done.stderr)
         # A rank does without.
         self.environment |= {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
         done = self.run_tracked("run", "-q", "--report", "x.json", "--", "touch", "ran")

@@ -66,8 +66,8 @@ const TIMES: Record<string, number> = { seconds: 1, s: 1, milliseconds: 1e-3, ms
 export function figure(value: number | null | undefined, unit = ""): string {
     if (value === null || value === undefined || !Number.isFinite(value)) return "n/a";
     if (TIMES[unit]) return duration(value * TIMES[unit]!);
+    if (unit === "ratio") return figure(value * 100, "percent");
     if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value)}\u00a0%`;
-    if (unit === "ratio") return digits(value);
     if (unit === "cores") return `${value > 0 && value < 0.01 ? "<\u00a00.01" : digits(value)}\u00a0cores`;
     if (SYMBOLS[unit]) return scaled(value, unit);
     const plain = plainNumber(value);
@@ -86,6 +86,7 @@ function plainNumber(value: number): string {
 export function axisLabels(values: number[], unit: string): string[] {
     const largest = Math.max(...values.map(Math.abs), 0);
     if (unit === "seconds") return values.map((value) => figure(value, unit));
+    if (unit === "ratio") return axisLabels(values.map((value) => value * 100), "percent");
     const symbol = SYMBOLS[unit];
     if (!symbol) return values.map((value) => (unit === "percent" ? `${plainNumber(value)}\u00a0%` : plainNumber(value)));
     let prefix = NO_PREFIX;

@@ -622,6 +622,14 @@ test("takes sessions for ranks of one job only where each has a rank of its own"
     }
 });
 
+test("shows ratios in percent", async () => {
+    const { report, encoder } = samples.power();
+    report.sessions[0].series.push({ id: "share", label: "Share", group: "shares", scope: "package", unit: "ratio", time: 0, values: encoder.delta(Array.from({ length: 400 }, () => 0.0031), 1e-6) });
+    const page = await browser.open(browser.write("ratio", { report, encoder }));
+    assert.match((await page.textContent('[data-panel^="shares"]')).replaceAll("\u00a0", " "), /0\.31 %/);
+    await close(page);
+});
+
 test("compares no ends of ranks whose clocks are off", async () => {
     const { report, encoder } = samples.ranks(4);
     report.sessions[1].identity.start_timestamp += 3600;
