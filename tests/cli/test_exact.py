@@ -323,7 +323,7 @@ class Exact(CommandTest):
         counts = report["sources"]["counts"]
         # It was seen after all where the kernel was slow to end it.
         if "whose bytes could not be read: 1" not in counts["reason"]:
-            self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
+            self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000, counts)
         else:
             self.assertNotEqual(counts["state"], "exact")
 

@@ -91,12 +91,12 @@ class Live(CommandTest):
                 self.assert_restored(terminal)
 
     def test_the_machine_with_500_processes(self):
-        sleepers = [subprocess.Popen(["sleep", "1000"]) for _ in range(500)]
+        sleepers = [subprocess.Popen(["sleep", "1000.2505" if n == 250 else "1000"]) for n in range(500)]
         try:
             terminal = self.view("live", "--st", "0.1", columns=200, rows=60)
             terminal.expect(r"^Threads +\d+ +\d+ .* (?:[5-9]\d\d|\d{4,}) processes$")
-            terminal.send(f"/{sleepers[250].pid}\r")
-            terminal.expect(rf"^ *{sleepers[250].pid} S .* sleep 1000$")
+            terminal.send("/1000.2505\r")  # what no other command line of the machine has in it
+            terminal.expect(rf"^ *{sleepers[250].pid} S .* sleep 1000.2505$")
             terminal.send("j")
             terminal.send("K")
             terminal.expect(rf"^Send SIGTERM to {sleepers[250].pid} sleep\?")
