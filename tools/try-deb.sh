@@ -12,12 +12,13 @@ mkdir "$root/packages"
 cp "$folder"/*.deb "$root/packages"
 rm -f "$root"/packages/*dbgsym*
 cp "$source/examples/track-block.c" "$root/track-block.c"
-trap '{ ! mountpoint -q "$root/proc" || umount "$root/proc"; } && rm -rf "$root"' EXIT
-mount -t proc proc "$root/proc" || {
+trap 'rm -rf "$root"' EXIT
+# The mount ends with its namespace, also where this is killed.
+unshare --mount mount -t proc proc "$root/proc" || {
     echo "try-deb.sh: skipped: nothing can be mounted here" >&2
     exit 77
 }
-chroot "$root" sh -eux -c '
+unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$root" sh -eux -c '
     export DEBIAN_FRONTEND=noninteractive
     apt-get update
     apt-get install -y --no-install-recommends ./packages/*.deb gcc libc6-dev pkg-config

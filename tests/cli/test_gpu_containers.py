@@ -21,6 +21,9 @@ CONTAINER = ["unshare", "--mount", "--pid", "--fork", "sh", "-c",
              'mount --rbind /proc "$0" && mount -t proc proc /proc && exec "$@"']
 NO_CONTAINER = refusal(*CONTAINER, "/mnt", "true")
 
+# In a pid namespace of its own, where no procfs of the host is left, such as that of a chroot.
+ALONE = ["unshare", "--mount", "--pid", "--fork", "sh", "-c", 'umount -a -l -t proc; mount -t proc proc /proc && exec "$@"', "sh"]
+
 # Writes the scenario with the pid that it has on the host, and one more than that.
 ON_HOST = """
 import os, sys, time
@@ -175,7 +178,7 @@ class Containers(GpuTest):
             report, _ = self.tracked("--overwrite", FAKE_NVML_CONTROL=str(control), command=("sleep", "1"))
             self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [0.0] * 3)
             self.assertNotIn("process_gpu_ram", report["sources"])
-            holder = python("import sys, time; file = open(sys.argv[1]); time.sleep(1)", device)
+            holder = python("import sys, time; file = open(sys.argv[1]); time.sleep(2)", device)
             report, _ = self.tracked("--overwrite", FAKE_NVML_CONTROL=str(control), command=holder)
             self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
 
@@ -219,7 +222,7 @@ class Containers(GpuTest):
     @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
     def test_pids_of_the_host_belong_to_no_process_where_no_procfs_shows_them(self):
         self.write(HOST_PIDS.replace(str(UNKNOWN_PID), str(self.start_stranger())))
-        report = self.tracked_inside(["unshare", "--mount", "--pid", "--fork", "--mount-proc"], ["sleep", "0.5"])
+        report = self.tracked_inside(ALONE, ["sleep", "0.5"])
         self.assertEqual([report["max_gpu_ram"][scope] for scope in SHARES], [None] * 3)
 
     @unittest.skipIf(NO_CONTAINER, f"cannot make a pid namespace: {NO_CONTAINER}")
@@ -227,7 +230,6 @@ class Containers(GpuTest):
         control = self.folder / "nvidiactl"
         control.touch()
         self.environment["FAKE_NVML_CONTROL"] = str(control)
-        container = ["unshare", "--mount", "--pid", "--fork", "--mount-proc"]
         write = "import os, sys, time\nif sys.argv[3]: file = open(sys.argv[3])\nopen(sys.argv[1] + '.new', 'w').write(" \
             "sys.argv[2].replace('{main}', str(os.getpid())))\nos.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(1)"
         other = self.folder / "other"
@@ -242,7 +244,7 @@ class Containers(GpuTest):
             with self.subTest(opened=opened.name, listed=listed):
                 scenario = IN_USE + f"compute {listed} 2000000000\n"
                 self.write(IN_USE)
-                report = self.tracked_inside(container, python(write, self.scenario, scenario, opened))
+                report = self.tracked_inside(ALONE, python(write, self.scenario, scenario, opened))
                 self.assertEqual(report["max_gpu_ram"]["main"], expected)
                 if expected is None:
                     self.assertIn("pids that may be of the host", report["sources"]["process_gpu_ram"]["reason"])
