@@ -55,8 +55,9 @@ static double step(void)
 static void *work(void *unused)
 {
     (void)unused;
-    while (now() < end_time)
+    do
         step();
+    while (now() < end_time);
     return NULL;
 }
 
