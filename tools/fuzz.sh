@@ -8,7 +8,7 @@ seconds=${FUZZ_SECONDS:-20}
 out=build-fuzz
 flags="-std=gnu17 -D_GNU_SOURCE -DGPUT_VERSION=\"fuzz\" -Iinclude -Isrc -g -O1 -fno-omit-frame-pointer
     -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined"
-libraries="-lpthread -lm -ldl $(pkg-config --libs jansson sqlite3 zlib)"
+libraries="-lpthread -lm -ldl $(pkg-config --libs jansson zlib)"
 
 command -v clang >/dev/null || {
     echo "Installing: clang" >&2

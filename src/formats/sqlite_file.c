@@ -1,5 +1,7 @@
 #include "formats/sqlite_file.h"
 
+#include "formats/sqlite_library.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -141,6 +143,7 @@ int sqlite_file_open(const char *path, sqlite3 **database, struct gput_error *er
     *database = NULL;
     if (access(path, R_OK) != 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
+    TRY(sqlite_library_load(error));
 
     /* Recovering a leftover log needs writing; without permission, read-only access may do. */
     int result = try_open(path, SQLITE_OPEN_READWRITE, database);
@@ -186,6 +189,8 @@ int sqlite_file_salvage(const char *path, sqlite3 **database, struct gput_error 
 int sqlite_file_create(const char *path, sqlite3 **database, struct gput_error *error)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    *database = NULL;
+    TRY(sqlite_library_load(error));
     if (sqlite3_open_v2(path, database, flags, NULL) != SQLITE_OK) {
         int code =
             *database ? sqlite_file_error(*database, "create", path, error) : error_memory(error);

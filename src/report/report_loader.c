@@ -1,5 +1,7 @@
 #include "report/report_loader.h"
 
+#include "base/text.h"
+#include "formats/sqlite_library.h"
 #include "report/report_non_session.h"
 
 #include <errno.h>
@@ -29,7 +31,7 @@ static int check(const char *path, bool *is_folder, struct gput_error *error)
             "%s is neither a file nor a folder: a session is read more than once", path);
     if (access(path, R_OK) != 0)
         return error_set_errno(error, errno, "Cannot open %s", path);
-    return GPUT_OK;
+    return text_ends_with(path, ".sqlite") ? sqlite_library_load(error) : GPUT_OK;
 }
 
 /* Reasons that are none of its content. */

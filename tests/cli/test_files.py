@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import pathlib
 import resource
 import signal
 import sqlite3
@@ -53,6 +54,29 @@ class TrackingFile(CommandTest):
         self.assertEqual(lines[0], STATIC)
         self.assertEqual(lines[2], COLUMNS)
         self.check(dict(zip(lines[0], lines[1])), [dict(zip(COLUMNS, line, strict=True)) for line in lines[3:]])
+
+    def test_sqlite_is_loaded_for_its_files_alone(self):
+        if b"libsqlite3.so.0" not in pathlib.Path(COMMAND).read_bytes():
+            self.skipTest("SQLite is built in")
+        (self.folder / "rows.sqlite").write_bytes(b"SQLite format 3\0")
+        (self.folder / "empty").mkdir()
+        (self.folder / "empty" / "libsqlite3.so.0").write_text("")
+        environment = os.environ | {"LD_LIBRARY_PATH": str(self.folder / "empty")}
+        for command in (
+            ["run", "--tf", "new.sqlite", "touch", "started"],
+            ["mark", "start", "block", "--stf", "new.sqlite"],
+            ["sub-track", "analyze", "--tf", "rows.sqlite"],
+            ["timeline", "merge", "rows.sqlite", "-o", "new.json"],
+            ["job", "rows.sqlite"],
+            ["report", "rows.sqlite"],
+        ):
+            with self.subTest(command[0]):
+                done = self.run_command(*command, env=environment)
+                self.assertIn(done.returncode, (1, 125))
+                self.assertRegex(done.stderr, r"SQLite files need its library \(Debian: apt-get install libsqlite3-0\); CSV needs nothing\. .*file too short")
+        self.assert_folder_is("empty", "rows.sqlite")
+        done = self.run_command("run", *self.OPTIONS, "--tf", "new.csv", "true", env=environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_sqlite(self):
         done = self.run_command("run", *self.OPTIONS, "--tf", "rows.sqlite", "sleep", "0.3")

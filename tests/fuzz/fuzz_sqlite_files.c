@@ -51,7 +51,7 @@ static void run(const char *path, const char *sql)
 {
     sqlite3 *database;
     if (sqlite3_open(path, &database) == SQLITE_OK) {
-        sqlite3_hard_heap_limit64(256 << 20);
+        sqlite3_exec(database, "PRAGMA hard_heap_limit=268435456", NULL, NULL, NULL);
         sqlite3_exec(database, sql, NULL, NULL, NULL);
     }
     sqlite3_close(database);

@@ -4,6 +4,7 @@
 #include "formats/marks/sub_tracking_csv.h"
 #include "formats/marks/sub_tracking_sqlite.h"
 #include "formats/sqlite_file.h"
+#include "formats/sqlite_library.h"
 
 #include <gputracker/sub_tracking.h>
 
@@ -115,6 +116,7 @@ static int mark_sqlite(const char *path, const struct sub_tracking_mark *row, co
     sqlite3 *database = NULL;
     sqlite3_stmt *insert = NULL;
     char *target; /* SQLite would follow any link */
+    TRY(sqlite_library_load(error));
     TRY(file_target(path, &target, error));
     int code = GPUT_OK;
     if (sqlite3_open(target, &database) != SQLITE_OK) {

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/part_file.h"
 #include "formats/sqlite_file.h"
+#include "formats/sqlite_library.h"
 #include "formats/sqlite_tables.h"
 #include "formats/tracking/sqlite_insert.h"
 #include "formats/tracking/tracking_format.h"
@@ -103,8 +104,8 @@ static int make_tables(struct sqlite_writer *writer, struct gput_error *error)
 
 static int fill_part(struct sqlite_writer *writer, struct gput_error *error)
 {
-    int code = GPUT_OK;
-    if (sqlite3_open(writer->part.path, &writer->database) != SQLITE_OK)
+    int code = sqlite_library_load(error);
+    if (code == GPUT_OK && sqlite3_open(writer->part.path, &writer->database) != SQLITE_OK)
         code = writer->database
                    ? sqlite_file_error(writer->database, "create", writer->base.path, error)
                    : error_memory(error);
