@@ -24,7 +24,8 @@ struct fleet_rank {
     char launcher[16], job_id[96], task[40], step[32], host[65], node[65], boot_id[37], version[32];
     char clock[16]; /* what the kernel says of it */
     char start_text[32];
-    char ranks[128]; /* of a session of several: "0-3,8" */
+    char ranks[128];         /* of a session whose rank is not one: "0-3,8" */
+    bool are_of_descendants; /* its ranks: some may not have been seen */
     double pid, rank, world_size, restarts, exit_status, signal;
     double start, end; /* seconds since the epoch, by its machine's clock until that is put right */
     double seconds, cpu_seconds;
@@ -64,6 +65,8 @@ struct fleet_job {
     size_t first, count; /* of its ranks */
     size_t n_machines;
     double world_size, missing, failed, unfinished;
+    double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
+                           such session is in it */
     double start, seconds, cpu_seconds, cores, efficiency_percent;
     double other_cores; /* of `cores`, that others kept busy */
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;

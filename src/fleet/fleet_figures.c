@@ -178,20 +178,39 @@ static void compare_ranks(struct gput_fleet *fleet, struct fleet_job *job)
 
 /* ---- The job ---- */
 
+/* How many a session has: "0-3,8" are five. NaN: the list is longer than the text. */
+static double count_ranks(const struct fleet_rank *rank)
+{
+    double count = isnan(rank->rank) ? 0 : 1;
+    if (strlen(rank->ranks) == sizeof rank->ranks - 1)
+        return NAN;
+    for (const char *at = rank->ranks; *at;) {
+        char *end;
+        double first = strtod(at, &end), last = *end == '-' ? strtod(end + 1, &end) : first;
+        count += last - first + 1;
+        at = *end == ',' ? end + 1 : "";
+    }
+    return count;
+}
+
 static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
 {
-    bool has_rank = false;
+    bool has_rank = false, are_of_descendants = false;
+    double known_ranks = 0;
     double world_size = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct fleet_rank *rank = &fleet->ranks[i];
         world_size = fmax(world_size, rank->world_size);
         has_rank |= !isnan(rank->rank);
+        known_ranks += count_ranks(rank);
+        are_of_descendants |= rank->are_of_descendants;
         job->failed += fleet_has_failed(rank);
         job->unfinished += fleet_is_unfinished(rank);
     }
     job->world_size = world_size;
-    job->missing =
-        has_rank && world_size > (double)job->count ? world_size - (double)job->count : 0;
+    job->known_ranks = are_of_descendants ? known_ranks : NAN;
+    if (has_rank && !are_of_descendants && world_size > (double)job->count)
+        job->missing = world_size - (double)job->count;
 }
 
 static int by_uuid(const void *left, const void *right)

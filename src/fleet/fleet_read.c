@@ -96,7 +96,8 @@ static void take_identity(struct fleet_rank *rank, const struct gput_results *re
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));
     rank->rows_lost = (double)results->tracker.rows_lost;
     rank->pid = identity->pid;
-    if (isnan(identity->rank) && strpbrk(identity->ranks, "-,"))
+    rank->are_of_descendants = strcmp(identity->ranks_of, "descendants") == 0;
+    if (isnan(identity->rank))
         COPY(rank->ranks, identity->ranks);
     rank->rank = rank->ranks[0] ? NAN : known(identity->rank, rank_of_name(rank->path));
     rank->world_size = identity->world_size;

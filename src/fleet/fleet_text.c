@@ -85,7 +85,7 @@ static void write_rank(const struct fleet_rank *rank, const struct layout *layou
     str_append(text, rank->is_straggler ? ", straggler\n" : "\n");
 }
 
-/* Sessions of `gpu-tracker run -- mpirun …` have several ranks each. */
+/* Sessions of `gpu-tracker run -- mpirun …` have several ranks each, as a rule. */
 static bool has_sessions_of_ranks(const struct gput_fleet *fleet, const struct fleet_job *job)
 {
     for (size_t i = job->first; i < job->first + job->count; i++) {
@@ -95,7 +95,7 @@ static bool has_sessions_of_ranks(const struct gput_fleet *fleet, const struct f
     return false;
 }
 
-/* "3 of 4 ranks", "1 session of ranks 0-2" */
+/* "3 of 4 ranks", "1 session of ranks 0-2", "1 session of rank 1 (known: 1 of 2)" */
 static void write_count(
     const struct gput_fleet *fleet, const struct fleet_job *job, struct str *text)
 {
@@ -107,9 +107,13 @@ static void write_count(
         str_printf(text, " of %.0f", job->world_size);
     str_printf(text, " %s%s", has_sessions ? "session" : "rank", is_plural ? "s" : "");
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        if (fleet->ranks[i].ranks[0])
-            str_printf(text, "%s%s", listed++ == 0 ? " of ranks " : ", ", fleet->ranks[i].ranks);
+        const char *ranks = fleet->ranks[i].ranks;
+        const char *first = job->count > 1 || strpbrk(ranks, "-,") ? " of ranks " : " of rank ";
+        if (ranks[0])
+            str_printf(text, "%s%s", listed++ == 0 ? first : ", ", ranks);
     }
+    if (job->known_ranks < job->world_size)
+        str_printf(text, " (known: %.0f of %.0f)", job->known_ranks, job->world_size);
 }
 
 static void write_ranks(

@@ -31,8 +31,9 @@
     TEXT(job_id, 96, "job.job_id", "the scheduler's, with the element of an array") \
     TEXT(task, 40, "job.task", "which element of an array, which of GNU parallel's jobs, or both: 3_7") \
     TEXT(step, 32, "job.step", "of the job") \
-    NUMBER(rank, "job.rank", "of main, or of the one rank among its descendants") \
+    NUMBER(rank, "job.rank", "of main, or of its descendants where there is but one on this machine") \
     TEXT(ranks, 128, "job.ranks", "all ranks that are tracked: 0-3,8") \
+    TEXT(ranks_of, 12, "job.ranks_of", "whose environment has them: main, or descendants, of which those that live shortly may not be seen") \
     NUMBER(local_rank, "job.local_rank", "among the ranks of this machine") \
     NUMBER(local_size, "job.local_size", "ranks on this machine") \
     NUMBER(world_size, "job.world_size", "ranks of the job") \

@@ -14,7 +14,8 @@ static bool is_identified(const struct gput_results *results)
 
 static bool is_in_job(const struct gput_results *results)
 {
-    return results->identity.launcher[0] || results->identity.job_id[0];
+    const struct gput_identity *identity = &results->identity;
+    return identity->launcher[0] || identity->job_id[0] || identity->task[0];
 }
 
 static bool has_allowed(const struct gput_results *results)

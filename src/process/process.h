@@ -59,6 +59,12 @@ struct kernel_readings {
     bool counts_are_pending; /* the same for its counters */
 };
 
+/* Whether its environment was read, and when: execve() replaces it. */
+struct environment_reading {
+    bool is_read;
+    uint64_t exec_generation;
+};
+
 /* Descriptors of files of procfs that stay open to be read again; -1: it is not open. */
 struct cached_files {
     int stat_fd, statm_fd, children_fd;
@@ -97,6 +103,7 @@ struct polled {
 
     struct metered metered;
     struct kernel_readings readings;
+    struct environment_reading environment; /* kept by who reads it */
 };
 
 /* What stays of the last poll when procfs has the process no more. */

@@ -18,8 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process that was started this long ago has called execve(), or will not. */
-#define SETTLED_NS (NS_PER_SECOND / 10)
+/* Where exec generations are not known: a process that was started this long ago has called
+ * execve(), as a rule, or will not. */
+#define SETTLED_NS (NS_PER_SECOND / 2)
 /* As many processes without a launcher belong to no job: the rest is not read. */
 #define MAX_UNSUCCESSFUL 512
 /* At one tick. */
@@ -212,22 +213,34 @@ static void add_job(struct gput_identity *identity, const struct launcher *launc
         identity->restarts = fmax((double)launcher->restarts, identity->restarts);
 }
 
+/* Of `n_ranks` ranks of descendants others may not have been seen. */
+static bool are_all_seen(const struct session_identity *state)
+{
+    const struct gput_identity *identity = &state->known;
+    double expected = isnan(identity->local_size) ? identity->world_size : identity->local_size;
+    return isnan(expected) || (double)state->n_ranks >= expected;
+}
+
 /* A rank is that of the session where there is but one. */
 static void fill_ranks(
     struct session_identity *state, const struct launcher *launcher, bool is_known_rank)
 {
     struct gput_identity *identity = &state->known;
-    if (state->n_ranks == 1 && !is_known_rank) {
+    bool is_one = state->n_ranks == 1 && (!state->are_of_descendants || are_all_seen(state));
+    if (is_one && !is_known_rank) {
         identity->rank = known_number(state->ranks[0]);
         identity->local_rank = known_number(launcher->local_rank);
-    } else if (state->n_ranks > 1) {
+    } else if (!is_one) {
         identity->rank = identity->local_rank = NAN;
     }
+    if (state->n_ranks > 0)
+        FIT(ranks_of, "%s", state->are_of_descendants ? "descendants" : "main");
     session_identity_format_ranks(
         state->ranks, state->n_ranks, identity->ranks, sizeof identity->ranks);
 }
 
-void session_identity_add(struct session_identity *state, launcher_variable *variable, void *user)
+static void add_launcher(
+    struct session_identity *state, launcher_variable *variable, void *user, bool is_descendant)
 {
     struct gput_identity *identity = &state->known;
     struct launcher launcher;
@@ -239,7 +252,9 @@ void session_identity_add(struct session_identity *state, launcher_variable *var
     if (launcher.depth > state->depth) {
         state->depth = launcher.depth;
         state->n_ranks = 0;
+        state->are_of_descendants = is_descendant;
         identity->rank = identity->local_rank = NAN;
+        identity->ranks_of[0] = '\0';
         FIT(launcher, "%s", launcher.name);
         identity->world_size = known_number(launcher.world_size);
         identity->local_size = known_number(launcher.local_size);
@@ -249,37 +264,45 @@ void session_identity_add(struct session_identity *state, launcher_variable *var
     fill_ranks(state, &launcher, before == state->n_ranks);
 }
 
-/* Not yet: it may be about to call execve(). */
-static bool is_young(const struct process *process, int64_t now_ns)
+void session_identity_add(struct session_identity *state, launcher_variable *variable, void *user)
 {
-    return process->start.at_ns > now_ns - SETTLED_NS;
+    add_launcher(state, variable, user, false);
+}
+
+void session_identity_add_descendant(
+    struct session_identity *state, launcher_variable *variable, void *user)
+{
+    add_launcher(state, variable, user, true);
+}
+
+/* A launcher sets the variables of a rank in execve(): before it a process has those of who forked
+ * it. */
+static bool is_unread(const struct process *process, int64_t now_ns)
+{
+    const struct polled *polled = process->polled;
+    if (polled->exec_generation == 0)
+        return !polled->environment.is_read && process->start.at_ns <= now_ns - SETTLED_NS;
+    return !polled->environment.is_read ||
+           polled->environment.exec_generation != polled->exec_generation;
 }
 
 void session_identity_read_processes(struct session_identity *state, const char *procfs_root,
     const struct process_log *log, int64_t now_ns)
 {
     struct environment environment = {0};
-    uint64_t read_number = log->main ? log->main->number : 0, young_number = UINT64_MAX;
     unsigned readings = 0;
     for (EACH_OPEN_PROCESS(&log->options.tree->table, process)) {
-        if (state->unsuccessful >= MAX_UNSUCCESSFUL)
+        if (state->unsuccessful >= MAX_UNSUCCESSFUL || readings >= MAX_READINGS)
             break;
-        if (process->is_main || !process->polled || process->number <= state->read_number)
+        if (process->is_main || !process->polled || !is_unread(process, now_ns))
             continue;
-        if (is_young(process, now_ns) && process->number < young_number)
-            young_number = process->number;
-        if (is_young(process, now_ns) || readings++ >= MAX_READINGS)
-            continue;
-        if (process->number > read_number)
-            read_number = process->number;
+        readings++;
+        process->polled->environment.is_read = true;
+        process->polled->environment.exec_generation = process->polled->exec_generation;
         if (environment_read(procfs_root, process->pid, &environment, NULL) == GPUT_OK)
-            session_identity_add(state, environment_variable, &environment);
+            session_identity_add_descendant(state, environment_variable, &environment);
     }
     environment_finish(&environment);
-    if (read_number >= young_number)
-        read_number = young_number - 1;
-    if (read_number > state->read_number)
-        state->read_number = read_number;
 }
 
 /* ---- The end ---- */

@@ -25,8 +25,8 @@ struct session_identity {
     int depth;
     long ranks[IDENTITY_MAX_RANKS]; /* each once, ascending */
     size_t n_ranks;
+    bool are_of_descendants; /* some of their ranks may live too shortly to be seen */
 
-    uint64_t read_number;  /* processes up to this one were read */
     unsigned unsuccessful; /* readings that found no launcher */
 };
 
@@ -39,11 +39,15 @@ void session_identity_begin(struct session_identity *identity,
     const struct session_settings *settings, const struct container *container, pid_t pid,
     char *const argv[]);
 
-/* Adds what the environment of one process says: a more inner launcher replaces what is known. */
+/* Adds what the environment of main says: a more inner launcher replaces what is known. */
 void session_identity_add(
     struct session_identity *identity, launcher_variable *variable, void *user);
 
-/* Reads the environments of processes that were started since the last call, each once. */
+/* The same of a descendant. */
+void session_identity_add_descendant(
+    struct session_identity *identity, launcher_variable *variable, void *user);
+
+/* Reads the environments of descendants, each once for a program that it runs (exec generation). */
 void session_identity_read_processes(struct session_identity *identity, const char *procfs_root,
     const struct process_log *log, int64_t now_ns);
 

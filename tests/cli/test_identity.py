@@ -51,6 +51,18 @@ class Identity(unittest.TestCase):
         version = subprocess.run([command.COMMAND, "--version"], capture_output=True, text=True).stdout
         self.assertIn(identity["version"], version)
 
+    def test_a_task_is_known_without_an_id_of_a_job(self):
+        """GNU parallel, Grid Engine, AWS Batch."""
+        for variables, task in (
+            ({"PARALLEL_SEQ": "5"}, "5"),
+            ({"JOB_ID": "4", "SGE_TASK_ID": "3", "SGE_ROOT": "/x"}, "3"),
+            ({"AWS_BATCH_JOB_ARRAY_INDEX": "0"}, "0"),
+        ):
+            into = f"r.t{task}.json"
+            self.assertEqual(self.report("true", into=into, **variables)["job"]["task"], task)
+            rows = self.run_command([command.COMMAND, "job", "-f", "csv", into]).stdout.splitlines()
+            self.assertEqual(dict(zip(*(row.split(",") for row in rows), strict=True))["task"], task)
+
     def test_a_signal_is_no_exit_status(self):
         identity = self.report("sh", "-c", "kill -TERM $$", status=-signal.SIGTERM)["identity"]
         self.assertEqual((identity["exit_status"], identity["signal"]), (None, signal.SIGTERM))

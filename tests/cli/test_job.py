@@ -114,6 +114,20 @@ class Job(unittest.TestCase):
         self.assertIn("\n    0-2  n1 ", text)
         self.assertNotIn("missing", text)
 
+    def test_ranks_of_descendants_that_were_not_seen_are_not_missing(self):
+        path = self.rank(0, job="5", world=2)
+        report = json.loads(path.read_text())
+        report["job"].update(rank=None, ranks="1", ranks_of="descendants")
+        path.write_text(json.dumps(report))
+        text = self.run_command(".").stdout
+        self.assertIn("1 session of rank 1 (known: 1 of 2) on 1 machine,", text)
+        self.assertNotIn("missing", text)
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["missing"], job["known_ranks"], job["world_size"]), (0, 1, 2))
+        report["job"].update(ranks="0,1")
+        path.write_text(json.dumps(report))
+        self.assertIn("1 session of ranks 0,1 on 1 machine,", self.run_command(".").stdout)
+
     def test_who_is_slow_and_who_waits(self):
         for rank in range(4):
             self.rank(rank, cpu=95 if rank == 2 else 20)

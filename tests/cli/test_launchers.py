@@ -82,7 +82,8 @@ class Mpi(WithMpi):
         """One tracker for all ranks of the machine."""
         self.run_words(*self.tracked(*mpirun, "-np", "3", "sh", "-c", "sleep 1.5"))
         report = json.loads((self.folder / "r.json").read_text())
-        self.assertEqual((report["job"]["ranks"], report["job"]["world_size"]), ("0-2", 3))
+        job = report["job"]
+        self.assertEqual((job["ranks"], job["ranks_of"], job["rank"], job["world_size"]), ("0-2", "descendants", None, 3))
         self.assertGreaterEqual(report["accounting"]["processes"]["seen"], 4)
 
     def check_clash(self, mpirun):

@@ -4,6 +4,8 @@
 #include "variables.h"
 
 #include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static struct session_identity identity;
 
@@ -15,6 +17,7 @@ static int begin(void **state)
 }
 
 #define ADD(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__))
+#define ADD_DESCENDANT(...) session_identity_add_descendant(&identity, VARIABLES(__VA_ARGS__))
 
 static void nothing_is_known_without_a_launcher(void **state)
 {
@@ -49,19 +52,104 @@ static void ranks_of_descendants_replace_that_of_their_launcher(void **state)
 {
     (void)state;
     ADD("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURMD_NODENAME=n2");
-    ADD("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "TORCHELASTIC_RUN_ID=none",
-        "RANK=3", "WORLD_SIZE=4", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", "GROUP_RANK=1",
-        "TORCHELASTIC_RESTART_COUNT=0");
+    assert_string_equal(identity.known.ranks_of, "main");
+    ADD_DESCENDANT("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1",
+        "TORCHELASTIC_RUN_ID=none", "RANK=3", "WORLD_SIZE=4", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2",
+        "GROUP_RANK=1", "TORCHELASTIC_RESTART_COUNT=0");
     assert_string_equal(identity.known.launcher, "torchrun");
-    assert_true(identity.known.rank == 3 && identity.known.local_rank == 1);
-    ADD("TORCHELASTIC_RUN_ID=none", "RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=2",
-        "TORCHELASTIC_RESTART_COUNT=1");
+    assert_string_equal(identity.known.ranks, "3");
+    assert_true(isnan(identity.known.rank)); /* of two */
+    ADD_DESCENDANT("TORCHELASTIC_RUN_ID=none", "RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=0",
+        "LOCAL_WORLD_SIZE=2", "TORCHELASTIC_RESTART_COUNT=1");
     assert_string_equal(identity.known.ranks, "2,3");
+    assert_string_equal(identity.known.ranks_of, "descendants");
     assert_true(isnan(identity.known.rank) && isnan(identity.known.local_rank));
     assert_true(identity.known.world_size == 4 && identity.known.local_size == 2);
     assert_true(identity.known.restarts == 1);
     assert_string_equal(identity.known.job_id, "47");
     assert_string_equal(identity.known.node, "n2");
+}
+
+static void the_only_rank_of_a_machine_is_that_of_the_session(void **state)
+{
+    (void)state;
+    ADD_DESCENDANT(
+        "TORCHELASTIC_RUN_ID=none", "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1");
+    assert_true(identity.known.rank == 1 && identity.known.local_rank == 0);
+    assert_string_equal(identity.known.ranks_of, "descendants");
+}
+
+/* ---- When environments are read ---- */
+
+#define PID 7
+
+static char root[32], folder[48], file[64]; /* of a procfs with one process */
+
+static void set_environment(const char *variable)
+{
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    fwrite(variable, 1, strlen(variable) + 1, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static struct process *add_process(struct process_table *table)
+{
+    snprintf(root, sizeof root, "/tmp/gput-identity-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/%d", root, PID);
+    snprintf(file, sizeof file, "%s/environ", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    struct process *process = process_table_add(table, PID);
+    process->state = PROCESS_RUNNING;
+    process->polled = calloc(1, sizeof *process->polled);
+    process->polled->exec_generation = 1;
+    return process;
+}
+
+static void remove_process(struct process_table *table)
+{
+    process_table_finish(table);
+    unlink(file);
+    rmdir(folder);
+    rmdir(root);
+}
+
+static size_t read_ranks(const struct process_log *log, double seconds)
+{
+    session_identity_read_processes(&identity, root, log, (int64_t)(seconds * 1e9));
+    return identity.n_ranks;
+}
+
+/* mpirun forks, and sets the variables of a rank when it calls execve(), however late that is. */
+static void an_environment_is_read_again_after_execve(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct process_log log = {.options.tree = &tree};
+    struct process *process = add_process(&tree.table);
+    set_environment("HOME=/root");
+    assert_int_equal(read_ranks(&log, 0), 0);
+    set_environment("PMI_RANK=1");
+    assert_int_equal(read_ranks(&log, 1), 0); /* the same program: it is not read again */
+    process->polled->exec_generation = 2;
+    assert_int_equal(read_ranks(&log, 1), 1);
+    assert_string_equal(identity.known.ranks, "1");
+    remove_process(&tree.table);
+}
+
+/* Without the right to see it, time has to do. */
+static void without_exec_generations_a_process_is_read_when_it_has_settled(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct process_log log = {.options.tree = &tree};
+    struct process *process = add_process(&tree.table);
+    process->polled->exec_generation = 0;
+    set_environment("PMI_RANK=1");
+    assert_int_equal(read_ranks(&log, 0.1), 0);
+    assert_int_equal(read_ranks(&log, 1), 1);
+    remove_process(&tree.table);
 }
 
 static void an_outer_launcher_replaces_nothing(void **state)
@@ -106,6 +194,10 @@ int main(void)
         cmocka_unit_test_setup(nothing_is_known_without_a_launcher, begin),
         cmocka_unit_test_setup(a_rank_is_known_with_its_job, begin),
         cmocka_unit_test_setup(ranks_of_descendants_replace_that_of_their_launcher, begin),
+        cmocka_unit_test_setup(the_only_rank_of_a_machine_is_that_of_the_session, begin),
+        cmocka_unit_test_setup(an_environment_is_read_again_after_execve, begin),
+        cmocka_unit_test_setup(
+            without_exec_generations_a_process_is_read_when_it_has_settled, begin),
         cmocka_unit_test_setup(an_outer_launcher_replaces_nothing, begin),
         cmocka_unit_test_setup(ranks_are_written_as_ranges, begin),
         cmocka_unit_test_setup(the_end_says_how, begin),
