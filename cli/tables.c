@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "message.h"
 #include "report.h"
+#include "screen.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,24 +26,6 @@ static int check_csv(
         gput_tables_count(tables), gput_table_name(gput_tables_get(tables, 0)));
 }
 
-int tables_write(
-    const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error)
-{
-    const char *only = arguments_value(arguments, OPTION_TABLE);
-    enum gput_format format;
-    char *text = NULL;
-    TRY(tables_read_format(arguments, &format, error));
-    if (only)
-        TRY(gput_tables_select(tables, only, error));
-    TRY(check_csv(format, tables, error));
-    int code = gput_tables_render(tables, format, &text, NULL, error);
-    if (code == GPUT_OK)
-        code = report_write_text(
-            arguments_value(arguments, OPTION_TABLE_OUTPUT), STDOUT_FILENO, text, error);
-    free(text);
-    return code;
-}
-
 /* Before the first part: what is to be written, and where to. */
 static int stream_begin(
     struct tables_stream *stream, const struct gput_tables *tables, struct gput_error *error)
@@ -59,6 +42,8 @@ static int stream_begin(
         format, only ? 1 : gput_tables_count(tables), &stream->writer, error));
     if (path && strcmp(path, "-") != 0)
         TRY(gput_file_open(path, &stream->file, error));
+    else if (isatty(STDOUT_FILENO))
+        gput_table_writer_set_width(stream->writer, screen_columns(STDOUT_FILENO, REPORT_COLUMNS));
     return GPUT_OK;
 }
 
@@ -99,4 +84,17 @@ void tables_stream_finish(struct tables_stream *stream)
     gput_table_writer_destroy(stream->writer);
     gput_file_discard(stream->file);
     *stream = (struct tables_stream){0};
+}
+
+int tables_write(
+    const struct arguments *arguments, struct gput_tables *tables, struct gput_error *error)
+{
+    struct tables_stream stream = {.arguments = arguments};
+    int code = stream_begin(&stream, tables, error);
+    for (size_t i = 0; code == GPUT_OK && i < gput_tables_count(tables); i++)
+        code = tables_stream_write(&stream, tables, gput_tables_get(tables, i), error);
+    if (code == GPUT_OK)
+        code = tables_stream_end(&stream, error);
+    tables_stream_finish(&stream);
+    return code;
 }

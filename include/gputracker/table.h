@@ -118,6 +118,10 @@ struct gput_table_writer; /**< renders tables in parts */
 GPUT_API int gput_table_writer_create(enum gput_format format, size_t table_count,
     struct gput_table_writer **writer, struct gput_error *error);
 
+/** Lets text fit a terminal of so many columns: long texts are cut, and columns that have no space
+ * follow in blocks of their own. 0, as at first: any number. JSON and CSV are never cut. */
+GPUT_API void gput_table_writer_set_width(struct gput_table_writer *writer, unsigned width);
+
 /** The text of the next rows: of the next table, or of the same one as in the previous call. Valid
  * until the next call. */
 GPUT_API int gput_table_writer_add(struct gput_table_writer *writer, const struct gput_table *part,

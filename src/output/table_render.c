@@ -4,15 +4,11 @@
 #include "base/screen.h"
 #include "base/str.h"
 #include "base/table.h"
-#include "base/utf8.h"
+#include "output/table_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Decimals of a number in text; JSON and CSV have all digits. */
-#define TEXT_DECIMALS 3
-#define WIDEST_COLUMN 256
 
 static void append_int(struct str *text, int64_t value)
 {
@@ -20,25 +16,22 @@ static void append_int(struct str *text, int64_t value)
         text->length += number_format_int64(value, text->data + text->length);
 }
 
-static void append_double(struct str *text, double value, bool exact)
+static void append_double(struct str *text, double value)
 {
-    if (!str_reserve(text, NUMBER_TEXT_SIZE))
-        return;
-    char *at = text->data + text->length;
-    text->length +=
-        exact ? number_format_double(value, at) : number_format_rounded(value, TEXT_DECIMALS, at);
+    if (str_reserve(text, NUMBER_TEXT_SIZE))
+        text->length += number_format_double(value, text->data + text->length);
 }
 
 /* Numbers as they are; `missing` in place of what is not there. Texts are left to the caller. */
 static void append_number(struct str *text, const struct gput_table *table, size_t row,
-    size_t column, bool exact, const char *missing)
+    size_t column, const char *missing)
 {
     if (gput_table_is_missing(table, row, column))
         str_append(text, missing);
     else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT)
         append_int(text, gput_table_int(table, row, column));
     else
-        append_double(text, gput_table_double(table, row, column), exact);
+        append_double(text, gput_table_double(table, row, column));
 }
 
 /* JSON has no infinity. */
@@ -61,14 +54,12 @@ static void render_json_row(struct str *text, const struct gput_table *table, si
         if (value)
             json_write_string(value, strlen(value), text);
         else if (has_json_form(table, row, column))
-            append_number(text, table, row, column, true, "null");
+            append_number(text, table, row, column, "null");
         else
             str_append(text, "null");
     }
     str_append_char(text, '}');
 }
-
-#define MAX_COLUMNS 64
 
 struct gput_table_writer {
     enum gput_format format;
@@ -76,8 +67,8 @@ struct gput_table_writer {
     size_t begun;       /* tables */
     const struct gput_table *table;
     bool record;
-    size_t rows;                /* of the table, so far */
-    size_t widths[MAX_COLUMNS]; /* of its columns, as text */
+    size_t rows; /* of the table, so far */
+    struct table_text layout;
     struct str out;
 };
 
@@ -137,94 +128,16 @@ static void add_csv(struct str *text, const struct gput_table *part)
     for (size_t row = 0; row < gput_table_row_count(part); row++)
         for (size_t column = 0; column < columns; column++) {
             if (gput_table_column_type(part, column) != GPUT_COLUMN_TEXT)
-                append_number(text, part, row, column, true, "");
+                append_number(text, part, row, column, "");
             else if (!gput_table_is_missing(part, row, column))
                 csv_append_text(text, gput_table_text(part, row, column));
             str_append_char(text, column + 1 < columns ? ',' : '\n');
         }
 }
 
-/* Names come from anywhere: what would move a terminal's cursor is shown as "\\x1b". */
-static void append_visible(struct str *text, const char *value)
-{
-    for (; *value; value++) {
-        unsigned char byte = (unsigned char)*value;
-        if (byte < 0x20 || byte == 0x7f)
-            str_printf(text, "\\x%02x", byte);
-        else
-            str_append_char(text, *value);
-    }
-}
-
-static void append_cell(struct str *text, const struct gput_table *table, size_t row, size_t column)
-{
-    if (gput_table_column_type(table, column) != GPUT_COLUMN_TEXT ||
-        gput_table_is_missing(table, row, column))
-        append_number(text, table, row, column, false, "n/a");
-    else
-        append_visible(text, gput_table_text(table, row, column));
-}
-
-static size_t column_width(const struct gput_table *table, size_t column, struct str *scratch)
-{
-    size_t width = utf8_width(gput_table_column_name(table, column));
-    for (size_t row = 0; row < gput_table_row_count(table); row++) {
-        str_clear(scratch);
-        append_cell(scratch, table, row, column);
-        size_t needed = utf8_width(str_text(scratch));
-        width = needed > width ? needed : width;
-    }
-    return width < WIDEST_COLUMN ? width : WIDEST_COLUMN;
-}
-
-/* Numbers stand to the right of their column, texts to the left; nothing trails. */
-static void append_aligned(struct str *text, const char *value, size_t width, bool right, bool last)
-{
-    size_t used = utf8_width(value), blanks = used < width ? width - used : 0;
-    if (right)
-        str_append_repeated(text, ' ', blanks);
-    str_append(text, value);
-    if (!right && !last)
-        str_append_repeated(text, ' ', blanks);
-    str_append(text, last ? "\n" : "  ");
-}
-
-static void render_head(struct str *text, const struct gput_table *table, const size_t *widths)
-{
-    size_t columns = gput_table_column_count(table);
-    for (size_t column = 0; column < columns; column++)
-        append_aligned(text, gput_table_column_name(table, column), widths[column],
-            gput_table_column_type(table, column) != GPUT_COLUMN_TEXT, column + 1 == columns);
-}
-
-static void render_rows(struct str *text, const struct gput_table *table, const size_t *widths)
-{
-    struct str cell = {0};
-    size_t columns = gput_table_column_count(table);
-    for (size_t row = 0; row < gput_table_row_count(table); row++)
-        for (size_t column = 0; column < columns; column++) {
-            str_clear(&cell);
-            append_cell(&cell, table, row, column);
-            append_aligned(text, str_text(&cell), widths[column],
-                gput_table_column_type(table, column) != GPUT_COLUMN_TEXT, column + 1 == columns);
-        }
-    text->failed |= cell.failed;
-    str_finish(&cell);
-}
-
-static void render_record(struct str *text, const struct gput_table *table)
-{
-    for (size_t column = 0; column < gput_table_column_count(table); column++) {
-        str_append(text, gput_table_column_name(table, column));
-        str_append(text, ": ");
-        append_cell(text, table, 0, column);
-        str_append_char(text, '\n');
-    }
-}
-
 static void begin_text_table(struct gput_table_writer *writer, const struct gput_table *table)
 {
-    memset(writer->widths, 0, sizeof writer->widths);
+    table_text_begin(&writer->layout);
     if (writer->table_count > 1) {
         str_append(&writer->out, writer->begun > 0 ? "\n" : "");
         str_append(&writer->out, gput_table_name(table));
@@ -234,22 +147,10 @@ static void begin_text_table(struct gput_table_writer *writer, const struct gput
 
 static void add_text(struct gput_table_writer *writer, const struct gput_table *part, bool first)
 {
-    struct str scratch = {0};
-    if (writer->record) {
-        render_record(&writer->out, part);
-        return;
-    }
-    for (size_t column = 0; column < gput_table_column_count(part) && column < MAX_COLUMNS;
-         column++) {
-        size_t width = column_width(part, column, &scratch);
-        if (width > writer->widths[column])
-            writer->widths[column] = width;
-    }
-    writer->out.failed |= scratch.failed;
-    str_finish(&scratch);
-    if (first)
-        render_head(&writer->out, part, writer->widths);
-    render_rows(&writer->out, part, writer->widths);
+    if (writer->record)
+        table_text_add_record(part, &writer->out);
+    else
+        table_text_add(&writer->layout, part, first, &writer->out);
 }
 
 int gput_table_writer_create(enum gput_format format, size_t table_count,
@@ -268,6 +169,11 @@ int gput_table_writer_create(enum gput_format format, size_t table_count,
     (*writer)->format = format;
     (*writer)->table_count = table_count;
     return GPUT_OK;
+}
+
+void gput_table_writer_set_width(struct gput_table_writer *writer, unsigned width)
+{
+    writer->layout.screen = width;
 }
 
 static void begin_table(struct gput_table_writer *writer, const struct gput_table *table)

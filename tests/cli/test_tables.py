@@ -9,7 +9,7 @@ import subprocess
 import termios
 
 from analysis_files import MEASUREMENTS, START, call, write_marks, write_tracking
-from command import COMMAND, CommandTest, main, read_terminal
+from command import COMMAND, SOURCE, CommandTest, main, read_terminal
 
 NAME = "/a/path/that/is/long/enough/to/be/cut/on/every/terminal.py:12 load"
 
@@ -38,10 +38,12 @@ class Tables(CommandTest):
     def on_a_terminal(self, columns, *arguments):
         leader, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        subprocess.run([COMMAND, *arguments], stdout=terminal, stderr=subprocess.DEVNULL, cwd=self.folder, check=True)
+        process = subprocess.Popen([COMMAND, *arguments], stdout=terminal, stderr=subprocess.DEVNULL, cwd=self.folder)
+        self.processes.append(process)
         os.close(terminal)
         shown = read_terminal(leader).decode().replace("\r\n", "\n")
         os.close(leader)
+        self.assertEqual(process.wait(), 0)
         return shown
 
     def test_an_analysis_has_figures_that_fit_and_the_longest_block_first(self):
@@ -89,6 +91,23 @@ class Tables(CommandTest):
             self.assertRegex(self.on_a_terminal(80, *command, "-f", "text"), r"\AOverall")
             self.run_command(*command, "-o", "out.txt")
             self.assertRegex((self.folder / "out.txt").read_text(), r"\AOverall")
+
+    def test_tables_of_traces_and_profiles_have_the_width_of_the_terminal_and_lose_no_column(self):
+        fixtures = SOURCE / "tests" / "fixtures"
+        for command, trace in ("kernels", "trace-kineto"), ("breakdown", "trace-kineto"), ("idle", "trace-kineto"), \
+                ("utilization", "trace-root"), ("phases", "trace-root"), ("metrics", "trace-root"):
+            with self.subTest(command=command):
+                family = "pytorch" if trace == "trace-kineto" else "profile"
+                words = family, command, str(fixtures / trace)
+                whole = self.run_command(*words).stdout
+                self.assertGreater(max(map(len, whole.splitlines())), 80)
+                shown = self.on_a_terminal(80, *words)
+                self.assertLessEqual(max(map(len, shown.splitlines())), 80)
+                heads = [line.split() for line in whole.splitlines()[:2]]
+                self.assertLessEqual(set(heads[command == "metrics"]), set(shown.split()))
+                self.assertEqual(self.on_a_terminal(400, *words), whole)
+                self.on_a_terminal(80, *words, "-o", "table.txt")
+                self.assertEqual((self.folder / "table.txt").read_text(), whole)
 
     def test_names_move_no_cursor(self):
         write_marks(self.folder / "before-marks.csv", call(7, "a\033[2Jb", 0, 2))
