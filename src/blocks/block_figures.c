@@ -6,15 +6,12 @@
 #include "base/text.h"
 #include "base/wall_clock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#define STATUS_SIZE 4096
 
 /* ---- Energy ---- */
 
@@ -97,8 +94,7 @@ void block_figures_open_energy(struct block_figures *figures, const char *sysfs_
 
 static void close_peaks(struct block_peaks *peaks)
 {
-    kept_file_close(&peaks->status);
-    kept_file_close(&peaks->clear);
+    process_peak_close(&peaks->process);
     pthread_mutex_destroy(&peaks->lock);
     free(peaks);
 }
@@ -138,29 +134,6 @@ static int64_t read_energy(struct block_figures *figures)
     return sum;
 }
 
-/* A figure in KiB of a status file; `key` begins with the line end before it. */
-static bool find_kib(const char *text, const char *end, const char *key, uint64_t *kib)
-{
-    const char *value = strstr(text, key);
-    if (!value)
-        return false;
-    value += strlen(key);
-    value += strspn(value, " \t");
-    return number_parse_uint64(value, end, kib) != NULL;
-}
-
-/* Peak RSS of this process since its execve() (VmHWM). */
-static bool read_high_water(uint64_t *kib)
-{
-    char text[STATUS_SIZE];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    long length = file_reread(fd, text, sizeof text);
-    close(fd);
-    return length > 0 && find_kib(text, text + length, "\nVmHWM:", kib);
-}
-
 static int64_t peak_of(const struct rusage *usage)
 {
     return usage->ru_maxrss * INT64_C(1024);
@@ -169,10 +142,10 @@ static int64_t peak_of(const struct rusage *usage)
 void block_figures_open_peak(struct block_figures *figures)
 {
     struct rusage usage;
-    uint64_t kib;
+    int64_t bytes;
     memset(&usage, 0, sizeof usage);
     getrusage(RUSAGE_SELF, &usage);
-    if (read_high_water(&kib) && kib < (uint64_t)usage.ru_maxrss)
+    if (process_peak_high_water(&bytes) && bytes < peak_of(&usage))
         figures->carried_peak_bytes = peak_of(&usage);
 }
 
@@ -186,9 +159,10 @@ static int64_t read_own_peak(struct block_figures *figures)
     uint32_t faults = (uint32_t)(usage.ru_minflt + usage.ru_majflt);
     uint64_t known = atomic_load(&figures->own_peak);
     if (known == 0 || (uint32_t)(known >> 32) != faults) {
-        uint64_t kib;
-        if (!read_high_water(&kib) || kib > UINT32_MAX)
+        int64_t bytes;
+        if (!process_peak_high_water(&bytes) || bytes / 1024 > UINT32_MAX)
             return SUB_TRACKING_UNKNOWN;
+        uint64_t kib = (uint64_t)bytes / 1024;
         if (kib < (uint32_t)known)
             kib = (uint32_t)known;
         known = (uint64_t)faults << 32 | kib;
@@ -216,61 +190,32 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
 
 /* ---- Peaks of calls ---- */
 
-static bool reset_high_water(struct block_peaks *peaks)
-{
-    int fd = kept_file_fd(&peaks->clear, "/proc/self/clear_refs", O_WRONLY);
-    return fd >= 0 && write(fd, "5", 1) == 1;
-}
-
 int block_figures_open_block_peaks(struct block_figures *figures, struct gput_error *error)
 {
     struct block_peaks *peaks = calloc(1, sizeof *peaks);
-    uint64_t kib;
     if (!peaks)
         return error_memory(error);
-    pthread_mutex_init(&peaks->lock, NULL);
-    peaks->status.fd = peaks->clear.fd = -1;
-    if (read_high_water(&kib))
-        peaks->highest_bytes = (int64_t)(kib * 1024);
-    if (!reset_high_water(peaks)) {
-        int failure = errno;
-        close_peaks(peaks);
-        return error_set_errno(
-            error, failure, "Cannot reset the peak of RSS by /proc/self/clear_refs");
+    int code = process_peak_open(&peaks->process, error);
+    if (code != GPUT_OK) {
+        free(peaks);
+        return code;
     }
+    pthread_mutex_init(&peaks->lock, NULL);
     figures->peaks = peaks;
     return GPUT_OK;
-}
-
-/* Reads the peak since the last mark, and resets it to what there is now. False: not possible. */
-static bool end_segment(struct block_peaks *peaks)
-{
-    char text[STATUS_SIZE];
-    uint64_t peak_kib, rss_kib;
-    int fd = kept_file_fd(&peaks->status, "/proc/self/status", O_RDONLY);
-    long length = fd >= 0 ? file_reread(fd, text, sizeof text) : -1;
-    if (length <= 0 || !find_kib(text, text + length, "\nVmHWM:", &peak_kib) ||
-        !find_kib(text, text + length, "\nVmRSS:", &rss_kib) || !reset_high_water(peaks))
-        return false;
-    int64_t bytes = (int64_t)(peak_kib * 1024);
-    if (bytes < peaks->rss_bytes) /* it fell before the reset */
-        bytes = peaks->rss_bytes;
-    if (bytes > peaks->highest_bytes)
-        peaks->highest_bytes = bytes;
-    peaks->rss_bytes = (int64_t)(rss_kib * 1024);
-    peak_segments_add(&peaks->segments, wall_clock_ns(), bytes);
-    return true;
 }
 
 static void read_block_peak(struct block_peaks *peaks, int64_t call_started_ns,
     enum sub_tracking_position position, struct sub_tracking_exact *exact)
 {
+    struct process_peak_reading reading;
     pthread_mutex_lock(&peaks->lock);
     exact->peak_rss_bytes = exact->block_peak_rss_bytes = SUB_TRACKING_UNKNOWN;
-    if (end_segment(peaks)) {
-        exact->peak_rss_bytes = peaks->highest_bytes;
+    if (process_peak_read(&peaks->process, &reading)) {
+        peak_segments_add(&peaks->segments, wall_clock_ns(), reading.peak_bytes);
+        exact->peak_rss_bytes = reading.highest_bytes;
         if (position == SUB_TRACKING_START)
-            exact->block_peak_rss_bytes = peaks->rss_bytes;
+            exact->block_peak_rss_bytes = reading.rss_bytes;
         else if (call_started_ns != 0)
             exact->block_peak_rss_bytes = peak_segments_since(&peaks->segments, call_started_ns);
     }

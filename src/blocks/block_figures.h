@@ -7,6 +7,7 @@
 #include "base/kept_file.h"
 #include "blocks/block_counters.h"
 #include "blocks/peak_segments.h"
+#include "blocks/process_peak.h"
 #include "formats/marks/sub_tracking_file.h"
 #include "gpu/own_gpu_time.h"
 
@@ -17,13 +18,11 @@
 
 #define BLOCK_FIGURES_MAX_PACKAGES 64
 
-/* The peaks of RSS in calls. The kernel keeps one peak of a process (VmHWM), which each mark reads
- * and resets. */
+/* The peaks of RSS in calls. The kernel keeps one peak of a process, which each mark reads and
+ * resets. */
 struct block_peaks {
-    pthread_mutex_t lock;
-    struct kept_file status, clear;
-    int64_t highest_bytes; /* of the whole process: what resetting took from the kernel's figure */
-    int64_t rss_bytes;     /* at the last mark */
+    pthread_mutex_t lock; /* of the segments, whose order is that of the readings */
+    struct process_peak process;
     struct peak_segments segments;
 };
 

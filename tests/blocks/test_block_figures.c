@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char root[] = "/tmp/test-energy-XXXXXX";
@@ -205,8 +206,8 @@ static void a_call_has_its_own_peak_and_the_process_keeps_its_highest(void **sta
     assert_int_equal(stop_call(&figures, 0).block_peak_rss_bytes, SUB_TRACKING_UNKNOWN);
 
     FILE *taken = tmpfile(); /* by the program, which has closed what it does not know */
-    assert_true(dup2(fileno(taken), figures.peaks->clear.fd) >= 0);
-    assert_true(dup2(fileno(taken), figures.peaks->status.fd) >= 0);
+    assert_true(dup2(fileno(taken), figures.peaks->process.clear.fd) >= 0);
+    assert_true(dup2(fileno(taken), figures.peaks->process.status.fd) >= 0);
     first_ns = start_call(&figures, &first);
     stop = stop_call(&figures, first_ns);
     assert_about(stop.block_peak_rss_bytes, first.block_peak_rss_bytes);
@@ -214,6 +215,77 @@ static void a_call_has_its_own_peak_and_the_process_keeps_its_highest(void **sta
     assert_int_equal(ftell(taken), 0);
     fclose(taken);
     block_figures_close(&figures);
+}
+
+/* As of two files, or of a program and a collector in it, which have this code each. */
+static void all_that_read_the_peak_have_the_right_one(void **state)
+{
+    (void)state;
+    struct block_figures outer = {0}, inner = {0};
+    struct sub_tracking_exact first, second, stop;
+    if (block_figures_open_block_peaks(&outer, NULL) != GPUT_OK)
+        skip();
+    assert_int_equal(block_figures_open_block_peaks(&inner, NULL), GPUT_OK);
+    int64_t outer_ns = start_call(&outer, &first);
+    int64_t inner_ns = start_call(&inner, &second);
+    use_and_free(256 * MIB);
+    stop = stop_call(&inner, inner_ns);
+    assert_about(stop.block_peak_rss_bytes - second.block_peak_rss_bytes, 256 * MIB);
+    inner_ns = start_call(&inner, &second);
+    use_and_free(64 * MIB);
+    stop = stop_call(&inner, inner_ns);
+    assert_about(stop.block_peak_rss_bytes - second.block_peak_rss_bytes, 64 * MIB);
+    block_figures_close(&inner);
+    stop = stop_call(&outer, outer_ns);
+    assert_about(stop.block_peak_rss_bytes - first.block_peak_rss_bytes, 256 * MIB);
+    assert_about(stop.peak_rss_bytes - first.block_peak_rss_bytes, 256 * MIB);
+
+    outer_ns = start_call(&outer, &first);
+    pid_t child = fork();
+    if (child == 0) { /* it has peaks of its own, and leaves those of its parent */
+        struct block_figures own = {0};
+        block_figures_close(&outer);
+        assert_int_equal(block_figures_open_block_peaks(&own, NULL), GPUT_OK);
+        inner_ns = start_call(&own, &second);
+        use_and_free(128 * MIB);
+        stop = stop_call(&own, inner_ns);
+        assert_about(stop.block_peak_rss_bytes - second.block_peak_rss_bytes, 128 * MIB);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    stop = stop_call(&outer, outer_ns);
+    assert_about(stop.block_peak_rss_bytes, first.block_peak_rss_bytes);
+    block_figures_close(&outer);
+}
+
+static void *open_peaks(void *figures)
+{
+    struct gput_error error;
+    return block_figures_open_block_peaks(figures, &error) == GPUT_OK ? figures : NULL;
+}
+
+static void those_that_begin_at_once_read_one_page(void **state)
+{
+    (void)state;
+    enum { N = 8 };
+    struct block_figures figures[N] = {0};
+    pthread_t threads[N];
+    void *opened[N];
+    for (int i = 0; i < N; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, open_peaks, &figures[i]), 0);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], &opened[i]);
+    for (int i = 0; i < N; i++) {
+        if (!opened[i])
+            skip();
+        assert_ptr_equal(figures[i].peaks->process.page, figures[0].peaks->process.page);
+        assert_true(
+            i == 0 || figures[i].peaks->process.reader != figures[i - 1].peaks->process.reader);
+    }
+    for (int i = 0; i < N; i++)
+        block_figures_close(&figures[i]);
 }
 
 int main(void)
@@ -224,7 +296,9 @@ int main(void)
         cmocka_unit_test(a_counter_that_the_program_has_closed_is_not_read_from_its_files),
         cmocka_unit_test(without_counters_energy_is_unknown),
         cmocka_unit_test(no_block_has_more_cpu_time_of_its_thread_than_of_its_process),
+        cmocka_unit_test(those_that_begin_at_once_read_one_page),
         cmocka_unit_test(a_call_has_its_own_peak_and_the_process_keeps_its_highest),
+        cmocka_unit_test(all_that_read_the_peak_have_the_right_one),
     };
     return cmocka_run_group_tests_name(
         "blocks/block_figures", tests, make_packages, remove_packages);

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 
 from command import BUILD, PATIENCE, CommandTest, main
 
@@ -96,6 +97,19 @@ int main(void)
 """
 
 
+# A range of one library of ours around calls that another one marks.
+ALLOCATES = """
+import ctypes
+roctx = ctypes.CDLL(None)
+def inner():
+    memory = bytearray(100_000_000)
+    memory[::4096] = b"1" * len(memory[::4096])
+roctx.roctxRangePushA(b"outer")
+inner()
+roctx.roctxRangePop()
+"""
+
+
 class RuntimesTest(CommandTest):
     def setUp(self):
         if not (COLLECTORS / "libgputracker-ompt.so").exists():
@@ -177,6 +191,19 @@ class RocTX(RuntimesTest):
         self.assertEqual(dict(calls), {"roctx:default/outer": 10, "roctx:default/inner": 10, "roctx:default/started": 1})
         self.assertEqual(printed.count("push "), 20)
         self.assertIn("start started\nstop 4711\n", printed)
+
+    def test_a_peak_is_known_to_all_sources_of_a_process(self):
+        """The kernel keeps one, which each library of ours reads and resets."""
+        (self.folder / "train.py").write_text(ALLOCATES)
+        done = self.run_command(
+            *("run", "--regions=roctx,python:train.inner", "--region-exact=peak", "-f", "json", "-o", "report.json", "--", sys.executable, "train.py"), env=ENVIRONMENT
+        )
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        regions = json.loads((self.folder / "report.json").read_text())["regions"]
+        blocks = {block["name"]: block["exact"]["block_peak_rss_rise"]["total"] for block in regions["code_blocks"]}
+        self.assertEqual(set(blocks), {"roctx:default/outer", "python:train/inner"}, regions)
+        for name, rise in blocks.items():
+            self.assertGreater(rise, 90e6, name)
 
     def test_amds_own_header_and_library(self):
         """Debian 13: libroctx-dev."""

@@ -1,0 +1,45 @@
+/*
+ * The kernel's peak of RSS of this process (VmHWM), which is read and reset by several readers at
+ * once. A program may have this code in it several times, as its own library and as collectors,
+ * and each copy has readers. What they share is a page of the process that is found by its name in
+ * /proc/self/maps. Each reader gets the peak since its own last reading. The page stays mapped
+ * until the process ends; a forked child does not have it, and maps its own.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/kept_file.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PROCESS_PEAK_READERS 64
+
+struct process_peak_page;
+
+struct process_peak {
+    struct process_peak_page *page;
+    pid_t process;   /* which has that page */
+    unsigned reader; /* its place there */
+    struct kept_file status, clear;
+};
+
+struct process_peak_reading {
+    int64_t rss_bytes;     /* now */
+    int64_t peak_bytes;    /* since the last reading of the same reader */
+    int64_t highest_bytes; /* of the whole process, since its execve() */
+};
+
+/* Begins to read. Errors: /proc/self/clear_refs cannot be written; GPUT_ERROR_MEMORY, also where
+ * there are PROCESS_PEAK_READERS already. */
+int process_peak_open(struct process_peak *peak, struct gput_error *error);
+
+/* Reads, and resets the kernel's figure. False: not possible. Any thread. */
+bool process_peak_read(struct process_peak *peak, struct process_peak_reading *reading);
+
+/* Also in a forked child, which does not have the page. */
+void process_peak_close(struct process_peak *peak);
+
+/* The kernel's figure, which others may have reset. False: it cannot be read. */
+bool process_peak_high_water(int64_t *bytes);
