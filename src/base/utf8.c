@@ -61,3 +61,19 @@ size_t utf8_width(const char *text)
         width += (*text & 0xc0) != 0x80;
     return width;
 }
+
+void utf8_cut(struct str *text, size_t width)
+{
+    size_t columns = 0, end = 0;
+    for (size_t i = 0; i < text->length; i++) {
+        if ((text->data[i] & 0xc0) == 0x80)
+            continue;
+        if (columns == width - 1)
+            end = i;
+        columns++;
+    }
+    if (columns <= width)
+        return;
+    text->length = end;
+    str_append(text, "…");
+}

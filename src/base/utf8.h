@@ -22,3 +22,6 @@ void utf8_append(const char *bytes, size_t length, struct str *text);
 
 /* How many columns of a terminal a text takes, near enough: its characters. */
 size_t utf8_width(const char *text);
+
+/* Cuts a text to `width` columns, above 0, and ends it in "…" then. */
+void utf8_cut(struct str *text, size_t width);

@@ -1,5 +1,6 @@
 #include "output/processes_report.h"
 
+#include "base/utf8.h"
 #include "model/process_columns.h"
 #include "output/human.h"
 
@@ -52,66 +53,153 @@ struct node {
     bool is_shown;                       /* then its parent is, too */
 };
 
+enum figure { FIGURE_SECONDS, FIGURE_RAM, FIGURE_GPU_RAM, FIGURE_BYTES };
+
+enum cell { START, LIVED, CPU, PEAK_RAM, PEAK_GPU_RAM, READ, WRITTEN, EXIT, CELLS };
+
+static const struct {
+    enum figure figure; /* EXIT: not of interest */
+    const char *head, *summary_head;
+} cells[CELLS] = {
+    [START] = {FIGURE_SECONDS, "Start s", "Start"},
+    [LIVED] = {FIGURE_SECONDS, "Lived s", "Lived"},
+    [CPU] = {FIGURE_SECONDS, "CPU s", "CPU"},
+    [PEAK_RAM] = {FIGURE_RAM, "Peak RAM", "Peak RAM"},
+    [PEAK_GPU_RAM] = {FIGURE_GPU_RAM, "GPU RAM", "GPU RAM"},
+    [READ] = {FIGURE_BYTES, "Read bytes", "Read"},
+    [WRITTEN] = {FIGURE_BYTES, "Written", "Written"},
+    [EXIT] = {FIGURE_BYTES, "Exit", "Exit"},
+};
+
+/* What a screen that is too narrow for all has not, the first first. */
+static const enum cell dispensable[] = {WRITTEN, READ, START, EXIT, LIVED, PEAK_GPU_RAM};
+
+#define GAP 2
+#define MAX_LINE 78 /* of an explanation */
+/* Columns that a screen keeps for names of processes, if these are as long. */
+#define MIN_NAME 20
+
 struct tree {
     const struct gput_processes *list;
     struct node *nodes; /* one for each process */
     struct str *text;
-    bool is_summary;  /* each figure has a unit that fits, and not all rows are there */
-    bool has_gpu_ram; /* of some process that is shown it is known */
-    bool has_bounds;  /* some figure is a lower bound */
+    bool is_summary;      /* each figure has a unit that fits, and not all rows are there */
+    bool has_gpu_ram;     /* of some process that is shown it is known */
+    bool has_bounds;      /* some figure is a lower bound */
+    size_t screen;        /* columns of the screen; 0: any number */
+    size_t widths[CELLS]; /* 0: is not there */
+    size_t name_width;    /* longer ones are cut; 0: none is */
 };
 
-enum figure { FIGURE_SECONDS, FIGURE_RAM, FIGURE_GPU_RAM, FIGURE_BYTES };
-
-/* "12 min 30 s" is the longest of the times in a summary. */
-static int column_width(const struct tree *tree, enum figure figure)
-{
-    return !tree->is_summary ? 12 : figure == FIGURE_SECONDS ? 13 : 10;
-}
+/* ---- cells ---- */
 
 /* A value in seconds or bytes. */
-static void format_figure(
-    const struct tree *tree, enum figure figure, double value, char *text, size_t size)
+static void append_figure(const struct tree *tree, enum figure figure, double value, struct str *to)
 {
     char human[HUMAN_SIZE];
     if (isnan(value))
-        snprintf(text, size, "n/a");
+        str_append(to, "n/a");
     else if (tree->is_summary)
-        snprintf(text, size, "%s",
-            figure == FIGURE_SECONDS ? human_seconds(value, human) : human_bytes(value, human));
+        str_append(
+            to, figure == FIGURE_SECONDS ? human_seconds(value, human) : human_bytes(value, human));
     else if (figure == FIGURE_RAM)
-        snprintf(text, size, "%.3f", value * gput_ram_unit_factor(tree->list->ram_unit));
+        str_printf(to, "%.3f", value * gput_ram_unit_factor(tree->list->ram_unit));
     else if (figure == FIGURE_GPU_RAM)
-        snprintf(text, size, "%.3f", value * gput_ram_unit_factor(tree->list->gpu_ram_unit));
+        str_printf(to, "%.3f", value * gput_ram_unit_factor(tree->list->gpu_ram_unit));
     else
-        snprintf(text, size, "%.*f", figure == FIGURE_SECONDS ? 3 : 0, value);
+        str_printf(to, "%.*f", figure == FIGURE_SECONDS ? 3 : 0, value);
 }
 
-static void write_bound(const struct tree *tree, enum figure figure, bool is_at_least, double value)
+static void append_bound(
+    const struct tree *tree, enum cell cell, bool is_at_least, double value, struct str *to)
 {
-    char number[400];
-    format_figure(tree, figure, value, number, sizeof number);
-    const char *mark = is_at_least && !isnan(value) ? "≥" : "";
-    int width = column_width(tree, figure) - (int)strlen(number) - (*mark ? 1 : 0);
-    str_printf(tree->text, "%*s%s%s", width > 0 ? width : 0, "", mark, number);
+    str_append(to, is_at_least && !isnan(value) ? "≥" : "");
+    append_figure(tree, cells[cell].figure, value, to);
 }
 
-static void write_figure(const struct tree *tree, enum figure figure, double value)
+static void append_status(const struct gput_process *process, struct str *to)
 {
-    write_bound(tree, figure, false, value);
-}
-
-static void write_status(struct str *text, const struct gput_process *process)
-{
-    char word[24];
     if (process->has_status && WIFSIGNALED(process->status))
-        snprintf(word, sizeof word, "signal %d", WTERMSIG(process->status));
+        str_printf(to, "signal %d", WTERMSIG(process->status));
     else if (process->has_status)
-        snprintf(word, sizeof word, "%d", WEXITSTATUS(process->status));
+        str_printf(to, "%d", WEXITSTATUS(process->status));
     else
-        snprintf(word, sizeof word, "%s", process->end_ns ? "n/a" : "running");
-    str_printf(text, "%11s", word);
+        str_append(to, process->end_ns ? "n/a" : "running");
 }
+
+static void append_cell(
+    const struct tree *tree, const struct gput_process *process, enum cell cell, struct str *to)
+{
+    bool has_ended = gput_process_at_least(process) != NULL;
+    double start = (double)(process->start_ns - tree->list->start_ns) * 1e-9;
+    double lived = process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN;
+    bool is_kept = process->peak != GPUT_PROCESS_PEAK_FINAL;
+    switch (cell) {
+    case START:
+        append_bound(tree, cell, false, start, to);
+        break;
+    case LIVED:
+        append_bound(tree, cell, !process->end_is_exact, lived, to);
+        break;
+    case CPU:
+        append_bound(tree, cell, has_ended, process->cpu_seconds, to);
+        break;
+    case PEAK_RAM:
+        append_bound(tree, cell, has_ended && is_kept, process->peak_ram_bytes, to);
+        break;
+    case PEAK_GPU_RAM:
+        append_bound(tree, cell, has_ended && !process->is_final, process->peak_gpu_ram_bytes, to);
+        break;
+    case READ:
+        append_bound(tree, cell, has_ended, process->read_bytes, to);
+        break;
+    case WRITTEN:
+        append_bound(tree, cell, has_ended, process->write_bytes, to);
+        break;
+    default:
+        append_status(process, to);
+    }
+}
+
+/* Of the processes that have no row: they have no start and no end. */
+static void append_cell_of_others(const struct tree *tree, enum cell cell, struct str *to)
+{
+    const struct gput_processes *list = tree->list;
+    switch (cell) {
+    case CPU:
+        append_bound(tree, cell, true, list->others.cpu_seconds, to);
+        break;
+    case PEAK_RAM:
+        append_bound(tree, cell, false, list->others.peak_ram_bytes, to);
+        break;
+    case PEAK_GPU_RAM:
+        append_bound(tree, cell, false, list->others.peak_gpu_ram_bytes, to);
+        break;
+    case READ:
+        append_bound(tree, cell, false, list->others.read_bytes, to);
+        break;
+    case WRITTEN:
+        append_bound(tree, cell, false, list->others.write_bytes, to);
+        break;
+    default:
+        break;
+    }
+}
+
+static const char *head_of(const struct tree *tree, enum cell cell)
+{
+    return tree->is_summary ? cells[cell].summary_head : cells[cell].head;
+}
+
+static void write_aligned(const struct tree *tree, enum cell cell, const struct str *what)
+{
+    size_t used = utf8_width(str_text(what)), width = tree->widths[cell];
+    str_append_repeated(tree->text, ' ', used < width ? width - used : 0);
+    str_append(tree->text, str_text(what));
+    tree->text->failed |= what->failed;
+}
+
+/* ---- lines ---- */
 
 /* A name may hold bytes that would upset a terminal. */
 static void write_name(struct str *text, const char *name)
@@ -120,32 +208,35 @@ static void write_name(struct str *text, const char *name)
         str_append_char(text, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
+/* What is after the cells of a line. */
+static void write_end(const struct tree *tree, struct str *end)
+{
+    if (tree->name_width > 0)
+        utf8_cut(end, tree->name_width);
+    str_printf(tree->text, "%*s%s\n", GAP, "", str_text(end));
+    tree->text->failed |= end->failed;
+    str_finish(end);
+}
+
 static void write_line(
     const struct tree *tree, const struct gput_process *process, const char *branches)
 {
-    const struct gput_processes *list = tree->list;
-    struct str *text = tree->text;
-    bool has_ended = gput_process_at_least(process) != NULL;
-    bool is_seen = has_ended && !process->is_final;
-    write_figure(tree, FIGURE_SECONDS, (double)(process->start_ns - list->start_ns) * 1e-9);
-    write_bound(tree, FIGURE_SECONDS, !process->end_is_exact,
-        process->end_ns ? (double)(process->end_ns - process->start_ns) * 1e-9 : NAN);
-    write_bound(tree, FIGURE_SECONDS, has_ended, process->cpu_seconds);
-    write_bound(tree, FIGURE_RAM, has_ended && process->peak != GPUT_PROCESS_PEAK_FINAL,
-        process->peak_ram_bytes);
-    if (tree->has_gpu_ram)
-        write_bound(tree, FIGURE_GPU_RAM, is_seen, process->peak_gpu_ram_bytes);
-    write_bound(tree, FIGURE_BYTES, has_ended, process->read_bytes);
-    write_bound(tree, FIGURE_BYTES, has_ended, process->write_bytes);
-    write_status(text, process);
-    str_printf(text, "  %s", branches);
-    write_name(text, process->name[0] ? process->name : "?");
-    str_printf(text, "(%d)", (int)process->pid);
-    if (process->command_line) {
-        str_append(text, "  ");
-        write_name(text, process->command_line);
+    struct str part = {0};
+    for (enum cell cell = 0; cell < CELLS; cell++) {
+        str_clear(&part);
+        append_cell(tree, process, cell, &part);
+        if (tree->widths[cell] > 0)
+            write_aligned(tree, cell, &part);
     }
-    str_append_char(text, '\n');
+    str_clear(&part);
+    str_append(&part, branches);
+    write_name(&part, process->name[0] ? process->name : "?");
+    str_printf(&part, "(%d)", (int)process->pid);
+    if (process->command_line) {
+        str_append(&part, "  ");
+        write_name(&part, process->command_line);
+    }
+    write_end(tree, &part);
 }
 
 /* Depth first, without recursion: a chain of thousands must not use up the stack. */
@@ -202,23 +293,17 @@ static void write_trees(const struct tree *tree)
 
 static void write_others(const struct tree *tree)
 {
-    const struct gput_processes *list = tree->list;
-    str_printf(tree->text, "%*s", 2 * column_width(tree, FIGURE_SECONDS), "");
-    write_bound(tree, FIGURE_SECONDS, true, list->others.cpu_seconds);
-    write_figure(tree, FIGURE_RAM, list->others.peak_ram_bytes);
-    if (tree->has_gpu_ram)
-        write_figure(tree, FIGURE_GPU_RAM, list->others.peak_gpu_ram_bytes);
-    write_figure(tree, FIGURE_BYTES, list->others.read_bytes);
-    write_figure(tree, FIGURE_BYTES, list->others.write_bytes);
-    str_printf(tree->text, "%11s  %llu others (peaks: of the largest)\n", "",
-        (unsigned long long)list->others.count);
-}
-
-static void write_column_head(
-    const struct tree *tree, enum figure figure, const char *head, const char *summary_head)
-{
+    struct str part = {0};
+    for (enum cell cell = 0; cell < CELLS; cell++) {
+        str_clear(&part);
+        append_cell_of_others(tree, cell, &part);
+        if (tree->widths[cell] > 0)
+            write_aligned(tree, cell, &part);
+    }
+    str_clear(&part);
     str_printf(
-        tree->text, "%*s", column_width(tree, figure), tree->is_summary ? summary_head : head);
+        &part, "%llu others (peaks: of the largest)", (unsigned long long)tree->list->others.count);
+    write_end(tree, &part);
 }
 
 /* "Processes (RAM in gigabytes):", and the heads of the columns. */
@@ -233,16 +318,128 @@ static void write_head(const struct tree *tree)
         str_append_char(tree->text, ')');
     }
     str_append(tree->text, ":\n");
-    write_column_head(tree, FIGURE_SECONDS, "Start s", "Start");
-    write_column_head(tree, FIGURE_SECONDS, "Lived s", "Lived");
-    write_column_head(tree, FIGURE_SECONDS, "CPU s", "CPU");
-    write_column_head(tree, FIGURE_RAM, "Peak RAM", "Peak RAM");
-    if (tree->has_gpu_ram)
-        write_column_head(tree, FIGURE_GPU_RAM, "GPU RAM", "GPU RAM");
-    write_column_head(tree, FIGURE_BYTES, "Read bytes", "Read");
-    write_column_head(tree, FIGURE_BYTES, "Written", "Written");
-    str_printf(tree->text, "%11s  %s\n", "Exit", "Process");
+    for (enum cell cell = 0; cell < CELLS; cell++)
+        if (tree->widths[cell] > 0)
+            str_printf(tree->text, "%*s", (int)tree->widths[cell], head_of(tree, cell));
+    str_printf(tree->text, "%*sProcess\n", GAP, "");
 }
+
+/* ---- widths ---- */
+
+/* "12 min 30 s" is the longest of the times in a summary. */
+static size_t usual_width(const struct tree *tree, enum cell cell)
+{
+    if (cell == PEAK_GPU_RAM && !tree->has_gpu_ram)
+        return 0;
+    if (cell == EXIT)
+        return 11;
+    return !tree->is_summary ? 12 : cells[cell].figure == FIGURE_SECONDS ? 13 : 10;
+}
+
+static size_t needed_width(const struct tree *tree, enum cell cell)
+{
+    struct str part = {0};
+    size_t width = utf8_width(head_of(tree, cell));
+    for (size_t i = 0; i <= tree->list->count; i++) {
+        bool is_last = i == tree->list->count;
+        str_clear(&part);
+        if (is_last && tree->list->others.count > 0)
+            append_cell_of_others(tree, cell, &part);
+        else if (!is_last && tree->nodes[i].is_shown)
+            append_cell(tree, &tree->list->processes[i], cell, &part);
+        size_t used = utf8_width(str_text(&part));
+        width = used > width ? used : width;
+    }
+    tree->text->failed |= part.failed;
+    str_finish(&part);
+    return width + GAP;
+}
+
+/* Without command lines: of those the begin is enough. */
+static size_t longest_name(const struct tree *tree)
+{
+    char pid[24];
+    size_t longest = 0;
+    const struct gput_process *processes = tree->list->processes;
+    for (size_t i = 0; i < tree->list->count; i++) {
+        if (!tree->nodes[i].is_shown)
+            continue;
+        size_t width = utf8_width(processes[i].name) +
+                       (size_t)snprintf(pid, sizeof pid, "(%d)", (int)processes[i].pid);
+        for (ptrdiff_t at = processes[i].parent_index; at >= 0; at = processes[at].parent_index)
+            width += utf8_width("├─ ");
+        longest = width > longest ? width : longest;
+    }
+    return longest;
+}
+
+static size_t width_of_cells(const struct tree *tree)
+{
+    size_t width = 0;
+    for (enum cell cell = 0; cell < CELLS; cell++)
+        width += tree->widths[cell];
+    return width;
+}
+
+/* On a screen columns are as wide as they must be, and some not there. */
+static void choose_widths(struct tree *tree)
+{
+    for (enum cell cell = 0; cell < CELLS; cell++)
+        tree->widths[cell] = usual_width(tree, cell);
+    if (tree->screen == 0)
+        return;
+    size_t name = longest_name(tree), least = (name < MIN_NAME ? name : MIN_NAME) + GAP;
+    if (width_of_cells(tree) + name + GAP > tree->screen)
+        for (enum cell cell = 0; cell < CELLS; cell++)
+            if (tree->widths[cell] > 0)
+                tree->widths[cell] = needed_width(tree, cell);
+    for (size_t i = 0; i < sizeof dispensable / sizeof dispensable[0]; i++)
+        if (width_of_cells(tree) + least > tree->screen)
+            tree->widths[dispensable[i]] = 0;
+    size_t used = width_of_cells(tree) + GAP;
+    tree->name_width = tree->screen > used + 1 ? tree->screen - used : 1;
+}
+
+/* Lines of words, all but the first after `indent` blanks. */
+static void write_wrapped(const struct tree *tree, const char *words, size_t indent)
+{
+    size_t screen = tree->screen > 0 && tree->screen < MAX_LINE ? tree->screen : MAX_LINE;
+    for (size_t column = 0; *words;) {
+        int length = 0;
+        size_t width = 0;
+        for (; words[length] && words[length] != ' '; length++)
+            width += (words[length] & 0xc0) != 0x80;
+        if (column > 0 && column + 1 + width > screen) {
+            str_printf(tree->text, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (column > 0) {
+            str_append_char(tree->text, ' ');
+            column++;
+        }
+        str_printf(tree->text, "%.*s", length, words);
+        column += width;
+        words += length + (words[length] == ' ');
+    }
+    str_append_char(tree->text, '\n');
+}
+
+/* "Not here: Start, Read (-f full)" */
+static void write_missing_cells(const struct tree *tree)
+{
+    struct str names = {0};
+    for (enum cell cell = 0; cell < CELLS; cell++)
+        if (tree->widths[cell] == 0 && usual_width(tree, cell) > 0)
+            str_printf(
+                &names, "%s%s", names.length == 0 ? "Not here: " : ", ", head_of(tree, cell));
+    if (names.length > 0) {
+        str_append(&names, " (-f full)");
+        write_wrapped(tree, str_text(&names), 3);
+    }
+    tree->text->failed |= names.failed;
+    str_finish(&names);
+}
+
+/* ---- which ---- */
 
 /* Of those not yet shown, that with the most CPU time, or RAM. -1: all are shown. */
 static ptrdiff_t find_largest(const struct tree *tree, bool by_ram)
@@ -303,23 +500,30 @@ static void write_tree(struct tree *tree)
         tree->has_gpu_ram |= !isnan(list->processes[i].peak_gpu_ram_bytes);
         tree->has_bounds |= gput_process_at_least(&list->processes[i]) != NULL;
     }
+    choose_widths(tree);
     write_head(tree);
     write_trees(tree);
     if (shown < list->count)
         str_printf(tree->text, "and %zu more: -f full, or -f json\n", list->count - shown);
     if (list->others.count > 0)
         write_others(tree);
+    write_missing_cells(tree);
     if (tree->has_bounds)
-        str_append(tree->text,
-            "≥: at least this; the rest was used after the last sample of it, after the\n"
-            "   last scheduler tick before its end, or is less than a kilobyte a thread\n");
+        write_wrapped(tree,
+            "≥: at least this; the rest was used after the last sample of it, after the last "
+            "scheduler tick before its end, or is less than a kilobyte a thread",
+            3);
 }
 
 static void write_processes(
-    const struct gput_processes *processes, bool is_summary, struct str *text)
+    const struct gput_processes *processes, bool is_summary, size_t screen, struct str *text)
 {
     struct node *nodes = calloc(processes->count + 1, sizeof *nodes);
-    struct tree tree = {.list = processes, .nodes = nodes, .text = text, .is_summary = is_summary};
+    struct tree tree = {.list = processes,
+        .nodes = nodes,
+        .text = text,
+        .is_summary = is_summary,
+        .screen = screen};
     text->failed |= !nodes;
     if (nodes)
         write_tree(&tree);
@@ -328,10 +532,11 @@ static void write_processes(
 
 void processes_report_write_tree(const struct gput_processes *processes, struct str *text)
 {
-    write_processes(processes, false, text);
+    write_processes(processes, false, 0, text);
 }
 
-void processes_report_write_summary(const struct gput_processes *processes, struct str *text)
+void processes_report_write_summary(
+    const struct gput_processes *processes, size_t screen, struct str *text)
 {
-    write_processes(processes, true, text);
+    write_processes(processes, true, screen, text);
 }

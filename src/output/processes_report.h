@@ -15,5 +15,8 @@ void processes_report_add(struct doc *report, const struct gput_processes *proce
 void processes_report_write_tree(const struct gput_processes *processes, struct str *text);
 
 /* The same for a summary: each figure in a unit that fits it, and at most 20 processes, those with
- * the most CPU time or RAM with their parents; a line says how many more there are. */
-void processes_report_write_summary(const struct gput_processes *processes, struct str *text);
+ * the most CPU time or RAM with their parents; a line says how many more there are. On a screen of
+ * so many columns (0: any number) columns are narrower, names cut, and what has no space left out;
+ * a line says what. */
+void processes_report_write_summary(
+    const struct gput_processes *processes, size_t screen, struct str *text);

@@ -4,6 +4,7 @@
 #include "output/results_summary.h"
 
 #include "base/screen.h"
+#include "base/utf8.h"
 #include "output/doc_text.h"
 #include "output/human.h"
 #include "output/processes_report.h"
@@ -148,30 +149,12 @@ static void append_word(const char *word, struct str *text)
     str_append(text, quote);
 }
 
-/* Cuts a text to `width` columns, counting a code point as one, and ends it in "…". */
-static void cut(struct str *text, size_t width)
-{
-    size_t columns = 0;
-    size_t end = 0;
-    for (size_t i = 0; i < text->length; i++) {
-        if ((text->data[i] & 0xc0) == 0x80)
-            continue;
-        if (columns == width - 1)
-            end = i;
-        columns++;
-    }
-    if (columns <= width)
-        return;
-    text->length = end;
-    str_append(text, "…");
-}
-
 /* "gpu-tracker: ", a name that is cut where there is too little space, and what follows it. */
 static void append_heading(struct summary *summary, struct str *name, const char *end)
 {
     size_t others = strlen("gpu-tracker: ") + strlen(end);
     if (summary->options->width > others + 1)
-        cut(name, summary->options->width - others);
+        utf8_cut(name, summary->options->width - others);
     str_append(summary->text, "gpu-tracker: ");
     color(summary, BOLD);
     str_append(summary->text, str_text(name));
@@ -521,7 +504,7 @@ void results_summary_write(
     write_advice(&summary);
     size_t start = text->length;
     if (options->processes)
-        processes_report_write_summary(options->processes, text);
+        processes_report_write_summary(options->processes, options->width, text);
     regions_report_write(options, text);
     screen_make_harmless(text, start);
 }
@@ -550,7 +533,7 @@ void results_summary_write_line(
     struct str line = {0};
     write_line(results, &line);
     if (options->width > 1)
-        cut(&line, options->width - 1); /* the last column would begin another line */
+        utf8_cut(&line, options->width - 1); /* the last column would begin another line */
     text->failed |= line.failed;
     str_append(text, str_text(&line));
     str_finish(&line);

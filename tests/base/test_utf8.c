@@ -59,6 +59,20 @@ static void is_as_wide_as_its_characters(void **state)
     assert_int_equal(utf8_width("schön, 日本"), 9);
 }
 
+static void is_cut_between_characters(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    str_append(&text, "schön, 日本");
+    utf8_cut(&text, 9);
+    assert_string_equal(str_text(&text), "schön, 日本");
+    utf8_cut(&text, 8);
+    assert_string_equal(str_text(&text), "schön, …");
+    utf8_cut(&text, 1);
+    assert_string_equal(str_text(&text), "…");
+    str_finish(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +81,7 @@ int main(void)
         cmocka_unit_test(replaces_nul),
         cmocka_unit_test(encodes_what_it_decodes),
         cmocka_unit_test(is_as_wide_as_its_characters),
+        cmocka_unit_test(is_cut_between_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "output/processes_report.h"
 
+#include "base/utf8.h"
 #include "model/processes.h"
 #include "testing.h"
 
@@ -140,11 +141,16 @@ static void a_chain_of_thousands_is_no_trouble(void **state)
     free(chain);
 }
 
-static char *summary_of(const struct gput_processes *list)
+static char *summary_on(const struct gput_processes *list, size_t screen)
 {
     struct str text = {0};
-    processes_report_write_summary(list, &text);
+    processes_report_write_summary(list, screen, &text);
     return str_steal(&text);
+}
+
+static char *summary_of(const struct gput_processes *list)
+{
+    return summary_on(list, 0);
 }
 
 static void a_summary_has_units_that_fit(void **state)
@@ -210,6 +216,46 @@ static void a_summary_has_the_largest_and_their_parents(void **state)
     free(text);
 }
 
+static void check_that_lines_fit(char *text, size_t screen)
+{
+    for (char *line, *rest = text; (line = strsep(&rest, "\n"));) {
+        if (utf8_width(line) > screen)
+            fail_msg("%zu columns on a screen of %zu: %s", utf8_width(line), screen, line);
+    }
+}
+
+static void a_summary_fits_the_screen(void **state)
+{
+    (void)state;
+    struct gput_process family[] = {process(1, -1, "main"), process(21, 0, "data_loader_of_1"),
+        process(22, 1, "a_name_of_a_few")};
+    family[2].peak_gpu_ram_bytes = 1.2e9;
+    family[2].command_line = "python train.py --with --so many --arguments that --they --are --cut";
+    struct gput_processes list = {.processes = family,
+        .count = 3,
+        .start_ns = 99 * SECOND,
+        .others = {.count = 7, .cpu_seconds = 0.5}};
+    char *text = summary_on(&list, 90);
+    assert_non_null(strstr(text,
+        "Processes:\n"
+        "  Start  Lived      CPU  Peak RAM  GPU RAM   Read  Written  Exit  Process\n"
+        "    1 s    2 s   ≥1.5 s      5 MB      n/a  ≥10 B      n/a     0  main(1)\n"));
+    assert_non_null(strstr(text, "  └─ data_loader_of_1(21)\n"));
+    assert_non_null(strstr(text, "     └─ a_name_of_a_few(2…\n"));
+    assert_null(strstr(text, "Not here"));
+    free(text);
+    text = summary_on(&list, 70);
+    assert_non_null(strstr(text, "  Start  Lived      CPU  Peak RAM  GPU RAM  Exit  Process\n"));
+    assert_non_null(strstr(text, "\nNot here: Read, Written (-f full)\n"));
+    free(text);
+    for (size_t screen = 40; screen <= 130; screen++) {
+        text = summary_on(&list, screen);
+        assert_non_null(strstr(text, "CPU  Peak RAM"));
+        check_that_lines_fit(text, screen);
+        free(text);
+    }
+}
+
 /* The largest is deeper than a summary has rows: what leads there is shown from the top. */
 static void a_summary_of_a_deep_chain_begins_at_its_top(void **state)
 {
@@ -268,6 +314,7 @@ int main(void)
         cmocka_unit_test(names_cannot_upset_a_terminal),
         cmocka_unit_test(a_chain_of_thousands_is_no_trouble),
         cmocka_unit_test(a_summary_has_units_that_fit),
+        cmocka_unit_test(a_summary_fits_the_screen),
         cmocka_unit_test(a_summary_has_the_largest_and_their_parents),
         cmocka_unit_test(a_summary_of_a_deep_chain_begins_at_its_top),
         cmocka_unit_test(programs_get_all_of_it),
