@@ -15,8 +15,8 @@ static const struct report_rate powers[] = {
     {"combined", "power_combined", "Share of the session", "combined"},
 };
 
-const struct report_rates_table report_power_of_energy = {
-    "energy_data", "power", "watts", REPORT_STEP_FRACTION, powers, sizeof powers / sizeof *powers};
+const struct report_rates_table report_power_of_energy = {"energy_data", "power", "watts",
+    REPORT_STEP_FRACTION, 0.05, powers, sizeof powers / sizeof *powers};
 
 /* What programs read and wrote, cached or not, and what of it storage did. */
 static const struct report_rate bytes[] = {
@@ -26,30 +26,60 @@ static const struct report_rate bytes[] = {
     {"storage_write_bytes", "io_storage_write", "Written to storage", "storage_written"},
 };
 
-const struct report_rates_table report_io = {
-    "io_data", "io", "bytes_per_second", REPORT_STEP_WHOLE, bytes, sizeof bytes / sizeof *bytes};
+const struct report_rates_table report_io = {"io_data", "io", "bytes_per_second", REPORT_STEP_WHOLE,
+    0.2, bytes, sizeof bytes / sizeof *bytes};
 
 void report_rates_init(struct report_rates *rates, const struct report_rates_table *table,
     struct report_session *session)
 {
     struct report_spool *spool = &session->payload->spool;
-    *rates = (struct report_rates){.table = table, .session = session, .last_time = NAN};
+    *rates = (struct report_rates){
+        .table = table, .session = session, .begin.time = NAN, .end.time = NAN, .after.time = NAN};
     report_column_init(&rates->time, spool, REPORT_STEP_TIME);
     for (size_t i = 0; i < table->count; i++)
         report_column_init(&rates->values[i], spool, table->step);
 }
 
-static int add_row(
-    struct report_rates *rates, double time, const double *totals, struct gput_error *error)
+/* The rates from the row before to this one: of the first, none. */
+static int add_rates(
+    struct report_rates *rates, const struct report_totals *row, struct gput_error *error)
 {
-    double seconds = time - rates->last_time;
-    TRY(report_column_add(&rates->time, report_session_time(rates->session, time), error));
+    double seconds = row->time - rates->begin.time;
+    TRY(report_column_add(&rates->time, report_session_time(rates->session, row->time), error));
     for (size_t i = 0; i < rates->table->count; i++) {
-        double rate = seconds > 0 ? (totals[i] - rates->last[i]) / seconds : NAN;
+        double rate = seconds > 0 ? (row->values[i] - rates->begin.values[i]) / seconds : NAN;
         TRY(report_column_add(&rates->values[i], rate, error));
-        rates->last[i] = totals[i];
     }
-    rates->last_time = time;
+    rates->begin = *row;
+    return GPUT_OK;
+}
+
+/* The rates of all rows so far. */
+static int add_last_rates(struct report_rates *rates, struct gput_error *error)
+{
+    struct report_totals last = isnan(rates->after.time) ? rates->end : rates->after;
+    rates->end.time = rates->after.time = NAN;
+    return isnan(last.time) ? GPUT_OK : add_rates(rates, &last, error);
+}
+
+static int add_row(
+    struct report_rates *rates, const struct report_totals *row, struct gput_error *error)
+{
+    struct report_totals *end = &rates->end, *after = &rates->after;
+    bool has_end = !isnan(end->time);
+    double before = has_end ? end->time : rates->begin.time;
+    if (isnan(before) || row->time < before || row->time < after->time) { /* a clock was set back */
+        TRY(add_last_rates(rates, error));
+        return add_rates(rates, row, error);
+    }
+    if (row->time - before < rates->table->min_seconds) {
+        *after = *row;
+        return GPUT_OK;
+    }
+    if (has_end)
+        TRY(add_rates(rates, end, error));
+    *end = *row;
+    after->time = NAN;
     return GPUT_OK;
 }
 
@@ -60,12 +90,12 @@ int report_rates_add(
     for (size_t i = 0; i < rates->table->count; i++)
         columns[i] = table_cells_find(part, rates->table->rates[i].column);
     for (size_t row = 0; row < gput_table_row_count(part); row++) {
-        double totals[REPORT_RATES_MAX], moment = table_cells_number(part, row, time);
-        if (!(fabs(moment) < REPORT_LAST_SECOND))
+        struct report_totals totals = {.time = table_cells_number(part, row, time)};
+        if (!(fabs(totals.time) < REPORT_LAST_SECOND))
             continue;
         for (size_t i = 0; i < rates->table->count; i++)
-            totals[i] = table_cells_number(part, row, columns[i]);
-        TRY(add_row(rates, moment, totals, error));
+            totals.values[i] = table_cells_number(part, row, columns[i]);
+        TRY(add_row(rates, &totals, error));
     }
     return GPUT_OK;
 }
@@ -74,6 +104,7 @@ int report_rates_end(struct report_rates *rates, struct gput_error *error)
 {
     unsigned time;
     bool is_any = false;
+    TRY(add_last_rates(rates, error));
     for (size_t i = 0; i < rates->table->count; i++)
         is_any = is_any || !isnan(rates->values[i].max);
     if (!is_any)

@@ -34,6 +34,7 @@ struct tracking_sink {
     struct tracking_file *file; /* the writer's, once rows come */
     bool has_tables, has_bytes;
     double start;                  /* the timestamp of the baseline: where totals were 0 */
+    int64_t start_ns;              /* the same on the monotonic clock */
     struct gput_identity identity; /* as it was written last */
     bool has_identity;
 };
@@ -42,8 +43,10 @@ struct tracking_sink {
 /* Joules since the start of the session, so that those of any interval are a difference. */
 #define ENERGY_COLUMNS (1 + GPUT_ENERGY_FIGURE_COUNT)
 
-/* Bytes since then, likewise. */
+/* Bytes since then, likewise. What was counted soon after the start is in the next row: between
+ * those two would be the rate of a moment. */
 #define IO_COLUMNS 5
+#define MIN_FIRST_IO_NS (NS_PER_SECOND / 5)
 
 enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
 
@@ -181,6 +184,9 @@ static void put_bytes(
 {
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
     struct tracking_row_item item = {.kind = IO_ROW, .taken_ns = snapshot->taken_ns};
+    if (!tracking->has_bytes && !snapshot->is_last &&
+        snapshot->taken_ns - tracking->start_ns < MIN_FIRST_IO_NS)
+        return;
     double time = tracking_timestamp(&snapshot->sample);
     if (!tracking->has_bytes && tracking->start > 0 && tracking->start < time) {
         item.io[0] = tracking->start;
@@ -382,10 +388,12 @@ static void put_sample(struct sink *sink, const struct snapshot *snapshot)
     struct tracking_sink *tracking = (struct tracking_sink *)sink;
     struct tracking_row_item item = {
         .kind = SAMPLE_ROW, .taken_ns = snapshot->taken_ns, .sample = snapshot->sample};
-    if (snapshot->is_baseline)
+    if (snapshot->is_baseline) {
         tracking->start = tracking_timestamp(&snapshot->sample);
-    else if (sink_put(sink, &item) && tracking->has_tables)
+        tracking->start_ns = snapshot->taken_ns;
+    } else if (sink_put(sink, &item) && tracking->has_tables) {
         put_gpus(sink, snapshot);
+    }
     if (snapshot->has_new_energy && tracking->has_tables)
         put_energy(sink, snapshot);
 }

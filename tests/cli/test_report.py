@@ -152,6 +152,25 @@ class Tables(ReportTest):
         self.assertNotIn("io_storage_read", found)
         self.assertEqual({series["unit"] for series in report.sessions[0]["series"] if series["group"] == "io"}, {"bytes_per_second"})
 
+    def test_a_rate_is_never_that_of_a_moment(self):
+        def rates(times, totals, table="io_data", column="read_bytes"):
+            (self.folder / "t.sqlite").unlink(missing_ok=True)
+            self.write([(table, f"timestamp REAL, {column} REAL", [(START + time, total) for time, total in zip(times, totals, strict=True)])])
+            found = self.report("t.sqlite").series()
+            return found["io_read" if table == "io_data" else f"power_{column}"]
+        for name, times, totals, expected in (
+                ("first", (0, 0.0004, 0.5, 1), (0, 30e3, 1e6, 1e6), ([0, 0.5, 1], [None, 2e6, 0])),
+                ("last", (0, 0.5, 1, 1.001), (0, 1e6, 1e6, 2.002e6), ([0, 0.5, 1.001], [None, 2e6, 2e6])),
+                ("in between", (0, 0.5, 0.5625, 0.625, 1), (0, 1e6, 2e6, 3e6, 2e6), ([0, 0.5, 1], [None, 2e6, 2e6])),
+                ("the only one", (0, 0.0625, 0.125), (0, 1e6, 5e6), ([0, 0.125], [None, 40e6])),
+                ("at the same time", (0, 0, 1), (0, 2e6, 2e6), ([0, 1], [None, 2e6])),
+                ("clock set back", (0, 0.5, -100, -99.9375, -99), (0, 1e6, 2e6, 3e6, 3e6), ([0, 0.5, -100, -99], [None, 2e6, None, 1e6]))):
+            with self.subTest(name):
+                self.assertEqual(rates(times, totals), expected)
+        # Joules grow between rows, however short: a counter that is read 1 ms later may have a whole step more.
+        self.assertEqual(rates((0, 0.02, 0.125, 0.25, 0.251), (0, 1, 5, 10, 12.55), "energy_data", "package"),
+                         ([0, 0.125, 0.251], [None, 40, 59.921]))
+
     def test_processes_have_their_lives_and_figures(self):
         columns = ("pid INTEGER, parent INTEGER, name TEXT, start_timestamp REAL, end_timestamp REAL, cpu_seconds REAL, "
                    "peak_ram REAL, exit_status INTEGER")

@@ -60,6 +60,7 @@ class AtTheEnd(ReportTest):
         self.assertEqual(rows[0][1:], (0, 0))
         for column in zip(*rows):
             self.assertEqual(list(column), sorted(column))
+        self.assertTrue(len(rows) == 2 or rows[1][0] - rows[0][0] > 0.19, rows)  # not the rate of a moment
         results = json.loads((self.folder / "r.json").read_text())
         accounting = results["accounting"]["bytes"]
         self.assertTrue(21 * 2**20 <= accounting["written"], accounting)
