@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_NAME_TRIES = 100 };
@@ -115,10 +116,10 @@ static void forgo_unwritable(struct tracking *tracking, const char **path, const
 static int claim(struct tracking *tracking, const char **path, struct gput_error *error)
 {
     const struct gput_session_options *options = &tracking->options;
-    bool is_samples = path == &options->tracking_file,
-         are_many = rank_paths_are_many(&tracking->ranks);
-    bool is_spooled = tracking->spool.folder != NULL;
-    if (!*path || !(*path)[0] || options->overwrite || (is_samples ? !is_spooled : !are_many) ||
+    bool is_samples = path == &options->tracking_file;
+    bool is_claimed =
+        is_samples ? tracking->spool.folder != NULL : rank_paths_take_free_names(&tracking->ranks);
+    if (!*path || !(*path)[0] || options->overwrite || !is_claimed ||
         path == &options->resource_usage_file)
         return GPUT_OK;
     const char *wanted = strdup(*path);
@@ -129,7 +130,7 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
             "File %.400s already exists. --overwrite replaces it.", *path);
     else if (failure && path == &options->energy_folder)
         forgo_recording(tracking, failure);
-    else if (failure)
+    else if (failure && rank_paths_are_many(&tracking->ranks)) /* else check() refuses it */
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     if (failure)
@@ -161,6 +162,20 @@ static int check_output(struct tracking *tracking, const char *path, struct gput
     warn_of_file(tracking, "%.600s%s", error->message, "");
     rank_paths_give_up(&tracking->ranks, final_place(tracking, path));
     return GPUT_OK;
+}
+
+/* Others than ranks learn at once that a file is not what is meant. */
+static int check_textfile_folder(const struct tracking *tracking, struct gput_error *error)
+{
+    const char *folder = tracking->options.textfile_folder;
+    struct stat info;
+    bool is_there = !folder || stat(folder, &info) == 0;
+    if (!folder || (is_there && S_ISDIR(info.st_mode)) || rank_paths_are_many(&tracking->ranks))
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "--textfile needs a folder that exists, and each session writes a file of its own there: "
+        "%.400s: %.200s.",
+        folder, strerror(is_there ? ENOTDIR : errno));
 }
 
 /* What a config file names stays where there is no option. */
@@ -207,6 +222,7 @@ int tracking_files_name(
         TRY(rank_paths_expand(&tracking->ranks, path_of(tracking, i), error));
     TRY(rank_paths_find_job(&tracking->ranks, error));
     TRY(rank_paths_expand_shared(&tracking->ranks, &tracking->options.textfile_folder, error));
+    TRY(check_textfile_folder(tracking, error));
     TRY(begin_spool(arguments, tracking, error));
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(claim(tracking, path_of(tracking, i), error));

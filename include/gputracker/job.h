@@ -69,7 +69,7 @@ GPUT_API long gput_job_restarts(const struct gput_job *job);
  * The name of a file for this process:
  *
  *     %h  host                  %r  rank, 0 without a launcher
- *     %p  process id            %l  local rank, 0 without a launcher
+ *     %p  process id            %l  local rank, 0 without a launcher, "none" if not known
  *     %j  job, "none" without   %n  the lowest number from 0 on for which there is no file yet
  *     %t  time of gput_job_create(), UTC: 20260131T235959Z
  *     %q{NAME}  an environment variable, "" if it is not set
@@ -78,7 +78,8 @@ GPUT_API long gput_job_restarts(const struct gput_job *job);
  * Another text after "%" stays as it is; a slash in a value becomes "_". A name that would be the
  * same for several processes gets what distinguishes them, before the extension:
  *
- * - of several ranks, ".r" and the rank: "r.r1.json". Not where the name has %r, %l, %p, %n or %q;
+ * - of several ranks, ".r" and the rank: "r.r1.json". Not where the name has %r, %l that is known,
+ *   %p, %n or %q;
  * - of an element of an array, or a job of GNU parallel, ".t" and its number: "r.t3.json", or
  *   "r.t3.r1.json" in rank 1. Not where the name has %p, %n, %q, or %j of an array.
  *

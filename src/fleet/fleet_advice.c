@@ -189,7 +189,7 @@ static void find_idle_cores(struct gput_fleet *fleet, const struct fleet_job *jo
         human_seconds(job->cpu_seconds, used), job->cores * job->seconds);
     if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
         FIND("shared_cores", evidence,
-            "The job had %.1f of its %.0f cores (%.0f %%), for others kept %.1f of them busy", busy,
+            "The job used %.1f of its %.0f cores (%.0f %%); others kept %.1f of them busy", busy,
             job->cores, job->efficiency_percent, job->other_cores);
         return;
     }

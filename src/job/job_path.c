@@ -33,6 +33,12 @@ static const char *append_variable(const struct gput_job *job, const char *text,
     return text + length + 2;
 }
 
+/* Without a launcher there is one rank, 0 on its machine, too. */
+static bool knows_local_rank(const struct launcher *launcher)
+{
+    return launcher->rank < 0 || launcher->local_rank >= 0;
+}
+
 /* Appends what a letter after "%" stands for; false: nothing. */
 static bool append_placeholder(
     const struct gput_job *job, char letter, long number, struct str *path)
@@ -52,7 +58,10 @@ static bool append_placeholder(
         str_printf(path, "%ld", launcher->rank < 0 ? 0 : launcher->rank);
         return true;
     case 'l':
-        str_printf(path, "%ld", launcher->local_rank < 0 ? 0 : launcher->local_rank);
+        if (knows_local_rank(launcher))
+            str_printf(path, "%ld", launcher->local_rank < 0 ? 0 : launcher->local_rank);
+        else
+            str_append(path, "none");
         return true;
     case 'n':
         str_printf(path, "%ld", number);
@@ -91,9 +100,10 @@ static int expand(const struct gput_job *job, const char *name, long number, str
             use->has_rank = use->differs = use->differs_in_array = true;
             at = after;
         } else if (at[0] == '%' && append_placeholder(job, at[1], number, path)) {
+            bool is_rank = at[1] == 'r' || (at[1] == 'l' && knows_local_rank(launcher));
             use->has_number |= at[1] == 'n';
-            use->has_rank |= strchr("rl", at[1]) != NULL;
-            use->differs |= strchr("rpln", at[1]) != NULL;
+            use->has_rank |= is_rank;
+            use->differs |= is_rank || strchr("pn", at[1]);
             use->differs_in_array |= strchr(id_has_element ? "jpn" : "pn", at[1]) != NULL;
             at += 2;
         } else {

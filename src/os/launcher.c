@@ -21,11 +21,13 @@ static const struct launcher_row {
         NULL, "GROUP_RANK", "GROUP_WORLD_SIZE", 0},
     {"Open MPI", NULL, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
         "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_HOSTNAME", NULL, "OMPI_MCA_orte_num_nodes", 0},
+    /* Also sets PMI_RANK. */
+    {"PALS", NULL, "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", NULL, NULL, "PALS_NODEID", NULL,
+        0},
     {"MPICH", NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_HOSTNAME",
         NULL, NULL, 0},
     {"MVAPICH", NULL, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
         "MV2_COMM_WORLD_LOCAL_SIZE", NULL, NULL, NULL, 0},
-    {"PALS", NULL, "PALS_RANKID", NULL, "PALS_LOCAL_RANKID", NULL, NULL, "PALS_NODEID", NULL, 0},
     {"jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", NULL,
         NULL, NULL, NULL, 0},
     {"Flux", NULL, "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", NULL, NULL, NULL,
@@ -74,8 +76,20 @@ static long number_of(launcher_variable *variable, void *user, const char *name)
     return is_number && number < INT_MAX ? (long)number : -1;
 }
 
+/* srun --mpi=pmi2 sets the variables of MPICH's mpirun, but for those of the machine: Slurm's own
+ * say more. */
+static bool is_pmi_of_slurm(launcher_variable *variable, void *user)
+{
+    return !text_of(variable, user, "MPI_LOCALRANKID") &&
+           number_of(variable, user, "PMI_RANK") == number_of(variable, user, "SLURM_PROCID") &&
+           number_of(variable, user, "PMI_SIZE") ==
+               number_of(variable, user, "SLURM_STEP_NUM_TASKS");
+}
+
 static bool applies(launcher_variable *variable, void *user, const struct launcher_row *row)
 {
+    if (row->rank && strcmp(row->rank, "PMI_RANK") == 0 && is_pmi_of_slurm(variable, user))
+        return false;
     if (row->also && !text_of(variable, user, row->also))
         return false;
     return !row->rank || number_of(variable, user, row->rank) >= row->first_rank;

@@ -340,7 +340,7 @@ class Job(unittest.TestCase):
             self.rank(rank, cpu=20, system_percent=780)  # of 8 cores, 4 of which are the job's
         findings = self.findings()
         self.assertNotIn("idle_cores", findings)
-        self.assertIn("The job had 0.8 of its 4 cores (20 %), for others kept 3.0 of them busy", findings["shared_cores"])
+        self.assertIn("The job used 0.8 of its 4 cores (20 %); others kept 3.0 of them busy", findings["shared_cores"])
 
     def test_a_machine_that_starts_late_keeps_its_times(self):
         for rank in range(4):

@@ -53,6 +53,18 @@ class Ranks(unittest.TestCase):
             self.assertEqual("The tracking file exists: samples are written to" in done.stderr, name != "s.csv")
             (self.folder / "ran").unlink()
 
+    def test_results_of_a_job_that_runs_again_are_not_replaced(self):
+        for name in "r.json", "r.1.json":
+            done = self.run_rank("-o", "r.json", SLURM_JOB_ID="47")
+            self.assertEqual((done.returncode, "r.json exists: r.1.json is written." in done.stderr), (0, name != "r.json"), done.stderr)
+            self.assertIn("max_ram", json.loads((self.folder / name).read_text()))
+        self.assertEqual(self.names(), ["r.1.json", "r.json"])
+        before = (self.folder / "r.json").read_text()
+        self.run_rank("-o", "r.json", "--overwrite", SLURM_JOB_ID="47")
+        self.assertNotEqual((self.folder / "r.json").read_text(), before)
+        done = self.run_rank("-o", "missing/r.json", SLURM_JOB_ID="47")
+        self.assertEqual((done.returncode, done.stderr.count("missing/r.json")), (125, 1), done.stderr)
+
     def test_no_output_of_a_rank_replaces_another(self):
         for name in "r.r1.json", "p.r1":
             (self.folder / name).mkdir() if name == "p.r1" else (self.folder / name).write_text("of somebody else")

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 
-from command import main, python, wait_until
+from command import COMMAND, main, python, wait_until
 from push_test import BRIEF, PushTest
 
 
@@ -64,13 +64,12 @@ class Textfile(PushTest):
         self.assertIn("gputracker_combined_memory_bytes{", self.page())
 
     def test_folders_that_cannot_be(self):
-        for folder, said in (self.folder / "none", "No such file or directory"), (self.folder / "r.json", "is no folder"):
-            if folder.name == "r.json":
-                folder.write_text("")
-            done = self.run_command("run", "--textfile", folder, "--", "touch", "ran", env=self.environment())
-            self.assertEqual(done.returncode, 125)
-            self.assertIn(said, done.stderr)
-            self.assertFalse((self.folder / "ran").exists())
+        (self.folder / "tx").write_text("")
+        for place, reason in ("tx", "Not a directory"), ("tx/a.prom", "Not a directory"), ("none/a.prom", "No such file or directory"):
+            said = subprocess.run([COMMAND, "run", "--textfile", place, "--", "touch", "ran"], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(said.returncode, 125)
+            self.assertRegex(said.stderr, f"^gpu-tracker: --textfile needs a folder that exists, .* there: {place}: {reason}.\n$")
+        self.assertFalse((self.folder / "ran").exists())
 
     def test_a_folder_that_goes_costs_its_metrics_alone(self):
         said = self.track_there(command=["sh", "-c", f"sleep 0.3; rm -r {self.metrics}; exit 3"], status=3)

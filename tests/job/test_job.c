@@ -12,6 +12,7 @@
 static const char *const of_rank_3[] = {"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=8",
     "OMPI_COMM_WORLD_LOCAL_RANK=1", "PMIX_NAMESPACE=prterun-a/b@1", "USER=kim", NULL};
 static const char *const without_launcher[] = {"USER=kim", NULL};
+static const char *const of_rank_2_alone[] = {"PMI_RANK=2", "PMI_SIZE=4", NULL};
 static const char *const of_one[] = {"PMI_RANK=0", "PMI_SIZE=1", NULL};
 
 /* Static text, changed by the next call. */
@@ -111,6 +112,8 @@ static void fills_in_placeholders(void **state)
     char expected[64];
     assert_string_equal(path_of(of_rank_3, "s-%r-%l-%j.csv"), "s-3-1-prterun-a_b@1.csv");
     assert_string_equal(path_of(without_launcher, "s-%r-%l-%j.csv"), "s-0-0-none.csv");
+    assert_string_equal(path_of(of_rank_2_alone, "s-%l.csv"), "s-none.r2.csv");
+    assert_string_equal(path_of(of_rank_2_alone, "s-%l-%r.csv"), "s-none-2.csv");
     assert_string_equal(path_of(without_launcher, "%q{USER}-%q{UNSET}.csv"), "kim-.csv");
     snprintf(expected, sizeof expected, "%ld.csv", (long)getpid());
     assert_string_equal(path_of(without_launcher, "%p.csv"), expected);

@@ -130,6 +130,15 @@ static const struct recording {
          "SLURM_LOCALID=1", "SLURMD_NODENAME=n2", "SLURM_NODEID=1", "SLURM_STEP_NUM_NODES=2",
          "SLURM_JOB_NUM_NODES=2"},
         "Slurm", "5", "n2", 3, 4, 1, -1, 1, 2},
+    /* srun --mpi=pmi2 */
+    {{"SLURM_JOB_ID=5", "SLURM_STEP_ID=0", "SLURM_PROCID=3", "SLURM_STEP_NUM_TASKS=4",
+         "SLURM_LOCALID=1", "SLURMD_NODENAME=n2", "SLURM_NODEID=1", "SLURM_STEP_NUM_NODES=2",
+         "PMI_RANK=3", "PMI_SIZE=4"},
+        "Slurm", "5", "n2", 3, 4, 1, -1, 1, 2},
+    /* MPICH's mpirun in a step of srun: rank 0 has the numbers of the step's only task, too */
+    {{"SLURM_JOB_ID=5", "SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1",
+         "SLURM_LOCALID=0", "PMI_RANK=0", "PMI_SIZE=1", "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1"},
+        "MPICH", "5", "", 0, 1, 0, 1, -1, -1},
     /* its batch script: no rank, but a node */
     {{"SLURM_JOB_ID=5", "SLURM_PROCID=0", "SLURM_LOCALID=0", "SLURMD_NODENAME=n1", "SLURM_NODEID=0",
          "SLURM_JOB_NUM_NODES=2"},
@@ -149,6 +158,9 @@ static const struct recording {
         "Flux", "f23", "", 2, 4, 0, -1, -1, 2},
     {{"PBS_JOBID=12.head", "PALS_RANKID=3", "PALS_LOCAL_RANKID=1", "PALS_NODEID=1"}, "PALS",
         "12.head", "", 3, -1, 1, -1, 1, -1},
+    {{"PBS_JOBID=12.head", "PALS_RANKID=3", "PALS_LOCAL_RANKID=1", "PALS_NODEID=1", "PMI_RANK=3",
+         "PMI_SIZE=4"},
+        "PALS", "12.head", "", 3, 4, 1, -1, 1, -1},
     {{"LSB_JOBID=9", "LSB_JOBINDEX=0", "JSM_NAMESPACE_RANK=2", "JSM_NAMESPACE_SIZE=6",
          "JSM_NAMESPACE_LOCAL_RANK=0"},
         "jsrun", "9", "", 2, 6, 0, -1, -1, -1},
