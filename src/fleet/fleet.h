@@ -36,6 +36,7 @@ struct fleet_rank {
     double gpu_percent, gpus;
     double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
     double samples, rows_lost;                          /* of its tracking file */
+    uint64_t samples_hash;                              /* 0: it has none */
     /* Of its job: */
     size_t job, machine;
     double busy_cores, efficiency_percent, waited_seconds;

@@ -46,6 +46,24 @@ static bool is_same_session(const struct fleet_rank *a, const struct fleet_rank 
            a->pid == b->pid && strcmp(a->start_text, b->start_text) == 0;
 }
 
+/* The samples of a copy have no identity next to them: those of one session are known by what they
+ * have. */
+static int compare_samples(const void *left, const void *right)
+{
+    const struct fleet_rank *a = left, *b = right;
+    int order = (a->samples_hash > b->samples_hash) - (a->samples_hash < b->samples_hash);
+    if (order == 0)
+        order = has_identity(b) - has_identity(a);
+    return order == 0 ? strcmp(a->path, b->path) : order;
+}
+
+static bool is_copy(const struct fleet_rank *rank, const struct fleet_rank *next)
+{
+    return next->files == FLEET_SAMPLES && !has_identity(next) && next->samples_hash != 0 &&
+           next->samples_hash == rank->samples_hash &&
+           !(rank->rank != next->rank && !isnan(next->rank));
+}
+
 static void take(double *figure, double other)
 {
     if (isnan(*figure))
@@ -62,6 +80,8 @@ static void put_together(struct fleet_rank *rank, struct fleet_rank *from)
         from->path = path;
     }
     rank->files |= from->files;
+    if (rank->samples_hash == 0)
+        rank->samples_hash = from->samples_hash;
     take(&rank->samples, from->samples);
     rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
     take(&rank->end, from->end);
@@ -86,11 +106,12 @@ static void drop_empty(struct gput_fleet *fleet)
     fleet->n_ranks = kept;
 }
 
-static void unite(struct gput_fleet *fleet, size_t *alias)
+static void unite(struct gput_fleet *fleet, size_t *alias,
+    bool (*is_same)(const struct fleet_rank *, const struct fleet_rank *))
 {
     for (size_t i = 1, at = 0; i < fleet->n_ranks; i++) {
         struct fleet_rank *rank = &fleet->ranks[at], *next = &fleet->ranks[i];
-        if (!is_same_session(rank, next)) {
+        if (!is_same(rank, next)) {
             at = i;
             continue;
         }
@@ -296,7 +317,9 @@ void fleet_sort(struct gput_fleet *fleet)
     if (!alias)
         return;
     sort_ranks(fleet, compare_identity);
-    unite(fleet, alias);
+    unite(fleet, alias, is_same_session);
+    sort_ranks(fleet, compare_samples);
+    unite(fleet, alias, is_copy);
     sort_ranks(fleet, compare_jobs);
     split_into_jobs(fleet);
     sort_ranks(fleet, compare_machines);

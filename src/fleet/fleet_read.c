@@ -182,6 +182,7 @@ static bool read_results(struct gput_fleet *fleet, const char *path, struct gput
 
 /* ---- Tracking files ---- */
 
+/* All doubles, without gaps: it is hashed. */
 struct samples {
     double jump; /* between two times, where the clock was set; 0: none */
     double first, last, cpu_seconds, gpu_sum, count, gpu_count, system_sum, system_count;
@@ -255,6 +256,7 @@ static void take_samples(struct gput_fleet *fleet, const char *path, const struc
     if (samples->system_count > 0)
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
     rank->samples = samples->count;
+    rank->samples_hash = samples->count > 0 ? names_hash(samples, sizeof *samples) : 0;
 }
 
 static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput_error *error)
@@ -297,6 +299,15 @@ static bool has_marks(const char *path)
     return memmem(bytes, length, "code_block_name", strlen("code_block_name")) != NULL;
 }
 
+/* What `gpu-tracker job -f csv` wrote. */
+static bool is_our_table(const char *path)
+{
+    static const char columns[] = "job,rank,machine,host,boot_id,";
+    char bytes[sizeof columns - 1];
+    return file_read_beginning(path, bytes, sizeof bytes) == sizeof bytes &&
+           memcmp(bytes, columns, sizeof bytes) == 0;
+}
+
 static void count_marks(struct gput_fleet *fleet, const char *path)
 {
     if (!fleet->mark_file)
@@ -333,6 +344,8 @@ static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bo
             "%s is empty: its tracker was ended before it could write", path);
     } else if ((is_samples && has_marks(path)) || ends_in(path, ".gputblocks")) {
         count_marks(fleet, path);
+    } else if (is_samples && is_our_table(path)) {
+        fleet->files_left_out++;
     } else if (is_samples) {
         is_read = read_samples(fleet, path, &error);
     } else if ((size_t)size > RESULTS_MAX_BYTES) {

@@ -30,7 +30,7 @@ static const struct column rank_columns[] = {
     WORD(struct fleet_rank, "boot_id", boot_id, "the kernel's id of the machine"),
     WORD(struct fleet_rank, "job_id", job_id, "as the scheduler or launcher has it; steps and runs are jobs of their own"),
     WORD(struct fleet_rank, "task", task, "element of an array, or which of GNU parallel's jobs"),
-    WORD(struct fleet_rank, "ranks", ranks, "of a session of several"),
+    WORD(struct fleet_rank, "ranks", ranks, "of a session whose ranks are its descendants"),
     WORD(struct fleet_rank, "step", step, "of its job"),
     WHOLE(struct fleet_rank, pid, "of the command"),
     WORD(struct fleet_rank, "launcher", launcher, "what started it"),

@@ -268,6 +268,27 @@ class Job(unittest.TestCase):
         self.assertEqual(len(read["ranks"]), 1)
         self.assertIn("of a session that another file is of, too: it counts once", self.findings(".", "r.r0.json")["twice"])
 
+    def test_a_copy_of_a_tracking_file_without_its_identity(self):
+        subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)
+        for name in "copy.csv", "another.csv":
+            shutil.copy(self.folder / "s.csv", self.folder / name)
+        read = self.job()
+        self.assertEqual([(rank["path"], rank["exit_status"]) for rank in read["ranks"]], [("./s.csv", 0)])
+        self.assertEqual([finding["kind"] for finding in read["findings"]].count("twice"), 2, read["findings"])
+        (self.folder / "s.csv").unlink()  # without it they are copies of one another
+        self.assertEqual(len(self.job()["ranks"]), 1)
+        text = (self.folder / "copy.csv").read_text().splitlines(keepends=True)
+        (self.folder / "copy.csv").write_text("".join(text[:-1]))
+        self.assertEqual(len(self.job()["ranks"]), 2)
+
+    def test_its_own_output_is_left_alone(self):
+        self.rank(0, world=1)
+        for name in "j.csv", "j.json":
+            self.run_command(".", "-o", name, "-f", name[2:])
+        self.assertNotIn("unreadable", self.findings())
+        text = self.run_command(".").stdout
+        self.assertIn("2 other files were left alone.", text)
+
     def test_ranks_of_different_versions(self):
         self.rank(0, world=2)
         path = self.rank(1, world=2, identity={"version": "0.9.0"})
