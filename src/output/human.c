@@ -63,6 +63,17 @@ const char *human_grams(double grams, char *text)
     return scaled(grams, -1, "g", text);
 }
 
+const char *human_cores(double cores, char *text)
+{
+    if (!isfinite(cores))
+        snprintf(text, HUMAN_SIZE, "n/a");
+    else if (cores > 0 && cores < 0.005)
+        snprintf(text, HUMAN_SIZE, "under 0.01");
+    else
+        snprintf(text, HUMAN_SIZE, "%.*f", cores == 0 ? 0 : cores < 0.095 ? 2 : 1, cores);
+    return text;
+}
+
 const char *human_seconds(double seconds, char *text)
 {
     if (!isfinite(seconds) || fabs(seconds) < 59.95)

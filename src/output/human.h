@@ -20,5 +20,8 @@ const char *human_joules(double joules, char *text);
 /* "6.4 W", "310 W", "1.2 kW". */
 const char *human_watts(double watts, char *text);
 
+/* CPU time by wall time: "0", "under 0.01", "0.03", "3.6". */
+const char *human_cores(double cores, char *text);
+
 /* "0.1 g", "2.4 kg". */
 const char *human_grams(double grams, char *text);

@@ -17,6 +17,7 @@
 #define MIN_SHORT_LIVED_SECONDS 1 /* a command that is short itself is no waste */
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
+#define BUSY 0.9 /* of the cores: no others were to be had */
 
 struct advice {
     const struct gput_results *results;
@@ -87,15 +88,31 @@ static void add_idle_gpus(struct advice *advice)
     }
 }
 
+/* Of the allowed cores those that others kept busy: what they used beyond the cores that are not
+ * allowed. */
+static double cores_of_others(const struct gput_results *results, double used, double allowed)
+{
+    double others = results->mean[GPUT_CPU_SYSTEM_SUM] / 100 - used;
+    return fmax(others - (results->static_data.system_core_count - allowed), 0);
+}
+
 static void add_unused_cores(struct advice *advice)
 {
     const struct gput_results *results = advice->results;
+    char text[HUMAN_SIZE], text_of_others[HUMAN_SIZE];
     double allowed = results->static_data.allowed_cores;
     if (isnan(allowed))
         allowed = results->static_data.n_expected_cores;
     double used = results->accounting.kernel_cpu_seconds / results->elapsed_seconds;
-    if (allowed >= 2 && used < allowed / 2 && allowed - used >= 1)
-        add(advice, "%.1f of %g cores used.", used, allowed);
+    if (!(allowed >= 2 && used < allowed / 2 && allowed - used >= 1))
+        return;
+    double others = cores_of_others(results, used, allowed);
+    human_cores(used, text);
+    if (used + others > BUSY * allowed)
+        add(advice, "%s of %g cores used: others kept %s of them busy.", text, allowed,
+            human_cores(others, text_of_others));
+    else
+        add(advice, "%s of %g cores used.", text, allowed);
 }
 
 static void add_short_processes(struct advice *advice)

@@ -28,6 +28,9 @@
 #define MAX_SHOWN_GPUS 8
 /* A bound that is farther away than this is worth a word. */
 #define NOTABLE_RISE 1.02
+/* One that is this many times as high is true, but no figure to plan with: many short processes
+ * that may have run at once make it. */
+#define FAR_RISE 2.0
 
 #define BOLD "\033[1m"
 #define DIM "\033[2m"
@@ -277,7 +280,7 @@ static void write_cpu(struct summary *summary)
     const struct gput_results *results = summary->results;
     const struct gput_accounting *accounting = &results->accounting;
     char figure[HUMAN_SIZE], user[HUMAN_SIZE], kernel[HUMAN_SIZE], parts[96] = "";
-    char whole[48] = "";
+    char used[HUMAN_SIZE], whole[48] = "";
     double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
     bool is_limited = !isnan(allowed);
@@ -295,30 +298,38 @@ static void write_cpu(struct summary *summary)
         snprintf(
             whole, sizeof whole, " allowed (machine: %u)", results->static_data.system_core_count);
     double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
-    char used[16] = "under 0.01";
-    if (cores >= 0.005 || cores == 0)
-        snprintf(used, sizeof used, "%.*f", cores < 0.095 ? 2 : 1, cores);
     row(summary, "CPU", human_seconds(seconds, figure), "%s%s of %g cores%s%s",
-        is_exact(results, "kernel_cpu_time") ? "" : "at least; ", used, allowed, whole, parts);
+        is_exact(results, "kernel_cpu_time") ? "" : "at least; ", human_cores(cores, used), allowed,
+        whole, parts);
+}
+
+/* " (at most 7 GB)", what is known of a peak between samples. */
+static void describe_bound(double peak, double at_most, char *text, size_t size)
+{
+    char figure[HUMAN_SIZE];
+    bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
+    text[0] = '\0';
+    if (at_most > peak * FAR_RISE)
+        snprintf(text, size, " seen (between samples perhaps more: -f full)");
+    else if (is_notable)
+        snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
 }
 
 static void write_ram(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
     double peak = results->max[GPUT_COMBINED_RAM];
-    double at_most = results->peaks.combined.at_most_bytes;
     double limit = results->static_data.allowed_ram_bytes;
     bool is_limited = !isnan(limit);
     char figure[HUMAN_SIZE], whole[HUMAN_SIZE], main[HUMAN_SIZE], others[HUMAN_SIZE];
-    char bound[64] = "", bound_figure[HUMAN_SIZE];
+    char bound[64];
     char parts[96] = "", of_machine[64] = "";
     if (is_limited)
         snprintf(of_machine, sizeof of_machine, " (machine: %s)",
             human_bytes(results->static_data.ram_system_capacity_bytes, whole));
     if (!is_limited)
         limit = results->static_data.ram_system_capacity_bytes;
-    if (isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE)
-        snprintf(bound, sizeof bound, " (at most %s)", human_bytes(at_most, bound_figure));
+    describe_bound(peak, results->peaks.combined.at_most_bytes, bound, sizeof bound);
     if (results->max[GPUT_DESCENDANTS_RAM] > 0)
         snprintf(parts, sizeof parts, "; main %s, children %s",
             human_bytes(results->max[GPUT_MAIN_RAM], main),

@@ -47,6 +47,18 @@ static void small_amounts_of_energy_keep_their_digits(void **state)
     assert_string_equal(human_grams(0, text), "0 g");
 }
 
+static void few_cores_keep_a_digit(void **state)
+{
+    (void)state;
+    assert_string_equal(human_cores(0, text), "0");
+    assert_string_equal(human_cores(0.0001, text), "under 0.01");
+    assert_string_equal(human_cores(0.028, text), "0.03");
+    assert_string_equal(human_cores(0.0949, text), "0.09");
+    assert_string_equal(human_cores(0.0951, text), "0.1");
+    assert_string_equal(human_cores(3.64, text), "3.6");
+    assert_string_equal(human_cores(NAN, text), "n/a");
+}
+
 static void what_is_missing_is_not_zero(void **state)
 {
     (void)state;
@@ -61,6 +73,7 @@ int main(void)
         cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
         cmocka_unit_test(seconds_become_minutes_hours_and_days),
         cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
+        cmocka_unit_test(few_cores_keep_a_digit),
         cmocka_unit_test(what_is_missing_is_not_zero),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

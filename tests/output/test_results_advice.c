@@ -17,6 +17,7 @@ static struct gput_results busy_minute(void)
     results.static_data.allowed_ram_bytes = NAN;
     results.static_data.allowed_cores = NAN;
     results.static_data.n_expected_cores = 4;
+    results.static_data.system_core_count = 4;
     results.max[GPUT_COMBINED_RAM] = 8e9;
     results.max[GPUT_SYSTEM_RAM] = 12e9;
     results.elapsed_seconds = 60;
@@ -75,6 +76,32 @@ static void cores_that_were_not_used(void **state)
     results.elapsed_seconds = results.accounting.kernel_cpu_seconds = 0.9;
     results.accounting.short_lived_cpu_seconds = 0.9; /* `gpu-tracker run true` is no waste */
     expect(&results, NULL);
+}
+
+static void few_cores_have_the_figure_of_the_summary(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.accounting.kernel_cpu_seconds = 1.7;
+    expect(&results, "0.03 of 4 cores used.");
+    results.accounting.kernel_cpu_seconds = 0.01;
+    expect(&results, "under 0.01 of 4 cores used.");
+}
+
+static void cores_that_others_kept_busy(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.accounting.kernel_cpu_seconds = 60;
+    results.mean[GPUT_CPU_SYSTEM_SUM] = 380;
+    expect(&results, "1.0 of 4 cores used: others kept 2.8 of them busy.");
+    results.mean[GPUT_CPU_SYSTEM_SUM] = 300;
+    expect(&results, "1.0 of 4 cores used.");
+    results.mean[GPUT_CPU_SYSTEM_SUM] = 380; /* others had the 60 that are not allowed */
+    results.static_data.system_core_count = 64;
+    expect(&results, "1.0 of 4 cores used.");
+    results.mean[GPUT_CPU_SYSTEM_SUM] = NAN;
+    expect(&results, "1.0 of 4 cores used.");
 }
 
 static void gpus_that_were_idle_or_nearly(void **state)
@@ -149,6 +176,8 @@ int main(void)
         cmocka_unit_test(ram_near_its_limit),
         cmocka_unit_test(a_machine_without_free_ram),
         cmocka_unit_test(cores_that_were_not_used),
+        cmocka_unit_test(few_cores_have_the_figure_of_the_summary),
+        cmocka_unit_test(cores_that_others_kept_busy),
         cmocka_unit_test(gpus_that_were_idle_or_nearly),
         cmocka_unit_test(samples_that_miss_much),
         cmocka_unit_test(processes_that_lived_shortly),
