@@ -62,6 +62,12 @@ class Series:
         return cells_html((self.name or "",), ((str(label), _number(value)) for label, value in self._data.items()), len(self))
 
 
+def no_column(columns, column):
+    from ._nearest import question
+
+    return f"there is no column {column!r}{question(columns, column)}"
+
+
 class Frame:
     """Rows by label: `frame["max"]` is a column, `frame.loc["main_ram"]` a row, `frame.loc["main_ram", "max"]` a cell."""
 
@@ -87,7 +93,7 @@ class Frame:
 
     def __getitem__(self, column):
         if column not in self._columns:
-            raise KeyError(column)
+            raise KeyError(no_column(self._columns, column))
         return Series({label: row[column] for label, row in self._rows.items()}, column)
 
     def __setitem__(self, column, values):
@@ -101,7 +107,7 @@ class Frame:
     def __getattr__(self, column):
         if column in self.__dict__.get("_columns", ()):
             return self[column]
-        raise AttributeError(f"no column {column!r}")
+        raise AttributeError(no_column(self.__dict__.get("_columns", ()), column))
 
     def to_dict(self, orient="dict"):
         if orient == "index":

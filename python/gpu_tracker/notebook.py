@@ -26,6 +26,7 @@ import typing
 
 from ._frameworks import Frameworks
 from ._meter import Meter
+from ._nearest import question
 from ._shown import Shown
 
 MB = 2**20
@@ -179,7 +180,7 @@ class Options:
             elif word == "--no-preload":
                 self.preload = False
             else:
-                raise _usage_error(f'gput: "{word}" is no option.{_nearest(word)} Options are {", ".join(_OPTIONS)}')
+                raise _usage_error(f'gput: "{word}" is no option{question(_OPTIONS, word)} Options are {", ".join(_OPTIONS)}')
         self.rest = line.strip()
 
     @classmethod
@@ -193,12 +194,6 @@ class Options:
 
 # --on and --off stand alone on a line %gput.
 _OPTIONS = "--interval", "--compact", "--text", "--no-gc", "--no-preload", "--on", "--off"
-
-
-def _nearest(word):
-    import difflib
-
-    return "".join(f" Did you mean {option}?" for option in difflib.get_close_matches(word, _OPTIONS, 1))
 
 
 def _seconds(word):

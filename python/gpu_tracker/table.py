@@ -54,6 +54,10 @@ class Table:
         return len(self._table)
 
     def __getitem__(self, column: str) -> _native.Column:
+        if column not in self._numbers:
+            from ._tables import no_column
+
+            raise KeyError(no_column(self._numbers, column))
         return self._table.column(self._numbers[column])
 
     def __iter__(self) -> Iterator[str]:

@@ -422,7 +422,9 @@ def _check_join(attempts, timeout):
 
 def _brand(brand):
     if brand not in (None, "nvidia", "amd", "intel"):
-        raise ValueError(f'"{brand}" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".')
+        from ._nearest import question
+
+        raise ValueError(f'"{brand}" is not a valid GPU brand{question(("nvidia", "amd", "intel"), brand)} Supported values are "nvidia", "amd" and "intel".')
     return brand
 
 

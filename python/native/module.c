@@ -1,6 +1,8 @@
 /* The module: its parts, and functions of its own. */
 #include "native.h"
 
+#include <gputracker/words.h>
+
 /* ---- Files ---- */
 
 /* write_file(path, bytes): as reports are written, see gput_file_write(). */
@@ -20,7 +22,21 @@ static PyObject *write_file(PyObject *Py_UNUSED(module), PyObject *args)
     return code == GPUT_OK ? Py_NewRef(Py_None) : native_raise(&error);
 }
 
+/* ---- Words ---- */
+
+static PyObject *nearest_words(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    const char *words, *word;
+    char near[GPUT_NEAREST_SIZE];
+    if (!PyArg_ParseTuple(args, "ss", &words, &word))
+        return NULL;
+    gput_nearest_words(words, word, near);
+    return PyUnicode_FromString(near);
+}
+
 static PyMethodDef functions[] = {
+    {"nearest_words", nearest_words, METH_VARARGS,
+        "nearest_words(words, word) -> what the word may stand for, or \"\""},
     {"write_file", write_file, METH_VARARGS,
         "write_file(path, bytes): the old content or all of it."},
     {NULL, NULL, 0, NULL},

@@ -4,11 +4,16 @@
 #include "analyze/comparison.h"
 
 #include "base/number.h"
+#include "base/str.h"
+
+#include <gputracker/words.h>
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COMPUTE_TIME "compute_time" /* of code blocks */
 
 enum operator{ ABOVE, ABOVE_OR_AT, BELOW, BELOW_OR_AT };
 
@@ -29,9 +34,9 @@ struct parser {
 static int refuse(const struct parser *parser, const char *why)
 {
     return error_set(parser->error, GPUT_ERROR_INVALID,
-        "The rule \"%.150s\" makes no sense: %s. A rule is like \"max main_ram > +5%%\" or "
+        "The rule \"%.150s\" makes no sense: %s%s A rule is like \"max main_ram > +5%%\" or "
         "\"mean compute_time in BLOCK > 2.5\".",
-        parser->text, why);
+        parser->text, why, why[strlen(why) - 1] == '?' ? "" : ".");
 }
 
 static const char *skip_blanks(const char *at)
@@ -110,9 +115,25 @@ static int read_limit(struct parser *parser, const char *at, struct rule *rule)
                : refuse(parser, "something follows its limit");
 }
 
+static int refuse_measurement(struct parser *parser, const char *word)
+{
+    const struct gput_analysis *first = parser->comparison->first;
+    char near[GPUT_NEAREST_SIZE], why[sizeof near + 64];
+    struct str words = {0};
+    str_append(&words, COMPUTE_TIME);
+    for (size_t i = 0; i < first->n_measurements; i++)
+        str_printf(&words, " %s", first->measurements[i]);
+    for (size_t i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        str_printf(&words, " %s", comparison_energy_measurements[i]);
+    bool is_near = gput_nearest_words(str_text(&words), word, near) > 0;
+    snprintf(why, sizeof why, "there is no such measurement%s%s%s",
+        is_near ? ": did you mean " : "", near, is_near ? "?" : "");
+    str_finish(&words);
+    return refuse(parser, why);
+}
+
 static int read_figure(struct parser *parser, const char *limit, struct rule *rule)
 {
-    static const char compute_time[] = "compute_time";
     const struct gput_analysis *first = parser->comparison->first;
     char word[128];
     const char *at = parse_word(parser->text, word, sizeof word);
@@ -125,8 +146,8 @@ static int read_figure(struct parser *parser, const char *limit, struct rule *ru
         rule->figure.measurement = first->measurements[i];
     else if (comparison_energy_figure(word, &energy))
         rule->figure.measurement = comparison_energy_measurements[energy];
-    else if (strcmp(word, compute_time) != 0)
-        return refuse(parser, "there is no such measurement");
+    else if (strcmp(word, COMPUTE_TIME) != 0)
+        return refuse_measurement(parser, word);
 
     const char *after = parse_word(at, word, sizeof word);
     rule->figure.block = COMPARISON_OVERALL;

@@ -205,6 +205,10 @@ class Rules(CompareTest):
         self.assertEqual(done.stderr, "gpu-tracker: max main_ram > +5%: B has 9.9, A has 9.0 (+10.00 %)\n")
         self.assertTrue(done.stdout.startswith("Overall Resource Usage:\n"))
         self.assertEqual(self.compare(*maps, "--fail-if", "nonsense").returncode, 1)
+        for word, near in (("main_rma", ": did you mean main_ram?"), ("compute_tim", ": did you mean compute_time?"), ("x", ".")):
+            done = self.compare(*maps, "--fail-if", f"max {word} > +5%")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"makes no sense: there is no such measurement{near} A rule is like", done.stderr)
 
 
 class Messages(CompareTest):

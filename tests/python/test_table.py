@@ -146,7 +146,10 @@ class Columns(package.PackageTest):
         for row in 10, -11:
             self.assertRaises(IndexError, column.__getitem__, row)
         self.assertRaises(TypeError, column.__getitem__, "a")
-        self.assertRaises(KeyError, self.samples.__getitem__, "no_such_column")
+        self.assert_raises(KeyError, repr("there is no column 'no_such_column'."), lambda: self.samples["no_such_column"])
+        self.assert_raises(KeyError, repr("there is no column 'main_rma': did you mean main_ram?"), lambda: self.samples["main_rma"])
+        for word in 7, "", "main ram", "main\0ram", "main,ram":
+            self.assertRaises(KeyError, self.samples.__getitem__, word)
 
     def test_numbers_have_a_buffer(self):
         times = memoryview(self.samples["timestamp"])

@@ -234,6 +234,7 @@ class States(package.PackageTest):
             'Invalid file name: "a.txt". Valid file extensions are ".csv" and ".sqlite".': {"tracking_file": "a.txt"},
             "The sleep time must be between 0.001 and 31536000 seconds, not 0.": {"sleep_time": 0},
             '"x" is not a valid GPU brand. Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "x"},
+            '"nvidai" is not a valid GPU brand: did you mean nvidia? Supported values are "nvidia", "amd" and "intel".': {"gpu_brand": "nvidai"},
             "gpu_uuids is not None but the set is empty. Please provide a set of at least one GPU UUID.": {"gpu_uuids": set()},
         }.items():
             with self.subTest(arguments):
