@@ -9,6 +9,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import unittest
 import urllib.request
@@ -75,6 +76,19 @@ class Identity(unittest.TestCase):
 
     def test_a_command_outside_of_a_job_has_none(self):
         self.assertNotIn("job", self.report("true"))
+
+    def test_a_rank_that_calls_execve_late_is_seen(self):
+        """As of mpirun on a busy machine: a child has its environment until then."""
+        program = (
+            "import os, time\n"
+            "for rank in '0', '1':\n"
+            "    if os.fork() == 0:\n"
+            "        time.sleep(1.2)\n"
+            "        os.execvpe('sleep', ['sleep', '1.2'], {**os.environ, 'PMI_RANK': rank, 'PMI_SIZE': '2'})\n"
+            "os.wait(), os.wait()\n")  # fmt: skip
+        job = self.report(sys.executable, "-c", program)["job"]
+        self.assertEqual((job["ranks"], job["ranks_of"], job["rank"]), ("0,1", "descendants", None))
+        self.assertIn("1 session of ranks 0,1 on", self.run_command([command.COMMAND, "job", "r.json"]).stdout)
 
     def test_what_slurm_allocated(self):
         allowed = self.report(

@@ -267,6 +267,13 @@ class Slurm(Launched):
         read = self.job()
         self.assertEqual((read["jobs"][0]["ranks"], read["jobs"][0]["machines"]), (2, 2))
 
+    def test_srun_with_pmi2(self):
+        """It has the variables of MPICH's mpirun, without the local rank: the two of a node have `%l`."""
+        self.run_words("srun", "--mpi=pmi2", "-N2", "-n4", *self.tracked("sleep", "0.2", options=("-o", "r.%l.%q{SLURM_PROCID}.json")))
+        self.the_job(ranks=4, launcher="Slurm", machines=2)
+        found = [json.loads(path.read_text())["job"]["local_rank"] for path in self.folder.glob("r.[01].?.json")]
+        self.assertEqual(sorted(found), [0, 0, 1, 1])
+
     def batch(self, *options, script):
         path = self.folder / "job.sh"
         path.write_text(f"#!/bin/sh\n{script}\n")
