@@ -6,7 +6,9 @@
 #include "region_symbol.h"
 #include "region_thread.h"
 
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- What OpenMP defines (omp-tools.h) ---- */
@@ -75,15 +77,110 @@ static const char *name_of(const void *address)
     return "other functions";
 }
 
+/* ---- Threads and their parallel regions ---- */
+
+/* The threads of one parallel region. */
+struct team {
+    const char *name;   /* of the region */
+    struct team *outer; /* that the same thread had begun before */
+    _Atomic(struct worker *) workers;
+};
+
+/*
+ * A thread: what it began, and what it does for others that did. LLVM's runtime lets a worker say
+ * that it left the barrier at the end of a region, and that its task is over, only when it is
+ * needed again, or never. So both end with the region, by the thread that began that.
+ */
+struct worker {
+    struct team *begun; /* the innermost; what the runtime gives at its end may be another one */
+    const char *name;   /* of the region that it works for */
+    struct worker *next;
+    _Atomic int state;
+    struct region_arrival arrival;
+};
+
+enum {
+    WORKER_ENDS_ITSELF,
+    WORKER_ARRIVED, /* at a barrier, which may be the last one */
+    WORKER_ENDING,  /* the thread that began the region is doing it */
+    WORKER_ENDED,
+};
+
+static pthread_key_t worker_key;
+
+/* NULL without memory. */
+static struct worker *this_worker(void)
+{
+    struct worker *worker = pthread_getspecific(worker_key);
+    if (worker)
+        return worker;
+    worker = calloc(1, sizeof *worker);
+    if (worker && pthread_setspecific(worker_key, worker) == 0)
+        return worker;
+    free(worker);
+    return NULL;
+}
+
+static void join_team(struct worker *worker, struct team *team)
+{
+    atomic_store(&worker->state, WORKER_ENDS_ITSELF);
+    worker->name = team->name;
+    worker->next = atomic_load(&team->workers);
+    while (!atomic_compare_exchange_weak(&team->workers, &worker->next, worker))
+        ;
+}
+
+/* By the thread that began the region, when all have arrived. */
+static void end_workers(struct team *team)
+{
+    struct worker *next;
+    for (struct worker *worker = atomic_load(&team->workers); worker; worker = next) {
+        int expected = WORKER_ARRIVED;
+        next = worker->next;
+        if (!atomic_compare_exchange_strong(&worker->state, &expected, WORKER_ENDING))
+            continue;
+        region_pop_of(&ompt, sync_domain, &worker->arrival);
+        region_pop_of(&ompt, task, &worker->arrival);
+        atomic_store(&worker->state, WORKER_ENDED);
+    }
+}
+
+/* Whether the calling thread is to end its range itself. `worker` NULL: it began the region. */
+static bool ends_itself(struct worker *worker)
+{
+    int state = WORKER_ARRIVED;
+    if (!worker || atomic_compare_exchange_strong(&worker->state, &state, WORKER_ENDS_ITSELF))
+        return true;
+    while (state == WORKER_ENDING) {
+        sched_yield();
+        state = atomic_load(&worker->state);
+    }
+    return state == WORKER_ENDS_ITSELF;
+}
+
+/* The calling thread where that task is what it does in a region of another one; else NULL. */
+static struct worker *worker_of(const union ompt_data *of_task)
+{
+    struct worker *worker = of_task && of_task->pointer ? this_worker() : NULL;
+    return worker && of_task->pointer == worker ? worker : NULL;
+}
+
 /* ---- Callbacks ---- */
 
 static void parallel_begin(union ompt_data *encountering, const void *frame, union ompt_data *data,
     unsigned threads, int flags, const void *code)
 {
     (void)encountering, (void)frame, (void)threads, (void)flags;
+    struct worker *mine = this_worker();
+    struct team *team = mine ? calloc(1, sizeof *team) : NULL;
     const char *name = name_of(code);
+    if (team) {
+        team->name = name;
+        team->outer = mine->begun;
+        mine->begun = team;
+    }
     if (data)
-        data->pointer = (void *)name;
+        data->pointer = team;
     region_push(&ompt, parallel, name);
 }
 
@@ -91,7 +188,25 @@ static void parallel_end(
     union ompt_data *data, union ompt_data *encountering, int flags, const void *code)
 {
     (void)data, (void)encountering, (void)flags, (void)code;
+    struct worker *mine = this_worker();
+    struct team *team = mine ? mine->begun : NULL;
+    if (team) {
+        end_workers(team);
+        mine->begun = team->outer;
+    }
     region_pop(&ompt, parallel);
+    free(team);
+}
+
+static void begin_task(union ompt_data *of_parallel, union ompt_data *of_task, unsigned index)
+{
+    struct team *team = of_parallel ? of_parallel->pointer : NULL;
+    struct worker *worker = team && of_task && index > 0 ? this_worker() : NULL;
+    if (worker)
+        join_team(worker, team);
+    if (of_task)
+        of_task->pointer = worker;
+    region_push(&ompt, task, team ? team->name : name_of(NULL));
 }
 
 /* What each thread of a parallel region does. The initial task is the program itself. */
@@ -99,24 +214,19 @@ static void implicit_task(int endpoint, union ompt_data *of_parallel, union ompt
     unsigned threads, unsigned index, int flags)
 {
     enum { IS_INITIAL = 1 };
-    (void)of_task, (void)threads, (void)index;
+    (void)threads;
     if (flags & IS_INITIAL)
         return;
     if (endpoint == SCOPE_BEGIN)
-        region_push(&ompt, task, of_parallel ? of_parallel->pointer : NULL);
-    else if (endpoint == SCOPE_END)
+        begin_task(of_parallel, of_task, index);
+    else if (endpoint == SCOPE_END && ends_itself(worker_of(of_task)))
         region_pop(&ompt, task);
 }
 
-static void mark_scope(
-    struct region_domain *domain, int endpoint, const char *kind, const void *code)
+static void begin_scope(struct region_domain *domain, const char *kind, const char *place)
 {
     char name[600];
-    if (endpoint == SCOPE_END)
-        region_pop(&ompt, domain);
-    if (endpoint != SCOPE_BEGIN)
-        return;
-    snprintf(name, sizeof name, "%s in %s", kind, name_of(code));
+    snprintf(name, sizeof name, "%s in %s", kind, place);
     region_push(&ompt, domain, name);
 }
 
@@ -127,17 +237,34 @@ static void on_work(int kind, int endpoint, union ompt_data *of_parallel, union 
         "workshare", "distribute", "taskloop", "scope"};
     (void)of_parallel, (void)of_task, (void)count;
     bool is_known = kind > 0 && (size_t)kind < sizeof kinds / sizeof *kinds;
-    mark_scope(work, endpoint, kinds[is_known ? kind : 0], code);
+    if (endpoint == SCOPE_BEGIN)
+        begin_scope(work, kinds[is_known ? kind : 0], name_of(code));
+    else if (endpoint == SCOPE_END)
+        region_pop(&ompt, work);
 }
 
+/* The barrier at the end of a region has no address in its workers. */
 static void on_sync(int kind, int endpoint, union ompt_data *of_parallel, union ompt_data *of_task,
     const void *code)
 {
+    enum { BARRIER = 1, IMPLICIT = 2, OF_WORKSHARE = 8, OF_TEAMS = 10 };
     static const char *const kinds[] = {"wait", "barrier", "implicit barrier", "explicit barrier",
-        "barrier of the runtime", "taskwait", "taskgroup", "reduction"};
-    (void)of_parallel, (void)of_task;
+        "barrier of the runtime", "taskwait", "taskgroup", "reduction", "implicit barrier",
+        "implicit barrier", "barrier of teams"};
+    (void)of_parallel;
     bool is_known = kind > 0 && (size_t)kind < sizeof kinds / sizeof *kinds;
-    mark_scope(sync_domain, endpoint, kinds[is_known ? kind : 0], code);
+    bool may_be_last =
+        kind == BARRIER || kind == IMPLICIT || (kind >= OF_WORKSHARE && kind <= OF_TEAMS);
+    struct worker *worker = may_be_last ? worker_of(of_task) : NULL;
+    if (endpoint == SCOPE_BEGIN)
+        begin_scope(sync_domain, kinds[is_known ? kind : 0],
+            worker && !code ? worker->name : name_of(code));
+    else if (endpoint == SCOPE_END && ends_itself(worker))
+        region_pop(&ompt, sync_domain);
+    if (endpoint == SCOPE_BEGIN && worker) {
+        region_arrive(&ompt, &worker->arrival);
+        atomic_store(&worker->state, WORKER_ARRIVED);
+    }
 }
 
 /* ---- Attaching ---- */
@@ -170,7 +297,7 @@ static void finalize(union ompt_data *data)
 
 static void open_once(void)
 {
-    if (!regions_open(&ompt, "ompt"))
+    if (!regions_open(&ompt, "ompt") || pthread_key_create(&worker_key, free) != 0)
         return;
     task = regions_domain(&ompt, "task");
     work = regions_domain(&ompt, "work");

@@ -147,17 +147,21 @@ static inline void mark_start(struct regions *regions, struct open_region *open)
         regions_label(regions, process);
 }
 
-static inline void mark_stop(struct regions *regions, unsigned slot, const struct open_region *open)
+/* `late`: the thread that is to stop; NULL: the calling one. */
+static inline void mark_stop(struct regions *regions, unsigned slot, const struct open_region *open,
+    const struct late_thread *late)
 {
     struct gput_blocks *log = open->name ? regions_log(regions) : NULL;
     if (!log)
         return;
-    if (regions->min_ns == 0)
-        gput_blocks_stop(log, open->name->full, &open->call);
-    else if (late_call_elapsed_ns(&open->call) >= regions->min_ns)
+    if (regions->min_ns > 0 && late_call_elapsed_ns(&open->call) < regions->min_ns)
+        regions_count(regions, slot, REGION_LEFT_OUT_BY_DURATION);
+    else if (late)
+        late_call_stop_of(log, late, open->name->full, &open->call, regions->min_ns > 0);
+    else if (regions->min_ns > 0)
         late_call_stop(log, open->name->full, &open->call);
     else
-        regions_count(regions, slot, REGION_LEFT_OUT_BY_DURATION);
+        gput_blocks_stop(log, open->name->full, &open->call);
 }
 
 /* ---- Nested ranges ---- */
@@ -195,9 +199,9 @@ int region_push(struct regions *regions, struct region_domain *domain, const cha
     return (int)depth;
 }
 
-int region_pop(struct regions *regions, struct region_domain *domain)
+static inline int pop(struct regions *regions, struct region_thread *thread,
+    const struct region_domain *domain, const struct late_thread *late)
 {
-    struct region_thread *thread = domain ? this_thread(regions) : NULL;
     struct region_stack *stack = thread ? find_stack(thread, domain) : NULL;
     if (!stack || stack->depth == 0) {
         if (thread)
@@ -206,8 +210,27 @@ int region_pop(struct regions *regions, struct region_domain *domain)
     }
     size_t depth = --stack->depth;
     if (depth < stack->capacity)
-        mark_stop(regions, thread->slot, &stack->open[depth]);
+        mark_stop(regions, thread->slot, &stack->open[depth], late);
     return (int)depth;
+}
+
+int region_pop(struct regions *regions, struct region_domain *domain)
+{
+    return pop(regions, domain ? this_thread(regions) : NULL, domain, NULL);
+}
+
+void region_arrive(struct regions *regions, struct region_arrival *arrival)
+{
+    struct gput_blocks *log = regions_log(regions);
+    *arrival = (struct region_arrival){.thread = this_thread(regions)};
+    if (log)
+        late_thread_note(log, &arrival->late);
+}
+
+int region_pop_of(
+    struct regions *regions, struct region_domain *domain, const struct region_arrival *arrival)
+{
+    return pop(regions, arrival->thread, domain, &arrival->late);
 }
 
 /* ---- Ranges that any thread may end ---- */
@@ -262,7 +285,7 @@ void region_end(struct regions *regions, uint64_t id)
     uint64_t expected = id;
     if (!thread || id < MAX_STARTED || !atomic_compare_exchange_strong(&region->id, &expected, 1))
         return;
-    mark_stop(regions, thread->slot, &region->open);
+    mark_stop(regions, thread->slot, &region->open, NULL);
     thread->next_started = (unsigned)(id % MAX_STARTED);
     atomic_store_explicit(&region->id, 0, memory_order_release);
 }

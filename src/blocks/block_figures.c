@@ -293,3 +293,14 @@ void block_figures_read(struct block_figures *figures, struct block_figures_thre
         read_clocks_at_start(exact);
     }
 }
+
+void block_figures_take_thread(
+    struct sub_tracking_exact *exact, const struct sub_tracking_exact *of_thread)
+{
+    exact->thread_cpu_ns = of_thread->thread_cpu_ns;
+    exact->minor_faults = of_thread->minor_faults;
+    exact->major_faults = of_thread->major_faults;
+    exact->instructions = of_thread->instructions;
+    exact->cycles = of_thread->cycles;
+    exact->cache_misses = of_thread->cache_misses;
+}

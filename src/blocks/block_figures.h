@@ -74,3 +74,8 @@ void block_figures_end_thread(struct block_figures *figures, struct block_figure
  * stop, so that reading is not counted to the block. */
 void block_figures_read(struct block_figures *figures, struct block_figures_thread *thread,
     enum sub_tracking_position position, struct sub_tracking_exact *exact);
+
+/* Makes those of them that are a thread's (not its process's) the ones that were read before in
+ * another thread. */
+void block_figures_take_thread(
+    struct sub_tracking_exact *exact, const struct sub_tracking_exact *of_thread);

@@ -14,34 +14,64 @@ int64_t late_call_elapsed_ns(const struct gput_block_call *call)
     return wall_clock_ns() - call->started_ns;
 }
 
-static int keep_both(struct gput_blocks *blocks, struct block_thread *thread,
-    const struct block_name *name, int64_t started_ns, struct gput_error *error)
+void late_thread_note(struct gput_blocks *blocks, struct late_thread *late)
 {
-    struct block_sink_thread *at = &thread->sink;
+    late->thread = blocks_this_thread(blocks);
+    if (late->thread && blocks->sink && blocks->sink->exact)
+        block_figures_read(
+            &blocks->sink->figures, &late->thread->sink.figures, SUB_TRACKING_STOP, &late->exact);
+}
+
+/* The process's figures of now, and the thread's when it was noted. */
+static void read_exact(struct gput_blocks *blocks, const struct late_thread *late,
+    int64_t started_ns, struct sub_tracking_exact *exact)
+{
+    struct block_thread *mine = blocks_this_thread(blocks);
+    if (!mine || !blocks->sink->exact)
+        return;
+    mine->sink.figures.call_started_ns = started_ns;
+    block_figures_read(&blocks->sink->figures, &mine->sink.figures, SUB_TRACKING_STOP, exact);
+    block_figures_take_thread(exact, &late->exact);
+}
+
+static int keep(struct gput_blocks *blocks, const struct late_thread *late,
+    const struct block_name *name, int64_t started_ns, bool with_start, struct gput_error *error)
+{
+    struct block_sink_thread *at = &late->thread->sink;
     struct sub_tracking_mark start = {.position = SUB_TRACKING_START, .timestamp_ns = started_ns};
-    struct sub_tracking_mark stop = {
-        .position = SUB_TRACKING_STOP, .timestamp_ns = wall_clock_ns(), .started_ns = started_ns};
-    TRY(blocks->sink->methods->keep(blocks->sink, at, name, &start, error));
+    struct sub_tracking_mark stop = {.position = SUB_TRACKING_STOP,
+        .timestamp_ns = wall_clock_ns(),
+        .started_ns = started_ns,
+        .exact = late->exact};
+    read_exact(blocks, late, started_ns, &stop.exact);
+    if (with_start)
+        TRY(blocks->sink->methods->keep(blocks->sink, at, name, &start, error));
     return blocks->sink->methods->keep(blocks->sink, at, name, &stop, error);
 }
 
-int late_call_stop(
-    struct gput_blocks *blocks, const char *given, const struct gput_block_call *call)
+int late_call_stop_of(struct gput_blocks *blocks, const struct late_thread *late, const char *given,
+    const struct gput_block_call *call, bool with_start)
 {
-    struct block_thread *thread = blocks_this_thread(blocks);
-    if (!thread)
-        return blocks_no_thread(blocks, true);
+    blocks_make_own(blocks);
     if (call->process != blocks->generation + 1)
         return GPUT_OK; /* started by the parent process */
+    if (!late->thread)
+        return blocks_no_thread(blocks, with_start);
     if (!blocks->sink)
         return blocks_no_sink(blocks);
     struct block_name name;
     struct gput_error reason;
-    int code = blocks_name_of(blocks, thread, given, &name, &reason);
+    int code = blocks_name_of(blocks, late->thread, given, &name, &reason);
     if (code == GPUT_OK)
-        code = keep_both(blocks, thread, &name, call->started_ns, &reason);
+        code = keep(blocks, late, &name, call->started_ns, with_start, &reason);
     if (code == GPUT_OK)
         return GPUT_OK;
     blocks_call_lost(blocks);
     return blocks_mark_lost(blocks, &reason);
+}
+
+int late_call_stop(struct gput_blocks *blocks, const char *name, const struct gput_block_call *call)
+{
+    struct late_thread mine = {.thread = blocks_this_thread(blocks)};
+    return late_call_stop_of(blocks, &mine, name, call, true);
 }

@@ -31,6 +31,56 @@ int main(void)
 }
 """
 
+# The runtime lets workers say that a region is over only when the next one begins.
+OPENMP_SERIAL = """
+#include <unistd.h>
+void solve(void)
+{
+#pragma omp parallel
+    usleep(10000);
+}
+int main(void)
+{
+    for (int k = 0; k < 3; k++) {
+        solve();
+        usleep(500000);
+    }
+    _exit(0);
+}
+"""
+
+# Regions that threads of a region begin at the same time, in tasks that a barrier runs.
+OPENMP_NESTED = """
+#include <omp.h>
+static long count;
+void leaf(void)
+{
+#pragma omp parallel num_threads(2)
+#pragma omp atomic
+    count++;
+}
+void outer(void)
+{
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp for
+        for (int i = 0; i < 8; i++) {
+#pragma omp task
+            leaf();
+        }
+#pragma omp barrier
+        leaf();
+    }
+}
+int main(void)
+{
+    omp_set_max_active_levels(3);
+    for (int k = 0; k < 100; k++)
+        outer();
+    return count != 2400;
+}
+"""
+
 MPI = """
 #include <mpi.h>
 int main(int argc, char **argv)
@@ -147,6 +197,23 @@ class OpenMP(RuntimesTest):
         self.assertEqual(calls["ompt:parallel/solve"], 20)
         self.assertEqual(calls["ompt:task/solve"], 40)
         self.assertEqual(sum(count for name, count in calls.items() if name.startswith("ompt:work/loop in ")), 40)
+
+    def test_workers_take_no_time_after_their_region(self):
+        self.build("clang", OPENMP_SERIAL, "-fopenmp")
+        calls, _ = self.record("ompt", "./main", environment={"OMP_NUM_THREADS": "2"})
+        barrier = "ompt:sync/implicit barrier in solve"
+        self.assertEqual(dict(calls), {"ompt:parallel/solve": 3, "ompt:task/solve": 6, barrier: 6})
+        blocks = {block["name"]: block for block in json.loads((self.folder / "report.json").read_text())["regions"]["code_blocks"]}
+        for name in "ompt:task/solve", barrier:
+            self.assertLess(blocks[name]["compute_time"]["max"], 0.4, name)
+
+    def test_regions_in_regions(self):
+        self.build("clang", OPENMP_NESTED, "-fopenmp")
+        calls, _ = self.record("ompt", "./main")
+        for name, count in {"parallel/outer": 100, "parallel/leaf": 1200, "task/outer": 400, "task/leaf": 2400}.items():
+            self.assertEqual(calls[f"ompt:{name}"], count, name)
+        self.assertEqual(calls["ompt:sync/implicit barrier in leaf"], 2400)
+        self.assertEqual(self.notes, [])
 
     def test_a_variable_of_another_tool_wins(self):
         for variable, value in ("OMP_TOOL_LIBRARIES", "/tool.so"), ("OMP_TOOL", "disabled"):

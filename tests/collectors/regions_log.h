@@ -19,6 +19,7 @@
 struct recorded {
     char text[1024]; /* the first marks: "+name " for a start, "-name " for a stop */
     uint64_t starts, stops, unmatched, paused;
+    int64_t longest_ns;    /* between a start and the next mark of its name and thread */
     int64_t rank;          /* of its process */
     char thread_name[256]; /* of its first thread */
 };
@@ -29,14 +30,19 @@ static inline int make_folder(void **state)
     return mkdtemp(*state) && setenv("GPUT_REGIONS_FOLDER", *state, 1) == 0 ? 0 : -1;
 }
 
-static inline int remove_folder(void **state)
+static inline void remove_files(const char *path)
 {
-    DIR *folder = opendir(*state);
+    DIR *folder = opendir(path);
     const struct dirent *entry;
     while (folder && (entry = readdir(folder)) != NULL)
         unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
+}
+
+static inline int remove_folder(void **state)
+{
+    remove_files(*state);
     rmdir(*state);
     free(*state);
     return 0;
@@ -87,6 +93,19 @@ static inline void *read_only_file(const char *folder, const char *end, size_t s
     return content;
 }
 
+static inline void add_duration(
+    const struct sub_tracking_mark *marks, size_t start, size_t count, struct recorded *recorded)
+{
+    for (size_t i = start + 1; i < count; i++) {
+        if (marks[i].name != marks[start].name || marks[i].thread_id != marks[start].thread_id)
+            continue;
+        int64_t duration_ns = marks[i].timestamp_ns - marks[start].timestamp_ns;
+        if (duration_ns > recorded->longest_ns)
+            recorded->longest_ns = duration_ns;
+        return;
+    }
+}
+
 static inline void read_marks(const char *path, struct recorded *recorded)
 {
     struct sub_tracking_names *names = sub_tracking_names_create();
@@ -103,6 +122,8 @@ static inline void read_marks(const char *path, struct recorded *recorded)
             const char *name = sub_tracking_names_text(names, marks[i].name);
             recorded->starts += is_start;
             recorded->stops += !is_start;
+            if (is_start)
+                add_duration(marks, i, count, recorded);
             if (used < sizeof recorded->text - 1)
                 used += (size_t)snprintf(recorded->text + used, sizeof recorded->text - used,
                     "%c%s ", is_start ? '+' : '-', name);

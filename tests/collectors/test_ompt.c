@@ -4,6 +4,8 @@
  */
 #include "regions_log.h"
 
+#include <pthread.h>
+
 typedef void (*function)(void);
 
 union ompt_data {
@@ -52,31 +54,30 @@ void omp_part_of_a_program(void);
 
 void omp_part_of_a_program(void) {}
 
+typedef void parallel_begin(
+    union ompt_data *, const void *, union ompt_data *, unsigned, int, const void *);
+typedef void parallel_end(union ompt_data *, union ompt_data *, int, const void *);
+typedef void implicit_task(int, union ompt_data *, union ompt_data *, unsigned, unsigned, int);
+typedef void work_scope(int, int, union ompt_data *, union ompt_data *, uint64_t, const void *);
+typedef void sync_scope(int, int, union ompt_data *, union ompt_data *, const void *);
+
 static void mark_a_parallel_region(void)
 {
-    void (*parallel_begin)(union ompt_data *, const void *, union ompt_data *, unsigned, int,
-        const void *) = (void (*)(union ompt_data *, const void *, union ompt_data *, unsigned, int,
-        const void *))callbacks[PARALLEL_BEGIN];
-    void (*parallel_end)(union ompt_data *, union ompt_data *, int, const void *) =
-        (void (*)(union ompt_data *, union ompt_data *, int, const void *))callbacks[PARALLEL_END];
-    void (*task)(int, union ompt_data *, union ompt_data *, unsigned, unsigned, int) =
-        (void (*)(int, union ompt_data *, union ompt_data *, unsigned, unsigned,
-            int))callbacks[IMPLICIT_TASK];
-    void (*work)(int, int, union ompt_data *, union ompt_data *, uint64_t, const void *) =
-        (void (*)(
-            int, int, union ompt_data *, union ompt_data *, uint64_t, const void *))callbacks[WORK];
-    void (*sync)(int, int, union ompt_data *, union ompt_data *, const void *) =
-        (void (*)(int, int, union ompt_data *, union ompt_data *, const void *))callbacks[SYNC];
+    parallel_begin *begin = (parallel_begin *)callbacks[PARALLEL_BEGIN];
+    parallel_end *end = (parallel_end *)callbacks[PARALLEL_END];
+    implicit_task *task = (implicit_task *)callbacks[IMPLICIT_TASK];
+    work_scope *work = (work_scope *)callbacks[WORK];
+    sync_scope *sync = (sync_scope *)callbacks[SYNC];
     union ompt_data parallel = {0}, none = {0};
     task(BEGIN, NULL, &none, 1, 0, 1); /* the initial task */
-    parallel_begin(&none, NULL, &parallel, 2, 0, NULL);
+    begin(&none, NULL, &parallel, 2, 0, NULL);
     task(BEGIN, &parallel, &none, 2, 0, 2);
     work(1, BEGIN, &parallel, &none, 100, NULL);
     work(1, END, &parallel, &none, 100, NULL);
     sync(99, BEGIN, &parallel, &none, NULL);
     sync(99, END, &parallel, &none, NULL);
     task(END, NULL, &none, 2, 0, 2);
-    parallel_end(&parallel, &none, 0, NULL);
+    end(&parallel, &none, 0, NULL);
 }
 
 static void what_the_runtime_reports_is_nested(void **state)
@@ -89,11 +90,73 @@ static void what_the_runtime_reports_is_nested(void **state)
     assert_int_equal(recorded.unmatched, 0);
 }
 
+struct meeting {
+    pthread_barrier_t barrier;
+    union ompt_data regions[2];
+};
+
+/* A worker of two regions: of the first it says that it is over when the second begins, of the
+ * second never. */
+static void *work_late(void *argument)
+{
+    implicit_task *task = (implicit_task *)callbacks[IMPLICIT_TASK];
+    sync_scope *sync = (sync_scope *)callbacks[SYNC];
+    struct meeting *meeting = argument;
+    union ompt_data own = {0};
+    for (int i = 0; i < 2; i++) {
+        pthread_barrier_wait(&meeting->barrier); /* it begins */
+        if (i > 0) {
+            sync(2, END, NULL, &own, NULL);
+            task(END, NULL, &own, 0, 1, 2);
+        }
+        task(BEGIN, &meeting->regions[i], &own, 2, 1, 2);
+        sync(2, BEGIN, &meeting->regions[i], &own, NULL);
+        pthread_barrier_wait(&meeting->barrier); /* all have arrived */
+    }
+    pthread_barrier_wait(&meeting->barrier); /* both are over */
+    return NULL;
+}
+
+static void mark_regions_with_a_late_worker(void)
+{
+    parallel_begin *begin = (parallel_begin *)callbacks[PARALLEL_BEGIN];
+    parallel_end *end = (parallel_end *)callbacks[PARALLEL_END];
+    struct meeting meeting = {.regions = {{0}}};
+    union ompt_data none = {0};
+    pthread_t thread;
+    pthread_barrier_init(&meeting.barrier, NULL, 2);
+    pthread_create(&thread, NULL, work_late, &meeting);
+    for (int i = 0; i < 2; i++) {
+        begin(&none, NULL, &meeting.regions[i], 2, 0, (const char *)omp_part_of_a_program);
+        pthread_barrier_wait(&meeting.barrier);
+        pthread_barrier_wait(&meeting.barrier);
+        end(&meeting.regions[i], &none, 0, NULL);
+        usleep(300000); /* what the program does between */
+    }
+    pthread_barrier_wait(&meeting.barrier);
+    pthread_join(thread, NULL);
+}
+
+static void what_a_worker_announces_late_ends_with_its_region(void **state)
+{
+    for (int exact = 0; exact < 2; exact++) {
+        if (exact)
+            setenv("GPUT_BLOCK_EXACT", "1", 1);
+        struct recorded recorded = record(*state, attach, mark_regions_with_a_late_worker);
+        unsetenv("GPUT_BLOCK_EXACT");
+        assert_int_equal(recorded.starts, 6);
+        assert_int_equal(recorded.stops, 6);
+        assert_int_equal(recorded.unmatched, 0);
+        assert_non_null(strstr(recorded.text, "+ompt:sync/implicit barrier in omp_part"));
+        assert_null(strstr(recorded.text, "unknown"));
+        assert_true(recorded.longest_ns < 300000000);
+        remove_files(*state);
+    }
+}
+
 static void mark_named_work(void)
 {
-    void (*work)(int, int, union ompt_data *, union ompt_data *, uint64_t, const void *) =
-        (void (*)(
-            int, int, union ompt_data *, union ompt_data *, uint64_t, const void *))callbacks[WORK];
+    work_scope *work = (work_scope *)callbacks[WORK];
     for (int i = 0; i < 2; i++) {
         work(2, BEGIN, NULL, NULL, 1, (const char *)omp_part_of_a_program);
         work(2, END, NULL, NULL, 1, (const char *)omp_part_of_a_program);
@@ -131,6 +194,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             what_the_runtime_reports_is_nested, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            what_a_worker_announces_late_ends_with_its_region, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(
             a_region_has_the_name_of_its_function, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(
