@@ -130,7 +130,8 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
             "File %.400s already exists. --overwrite replaces it.", *path);
     else if (failure && path == &options->energy_folder)
         forgo_recording(tracking, failure);
-    else if (failure && rank_paths_are_many(&tracking->ranks)) /* else check() refuses it */
+    else if (failure &&
+             (is_samples || rank_paths_are_many(&tracking->ranks))) /* else check() does */
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     if (failure)
