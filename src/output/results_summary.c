@@ -284,8 +284,11 @@ static void write_cpu(struct summary *summary)
     double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
     bool is_limited = !isnan(allowed);
+    if (isnan(seconds)) /* of a process of another user, which was attached to */
+        seconds = accounting->sampled_cpu_seconds;
     if (isnan(seconds)) {
-        row(summary, "CPU", "n/a", "%s", "");
+        const struct gput_source *source = find_source(results, "kernel_cpu_time");
+        row(summary, "CPU", "n/a", "%s", source ? source->reason : "");
         return;
     }
     if (!is_limited)
@@ -335,7 +338,11 @@ static void write_ram(struct summary *summary)
             human_bytes(results->max[GPUT_MAIN_RAM], main),
             human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
     if (isnan(peak)) {
-        row(summary, "RAM", "n/a", "it ended before its memory was read%s", bound);
+        row(summary, "RAM", "n/a", "%s%s",
+            summary->options->attached
+                ? "no sample saw its memory: each fell into the start or end of a program"
+                : "it ended before its memory was read",
+            bound);
         return;
     }
     char share[16] = "under 1";

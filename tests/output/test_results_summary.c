@@ -152,13 +152,15 @@ static void what_is_missing_is_left_out_or_said(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    results.accounting.kernel_cpu_seconds = NAN;
+    results.accounting.kernel_cpu_seconds = results.accounting.sampled_cpu_seconds = NAN;
+    results.sources[0].state = GPUT_SOURCE_UNAVAILABLE;
+    snprintf(results.sources[0].reason, sizeof results.sources[0].reason, "it is not counted");
     results.gpus[0].max_combined_ram_bytes = NAN;
     results.gpus[0].max_utilization_percent = NAN;
     results.gpus[0].mean_power_watts = NAN;
     results.energy.combined = NAN;
     char *text = summarize(&results, NULL);
-    assert_non_null(strstr(text, "  CPU                 n/a\n"));
+    assert_non_null(strstr(text, "  CPU                 n/a  it is not counted\n"));
     assert_non_null(strstr(text, "  12 GB  peak, by whoever used it, of 150 GB  NVIDIA H200\n"));
     assert_non_null(strstr(text, "65 kJ  the whole machine; the command's share is not known\n"));
     results.energy.machine.total = NAN;
@@ -240,6 +242,24 @@ static void a_peak_of_ram_that_nothing_saw_is_no_zero(void **state)
     text = summarize(&results, &options);
     assert_non_null(
         strstr(text, "  RAM                 n/a  it ended before its memory was read\n"));
+    free(text);
+}
+
+static void a_process_that_goes_on_has_what_its_samples_say(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    struct gput_report_options options = gput_report_options_default();
+    options.attached = "goes on";
+    results.max[GPUT_COMBINED_RAM] = NAN;
+    results.peaks.combined.at_most_bytes = NAN;
+    results.sources[0].state = GPUT_SOURCE_UNAVAILABLE;
+    results.accounting.kernel_cpu_seconds = NAN;
+    results.accounting.kernel_user_cpu_seconds = NAN;
+    results.accounting.sampled_cpu_seconds = 2.8;
+    char *text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  CPU               2.8 s  at least; 0.01 of 4 cores allowed"));
+    assert_non_null(strstr(text, "  RAM                 n/a  no sample saw its memory: each fell"));
     free(text);
 }
 
@@ -343,6 +363,7 @@ int main(void)
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
         cmocka_unit_test(a_peak_of_ram_that_nothing_saw_is_no_zero),
+        cmocka_unit_test(a_process_that_goes_on_has_what_its_samples_say),
         cmocka_unit_test(a_missing_gpu_is_missing_once),
         cmocka_unit_test(lines_are_broken_where_the_screen_ends),
         cmocka_unit_test(narrow_screens_have_what_belongs_to_a_figure_below_it),
