@@ -101,17 +101,24 @@ void terminal_pass_keys(struct terminal *terminal)
 
 void terminal_show(struct terminal *terminal)
 {
+    int rows;
     set_keys(terminal);
+    terminal_size(terminal, &terminal->columns, &rows);
     bytes_append_text(&terminal->pending, TERMINAL_ENTER QUESTION);
     terminal->is_shown = true;
 }
 
 void terminal_hide(struct terminal *terminal)
 {
+    int columns, rows;
     if (!terminal->is_shown)
         return;
     terminal->pending.length = 0; /* a frame of which the rest is of no use */
     bytes_append_text(&terminal->pending, "\033[?2026l" TERMINAL_LEAVE);
+    /* Terminals break lines anew, and the cursor can be at the end of one. */
+    terminal_size(terminal, &columns, &rows);
+    if (columns != terminal->columns)
+        bytes_append_text(&terminal->pending, "\r\n");
     terminal->is_shown = false;
 }
 

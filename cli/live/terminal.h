@@ -24,6 +24,7 @@ struct terminal {
     bool is_ascii;   /* it, or the user's locale, has no other characters */
     bool has_colors; /* and the user wants them */
     bool is_shown;
+    int columns;          /* when it was shown */
     struct bytes pending; /* what it did not take yet; one part always fits when it is empty */
 };
 

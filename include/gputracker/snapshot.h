@@ -73,9 +73,11 @@ struct gput_snapshot_process {
     char state;       /**< as in /proc/PID/stat: 'R', 'S', 'D', 'T', 'Z' … */
     char name[48];    /**< the kernel's comm; bytes that are no UTF-8 are U+FFFD */
     uint32_t threads; /**< 0 once it has ended */
-    double cpu_seconds;       /**< used since tracking began, by its CPU clock */
-    double cpu_percent;       /**< since the snapshot before; NaN in the first one */
-    double ram_bytes;         /**< RSS; pages that it shares with others count in each */
+    double cpu_seconds; /**< used since tracking began, by its CPU clock */
+    double cpu_percent; /**< since the snapshot before; NaN in the first one */
+    /** RSS; pages that it shares with others count in each. NaN until it has memory of its own: in
+     * vfork() and execve(). */
+    double ram_bytes;
     double private_ram_bytes; /**< of that, what no other process maps, as last read */
     double peak_ram_bytes;    /**< the highest RSS of all ticks so far */
     double gpu_ram_bytes;     /**< as drivers list it, all GPUs together */

@@ -82,13 +82,20 @@ static bool copy_name(const char *name, struct gput_snapshot_process *process)
     return whole;
 }
 
+/* A vfork child has its parent's memory until execve(), during which statm has no page of it. */
+static bool may_be_without_memory(const struct process *process)
+{
+    return process_is_zombie(process) || proc_stat_is_kernel_thread(&process->polled->stat);
+}
+
 static void copy_memory(const struct process *process, struct gput_snapshot_process *copy)
 {
     struct rss rss = {0};
     if (process_has_memory(process))
         rss = memory_rss(&process->polled->memory);
-    copy->ram_bytes = (double)rss.total;
-    copy->private_ram_bytes = (double)rss.private;
+    bool is_known = rss.total > 0 || may_be_without_memory(process);
+    copy->ram_bytes = is_known ? (double)rss.total : NAN;
+    copy->private_ram_bytes = is_known ? (double)rss.private : NAN;
     /* An exact reading comes after the poll, and may find more. */
     copy->peak_ram_bytes = fmax((double)process->polled->peak_resident_bytes, copy->ram_bytes);
 }

@@ -192,6 +192,19 @@ class Live(CommandTest):
         self.assertEqual(terminal.written.count(b"got hello"), 1)
         self.assert_restored(terminal)
 
+    def test_output_begins_in_the_first_column_after_a_resize(self):
+        for columns in 120, 40:
+            with self.subTest(columns=columns):
+                terminal = self.run_live(*python(TALKS, 2), columns=40, rows=10)
+                terminal.expect(r"^CPU +\d")
+                terminal.resize(columns, 10)
+                terminal.send("q")
+                terminal.expect_written(LEAVE)
+                terminal.send("hello\r")
+                self.assertEqual(terminal.end(), 7)
+                self.assertEqual(terminal.written.split(LEAVE)[1].startswith((b"\r\n", b"\r\r\n")), columns != 40)
+                self.assert_restored(terminal)
+
     def test_control_c_is_for_the_command(self):
         terminal = self.run_live(*python(TALKS, 1))
         terminal.expect("^ready$")

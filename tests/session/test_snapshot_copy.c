@@ -91,6 +91,23 @@ static void processes_have_what_they_used_since_the_snapshot_before(void **state
     gput_snapshot_release(second);
 }
 
+static void ram_of_a_child_in_the_memory_of_its_parent_is_not_known(void **state)
+{
+    (void)state;
+    struct gput_session *session = create_with_snapshots(0.05);
+    launch_consumer(session, "vfork [ sleep 100 ]");
+    struct gput_snapshot *snapshot = snapshot_of_tick(session, 4);
+    for (size_t i = 0; i < gput_snapshot_process_count(snapshot); i++)
+        kill(gput_snapshot_process(snapshot, i)->pid, SIGKILL);
+    wait_for_end(session);
+    gput_session_destroy(session);
+    const struct gput_snapshot_process *child = gput_snapshot_process(snapshot, 1);
+    assert_non_null(child);
+    assert_true(isnan(child->ram_bytes) && isnan(child->private_ram_bytes));
+    assert_true(gput_snapshot_process(snapshot, 0)->ram_bytes > 0);
+    gput_snapshot_release(snapshot);
+}
+
 static void there_are_no_snapshots_unless_asked_for(void **state)
 {
     (void)state;
@@ -163,6 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_first_snapshot_is_there_when_tracking_has_begun),
         IN_FOLDER(processes_have_what_they_used_since_the_snapshot_before),
+        IN_FOLDER(ram_of_a_child_in_the_memory_of_its_parent_is_not_known),
         IN_FOLDER(there_are_no_snapshots_unless_asked_for),
         IN_FOLDER(of_the_machine_all_processes_are_listed),
         IN_FOLDER(command_lines_are_there_when_asked_for),
