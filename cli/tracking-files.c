@@ -116,10 +116,12 @@ static void forgo_unwritable(struct tracking *tracking, const char **path, const
 static int claim(struct tracking *tracking, const char **path, struct gput_error *error)
 {
     const struct gput_session_options *options = &tracking->options;
-    bool is_samples = path == &options->tracking_file;
+    bool is_samples = path == &options->tracking_file,
+         are_many = rank_paths_are_many(&tracking->ranks);
+    bool is_continued = path == &options->energy_folder && options->energy_continue;
     bool is_claimed =
         is_samples ? tracking->spool.folder != NULL : rank_paths_take_free_names(&tracking->ranks);
-    if (!*path || !(*path)[0] || options->overwrite || !is_claimed ||
+    if (!*path || !(*path)[0] || options->overwrite || is_continued || !is_claimed ||
         path == &options->resource_usage_file)
         return GPUT_OK;
     const char *wanted = strdup(*path);
@@ -128,10 +130,9 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
     if (failure == EEXIST && is_samples && !rank_paths_take_free_names(&tracking->ranks))
         code = fail(error, GPUT_ERROR_EXISTS,
             "File %.400s already exists. --overwrite replaces it.", *path);
-    else if (failure && path == &options->energy_folder)
+    else if (failure && path == &options->energy_folder && are_many)
         forgo_recording(tracking, failure);
-    else if (failure &&
-             (is_samples || rank_paths_are_many(&tracking->ranks))) /* else check() does */
+    else if (failure && (is_samples || are_many)) /* others are refused later */
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     if (failure)

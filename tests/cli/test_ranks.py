@@ -64,6 +64,17 @@ class Ranks(unittest.TestCase):
         self.assertNotEqual((self.folder / "r.json").read_text(), before)
         done = self.run_rank("-o", "missing/r.json", SLURM_JOB_ID="47")
         self.assertEqual((done.returncode, done.stderr.count("missing/r.json")), (125, 1), done.stderr)
+        done = self.run_rank("--energy-folder", "r.json/below", SLURM_JOB_ID="47")
+        self.assertEqual((done.returncode, done.stderr.count("r.json")), (125, 1), done.stderr)
+
+    def test_a_recording_that_is_continued_keeps_its_folder(self):
+        for variables, folder in ({"SLURM_JOB_ID": "47"}, "e"), ({"PMI_RANK": "1", "PMI_SIZE": "2"}, "e.r1"):
+            for _ in range(2):
+                done = self.run_rank("--energy-folder", "e", "--cont", "-q", command=("sleep", "0.2"), **variables)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("exists", done.stderr)
+            self.assertIn(folder, self.names())
+        self.assertEqual(self.names(), ["e", "e.r1"])
 
     def test_no_output_of_a_rank_replaces_another(self):
         for name in "r.r1.json", "p.r1":
