@@ -23,8 +23,8 @@
  *   signals.c            signals as plain data, and dying or stopping of one
  *   display.h            what is on the terminal meanwhile: progress.c a line, live/ a view
  *   held-messages.c      messages that wait while the terminal is not free
- *   region-recording.c   run --regions: region-sources.c, region-program.c and region-logs.c;
- *                        phases/ are lines of output that begin phases
+ *   region-recording.c   run --regions: region-sources.c, region-program.c, region-logs.c and
+ *                        region-reasons.c; phases/ are lines of output that begin phases
  *   torch-trace.c        run --torch-trace: torch-schedule.c, torch-protocol.c and torch-file.c
  *   report.c             the report: which format, to which file or screen
  *   html-report.c        run --report; notes.c: sentences for both reports

@@ -30,6 +30,8 @@ static bool is_log(const char *name)
 static void add_status(const struct region_status *status, struct region_logs_summary *summary)
 {
     summary->processes++;
+    summary->has_ompt |= strncmp(status->source, "ompt", sizeof status->source) == 0;
+    summary->has_mpi |= strncmp(status->source, "mpi", sizeof status->source) == 0;
     for (size_t i = 0; i < REGION_STATUS_SLOTS; i++) {
         const struct region_status_slot *slot = &status->slots[i];
         for (size_t reason = 0; reason < REGION_UNMATCHED_ENDS; reason++)
@@ -215,7 +217,7 @@ void region_logs_remove(const char *folder)
     const struct dirent *entry;
     while (opened && (entry = readdir(opened)) != NULL) {
         if (is_log(entry->d_name) || ends_with(entry->d_name, ".status") ||
-            ends_with(entry->d_name, ".values"))
+            ends_with(entry->d_name, ".values") || ends_with(entry->d_name, ".fits"))
             unlinkat(dirfd(opened), entry->d_name, 0);
     }
     if (opened)

@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 struct region_logs_summary {
-    size_t logs;          /* with marks */
-    bool has_regions;     /* some of them are of collectors, not of phases */
-    size_t processes;     /* that loaded a collector, counted once for each; not their forks */
-    uint64_t left_out[5]; /* as enum region_left_out says */
+    size_t logs;            /* with marks */
+    bool has_regions;       /* some of them are of collectors, not of phases */
+    bool has_ompt, has_mpi; /* some process loaded these collectors */
+    size_t processes;       /* that loaded a collector, counted once for each; not their forks */
+    uint64_t left_out[5];   /* as enum region_left_out says */
     uint64_t unmatched;
     char failure[96];              /* of a collector that turned itself off; "": none did */
     struct region_number *numbers; /* that regions announced, the largest sums first; owned */

@@ -3,10 +3,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -102,4 +102,74 @@ static const char *obstacle_of(const char *command, int depth)
 const char *region_program_obstacle(const char *command)
 {
     return obstacle_of(command, 4); /* as the kernel follows them */
+}
+
+/* ---- The libraries that it is linked to ---- */
+
+struct image {
+    const unsigned char *bytes;
+    uint64_t size;
+};
+
+/* A part of the file; NULL when it is not in it. */
+static const void *part_of(const struct image *image, uint64_t at, uint64_t size)
+{
+    return at <= image->size && size <= image->size - at ? image->bytes + at : NULL;
+}
+
+/* The segment of that type; of several the one with the address. */
+static const Elf64_Phdr *find_segment(
+    const struct image *image, const Elf64_Ehdr *header, uint32_t type, uint64_t address)
+{
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        const Elf64_Phdr *part =
+            part_of(image, header->e_phoff + (uint64_t)i * header->e_phentsize, sizeof *part);
+        if (part && part->p_type == type &&
+            (type == PT_DYNAMIC || address - part->p_vaddr < part->p_filesz))
+            return part;
+    }
+    return NULL;
+}
+
+static bool needs(const struct image *image, const char *library)
+{
+    const Elf64_Ehdr *header = part_of(image, 0, sizeof *header);
+    if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != ELFCLASS64)
+        return false;
+    const Elf64_Phdr *dynamic = find_segment(image, header, PT_DYNAMIC, 0);
+    const Elf64_Dyn *entries =
+        dynamic ? part_of(image, dynamic->p_offset, dynamic->p_filesz) : NULL;
+    size_t count = entries ? dynamic->p_filesz / sizeof *entries : 0;
+    uint64_t names = 0;
+    for (size_t i = 0; i < count; i++)
+        names = entries[i].d_tag == DT_STRTAB ? entries[i].d_un.d_ptr : names;
+    const Elf64_Phdr *texts = find_segment(image, header, PT_LOAD, names);
+    for (size_t i = 0; i < count && texts; i++) {
+        uint64_t at = names - texts->p_vaddr + texts->p_offset + entries[i].d_un.d_val;
+        const char *name =
+            entries[i].d_tag == DT_NEEDED ? part_of(image, at, strlen(library)) : NULL;
+        if (name && memcmp(name, library, strlen(library)) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool region_program_needs(const char *command, const char *library)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    bool found = false;
+    int fd = find_program(command, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
+        struct image image = {MAP_FAILED, (uint64_t)info.st_size};
+        image.bytes = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (image.bytes != MAP_FAILED) {
+            found = needs(&image, library);
+            munmap((void *)image.bytes, image.size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
 }

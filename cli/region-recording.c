@@ -5,6 +5,7 @@
 #include "output-files.h"
 #include "region-logs.h"
 #include "region-program.h"
+#include "region-reasons.h"
 
 #include <gputracker/sub_tracking.h>
 
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* ---- Files ---- */
@@ -198,27 +198,33 @@ static int set_exact(struct region_recording *recording, const struct arguments 
     return GPUT_OK;
 }
 
-static void enable(
-    struct region_recording *recording, const struct region_sources *sources, const char *command)
+static void enable(struct region_recording *recording)
 {
-    const char *obstacle = region_program_obstacle(command);
+    const char *obstacle = region_program_obstacle(recording->command);
+    recording->has_obstacle = obstacle;
     if (obstacle)
         notes_add(&recording->notes,
-            "%.200s %s: it loads no library that could record its regions.", command, obstacle);
+            "%.200s %s: it loads no library that could record its regions.", recording->command,
+            obstacle);
     for (size_t i = 0; i < REGION_SOURCES; i++) {
         char why[512];
-        if (sources->wanted[i] && !region_source_enable(i, why, sizeof why))
-            notes_add(&recording->notes, "%s", why);
+        if (!recording->sources.wanted[i] || region_source_enable(i, why, sizeof why))
+            continue;
+        notes_add(&recording->notes, "%s", why);
+        recording->sources.wanted[i] = false;
+        recording->lacks_source = true;
     }
 }
 
-static int set_environment(struct region_recording *recording, const struct arguments *arguments,
-    const struct region_sources *sources, struct gput_error *error)
+static int set_environment(
+    struct region_recording *recording, const struct arguments *arguments, struct gput_error *error)
 {
+    const char *functions = recording->sources.functions;
     TRY(set_selection(recording, arguments, error));
     TRY(set("GPUT_REGIONS_FOLDER", recording->logs, error));
-    TRY(set("GPUT_REGION_PYTHON", sources->functions[0] ? sources->functions : NULL, error));
-    enable(recording, sources, arguments->operands[0]);
+    TRY(set("GPUT_REGION_PYTHON", functions[0] ? functions : NULL, error));
+    recording->command = arguments->operands[0];
+    enable(recording);
     return GPUT_OK;
 }
 
@@ -226,7 +232,6 @@ int region_recording_begin(struct region_recording *recording, const struct argu
     struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
     struct gput_error *error)
 {
-    struct region_sources sources;
     const char *list = arguments_value(arguments, OPTION_REGIONS);
     const char *token = arguments_value(arguments, OPTION_PHASE_TOKEN);
     int kind = -1;
@@ -243,11 +248,11 @@ int region_recording_begin(struct region_recording *recording, const struct argu
         TRY(phase_matcher_init(&recording->matcher, token, error));
     recording->has_phases = token;
     if (list)
-        TRY(region_sources_read(list, &sources, error));
+        TRY(region_sources_read(list, &recording->sources, error));
     if (recording->path)
         TRY(rank_paths_expand(ranks, &recording->path, error));
     TRY(make_files(recording, ranks, samples, options, error));
-    return list ? set_environment(recording, arguments, &sources, error) : GPUT_OK;
+    return list ? set_environment(recording, arguments, error) : GPUT_OK;
 }
 
 /* ---- Phases ---- */
@@ -314,28 +319,6 @@ static void analyze(struct region_recording *recording, const char *tracking_fil
         notes_add(&recording->notes, "%s", error.message);
     else if (recording->has_gpu_time)
         describe_gpu_time(recording);
-}
-
-/* Without a file of any collector: perhaps none could write one, and had no place to say so. */
-static void describe_nothing(
-    struct region_recording *recording, const struct region_logs_summary *summary)
-{
-    enum { SMALLEST = 128 * 1024 }; /* a log and its status */
-    const char *folder = recording->logs;
-    struct statvfs disk;
-    if (summary->processes > 0)
-        notes_add(
-            &recording->notes, "No process of the command announced a region that was recorded.");
-    else if (access(folder, W_OK | X_OK) != 0)
-        notes_add(&recording->notes, "No region was recorded: folder %.300s: %s", folder,
-            errno == ENOENT ? "it was removed while the command ran" : strerror(errno));
-    else if (statvfs(folder, &disk) == 0 && disk.f_bavail * disk.f_frsize < SMALLEST)
-        notes_add(&recording->notes, "No region was recorded: the disk with folder %.300s is full.",
-            folder);
-    else
-        notes_add(&recording->notes,
-            "No process of the command announced a region. Programs that are linked statically, or "
-            "change their user, record none.");
 }
 
 static void describe_left_out(
@@ -419,8 +402,10 @@ void region_recording_merge(
         notes_add(&recording->notes, "%s The logs are in %.400s.", error.message, recording->logs);
         return;
     }
-    if (recording->has_sources && !summary.has_regions)
-        describe_nothing(recording, &summary);
+    if (recording->has_sources && !recording->has_obstacle)
+        region_reasons_note((struct region_question){&recording->sources, recording->command,
+                                recording->logs, recording->lacks_source},
+            &summary, &recording->notes);
     recording->has_marks = summary.logs > 0;
     if (!tracking_file) {
         notes_add(&recording->notes, "Regions were not measured: there are no samples.");

@@ -20,7 +20,11 @@
 
 struct region_recording {
     bool is_wanted;
-    bool has_sources;                  /* --regions was given */
+    bool has_sources;                  /* --regions was given: */
+    struct region_sources sources;     /* those that are recorded */
+    const char *command;               /* as it was given */
+    bool has_obstacle;                 /* why it records nothing is known */
+    bool lacks_source;                 /* why one of them is not recorded is known */
     bool has_gpu_time;                 /* --region-exact=gpu was given, and a driver reports it */
     bool has_phases;                   /* --phase-token was given: */
     struct phase_matcher matcher;      /* which lines begin one */

@@ -23,15 +23,13 @@ static const struct source {
     enum how how;
     bool is_usual; /* without being named */
 } rows[REGION_SOURCES] = {
-    {"nvtx", "libgputracker-nvtx.so", "NVTX_INJECTION64_PATH", NAMED, true},
-    {"itt", "libgputracker-itt.so", "INTEL_LIBITTNOTIFY64", NAMED, true},
-    {"ompt", "libgputracker-ompt.so", "OMP_TOOL_LIBRARIES", NAMED, true},
-    {"roctx", "libgputracker-roctx.so", "LD_PRELOAD", PRELOADED, true},
-    {"mpi", "libgputracker-mpi.so", "LD_PRELOAD", PRELOADED, false},
-    {"python", "python/sitecustomize.py", "PYTHONPATH", IMPORTED, false},
+    [REGION_NVTX] = {"nvtx", "libgputracker-nvtx.so", "NVTX_INJECTION64_PATH", NAMED, true},
+    [REGION_ITT] = {"itt", "libgputracker-itt.so", "INTEL_LIBITTNOTIFY64", NAMED, true},
+    [REGION_OMPT] = {"ompt", "libgputracker-ompt.so", "OMP_TOOL_LIBRARIES", NAMED, true},
+    [REGION_ROCTX] = {"roctx", "libgputracker-roctx.so", "LD_PRELOAD", PRELOADED, true},
+    [REGION_MPI] = {"mpi", "libgputracker-mpi.so", "LD_PRELOAD", PRELOADED, false},
+    [REGION_PYTHON] = {"python", "python/sitecustomize.py", "PYTHONPATH", IMPORTED, false},
 };
-
-enum { PYTHON = REGION_SOURCES - 1 };
 
 static int add_function(
     struct region_sources *sources, const char *pattern, struct gput_error *error)
@@ -45,23 +43,24 @@ static int add_function(
         return fail(error, GPUT_ERROR_INVALID, "--regions: these are too many functions.");
     snprintf(sources->functions + used, sizeof sources->functions - used, "%s%s", used ? "," : "",
         pattern);
-    sources->wanted[PYTHON] = true;
+    sources->wanted[REGION_PYTHON] = true;
     return GPUT_OK;
 }
 
 static int read_word(const char *word, struct region_sources *sources, struct gput_error *error)
 {
     int choice = choice_find(REGION_SOURCE_WORDS, word);
-    char near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE];
+    char near[GPUT_NEAREST_SIZE], question[CHOICE_QUESTION_SIZE], source[256];
     if (strncmp(word, "python", 6) == 0 && (word[6] == ':' || word[6] == '\0'))
         return add_function(sources, word[6] ? word + 7 : "", error);
     if (choice >= 0) {
         sources->wanted[choice] = true;
         return GPUT_OK;
     }
-    if (sources->wanted[PYTHON])
+    if (sources->wanted[REGION_PYTHON])
         return add_function(sources, word, error);
-    gput_nearest_words(REGION_SOURCE_WORDS, word, near);
+    snprintf(source, sizeof source, "%.*s", (int)strcspn(word, ":"), word);
+    gput_nearest_words(REGION_SOURCE_WORDS, source, near);
     return fail(error, GPUT_ERROR_INVALID,
         "--regions: \"%.80s\" is not a source of regions%s Valid are: " REGION_SOURCE_WORDS, word,
         choice_question(near, question));
@@ -69,7 +68,7 @@ static int read_word(const char *word, struct region_sources *sources, struct gp
 
 int region_sources_read(const char *list, struct region_sources *sources, struct gput_error *error)
 {
-    *sources = (struct region_sources){0};
+    *sources = (struct region_sources){.are_named = list[0]};
     for (size_t i = 0; i < REGION_SOURCES; i++)
         sources->wanted[i] = !list[0] && rows[i].is_usual;
     while (*list) {

@@ -9,13 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { REGION_SOURCES = 6 };
+enum {
+    REGION_NVTX,
+    REGION_ITT,
+    REGION_OMPT,
+    REGION_ROCTX,
+    REGION_MPI,
+    REGION_PYTHON,
+    REGION_SOURCES
+};
 
 /* Their names, with blanks between. */
 #define REGION_SOURCE_WORDS "nvtx itt ompt roctx mpi python"
 
 struct region_sources {
     bool wanted[REGION_SOURCES];
+    bool are_named;       /* they are not the usual ones */
     char functions[1024]; /* of Python: patterns with commas between */
 };
 

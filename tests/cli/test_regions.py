@@ -205,8 +205,9 @@ class Exact(RegionsTest):
         driver.parent.mkdir(parents=True, exist_ok=True)
         driver.write_text("DRIVER=i915\n")
         shutil.rmtree(self.folder / "proc", ignore_errors=True)
+        functions = "script.computes,script.waits" + (",script.opens" if opened else "")
         done = self.run_command(
-            *("run", "--regions=python:script.computes,script.opens,script.waits", "--region-exact=gpu", "--st", "0.02", "--tf", "gpu.csv", "--overwrite", "-f", "json", "-o", "gpu.json", "--"),
+            *("run", f"--regions=python:{functions}", "--region-exact=gpu", "--st", "0.02", "--tf", "gpu.csv", "--overwrite", "-f", "json", "-o", "gpu.json", "--"),
             *("env", "GPUT_PROCFS=proc", sys.executable, "script.py", *opened),
             env=ENVIRONMENT | {"GPUT_SYSFS": sysfs},
         )
@@ -261,6 +262,8 @@ class Failing(RegionsTest):
         )
         parts = self.folder / "marks.csv.parts"
         log = wait_until(lambda: next(parts.glob("nvtx-*.gputblocks"), None), "a log")
+        for name in "mpi-1-0.values", "python-0.fits":  # of other sources
+            (parts / name).touch()
         program = int(log.stem.removeprefix("nvtx-"))
         self.addCleanup(end, program)
         wait_until(lambda: b"nvtx:default/b" in log.read_bytes(), "the second range")
@@ -331,6 +334,7 @@ class Refused(RegionsTest):
             self.skipTest("no static program can be built here")
         done = self.run_command("run", "--regions", "--", "./main")
         self.assertIn("./main is linked statically: it loads no library that could record its regions.", done.stderr)
+        self.assertNotIn("No process of the command announced", done.stderr)
 
     def test_a_program_that_changes_its_user_has_a_line(self):
         self.open_to_nobody(os.environ["GPUT_COMMAND"], shutil.which("true"))
@@ -366,6 +370,7 @@ class Refused(RegionsTest):
     def test_values_that_are_none(self):
         for option, message in {
             "--regions=nvtxx": '--regions: "nvtxx" is not a source of regions: did you mean nvtx? Valid are: ',
+            "--regions=pythn:a.b": '--regions: "pythn:a.b" is not a source of regions: did you mean python? Valid are: ',
             "--regions=python": '--regions: after "python:" come functions, such as python:package.module.function or python:module.*',
             "--region-depth=0": "--region-depth=0 is not a valid depth. It is a whole number above 0.",
             "--region-min=x": "--region-min=x is not a valid duration. It is a number of seconds.",

@@ -3,6 +3,7 @@
 import collections
 import csv
 import functools
+import json
 import os
 import pathlib
 import subprocess
@@ -100,6 +101,24 @@ class Python(CommandTest):
         calls, printed = self.record(sys.executable, "train.step", {"PYTHONPATH": str(self.folder / "mine")})
         self.assertEqual(calls, {"python:train/step": 4})
         self.assertEqual(printed, "mine []\n")
+
+    def notes(self, functions, *command):
+        done = self.run_command("run", f"--regions=python:{functions}", "-f", "json", "-o", "report.json", "--overwrite", "--", *command, env=ENVIRONMENT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / "report.json").read_text())["regions"].get("notes", [])
+
+    def test_functions_that_were_not_called_are_named(self):
+        for version, interpreter in interpreters().items():
+            with self.subTest(version=version):
+                self.assertEqual(self.notes("__main__.step,json.dumps,train.n*", interpreter, "train.py"), [])
+                self.assertEqual(
+                    self.notes("nosuch.fn,json.dumps,train.x*", interpreter, "train.py"),
+                    ["python: no function was called that fits nosuch.fn, train.x*."],
+                )
+                self.assertEqual(self.notes("nosuch.fn", interpreter, "train.py"), ["python: no function was called that fits nosuch.fn."])
+        self.assertEqual(
+            self.notes("json.dumps", sys.executable, "-I", "train.py"), ["python: no Python with start-up hooks ran (-I, -E and -S switch them off)."]
+        )
 
     def test_a_program_that_watches_itself_goes_on(self):
         (self.folder / "train.py").write_text("import cProfile\ndef step():\n    pass\ncProfile.run('step()')\nstep()\n")

@@ -215,6 +215,16 @@ class OpenMP(RuntimesTest):
         self.assertEqual(calls["ompt:sync/implicit barrier in leaf"], 2400)
         self.assertEqual(self.notes, [])
 
+    def test_a_program_of_gcc_has_the_way_out(self):
+        self.build("gcc", OPENMP, "-fopenmp")
+        for options in ("--regions=ompt",), ("--regions",), ("--regions=nvtx",), ("--regions=ompt", "--", "true"):
+            done = self.run_command("run", *options, "--", "./main", env=ENVIRONMENT)
+            reasons = [line for line in done.stderr.splitlines() if "libgomp" in line or "No process" in line]
+            way_out = "./main has GCC's runtime of OpenMP (libgomp), which announces nothing. LLVM's takes its place with LD_PRELOAD=libomp.so.5."
+            nothing = "No process of the command announced a region."
+            self.assertEqual(len(reasons), 1, done.stderr)
+            self.assertIn(nothing if options[-1] in ("true", "--regions=nvtx") else way_out, reasons[0])
+
     def test_a_variable_of_another_tool_wins(self):
         for variable, value in ("OMP_TOOL_LIBRARIES", "/tool.so"), ("OMP_TOOL", "disabled"):
             done = self.run_command("run", "--regions=ompt", "--", "true", env=ENVIRONMENT | {variable: value})
@@ -241,6 +251,11 @@ class Mpi(RuntimesTest):
                 "mpi:point-to-point/MPI_Sendrecv: bytes 8 in 2 calls (4 to 4, mean 4).",
             ],
         )
+
+    def test_a_program_without_it_has_a_line(self):
+        done = self.run_command("run", "--regions=mpi", "--", "true", env=ENVIRONMENT)
+        self.assertIn("mpi: no process of the command loaded an MPI library and called it.", done.stderr)
+        self.assertNotIn("No process of the command announced", done.stderr)
 
     def test_open_mpi(self):
         self.check("openmpi", "--oversubscribe")

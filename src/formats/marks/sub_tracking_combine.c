@@ -179,7 +179,8 @@ static int is_wanted(const struct dirent *entry)
     return strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
            !text_ends_with(name, ".sqlite-wal") && !text_ends_with(name, ".sqlite-shm") &&
            !text_ends_with(name, ".sqlite-journal") && !text_ends_with(name, ".part") &&
-           !text_ends_with(name, ".status");
+           !text_ends_with(name, ".status") && !text_ends_with(name, ".values") &&
+           !text_ends_with(name, ".fits");
 }
 
 /* By bytes, which is by code points, independent of the locale. */
