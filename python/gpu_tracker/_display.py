@@ -90,6 +90,30 @@ def tracker_html(details, tracking_file, samples=()):
         return _page(_table(("What", "Figure"), tracker_rows(details)), curves, _frame.charts(sessions))
 
 
+def details_html(details):
+    """All of a report: a table of each section, and of each list in it."""
+    parts = []
+    for section, values in details.items():
+        leaves = list(_leaves(values, section) if isinstance(values, dict) else [(section, values)])
+        figures = [(name.removeprefix(section + ", "), _cell(value)) for name, value in leaves if not isinstance(value, list)]
+        parts.append(_table((section, ""), figures) if figures else "")
+        parts += [_list_html(name, value) for name, value in leaves if isinstance(value, list)]
+    return _page(*parts)
+
+
+def _list_html(name, values):
+    """values: dictionaries, or texts and numbers."""
+    if not all(isinstance(value, dict) for value in values):
+        return _table((name, ""), [("", _cell(value)) for value in values])
+    rows = [dict(_leaves(value)) for value in values[:_MAX_ROWS]]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    return f"<div>{escape(name)}</div>" + _table(columns, [[_cell(row.get(column)) for column in columns] for row in rows], len(values)) if rows else ""
+
+
+def _cell(value):
+    return value if isinstance(value, str) else str(value) if isinstance(value, (bool, list)) else _number(value)
+
+
 def running_html(details, tracking_file, samples):
     """The same of a tracker that is running: figures so far."""
     curves = recorded_curves(tracking_file) or kept_curves(samples)

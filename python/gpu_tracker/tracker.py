@@ -392,9 +392,18 @@ class Tracker:
 
     @property
     def details(self) -> dict[str, Any]:
-        """The same as a dictionary; None is a figure that is not known on this machine."""
+        """The same as a dictionary, which notebooks show as tables; None is a figure that is not known on this machine."""
         self._check_done()
-        return _plain(self._report)
+        return _Details(_plain(self._report))
+
+
+class _Details(dict):
+    """Notebooks show each section as a table."""
+
+    def _repr_html_(self):
+        from ._display import details_html
+
+        return details_html(self)
 
 
 def _number(name, value):

@@ -60,6 +60,18 @@ class Display(package.PackageTest):
         path.write_text(json.dumps(gpu_tracker.SubTrackingAnalyzer(self.tracking_file(f"{name}.csv", rams), None).sub_tracking_results().to_json()))
         return str(path)
 
+    def check_details(self, details):
+        """A dictionary like any other, of which each section is there."""
+        self.assertEqual((json.loads(json.dumps(details)), pickle.loads(pickle.dumps(details))), (details, details))
+        details["processes"] = [{"name": "a<b", "pid": 7, "end": None}] * 200
+        html = details._repr_html_()
+        xml.etree.ElementTree.fromstring(html)
+        for section in details:
+            self.assertIn(f">{section}</", html)
+        for shown in ">combined, total_rss<", ">kernel_cpu_time, state<", ">a&lt;b<", ">n/a<", "more</div>":
+            self.assertIn(shown, html)
+        self.assertNotIn("None", html)
+
     def test_a_tracker_shows_its_main_figures_and_curves(self):
         tracker = gpu_tracker.Tracker(sleep_time=0.02, tracking_file=str(self.folder / "t.csv"), disable_logs=True)
         self.assertIn(">not started<", tracker._repr_html_())
@@ -77,6 +89,7 @@ class Display(package.PackageTest):
         xml.etree.ElementTree.fromstring(package.picture_of(html))
         for absent in "n/a", "GPU RAM", "<svg", "<script":
             self.assertNotIn(absent, html)
+        self.check_details(tracker.details)
         again = pickle.loads(pickle.dumps(tracker))
         self.assertIn("RAM, peak", again._repr_html_())
         self.assertGreater(len(held), 0)
