@@ -4,6 +4,7 @@ import csv
 import datetime
 import json
 import os
+import re
 import shutil
 import socket
 import sqlite3
@@ -14,7 +15,7 @@ import urllib.parse
 import urllib.request
 
 import receiver
-from command import AS_NOBODY, BUILD, COMMAND, PATIENCE, main, python, wait_until
+from command import AS_NOBODY, BUILD, COMMAND, PATIENCE, SOURCE, main, python, wait_until
 from fake_gpu import TWO_GPUS
 from push_test import BRIEF, PushTest
 from receiver import double, fields
@@ -89,11 +90,25 @@ class Otlp(PushTest):
         self.assertNotIn("gputracker.combined_memory", metrics)  # is process.memory.usage
         self.assertEqual(self.source(), f"{len(collector.requests)} samples sent to {collector.url('/v1/metrics')}")
 
+    def check_names(self, attributes, metrics):
+        """docs/push.md lists what is sent, and nothing else."""
+        section = (SOURCE / "docs/push.md").read_text().split("| metrics | of |")[1].split("\n## ")[0]
+        table, _, text = section.partition("\nAttributes of the resource: ")
+        documented = {name for row in re.findall(r"(?m)^\| (`.*?) \|", table) for name in re.findall(r"(?<!with )`([a-z_]+\.[a-z_.]+)`", row)}
+        self.assertGreater(len(documented), 15)
+        sent = {name for name in metrics if not name.startswith("gputracker.")}
+        self.assertEqual(sent - documented, set())
+        self.assertLessEqual(documented - sent, {"hw.host.energy", "hw.host.power"})  # few machines have a counter of the platform
+        named = set(re.findall(r"`([a-z0-9_]+\.[a-z0-9_.]+)`", text))
+        self.assertEqual({name for name in attributes if not name.startswith("gputracker.")} - named, set())
+        self.assertLessEqual({"service.name", "service.instance.id", "host.name", "process.pid"}, named & attributes)
+
     def test_gpus(self):
         collector = self.receive()
         (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
         self.track("--otlp=" + collector.url(), GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
-        metrics = read_otlp(collector.requests[-1][2])[1]
+        resource, metrics = read_otlp(collector.requests[-1][2])
+        self.check_names(set(resource), set(metrics))
         a, b = ({"hw_id": f"GPU-{x * 4}", "hw_type": "gpu", "hw_name": f"NVIDIA {x.upper()}", "hw_vendor": "nvidia"} for x in "ab")
         self.assertEqual((metrics["hw.gpu.memory.limit"].value(**a), metrics["hw.gpu.memory.limit"].value(**b)), (16e9, 8e9))
         self.assertEqual((metrics["hw.gpu.utilization"].unit, metrics["hw.gpu.utilization"].value(**a)), ("1", 0.4))

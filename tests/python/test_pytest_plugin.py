@@ -183,6 +183,10 @@ class Plugin(package.PackageTest):
             self.assertRegex(text, rf'<property name="{name}" value="(\d+\.\d{{1,6}}|\d(\.\d)?e-0[56])"')
         self.assertNotIn("gput_gpu_ram", text)
         self.assertNotIn("None", text)
+        paragraph = (package.SOURCE / "docs" / "python.md").read_text().split("The figures are also properties in the JUnit")[1].split("\n\n")[0]
+        documented, written = set(re.findall(r"`(gput_\w+)`", paragraph)), set(re.findall(r'name="(gput_\w+)"', text))
+        self.assertEqual(written - documented, set())
+        self.assertEqual(documented - written, {"gput_gpu_ram_bytes", "gput_no_gpu_ram"})  # there is no GPU
 
     @unittest.skipUnless(importlib.util.find_spec("xdist"), "pytest-xdist is not installed")
     def test_from_several_processes(self):
