@@ -45,6 +45,8 @@ HIDDEN = {"empty list": IN_USE, "pids of the host": HOST_PIDS}
 
 
 class GpuTest(CommandTest):
+    MOSTLY_WAITS = True  # for answers of a driver
+
     def setUp(self):
         super().setUp()
         self.scenario = self.folder / "scenario"

@@ -17,6 +17,8 @@ SERVED = "GPU RAM of the program in Prometheus' text"
 
 
 class GpuCheckTest(unittest.TestCase):
+    MOSTLY_WAITS = True  # for programs that hold the GPU for seconds
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

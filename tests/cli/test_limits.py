@@ -58,8 +58,8 @@ class Limits(CommandTest):
 
     def test_what_ignores_sigterm_is_killed(self):
         done = self.run_command(
-            "run", "--st", "0.1", "--limit", "cpu_seconds=0.1", "--enforce", "--", "sh", "-c", 'trap "" TERM; while :; do :; done'
-        )
+            "run", "--st", "0.1", "--limit", "cpu_seconds=0.1", "--enforce",
+            "--", "sh", "-c", 'trap "" TERM; exec "$@"', "sh", CONSUMER, "spin", "0.3", "sleep", PATIENCE)
         self.assertEqual(done.returncode, 124)
 
     def test_what_outlives_the_command_is_killed_too(self):

@@ -1,4 +1,4 @@
-"""Which tests tools/run-tests.py runs after a run elsewhere: those that it does not know to have passed whole."""
+"""Which tests tools/run-tests.py runs after a run elsewhere: those that it does not know to have passed whole. Which tests.tap runs at once."""
 
 import importlib.util
 import json
@@ -6,7 +6,9 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
@@ -40,6 +42,40 @@ class LeftBy(unittest.TestCase):
                 "TIMEOUT", "ok 1 - a\n"), ("SKIP", "1..0 # SKIP\n"):
             with self.subTest(result=result):
                 self.assertIn("cli/run", self.left_by(**{"cli/run": (result, text)}))
+
+
+class AtOnce(unittest.TestCase):
+    """On a machine without a free processor."""
+
+    def run_two(self, body, **members):
+        """The lines of two tests of a class, each of which is body(self, name)."""
+        tests = {f"test_{name}": lambda self, name=name: body(self, name) for name in "ab"}
+        suite = unittest.defaultTestLoader.loadTestsFromTestCase(type("Case", (unittest.TestCase,), tests | members))
+        with unittest.mock.patch.object(tap, "processor_is_free", return_value=False):
+            return [line.partition(" ")[0] for line in tap.run(suite)]
+
+    def test_tests_that_mostly_wait_run_together(self):
+        with tempfile.TemporaryDirectory() as folder:
+
+            def meet(test, name):
+                pathlib.Path(folder, name).touch()
+                end = time.monotonic() + 60
+                while len(os.listdir(folder)) < 2:
+                    test.assertLess(time.monotonic(), end, "the other did not come")
+                    time.sleep(0.01)
+
+            self.assertEqual(self.run_two(meet, MOSTLY_WAITS=True), ["ok", "ok"])
+
+    def test_others_run_one_by_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+
+            def be_alone(test, name):
+                test.assertEqual(os.listdir(folder), [])
+                pathlib.Path(folder, name).touch()
+                time.sleep(0.1)
+                pathlib.Path(folder, name).unlink()
+
+            self.assertEqual(self.run_two(be_alone), ["ok", "ok"])
 
 
 tap.main()
