@@ -101,20 +101,23 @@ static int write_report(const struct arguments *arguments,
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
     const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
-    const char *ending = word ? NULL : html_report_format_of_ending(path);
+    char ending[HTML_REPORT_FORMAT_SIZE];
     int choice = 0;
+    bool is_by_ending = !word && html_report_format_of_ending(path, ending);
     if (!word)
-        TRY(html_report_check_picture(path, error));
-    if (ending && strcmp(ending, "csv") == 0)
+        TRY(html_report_check_ending(path, error));
+    if (is_by_ending && strcmp(ending, "csv") == 0)
         return fail(error, GPUT_ERROR_INVALID,
             "A report is several tables: as CSV they go to a folder, -f csv -o FOLDER.");
-    if (word || ending)
-        TRY(choice_read(OPTION_REPORT_FORMAT, word ? word : ending, "format", &choice, error));
+    if (is_by_ending)
+        word = ending;
+    if (word)
+        TRY(choice_read(OPTION_REPORT_FORMAT, word, "format", &choice, error));
     const struct output *output = &outputs[choice];
     if (!path)
         path = output->path;
     if (output->writer == TABLE_FILES)
-        return table_files_execute(options, word ? word : ending, path, error);
+        return table_files_execute(options, word, path, error);
     if (output->writer == EXPORT)
         return gput_report_export(options, output->format, path, error);
     return gput_html_report_write(options, path, error);

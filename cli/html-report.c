@@ -7,6 +7,7 @@
 #include <gputracker/file.h>
 #include <gputracker/report.h>
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,34 +27,53 @@ static int make_temporary(struct html_report *html, struct gput_error *error)
     return GPUT_OK;
 }
 
-const char *html_report_format_of_ending(const char *path)
+/* After the last point of the name; NULL: there is none. */
+static const char *ending_of(const char *path)
 {
-    const char *name = path ? strrchr(path, '/') : NULL;
-    const char *ending = path ? strrchr(name ? name : path, '.') : NULL;
-    bool is_format = ending && choice_find(option(OPTION_REPORT_FORMAT)->words, ending + 1) >= 0;
-    return is_format ? ending + 1 : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *point = path ? strrchr(slash ? slash : path, '.') : NULL;
+    return point ? point + 1 : NULL;
 }
 
-int html_report_check_picture(const char *path, struct gput_error *error)
+bool html_report_format_of_ending(const char *path, char format[HTML_REPORT_FORMAT_SIZE])
 {
-    static const char *const pictures[] = {".svg", ".png", ".pdf"};
-    const char *ending = path ? strrchr(path, '.') : NULL;
-    for (size_t i = 0; ending && i < sizeof pictures / sizeof *pictures; i++)
-        if (strcasecmp(ending, pictures[i]) == 0)
-            return fail(error, GPUT_ERROR_INVALID,
-                "%s is named like a picture: 'gpu-tracker plot' draws pictures of the samples that "
-                "--tf keeps",
-                path);
+    const char *ending = ending_of(path);
+    if (!ending || strlen(ending) >= HTML_REPORT_FORMAT_SIZE)
+        return false;
+    for (size_t i = 0; i <= strlen(ending); i++)
+        format[i] = (char)tolower((unsigned char)ending[i]);
+    return choice_find(option(OPTION_REPORT_FORMAT)->words, format) >= 0;
+}
+
+int html_report_check_ending(const char *path, struct gput_error *error)
+{
+    static const struct {
+        const char *ending, *kind, *remedy;
+    } others[] = {
+#define PICTURE "a picture", "'gpu-tracker plot' draws pictures of the samples that --tf keeps"
+#define DATABASE "a tracking file", "end it in .html; a page holds all that it shows"
+        {"svg", PICTURE},
+        {"png", PICTURE},
+        {"pdf", PICTURE},
+        {"sqlite", DATABASE},
+        {"sqlite3", DATABASE},
+        {"db", DATABASE},
+    };
+    const char *ending = ending_of(path);
+    for (size_t i = 0; ending && i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(ending, others[i].ending) == 0)
+            return fail(error, GPUT_ERROR_INVALID, "%s is named like %s: %s", path, others[i].kind,
+                others[i].remedy);
     return GPUT_OK;
 }
 
 int html_report_check(const char *path, struct gput_error *error)
 {
-    TRY(html_report_check_picture(path, error));
-    const char *format = html_report_format_of_ending(path);
+    char format[HTML_REPORT_FORMAT_SIZE];
+    TRY(html_report_check_ending(path, error));
     if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
         return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
-    if (format && strcmp(format, "html") != 0)
+    if (html_report_format_of_ending(path, format) && strcmp(format, "html") != 0)
         return fail(error, GPUT_ERROR_UNSUPPORTED,
             "--report writes a page, and %s is named like another format: end it in .html (-f %s "
             "of "

@@ -17,11 +17,14 @@ struct html_report {
     char *temporary;                /* that file; NULL: one was named; owned */
 };
 
-/* The format of gpu-tracker report that the ending of the file says: "x.parquet". NULL: none. */
-const char *html_report_format_of_ending(const char *path);
+#define HTML_REPORT_FORMAT_SIZE 16
 
-/* Refuses a name with the ending of a picture. Errors: GPUT_ERROR_INVALID. */
-int html_report_check_picture(const char *path, struct gput_error *error);
+/* The format of gpu-tracker report that the ending of the file says, in either case: "parquet" of
+ * "x.Parquet". False: none. */
+bool html_report_format_of_ending(const char *path, char format[HTML_REPORT_FORMAT_SIZE]);
+
+/* Refuses a name with the ending of a picture or of a tracking file. Errors: GPUT_ERROR_INVALID. */
+int html_report_check_ending(const char *path, struct gput_error *error);
 
 /* What is written must be a page. Errors: GPUT_ERROR_UNSUPPORTED (this build has none, or the
  * file's ending is of another format). */

@@ -114,7 +114,7 @@ class _SamplesFile:
 
 def format_of(path):
     """What the ending of a file says; None: nothing."""
-    ending = os.path.splitext(os.fspath(path))[1][1:]
+    ending = os.path.splitext(os.fspath(path))[1][1:].lower()
     return ending if ending in FORMATS else None
 
 

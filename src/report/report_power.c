@@ -12,6 +12,8 @@ static bool is_unit(const char *unit, const char *name)
     return unit && strcmp(unit, name) == 0;
 }
 
+#define LABEL_SIZE 128
+
 static double step_of(const struct gput_energy_metric *metric)
 {
     if (is_unit(metric->unit, "watts"))
@@ -66,6 +68,14 @@ static const struct known_metric {
     {"per_process_mem_use_percent", "RAM (PSS), the command", "shares", "ratio"},
     {"nvidia_use_rate", "all GPUs, added up", "gpu", "ratio"},
     {"per_gpu_nvidia_use_rate", "GPU", "gpu", "ratio"},
+    {"nvidia_draw_absolute", "all GPUs", NULL, NULL}, /* from here on: of older recordings */
+    {"per_gpu_power_draw", "GPU", NULL, NULL},
+    {"nvidia_attributable_power", "all GPUs, the command's share", NULL, NULL},
+    {"per_gpu_attributable_power", "the command's share of GPU", NULL, NULL},
+    {"nvidia_mem_use", "the command on GPU", NULL, NULL},
+    {"nvidia_sm_use", "GPU", "gpu", "ratio"},
+    {"per_gpu_per_pid_utilization_absolute", "the command on GPU", "gpu", "ratio"},
+    {"per_gpu_estimated_attributable_utilization", "the command's share of GPU", "gpu", "ratio"},
 };
 
 /* That of "per_gpu_nvidia_power:0", too; NULL: the name is not known. */
@@ -80,17 +90,26 @@ static const struct known_metric *find_known(const char *name)
     return NULL;
 }
 
-/* "GPU 0" of "per_gpu_nvidia_power:0"; a name that is not known is its own label. */
-static const char *label_of(const struct gput_energy_metric *metric,
-    const struct known_metric *known, char *space, size_t size)
+/* The first bytes of a name that is not known, as words: "fan speed" of "fan_speed". */
+static void put_words(const char *name, size_t length, char *text, size_t size)
 {
-    const char *part = strchr(metric->name, ':');
-    if (!known)
-        return metric->name;
-    if (!part)
-        return known->label;
-    snprintf(space, size, "%s %s", known->label, part + 1);
-    return space;
+    snprintf(text, size, "%.*s", (int)length, name);
+    for (char *at = text; *at; at++)
+        if (*at == '_')
+            *at = ' ';
+}
+
+/* "GPU 0" of "per_gpu_nvidia_power:0". */
+static void put_label(const struct gput_energy_metric *metric, const struct known_metric *known,
+    char *text, size_t size)
+{
+    size_t length = strcspn(metric->name, ":");
+    if (known)
+        snprintf(text, size, "%s", known->label);
+    else
+        put_words(metric->name, length, text, size);
+    if (metric->name[length])
+        snprintf(text + strlen(text), size - strlen(text), " %s", metric->name + length + 1);
 }
 
 static const char *unit_of(
@@ -101,31 +120,35 @@ static const char *unit_of(
     return known && known->unit ? known->unit : "";
 }
 
-/* Curves of one chart have one unit. */
-static const char *group_of(
-    const struct gput_energy_metric *metric, const struct known_metric *known)
+/* Curves of one chart have one unit. `space` is for what is not known. */
+static const char *group_of(const struct gput_energy_metric *metric,
+    const struct known_metric *known, char *space, size_t size)
 {
     if (is_unit(metric->unit, "watts"))
         return "power";
     if (is_unit(metric->unit, "bytes"))
         return strcmp(metric->group, "gpu") == 0 ? "gpu_ram" : "ram";
-    return known && known->group ? known->group : metric->name;
+    if (known && known->group)
+        return known->group;
+    put_words(metric->name, strcspn(metric->name, ":"), space, size);
+    return space;
 }
 
 static int add_curve(struct report_session *session, const struct gput_energy_metric *metric,
     const struct gput_energy_point *points, size_t count, struct gput_error *error)
 {
     struct report_column times, values;
-    char space[128];
+    char label[LABEL_SIZE], group[LABEL_SIZE];
     const struct known_metric *known = find_known(metric->name);
     struct report_series series = {
         .id = metric->name,
-        .label = label_of(metric, known, space, sizeof space),
-        .group = group_of(metric, known),
+        .label = label,
+        .group = group_of(metric, known, group, sizeof group),
         .scope = metric->group,
         .unit = unit_of(metric, known),
         .limit = NAN,
     };
+    put_label(metric, known, label, sizeof label);
     report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);
     report_column_init(&values, &session->payload->spool, step_of(metric));
     int code = add_points(session, points, count, &times, &values, error);

@@ -2,7 +2,9 @@
 
 import cProfile
 import json
+import pathlib
 import random
+import re
 import shutil
 import sqlite3
 
@@ -84,6 +86,12 @@ class Curves(ReportTest):
     def test_a_machine_without_gpus_has_no_curves_of_them(self):
         self.run_command("run", "--tf", "t.csv", "-q", "--", "true", check=True)
         self.assertFalse([name for name in self.report("t.csv").series() if "gpu" in name])
+
+    def test_without_scripts_the_page_names_a_command_that_takes_the_session(self):
+        write_tracking(self.folder / "t.csv", [row(1), row(2)])
+        page = (pathlib.Path(__file__).resolve().parents[2] / "web" / "src" / "page.html").read_text()
+        command = re.search("<noscript>.*<code>gpu-tracker (.*) SESSION</code>.*</noscript>", page)[1]
+        self.assertIn('"sessions"', self.run_command(*command.split(), "t.csv").stdout)
 
     def test_a_truncated_file_is_shown_as_far_as_it_goes(self):
         write_tracking(self.folder / "t.csv", [row(1), row(2), row(3)])
@@ -362,7 +370,8 @@ class Power(ReportTest):
         lines = [{"date": f"2023-06-30 16:32:{10 + 2 * i:02d}.500000",
                   "metrics": {"cpu": {"intel_power": 40.5 + i, "total_mem_use": 1000 + i, "absolute_cpu_time_per_pid": {"7": 0.5, "8": 1},
                                       "per_process_cpu_uses": {"7": 0.25}, "per_process_mem_use_percent": {"7": 0.1}},
-                              "gpu": {"nvidia_draw_absolute": 100, "per_gpu_nvidia_use_rate": {"0": 0.5}}}} for i in range(4)]
+                              "gpu": {"nvidia_draw_absolute": 100, "per_gpu_nvidia_use_rate": {"0": 0.5}, "per_gpu_attributable_mem_use": {"0": 2e9},
+                                      "per_gpu_fan_speed": {"0": 30, "1": 40}}}} for i in range(4)]
         texts = [json.dumps(line) for line in lines]
         (folder / "power_metrics.json").write_text("\n".join([*texts[:2], '"END OF RECORDING SEGMENT"', *texts[2:]]) + "\n")
         report = self.report("exp1")
@@ -380,7 +389,11 @@ class Power(ReportTest):
         self.assertEqual(units["per_process_cpu_uses"], ("shares", "ratio"))
         self.assertEqual(units["per_gpu_nvidia_use_rate:0"], ("gpu", "ratio"))
         self.assertEqual(found["absolute_cpu_time_per_pid"][1][0], 1.5)
-        self.assertFalse([series["label"] for series in report.sessions[0]["series"] if "per_process" in series["label"]])
+        labels = {series["id"]: (series["group"], series["label"], series["unit"]) for series in report.sessions[0]["series"]}
+        self.assertEqual(labels["nvidia_draw_absolute"], ("power", "all GPUs", "watts"))
+        self.assertEqual(labels["nvidia_mem_use:0"], ("gpu_ram", "the command on GPU 0", "bytes"))
+        self.assertEqual(labels["per_gpu_fan_speed:1"], ("per gpu fan speed", "per gpu fan speed 1", ""))  # of no recorder that is known
+        self.assertFalse([label for _, label, _ in labels.values() if "_" in label])
         self.assertAlmostEqual(report.cards()["wall"]["value"], 4)
 
 

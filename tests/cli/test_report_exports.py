@@ -196,6 +196,7 @@ class Exports(ReportTest):
         self.use_python('shift 2; printf "%s\\n" "$@"; exit 3')
         for arguments, passed in (
             (["t.csv", "-o", "x.parquet"], ["parquet", "x.parquet", "session", "", "t.csv"]),
+            (["t.csv", "-o", "x.PARQUET"], ["parquet", "x.PARQUET", "session", "", "t.csv"]),
             (["first=t.csv", "--stf", "m.csv", "-f", "arrow"], ["arrow", "report-arrow", "session", "first", "t.csv", "stf", "", "m.csv"]),
             (["-f", "parquet", "-o", "x.json", "--", "-t.csv"], ["parquet", "x.json", "session", "", "-t.csv"]),
         ):
@@ -208,6 +209,9 @@ class Exports(ReportTest):
         done = self.run_report("t.csv", "-o", "x.png")
         self.assertEqual((done.returncode, (self.folder / "x.png").exists()), (1, False))
         self.assertIn("x.png is named like a picture", done.stderr)
+        for name in "x.sqlite", "x.SQLite3", "x.db":
+            self.assert_fails(self.run_report("t.csv", "-o", name), 1, f"{name} is named like a tracking file: end it in .html; a page holds all that it shows")
+            self.assertFalse((self.folder / name).exists())
         done = self.run_report("t.csv", "-o", "x.parquet")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"^gpu-tracker: The Python package gputracker writes Parquet and Arrow files, and \S+ has none that does: "

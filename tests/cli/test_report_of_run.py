@@ -118,7 +118,7 @@ class AtTheEnd(ReportTest):
         self.assertGreater(len(Report(self.folder / "x.html").series()["main_ram"][1]), 2)
 
     def test_names_of_other_formats_are_refused_before_the_command_runs(self):
-        for name in "x.parquet", "x.json", "x.csv":
+        for name in "x.parquet", "x.json", "x.csv", "x.CSV":
             done = self.run_tracked("run", "--report", name, "--", "touch", "ran")
             self.assertEqual(done.returncode, 125)
             self.assertIn(f"{name} is named like another format: end it in .html", done.stderr)

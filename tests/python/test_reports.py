@@ -3,6 +3,7 @@
 import base64
 import importlib.util
 import os
+import pathlib
 import pickle
 import re
 import subprocess
@@ -76,6 +77,12 @@ class Reports(package.PackageTest):
         self.assertEqual([(block["name"], block["calls"], block["total"]) for block in blocks], [("load <x>", 1, 2)])
         for name in "parquet", "arrow":
             self.assertEqual([path for path in os.listdir(name) if path.endswith(".part")], [])
+
+    def test_the_ending_says_the_format_in_either_case(self):
+        from gpu_tracker._table_files import format_of
+
+        self.assertEqual([format_of(name) for name in ("x.parquet", "x.PARQUET", pathlib.Path("x.Arrow"), "x.html", "parquet")],
+                         ["parquet", "parquet", "arrow", None, None])
 
     @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not installed")
     def test_samples_as_one_file(self):
