@@ -5,7 +5,7 @@
 #include "message.h"
 #include "report.h"
 
-#include <gputracker/fleet.h>
+#include <gputracker/jobs.h>
 #include <gputracker/report.h>
 
 #include <math.h>
@@ -20,8 +20,8 @@
 /* ---- The HTML report ---- */
 
 struct lanes {
-    struct gput_html_report_session sessions[MAX_LANES];
-    const struct gput_html_report_session *list[MAX_LANES];
+    struct gput_report_session sessions[MAX_LANES];
+    const struct gput_report_session *list[MAX_LANES];
     char names[MAX_LANES][64];
     size_t count;
 };
@@ -48,7 +48,7 @@ static void add_lane(struct lanes *lanes, const struct gput_table *ranks, size_t
     int64_t rank = gput_table_int(ranks, row, column_of(ranks, "rank"));
     if (rank >= 0)
         snprintf(lanes->names[at], sizeof lanes->names[at], "rank %lld", (long long)rank);
-    lanes->sessions[at] = gput_html_report_session_default();
+    lanes->sessions[at] = gput_report_session_default();
     lanes->sessions[at].path = gput_table_text(ranks, row, column_of(ranks, "path"));
     lanes->sessions[at].name = rank >= 0 ? lanes->names[at] : NULL;
     lanes->list[at] = &lanes->sessions[at];
@@ -80,31 +80,31 @@ static void choose_lanes(const struct gput_table *ranks, struct lanes *lanes)
     }
 }
 
-static int write_html(const struct gput_fleet *fleet, const char *path, struct gput_error *error)
+static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct gput_tables *tables;
     struct lanes lanes = {.count = 0};
-    struct gput_html_report_options options = gput_html_report_options_default();
-    TRY(gput_fleet_tables(fleet, &tables, error));
+    struct gput_report_options options = gput_report_options_default();
+    TRY(gput_jobs_tables(jobs, &tables, error));
     choose_lanes(gput_tables_find(tables, "ranks"), &lanes);
     options.sessions = lanes.list;
     options.session_count = lanes.count;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
     options.title = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
-    int code = gput_html_report_write(&options, path, error);
+    int code = gput_report_write(&options, path, error);
     gput_tables_destroy(tables);
     return code;
 }
 
 /* ---- Everything else ---- */
 
-static int render(const struct gput_fleet *fleet, const struct arguments *arguments,
+static int render(const struct gput_jobs *jobs, const struct arguments *arguments,
     enum gput_format format, struct gput_error *error)
 {
     char *bytes;
     size_t length;
-    int code = gput_fleet_render(fleet, format, &bytes, &length, error);
+    int code = gput_jobs_render(jobs, format, &bytes, &length, error);
     if (code == GPUT_OK)
         code = report_write_bytes(
             arguments_value(arguments, OPTION_OUTPUT), STDOUT_FILENO, bytes, length, error);
@@ -117,17 +117,17 @@ static int run(const struct arguments *arguments, struct gput_error *error)
     const char *html = arguments_value(arguments, OPTION_HTML_REPORT);
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
-    struct gput_fleet *fleet;
+    struct gput_jobs *jobs;
     TRY(report_read_format(arguments, OPTION_JOB_FORMAT, output, GPUT_SUMMARY, &format, error));
     TRY(report_check_output(output, error));
     if (html)
         TRY(html_report_check(html, error));
-    TRY(gput_fleet_create(
-        (const char *const *)arguments->operands, (size_t)arguments->n_operands, &fleet, error));
-    int code = render(fleet, arguments, format, error);
+    TRY(gput_jobs_create(
+        (const char *const *)arguments->operands, (size_t)arguments->n_operands, &jobs, error));
+    int code = render(jobs, arguments, format, error);
     if (code == GPUT_OK && html)
-        code = write_html(fleet, html, error);
-    gput_fleet_destroy(fleet);
+        code = write_html(jobs, html, error);
+    gput_jobs_destroy(jobs);
     return code;
 }
 

@@ -12,8 +12,8 @@
 
 /* What a picture is made of; the lists belong to it. */
 struct work {
-    struct gput_html_report_session *sessions;
-    const struct gput_html_report_session **list;
+    struct gput_report_session *sessions;
+    const struct gput_report_session **list;
     const char **marks;
     char *names; /* the value of --figures, cut at its commas */
     const char **figures;
@@ -126,7 +126,7 @@ static int read_options(const struct arguments *arguments, struct work *work,
     size_t position = 0;
     TRY(make_lists(arguments, work, error));
     for (int i = 0; i < arguments->n_operands; i++) {
-        work->sessions[i] = gput_html_report_session_default();
+        work->sessions[i] = gput_report_session_default();
         work->sessions[i].path = arguments->operands[i];
         work->list[i] = &work->sessions[i];
     }

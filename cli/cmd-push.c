@@ -22,12 +22,12 @@ static int find_sessions(
     const struct arguments *arguments, struct gput_tables **tables, struct gput_error *error)
 {
     size_t count = (size_t)arguments->n_operands;
-    struct gput_html_report_session *sessions = calloc(count, sizeof *sessions);
-    const struct gput_html_report_session **list = calloc(count, sizeof *list);
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_session *sessions = calloc(count, sizeof *sessions);
+    const struct gput_report_session **list = calloc(count, sizeof *list);
+    struct gput_report_options options = gput_report_options_default();
     int code = sessions && list ? GPUT_OK : fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     for (size_t i = 0; code == GPUT_OK && i < count; i++) {
-        sessions[i] = gput_html_report_session_default();
+        sessions[i] = gput_report_session_default();
         sessions[i].path = arguments->operands[i];
         list[i] = &sessions[i];
     }

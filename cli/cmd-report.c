@@ -17,18 +17,18 @@
 /* What a report is made of; the lists and names belong to it. */
 struct work {
     char **names; /* of "NAME=SESSION"; NULL: none */
-    struct gput_html_report_session *sessions;
-    const struct gput_html_report_session **list;
+    struct gput_report_session *sessions;
+    const struct gput_report_session **list;
     const char **marks;
     int shown; /* of its progress */
 };
 
 /* "rank0=path" is a session with a name, unless that is what its file is called. */
-static int read_session(const char *operand, char **name, struct gput_html_report_session *session,
-    struct gput_error *error)
+static int read_session(
+    const char *operand, char **name, struct gput_report_session *session, struct gput_error *error)
 {
     const char *equals = strchr(operand, '=');
-    *session = gput_html_report_session_default();
+    *session = gput_report_session_default();
     session->path = operand;
     if (!equals || equals == operand || memchr(operand, '/', (size_t)(equals - operand)) ||
         access(operand, F_OK) == 0)
@@ -42,7 +42,7 @@ static int read_session(const char *operand, char **name, struct gput_html_repor
 }
 
 static int read_options(const struct arguments *arguments, struct work *work,
-    struct gput_html_report_options *options, struct gput_error *error)
+    struct gput_report_options *options, struct gput_error *error)
 {
     const char *mark;
     size_t position = 0;
@@ -76,7 +76,7 @@ static int read_options(const struct arguments *arguments, struct work *work,
 
 const char *cmd_report_note(void)
 {
-    return gput_html_report_is_built_in() ? "" : gput_html_report_remedy();
+    return gput_report_is_built_in() ? "" : gput_report_remedy();
 }
 
 /* By the words of -f. */
@@ -97,7 +97,7 @@ static const struct output {
 };
 
 static int write_report(const struct arguments *arguments,
-    const struct gput_html_report_options *options, struct gput_error *error)
+    const struct gput_report_options *options, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
     const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
@@ -120,11 +120,11 @@ static int write_report(const struct arguments *arguments,
         return table_files_execute(options, word, path, error);
     if (output->writer == EXPORT)
         return gput_report_export(options, output->format, path, error);
-    return gput_html_report_write(options, path, error);
+    return gput_report_write(options, path, error);
 }
 
 static int write_or_serve(const struct arguments *arguments,
-    const struct gput_html_report_options *options, struct gput_error *error)
+    const struct gput_report_options *options, struct gput_error *error)
 {
     if (!arguments_have(arguments, OPTION_PERFETTO))
         return write_report(arguments, options, error);
@@ -135,7 +135,7 @@ static int write_or_serve(const struct arguments *arguments,
 
 int cmd_report(const struct arguments *arguments)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     struct work work = {0};
     struct gput_error error;
     int code = read_options(arguments, &work, &options, &error);

@@ -71,8 +71,8 @@ int html_report_check(const char *path, struct gput_error *error)
 {
     char format[HTML_REPORT_FORMAT_SIZE];
     TRY(html_report_check_ending(path, error));
-    if (!gput_html_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
-        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_html_report_remedy());
+    if (!gput_report_is_built_in() && !getenv("GPUT_REPORT_PAGE"))
+        return fail(error, GPUT_ERROR_UNSUPPORTED, "%s", gput_report_remedy());
     if (html_report_format_of_ending(path, format) && strcmp(format, "html") != 0)
         return fail(error, GPUT_ERROR_UNSUPPORTED,
             "--report writes a page, and %s is named like another format: end it in .html (-f %s "
@@ -130,10 +130,10 @@ int html_report_write(const struct html_report *html, const struct report *repor
     char name[256];
     const char *pattern = getenv("GPUT_BLOCKS_FILE");
     struct gput_processes *processes = NULL;
-    struct gput_report_options known = gput_report_options_default();
-    struct gput_html_report_session shown = gput_html_report_session_default();
-    const struct gput_html_report_session *const sessions[] = {&shown};
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_results_render_options known = gput_results_render_options_default();
+    struct gput_report_session shown = gput_report_session_default();
+    const struct gput_report_session *const sessions[] = {&shown};
+    struct gput_report_options options = gput_report_options_default();
     struct gput_error no_matter; /* a report without processes is one */
     if (!html->path)
         return GPUT_OK;
@@ -157,7 +157,7 @@ int html_report_write(const struct html_report *html, const struct report *repor
     options.warn = warn;
     options.user = (void *)report;
     options.stop_fd = report->stop_fd;
-    int code = gput_html_report_write(&options, html->path, error);
+    int code = gput_report_write(&options, html->path, error);
     gput_processes_destroy(processes);
     return code;
 }

@@ -3,7 +3,7 @@
 #include "message.h"
 
 #include <gputracker/file.h>
-#include <gputracker/job.h>
+#include <gputracker/rank.h>
 
 #include <limits.h>
 #include <stdio.h>
@@ -206,17 +206,17 @@ static bool tracks(const struct command *command)
     return *id == OPTION_TRACKING_FILE;
 }
 
-/* *job: NULL until a name has a placeholder. */
-static int expand(
-    struct arguments *arguments, struct gput_job **job, enum option_id id, struct gput_error *error)
+/* *rank: NULL until a name has a placeholder. */
+static int expand(struct arguments *arguments, struct gput_rank **rank, enum option_id id,
+    struct gput_error *error)
 {
     char *path;
     const char *name = arguments_value(arguments, id);
     if (!name || !strchr(name, '%'))
         return GPUT_OK;
-    if (!*job)
-        TRY(gput_job_create(NULL, job, error));
-    TRY(gput_job_expand(*job, name, &path, error));
+    if (!*rank)
+        TRY(gput_rank_create(NULL, rank, error));
+    TRY(gput_rank_expand(*rank, name, &path, error));
     int code = arguments_add(arguments, id, path, error);
     free(path);
     return code;
@@ -224,15 +224,15 @@ static int expand(
 
 int output_files_expand(struct arguments *arguments, struct gput_error *error)
 {
-    struct gput_job *job = NULL;
+    struct gput_rank *rank = NULL;
     int code = GPUT_OK;
     if (tracks(arguments->command))
         return GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < COUNT(outputs); i++)
-        code = expand(arguments, &job, outputs[i], error);
+        code = expand(arguments, &rank, outputs[i], error);
     for (size_t i = 0; code == GPUT_OK && i < COUNT(more_outputs); i++)
-        code = expand(arguments, &job, more_outputs[i], error);
-    gput_job_destroy(job);
+        code = expand(arguments, &rank, more_outputs[i], error);
+    gput_rank_destroy(rank);
     return code;
 }
 

@@ -15,9 +15,9 @@
 int output_files_check(const struct arguments *arguments, struct gput_error *error);
 
 /*
- * Expands the placeholders (%h, %t …; see gputracker/job.h) in names of the files that a command
+ * Expands the placeholders (%h, %t …; see gputracker/rank.h) in names of the files that a command
  * writes. Those of a tracked session are expanded with its other files: ranks share none. Errors:
- * those of gput_job_expand().
+ * those of gput_rank_expand().
  */
 int output_files_expand(struct arguments *arguments, struct gput_error *error);
 

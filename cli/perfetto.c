@@ -15,7 +15,7 @@
 
 #define FILE_NAME "/timeline.json"
 
-static int merge(const struct arguments *arguments, const struct gput_html_report_options *sessions,
+static int merge(const struct arguments *arguments, const struct gput_report_options *sessions,
     const char *path, struct gput_error *error)
 {
     size_t operands = (size_t)arguments->n_operands;
@@ -85,8 +85,8 @@ static int make_temporary(struct temporary_folder *folder, char **path, struct g
     return GPUT_OK;
 }
 
-int perfetto_serve(const struct arguments *arguments,
-    const struct gput_html_report_options *options, struct gput_error *error)
+int perfetto_serve(const struct arguments *arguments, const struct gput_report_options *options,
+    struct gput_error *error)
 {
     struct temporary_folder folder = {0};
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);

@@ -39,7 +39,7 @@ static void show(struct progress *progress)
     struct gput_results *results;
     struct winsize size;
     char *line, text[512];
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     options.width = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
     if (gput_session_results_so_far(progress->session, &results, NULL) != GPUT_OK)
         return;

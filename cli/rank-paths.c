@@ -26,28 +26,28 @@ void rank_paths_finish(struct rank_paths *ranks)
             remove_empty(ranks->paths[i]);
         free(ranks->paths[i]);
     }
-    gput_job_destroy(ranks->job);
+    gput_rank_destroy(ranks->own);
     *ranks = (struct rank_paths){0};
 }
 
-static bool is_rank_of_many(const struct gput_job *job)
+static bool is_rank_of_many(const struct gput_rank *rank)
 {
-    return gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1;
+    return gput_rank_number(rank) >= 0 && gput_rank_world_size(rank) != 1;
 }
 
 bool rank_paths_are_many(const struct rank_paths *ranks)
 {
-    return ranks->job && (gput_job_element(ranks->job) != NULL || is_rank_of_many(ranks->job));
+    return ranks->own && (gput_rank_element(ranks->own) != NULL || is_rank_of_many(ranks->own));
 }
 
 bool rank_paths_take_free_names(const struct rank_paths *ranks)
 {
-    return ranks->job && (gput_job_id(ranks->job) != NULL || rank_paths_are_many(ranks));
+    return ranks->own && (gput_rank_job_id(ranks->own) != NULL || rank_paths_are_many(ranks));
 }
 
-int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error)
+int rank_paths_find_rank(struct rank_paths *ranks, struct gput_error *error)
 {
-    return ranks->job ? GPUT_OK : gput_job_create(NULL, &ranks->job, error);
+    return ranks->own ? GPUT_OK : gput_rank_create(NULL, &ranks->own, error);
 }
 
 static int expand(
@@ -56,10 +56,10 @@ static int expand(
     char *expanded;
     if (!*path || !(*path)[0] || ranks->n_paths == RANK_PATHS)
         return GPUT_OK;
-    int code = rank_paths_find_job(ranks, error);
+    int code = rank_paths_find_rank(ranks, error);
     if (code == GPUT_OK)
-        code = is_shared ? gput_job_expand(ranks->job, *path, &expanded, error)
-                         : gput_job_path(ranks->job, *path, &expanded, error);
+        code = is_shared ? gput_rank_expand(ranks->own, *path, &expanded, error)
+                         : gput_rank_path(ranks->own, *path, &expanded, error);
     if (code != GPUT_OK)
         return code;
     ranks->changed[ranks->n_paths] =
@@ -86,7 +86,7 @@ bool rank_paths_replace(struct rank_paths *ranks, const char **path)
         char *free_path;
         if (ranks->paths[i] != *path)
             continue;
-        if (gput_job_free_path(*path, &free_path, &no_matter) != GPUT_OK)
+        if (gput_rank_free_path(*path, &free_path, &no_matter) != GPUT_OK)
             return false;
         free(ranks->paths[i]);
         ranks->paths[i] = free_path;
@@ -103,7 +103,7 @@ static bool take_free_name(struct rank_paths *ranks, const char **path, char **o
     if (rank_paths_replace(ranks, path))
         return true;
     if (!rank_paths_take_free_names(ranks) ||
-        gput_job_free_path(*path, &free_path, &no_matter) != GPUT_OK)
+        gput_rank_free_path(*path, &free_path, &no_matter) != GPUT_OK)
         return false;
     free(*owned);
     *path = *owned = free_path;
@@ -164,16 +164,16 @@ void rank_paths_give_up(struct rank_paths *ranks, const char *path)
 }
 
 /* "task 3, rank 1 (Open MPI) writes " */
-static size_t describe_writer(const struct gput_job *job, char *text, size_t size)
+static size_t describe_writer(const struct gput_rank *rank, char *text, size_t size)
 {
     size_t used = 0;
-    const char *element = gput_job_element(job);
-    bool is_rank = is_rank_of_many(job);
+    const char *element = gput_rank_element(rank);
+    bool is_rank = is_rank_of_many(rank);
     if (element)
         used += (size_t)snprintf(text, size, "task %.40s%s", element, is_rank ? ", " : "");
     if (is_rank)
-        used += (size_t)snprintf(
-            text + used, size - used, "rank %ld (%s)", gput_job_rank(job), gput_job_launcher(job));
+        used += (size_t)snprintf(text + used, size - used, "rank %ld (%s)", gput_rank_number(rank),
+            gput_rank_launcher(rank));
     return used + (size_t)snprintf(text + used, size - used, " writes ");
 }
 
@@ -185,7 +185,7 @@ void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size
         if (!ranks->changed[i] || ranks->given_up[i])
             continue;
         if (used == 0)
-            used += describe_writer(ranks->job, text, size);
+            used += describe_writer(ranks->own, text, size);
         else
             used += (size_t)snprintf(text + used, size - used, ", ");
         if (used < size)

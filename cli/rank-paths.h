@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include <gputracker/job.h>
+#include <gputracker/rank.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 enum { RANK_PATHS = 12 };
 
 struct rank_paths {
-    struct gput_job *job;    /* NULL until it was asked for; owned */
+    struct gput_rank *own;   /* NULL until it was asked for; owned */
     char *paths[RANK_PATHS]; /* owned */
     size_t n_paths;
     bool changed[RANK_PATHS]; /* the rank was put into it */
@@ -24,22 +24,23 @@ struct rank_paths {
 /* An empty one is all zeroes. Removes what was claimed and is still empty. */
 void rank_paths_finish(struct rank_paths *ranks);
 
-/* Finds out of which job this process is a rank, if it was not yet. Errors: GPUT_ERROR_MEMORY. */
-int rank_paths_find_job(struct rank_paths *ranks, struct gput_error *error);
+/* Finds out which rank of which job this process is, if it was not yet. Errors: GPUT_ERROR_MEMORY.
+ */
+int rank_paths_find_rank(struct rank_paths *ranks, struct gput_error *error);
 
 /* Replaces a path (NULL and "": none) by that of this process, which `ranks` owns. Errors: those of
- * gput_job_path(). */
+ * gput_rank_path(). */
 int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error);
 
 /* The same with its placeholders alone, as ranks share it. */
 int rank_paths_expand_shared(struct rank_paths *ranks, const char **path, struct gput_error *error);
 
-/* Whether there are other ranks, elements of an array, or jobs of GNU parallel; false while the job
- * was not asked for. */
+/* Whether there are other ranks, elements of an array, or jobs of GNU parallel; false while the
+ * rank was not asked for. */
 bool rank_paths_are_many(const struct rank_paths *ranks);
 
-/* Whether a name that is taken is replaced by the next free one: of many ranks, and in a job, which
- * may be started again by itself. */
+/* Whether a name that is taken is replaced by the next free one: of many ranks, and in a rank,
+ * which may be started again by itself. */
 bool rank_paths_take_free_names(const struct rank_paths *ranks);
 
 /* Replaces a path that is taken by a free one. False: it is not to be replaced, or no memory. */

@@ -164,7 +164,7 @@ static int render(const struct report *report, enum gput_format format,
 {
     bool to_file = report_is_file(report->path);
     int fd = report->path ? STDOUT_FILENO : report->screen_fd;
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     options.processes = processes;
     options.command = to_file ? report->file_command : report->command;
     options.has_status = report->has_status;

@@ -29,8 +29,8 @@ static void add_file(const char ***word, const char *kind, const char *name, con
 }
 
 /* The script, the format, the path; then each file as three words. NULL: out of memory. */
-static const char **make_command_line(const char *python,
-    const struct gput_html_report_options *options, const char *format, const char *path)
+static const char **make_command_line(const char *python, const struct gput_report_options *options,
+    const char *format, const char *path)
 {
     size_t files = options->session_count + options->mark_count;
     const char **words = calloc(6 + 3 * files, sizeof *words), **word = words;
@@ -48,7 +48,7 @@ static const char **make_command_line(const char *python,
     return words;
 }
 
-int table_files_execute(const struct gput_html_report_options *options, const char *format,
+int table_files_execute(const struct gput_report_options *options, const char *format,
     const char *path, struct gput_error *error)
 {
     const char *python = getenv("GPUT_PYTHON");

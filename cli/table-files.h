@@ -15,5 +15,5 @@
  * Returns only if that fails. Errors: GPUT_ERROR_NOT_FOUND (no Python), GPUT_ERROR_INVALID (tables
  * to the standard output), GPUT_ERROR_MEMORY.
  */
-int table_files_execute(const struct gput_html_report_options *options, const char *format,
+int table_files_execute(const struct gput_report_options *options, const char *format,
     const char *path, struct gput_error *error);

@@ -5,7 +5,7 @@
 #include "output-files.h"
 #include "torch-file.h"
 
-#include <gputracker/job.h>
+#include <gputracker/rank.h>
 #include <gputracker/timeline.h>
 
 #include <errno.h>
@@ -181,7 +181,7 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
     struct rank_paths *ranks, const char *samples, struct gput_session_options *options,
     struct gput_error *error)
 {
-    struct gput_job *job;
+    struct gput_rank *rank;
     const char *text;
     size_t position = 0;
     *trace = (struct torch_trace){.socket = -1, .events = -1, .sockets = {.alive_fd = -1}};
@@ -192,9 +192,9 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
     if (trace->schedule.n_requests == 0)
         return GPUT_OK;
     trace->is_wanted = true;
-    if (gput_job_create(NULL, &job, error) == GPUT_OK) {
-        trace->schedule.is_rank = gput_job_rank(job) >= 0;
-        gput_job_destroy(job);
+    if (gput_rank_create(NULL, &rank, error) == GPUT_OK) {
+        trace->schedule.is_rank = gput_rank_number(rank) >= 0;
+        gput_rank_destroy(rank);
     }
     if (belongs_to_other(trace))
         return GPUT_OK;
@@ -210,14 +210,14 @@ int torch_trace_begin(struct torch_trace *trace, const struct arguments *argumen
 
 static void learn_rank(struct torch_client *client, pid_t pid)
 {
-    struct gput_job *job;
+    struct gput_rank *rank;
     struct gput_error error;
-    if (gput_job_of_process(pid, &job, &error) != GPUT_OK)
+    if (gput_rank_of_process(pid, &rank, &error) != GPUT_OK)
         return;
-    client->rank = gput_job_rank(job);
-    client->world_size = gput_job_world_size(job);
-    client->local_size = gput_job_local_size(job);
-    gput_job_destroy(job);
+    client->rank = gput_rank_number(rank);
+    client->world_size = gput_rank_world_size(rank);
+    client->local_size = gput_rank_local_size(rank);
+    gput_rank_destroy(rank);
 }
 
 /* Where a process is to write its next trace. */

@@ -222,7 +222,7 @@ int tracking_files_name(
     read_names(arguments, tracking);
     for (size_t i = 0; i < FILE_OPTIONS; i++)
         TRY(rank_paths_expand(&tracking->ranks, path_of(tracking, i), error));
-    TRY(rank_paths_find_job(&tracking->ranks, error));
+    TRY(rank_paths_find_rank(&tracking->ranks, error));
     TRY(rank_paths_expand_shared(&tracking->ranks, &tracking->options.textfile_folder, error));
     TRY(check_textfile_folder(tracking, error));
     TRY(begin_spool(arguments, tracking, error));
@@ -327,7 +327,7 @@ int tracking_files_create_session(
             held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
     }
     struct gput_error no_matter;
-    if (code != GPUT_OK && rank_paths_find_job(&tracking->ranks, &no_matter) == GPUT_OK &&
+    if (code != GPUT_OK && rank_paths_find_rank(&tracking->ranks, &no_matter) == GPUT_OK &&
         rank_paths_are_many(&tracking->ranks))
         return create_with_less(tracking, session, error);
     if (code != GPUT_ERROR_EXISTS || !options->tracking_file)

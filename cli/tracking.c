@@ -198,11 +198,11 @@ void tracking_name_marks(struct tracking *tracking)
     char *path = NULL, *free_path = NULL, text[MESSAGE_LINE_SIZE];
     bool is_shown = tracking->live_marks == pattern;
     if (!pattern || strstr(pattern, "%p") ||
-        rank_paths_find_job(&tracking->ranks, &no_matter) != GPUT_OK ||
-        gput_job_path(tracking->ranks.job, pattern, &path, &no_matter) != GPUT_OK)
+        rank_paths_find_rank(&tracking->ranks, &no_matter) != GPUT_OK ||
+        gput_rank_path(tracking->ranks.own, pattern, &path, &no_matter) != GPUT_OK)
         return;
     if (!from_environment("GPUT_BLOCKS_OVERWRITE") && access(path, F_OK) == 0 &&
-        gput_job_free_path(path, &free_path, &no_matter) == GPUT_OK) {
+        gput_rank_free_path(path, &free_path, &no_matter) == GPUT_OK) {
         snprintf(text, sizeof text,
             "%.400s exists: marks of code blocks are written to %.400s. GPUT_BLOCKS_OVERWRITE=1 "
             "replaces it.",

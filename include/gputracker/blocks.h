@@ -93,8 +93,8 @@ struct gput_blocks_options {
     /** Where /proc is; NULL: /proc. */
     const char *procfs_root;
     /** The name is not the program's own choice: one of many ranks puts its rank into it, as
-     * gput_job_path() does, and a name that is taken is no error. The file then gets the next free
-     * one, as gput_job_free_path() finds it, and gput_blocks_status says so. Default: no. */
+     * gput_rank_path() does, and a name that is taken is no error. The file then gets the next free
+     * one, as gput_rank_free_path() finds it, and gput_blocks_status says so. Default: no. */
     bool free_name;
 };
 
@@ -134,7 +134,7 @@ GPUT_API int gput_blocks_check(const struct gput_blocks_options *options, struct
  * Opens the default log before the first mark; only needed for another file or other options than
  * those of the environment:
  *
- *   GPUT_BLOCKS_FILE       the path, with the placeholders of gput_job_path(): `%p` stands for the
+ *   GPUT_BLOCKS_FILE       the path, with the placeholders of gput_rank_path(): `%p` stands for the
  *                          process id. Empty: marks do nothing.
  *   GPUT_BLOCKS_OVERWRITE  1: options.overwrite
  *   GPUT_BLOCK_EXACT       see gput_blocks_options_read_exact()
@@ -170,7 +170,7 @@ struct gput_blocks;
 
 /**
  * Opens a log at `path`, in which `%p` stands for the process id, and `%h`, `%r`, `%%` and so on
- * for what gput_job_expand() says. After a fork the child writes to the same path with its own id,
+ * for what gput_rank_expand() says. After a fork the child writes to the same path with its own id,
  * or, when there is no `%p`, with its id before the extension: marks.csv, marks-4711.csv.
  *
  * Errors: GPUT_ERROR_INVALID (`Invalid file name: …`), GPUT_ERROR_EXISTS (`File x already exists.`;

@@ -8,7 +8,7 @@
  *   code blocks blocks.h and sub_tracking.h to mark them; analysis.h, comparison.h; recorded.h for
  *               the samples, marks and calls themselves
  *   energy      energy.h, energy_recording.h
- *   many ranks  job.h, fleet.h
+ *   many ranks  rank.h, jobs.h
  *   send        push.h
  *   training    profile.h, timeline.h, perfetto.h
  *   show        report.h (HTML), plot.h (pictures), table.h, arrow.h, format.h;
@@ -38,9 +38,8 @@
 #include <gputracker/energy_recording.h>
 #include <gputracker/error.h>
 #include <gputracker/file.h>
-#include <gputracker/fleet.h>
 #include <gputracker/format.h>
-#include <gputracker/job.h>
+#include <gputracker/jobs.h>
 #include <gputracker/limits.h>
 #include <gputracker/measurement.h>
 #include <gputracker/perfetto.h>
@@ -48,6 +47,7 @@
 #include <gputracker/processes.h>
 #include <gputracker/profile.h>
 #include <gputracker/push.h>
+#include <gputracker/rank.h>
 #include <gputracker/recorded.h>
 #include <gputracker/report.h>
 #include <gputracker/results.h>

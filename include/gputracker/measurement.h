@@ -72,7 +72,7 @@ struct gput_measurement {
     enum gput_measurement_id id;
     const char *name; /**< column name: "main_ram", "cpu_main_sum_utilization_percent" */
     enum gput_quantity quantity;
-    const char *source; /**< the source of the figure, for reports */
+    const char *read_from; /**< where the figure comes from, for people */
 };
 
 /** The measurement of that id. Static. NULL: this version of the library has none. */

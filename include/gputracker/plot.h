@@ -1,8 +1,8 @@
 /*
  * Plots: curves of sessions as a picture for papers and pages, in SVG, PDF or PNG.
  *
- *     struct gput_html_report_session session = gput_html_report_session_default();
- *     const struct gput_html_report_session *sessions[] = {&session};
+ *     struct gput_report_session session = gput_report_session_default();
+ *     const struct gput_report_session *sessions[] = {&session};
  *     struct gput_plot_options options = gput_plot_options_default();
  *     session.path = "tracking.csv";
  *     options.sessions = sessions;
@@ -41,11 +41,11 @@ struct gput_plot_curve {
 /** Sized: see gputracker/sized.h. */
 struct gput_plot_options {
     size_t size; /**< set by gput_plot_options_default() */
-    /** What is drawn: sessions, as gput_html_report_write() reads them, over each other, each from
+    /** What is drawn: sessions, as gput_report_write() reads them, over each other, each from
      * its own beginning on; and curves. One of the two may be missing. */
-    const struct gput_html_report_session *const *sessions;
+    const struct gput_report_session *const *sessions;
     size_t session_count;
-    const char *const *marks; /**< as in gput_html_report_options */
+    const char *const *marks; /**< as in gput_report_options */
     size_t mark_count;
     const struct gput_plot_curve *curves;
     size_t curve_count;

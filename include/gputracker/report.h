@@ -2,13 +2,13 @@
  * Reports: one HTML file about one or several sessions, which needs no network: curves of what was
  * used, lanes of code blocks and processes, figures with their bounds and sources.
  *
- *     struct gput_html_report_session session = gput_html_report_session_default();
- *     const struct gput_html_report_session *sessions[] = {&session};
- *     struct gput_html_report_options options = gput_html_report_options_default();
+ *     struct gput_report_session session = gput_report_session_default();
+ *     const struct gput_report_session *sessions[] = {&session};
+ *     struct gput_report_options options = gput_report_options_default();
  *     session.path = "tracking.csv";
  *     options.sessions = sessions;
  *     options.session_count = 1;
- *     gput_html_report_write(&options, "report.html", &error);
+ *     gput_report_write(&options, "report.html", &error);
  *
  * docs/report-format.md describes the data in the file. gput_report_export() writes it for other
  * programs.
@@ -29,8 +29,8 @@ extern "C" {
 #endif
 
 /** A session of a report: what is known of it. Sized: see gputracker/sized.h. */
-struct gput_html_report_session {
-    size_t size; /**< set by gput_html_report_session_default() */
+struct gput_report_session {
+    size_t size; /**< set by gput_report_session_default() */
     /**
      * One of these, or a folder of them; the content decides which it is. NULL: there is none.
      *
@@ -44,7 +44,7 @@ struct gput_html_report_session {
     const char *name;                   /**< what the page calls it; NULL: the name of its file */
     const struct gput_results *results; /**< of a session that has just ended; NULL: not known */
     /** What is not in the results: processes, the command, its status. NULL: not known. */
-    const struct gput_report_options *report;
+    const struct gput_results_render_options *report;
     /** Its file is a temporary one, which the page does not name. */
     bool is_temporary;
     /** How the processes in `report` name their sub-tracking files, as for gput_blocks_open():
@@ -53,20 +53,20 @@ struct gput_html_report_session {
 };
 
 /** Sets the defaults, all zero, in a struct of that size. */
-GPUT_API void gput_html_report_session_init(struct gput_html_report_session *session, size_t size);
+GPUT_API void gput_report_session_init(struct gput_report_session *session, size_t size);
 
 /** Nothing is known. */
-static inline struct gput_html_report_session gput_html_report_session_default(void)
+static inline struct gput_report_session gput_report_session_default(void)
 {
-    struct gput_html_report_session session;
-    gput_html_report_session_init(&session, sizeof session);
+    struct gput_report_session session;
+    gput_report_session_init(&session, sizeof session);
     return session;
 }
 
 /** Sized: see gputracker/sized.h. */
-struct gput_html_report_options {
-    size_t size; /**< set by gput_html_report_options_default() */
-    const struct gput_html_report_session *const *sessions;
+struct gput_report_options {
+    size_t size; /**< set by gput_report_options_default() */
+    const struct gput_report_session *const *sessions;
     size_t session_count;
     /** Sub-tracking files (.csv, .sqlite, .gputblocks). They belong to the only session, or, when
      * there are as many as sessions, each to the session at its place. */
@@ -79,27 +79,27 @@ struct gput_html_report_options {
     /** Called now and then with the completed share of the work, 0 to 1. May be NULL. */
     void (*progress)(void *user, double done);
     void *user; /**< passed to warn() and progress() */
-    /** gput_html_report_write() waits for the reader of a pipe until this descriptor is readable,
+    /** gput_report_write() waits for the reader of a pipe until this descriptor is readable,
      * as gput_file_write_until() does. -1 (usual): for ever. */
     int stop_fd;
 };
 
 /** Sets the defaults, zero but for `stop_fd`, in a struct of that size. */
-GPUT_API void gput_html_report_options_init(struct gput_html_report_options *options, size_t size);
+GPUT_API void gput_report_options_init(struct gput_report_options *options, size_t size);
 
 /** No sessions, the title and page above. */
-static inline struct gput_html_report_options gput_html_report_options_default(void)
+static inline struct gput_report_options gput_report_options_default(void)
 {
-    struct gput_html_report_options options;
-    gput_html_report_options_init(&options, sizeof options);
+    struct gput_report_options options;
+    gput_report_options_init(&options, sizeof options);
     return options;
 }
 
 /** Whether this build has the page of reports. */
-GPUT_API bool gput_html_report_is_built_in(void);
+GPUT_API bool gput_report_is_built_in(void);
 
 /** A sentence for people whose build has none: how to get one. Static text. */
-GPUT_API const char *gput_html_report_remedy(void);
+GPUT_API const char *gput_report_remedy(void);
 
 /**
  * Writes the report to `path`, or, "-", to the standard output. The file appears complete or not at
@@ -111,8 +111,8 @@ GPUT_API const char *gput_html_report_remedy(void);
  * of which it is not clear whose they are), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (a file of
  * another kind), GPUT_ERROR_IO, GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_html_report_write(
-    const struct gput_html_report_options *options, const char *path, struct gput_error *error);
+GPUT_API int gput_report_write(
+    const struct gput_report_options *options, const char *path, struct gput_error *error);
 
 /** What gput_report_export() writes. */
 enum gput_report_format {
@@ -128,10 +128,10 @@ enum gput_report_format {
  * Each file appears complete or not at all. Title and page of the options do not matter; a build
  * without the page exports all the same.
  *
- * Errors: those of gput_html_report_write(); GPUT_ERROR_INVALID also for tables to the standard
+ * Errors: those of gput_report_write(); GPUT_ERROR_INVALID also for tables to the standard
  * output, GPUT_ERROR_NOT_FOUND also for stacks of sessions that have no calls.
  */
-GPUT_API int gput_report_export(const struct gput_html_report_options *options,
+GPUT_API int gput_report_export(const struct gput_report_options *options,
     enum gput_report_format format, const char *path, struct gput_error *error);
 
 /**
@@ -145,7 +145,7 @@ GPUT_API int gput_report_export(const struct gput_html_report_options *options,
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_INVALID,
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_report_files(const struct gput_html_report_options *options,
+GPUT_API int gput_report_files(const struct gput_report_options *options,
     struct gput_tables **tables, struct gput_error *error);
 
 /** Takes a part of a table; it owns `part`. Anything but GPUT_OK ends it. */
@@ -158,7 +158,7 @@ typedef int gput_report_take_table(void *user, struct gput_tables *part, struct 
  *
  * Errors: those of gput_report_export(), and those of `take`.
  */
-GPUT_API int gput_report_tables(const struct gput_html_report_options *options,
+GPUT_API int gput_report_tables(const struct gput_report_options *options,
     gput_report_take_table *take, void *user, struct gput_error *error);
 
 #ifdef __cplusplus

@@ -178,8 +178,8 @@ GPUT_API void gput_results_add_source(struct gput_results *results, const char *
 /* ---- Reports ---- */
 
 /** What is not in the results, and how to format a report. Sized: see gputracker/sized.h. */
-struct gput_report_options {
-    size_t size; /**< set by gput_report_options_default() */
+struct gput_results_render_options {
+    size_t size; /**< set by gput_results_render_options_default() */
     /** The processes of the session. JSON, and a pickle's `details`, have them as "processes" and
      * "other_processes". Text has a tree after the rest, and a summary at most 20 of them. Advice
      * takes them into account. NULL: not known. */
@@ -209,14 +209,16 @@ struct gput_report_options {
     const char *attached;
 };
 
-/** Sets the defaults, all zero, in a struct of that size; for gput_report_options_default(). */
-GPUT_API void gput_report_options_init(struct gput_report_options *options, size_t size);
+/** Sets the defaults, all zero, in a struct of that size; for
+ * gput_results_render_options_default(). */
+GPUT_API void gput_results_render_options_init(
+    struct gput_results_render_options *options, size_t size);
 
 /** Nothing but the results. */
-static inline struct gput_report_options gput_report_options_default(void)
+static inline struct gput_results_render_options gput_results_render_options_default(void)
 {
-    struct gput_report_options options;
-    gput_report_options_init(&options, sizeof options);
+    struct gput_results_render_options options;
+    gput_results_render_options_init(&options, sizeof options);
     return options;
 }
 
@@ -231,24 +233,24 @@ static inline struct gput_report_options gput_report_options_default(void)
  * `options` may be NULL. Result and errors: see gputracker/format.h.
  */
 GPUT_API int gput_results_render(const struct gput_results *results,
-    const struct gput_report_options *options, enum gput_format format, char **bytes,
+    const struct gput_results_render_options *options, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error);
 
 /** What a value of a report is. */
-enum gput_report_kind {
-    GPUT_REPORT_NULL, /**< not known */
-    GPUT_REPORT_BOOL,
-    GPUT_REPORT_INT,
-    GPUT_REPORT_DOUBLE,
-    GPUT_REPORT_TEXT,
-    GPUT_REPORT_OBJECT, /**< those that follow are in it, with keys, up to its END */
-    GPUT_REPORT_LIST,   /**< likewise, without keys */
-    GPUT_REPORT_END,
+enum gput_results_value_kind {
+    GPUT_VALUE_NULL, /**< not known */
+    GPUT_VALUE_BOOL,
+    GPUT_VALUE_INT,
+    GPUT_VALUE_DOUBLE,
+    GPUT_VALUE_TEXT,
+    GPUT_VALUE_OBJECT, /**< those that follow are in it, with keys, up to its END */
+    GPUT_VALUE_LIST,   /**< likewise, without keys */
+    GPUT_VALUE_END,
 };
 
 /** A value of a report. Shared: see gputracker/sized.h. Lives during the call. */
-struct gput_report_value {
-    enum gput_report_kind kind;
+struct gput_results_value {
+    enum gput_results_value_kind kind;
     const char *key;  /**< NULL: in a list, an END, or the whole */
     int64_t integer;  /**< of INT; of BOOL 0 or 1 */
     double number;    /**< of DOUBLE */
@@ -256,8 +258,8 @@ struct gput_report_value {
 };
 
 /** Whatever is not GPUT_OK ends the visit; `error` is then to be filled. */
-typedef int gput_report_visitor(
-    void *user, const struct gput_report_value *value, struct gput_error *error);
+typedef int gput_results_visitor(
+    void *user, const struct gput_results_value *value, struct gput_error *error);
 
 /**
  * The report in JSON as values, for languages with dictionaries of their own: calls `visitor` for
@@ -265,7 +267,7 @@ typedef int gput_report_visitor(
  * what `visitor` returned.
  */
 GPUT_API int gput_results_visit(const struct gput_results *results,
-    const struct gput_report_options *options, gput_report_visitor *visitor, void *user,
+    const struct gput_results_render_options *options, gput_results_visitor *visitor, void *user,
     struct gput_error *error);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@
  * GPUT_MEASUREMENT_COUNT) grow: an array of that length is only as long as the program's version
  * of it. Functions keep their parameters; see src/libgputracker.map.
  *
- *     struct gput_report_options options = gput_report_options_default();
+ *     struct gput_results_render_options options = gput_results_render_options_default();
  *     options.color = true;
  *     char *text;
  *     if (gput_results_render(results, &options, GPUT_SUMMARY, &text, NULL, &error) == GPUT_OK)

@@ -1,7 +1,7 @@
-/* Names of files in a parallel job: gputracker/job.h. */
+/* Names of files in a parallel rank: gputracker/rank.h. */
 #include "native.h"
 
-#include <gputracker/fleet.h>
+#include <gputracker/jobs.h>
 
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static PyObject *take_path(char *path)
 }
 
 /* None stays so. */
-static PyObject *name_file(const struct gput_job *job, PyObject *name)
+static PyObject *name_file(const struct gput_rank *rank, PyObject *name)
 {
     PyObject *bytes;
     struct gput_error error;
@@ -23,18 +23,18 @@ static PyObject *name_file(const struct gput_job *job, PyObject *name)
         return Py_NewRef(Py_None);
     if (!PyUnicode_FSConverter(name, &bytes))
         return NULL;
-    int code = gput_job_path(job, PyBytes_AsString(bytes), &path, &error);
+    int code = gput_rank_path(rank, PyBytes_AsString(bytes), &path, &error);
     Py_DECREF(bytes);
     return code == GPUT_OK ? take_path(path) : native_raise(&error);
 }
 
-static PyObject *name_files(const struct gput_job *job, PyObject *names)
+static PyObject *name_files(const struct gput_rank *rank, PyObject *names)
 {
     Py_ssize_t count = PySequence_Size(names);
     PyObject *paths = count < 0 ? NULL : PyList_New(count);
     for (Py_ssize_t i = 0; paths && i < count; i++) {
         PyObject *name = PySequence_GetItem(names, i);
-        PyObject *path = name ? name_file(job, name) : NULL;
+        PyObject *path = name ? name_file(rank, name) : NULL;
         Py_XDECREF(name);
         if (!path || PyList_SetItem(paths, i, path) < 0)
             Py_CLEAR(paths);
@@ -44,14 +44,14 @@ static PyObject *name_files(const struct gput_job *job, PyObject *names)
 
 static PyObject *job_name_files(PyObject *Py_UNUSED(module), PyObject *names)
 {
-    struct gput_job *job;
+    struct gput_rank *rank;
     struct gput_error error;
-    if (gput_job_create(NULL, &job, &error) != GPUT_OK)
+    if (gput_rank_create(NULL, &rank, &error) != GPUT_OK)
         return native_raise(&error);
-    bool takes_free_names = gput_job_id(job) || gput_job_element(job) ||
-                            (gput_job_rank(job) >= 0 && gput_job_world_size(job) != 1);
-    PyObject *paths = name_files(job, names);
-    gput_job_destroy(job);
+    bool takes_free_names = gput_rank_job_id(rank) || gput_rank_element(rank) ||
+                            (gput_rank_number(rank) >= 0 && gput_rank_world_size(rank) != 1);
+    PyObject *paths = name_files(rank, names);
+    gput_rank_destroy(rank);
     return paths ? Py_BuildValue("(NN)", paths, PyBool_FromLong(takes_free_names)) : NULL;
 }
 
@@ -62,7 +62,7 @@ static PyObject *job_free_name(PyObject *Py_UNUSED(module), PyObject *name)
     char *path;
     if (!PyUnicode_FSConverter(name, &bytes))
         return NULL;
-    int code = gput_job_free_path(PyBytes_AsString(bytes), &path, &error);
+    int code = gput_rank_free_path(PyBytes_AsString(bytes), &path, &error);
     Py_DECREF(bytes);
     return code == GPUT_OK ? take_path(path) : native_raise(&error);
 }
@@ -90,7 +90,7 @@ static const char **read_paths(PyObject *list, PyObject *bytes, Py_ssize_t *coun
 
 static PyObject *job_tables(PyObject *module, PyObject *list)
 {
-    struct gput_fleet *fleet;
+    struct gput_jobs *jobs;
     struct gput_tables *tables;
     struct gput_error error;
     Py_ssize_t count;
@@ -98,10 +98,10 @@ static PyObject *job_tables(PyObject *module, PyObject *list)
     PyObject *bytes = PyList_New(0);
     const char **paths = bytes ? read_paths(list, bytes, &count) : NULL;
     if (paths) {
-        code = gput_fleet_create(paths, (size_t)count, &fleet, &error);
+        code = gput_jobs_create(paths, (size_t)count, &jobs, &error);
         if (code == GPUT_OK) {
-            code = gput_fleet_tables(fleet, &tables, &error);
-            gput_fleet_destroy(fleet);
+            code = gput_jobs_tables(jobs, &tables, &error);
+            gput_jobs_destroy(jobs);
         }
     }
     Py_XDECREF(bytes);

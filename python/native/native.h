@@ -81,7 +81,7 @@ PyObject *native_samples_list(struct native_samples *samples);
 
 /* The report in JSON as a dictionary. */
 PyObject *native_report(
-    const struct gput_results *results, const struct gput_report_options *options);
+    const struct gput_results *results, const struct gput_results_render_options *options);
 
 /* ---- Tables ---- */
 

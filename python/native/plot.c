@@ -7,17 +7,17 @@
 
 /* Sessions are paths. `names`: of the first of them, "" for none. May be NULL. */
 static bool held_named_sessions(PyObject *held, PyObject *paths, PyObject *names,
-    const struct gput_html_report_session *const **list, size_t *count)
+    const struct gput_report_session *const **list, size_t *count)
 {
     const char *const *texts = NULL, *const *held_names = NULL;
     size_t named = 0;
     if (!held_paths(held, paths, &texts, count) || !held_texts(held, names, &held_names, &named))
         return false;
-    struct gput_html_report_session *items = held_memory(held, (Py_ssize_t)*count, sizeof *items);
-    const struct gput_html_report_session **pointers =
+    struct gput_report_session *items = held_memory(held, (Py_ssize_t)*count, sizeof *items);
+    const struct gput_report_session **pointers =
         items ? held_memory(held, (Py_ssize_t)*count, sizeof *pointers) : NULL;
     for (size_t i = 0; pointers && i < *count; i++) {
-        items[i] = gput_html_report_session_default();
+        items[i] = gput_report_session_default();
         items[i].path = texts[i];
         if (i < named && held_names[i][0])
             items[i].name = held_names[i];
@@ -27,8 +27,8 @@ static bool held_named_sessions(PyObject *held, PyObject *paths, PyObject *names
     return pointers != NULL;
 }
 
-static bool held_sessions(PyObject *held, PyObject *paths,
-    const struct gput_html_report_session *const **list, size_t *count)
+static bool held_sessions(
+    PyObject *held, PyObject *paths, const struct gput_report_session *const **list, size_t *count)
 {
     return held_named_sessions(held, paths, NULL, list, count);
 }
@@ -138,7 +138,7 @@ static PyObject *plot(PyObject *Py_UNUSED(module), PyObject *args, PyObject *key
 /* ---- Reports ---- */
 
 static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywords,
-    struct gput_html_report_options *options, const char **output)
+    struct gput_report_options *options, const char **output)
 {
     static char *names[] = {"sessions", "output", "marks", "title", "page", NULL};
     PyObject *sessions, *path, *marks = Py_None, *page = Py_None;
@@ -152,7 +152,7 @@ static bool read_report_options(PyObject *held, PyObject *args, PyObject *keywor
 
 static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *keywords)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     PyObject *result = NULL;
     struct native_call call;
     const char *output = NULL;
@@ -164,7 +164,7 @@ static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *k
         struct gput_error error;
         int code;
         Py_BEGIN_ALLOW_THREADS;
-        code = gput_html_report_write(&options, output, &error);
+        code = gput_report_write(&options, output, &error);
         Py_END_ALLOW_THREADS;
         result = code == GPUT_OK ? native_warnings_collect(call.warnings) : native_raise(&error);
     }
@@ -174,7 +174,7 @@ static PyObject *report(PyObject *Py_UNUSED(module), PyObject *args, PyObject *k
 /* ---- Tables of reports ---- */
 
 static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywords,
-    struct gput_html_report_options *options, PyObject **take)
+    struct gput_report_options *options, PyObject **take)
 {
     static char *keys[] = {"sessions", "take", "marks", "names", NULL};
     PyObject *sessions, *marks = Py_None, *names = NULL;
@@ -187,7 +187,7 @@ static bool read_tables_options(PyObject *held, PyObject *args, PyObject *keywor
 
 static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywords)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     PyObject *result = NULL;
     struct native_taking taking = {.module = module};
     struct native_call call;
@@ -212,7 +212,7 @@ static PyObject *report_tables(PyObject *module, PyObject *args, PyObject *keywo
 /* Without marks that are named: those of folders are found. */
 static PyObject *report_files(PyObject *module, PyObject *sessions)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     PyObject *result = NULL;
     struct native_call call;
     if (!native_call_begin(&call))

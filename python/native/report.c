@@ -10,20 +10,20 @@ struct building {
     PyObject *whole;
 };
 
-static PyObject *value_of(const struct gput_report_value *value)
+static PyObject *value_of(const struct gput_results_value *value)
 {
     switch (value->kind) {
-    case GPUT_REPORT_BOOL:
+    case GPUT_VALUE_BOOL:
         return PyBool_FromLong(value->integer != 0);
-    case GPUT_REPORT_INT:
+    case GPUT_VALUE_INT:
         return PyLong_FromLongLong(value->integer);
-    case GPUT_REPORT_DOUBLE:
+    case GPUT_VALUE_DOUBLE:
         return PyFloat_FromDouble(value->number);
-    case GPUT_REPORT_TEXT:
+    case GPUT_VALUE_TEXT:
         return PyUnicode_FromString(value->text);
-    case GPUT_REPORT_OBJECT:
+    case GPUT_VALUE_OBJECT:
         return PyDict_New();
-    case GPUT_REPORT_LIST:
+    case GPUT_VALUE_LIST:
         return PyList_New(0);
     default:
         return Py_NewRef(Py_None);
@@ -42,17 +42,17 @@ static int add(struct building *building, const char *key, PyObject *made)
 }
 
 static int take_value(
-    void *user, const struct gput_report_value *value, struct gput_error *Py_UNUSED(error))
+    void *user, const struct gput_results_value *value, struct gput_error *Py_UNUSED(error))
 {
     struct building *building = user;
-    if (value->kind == GPUT_REPORT_END) {
+    if (value->kind == GPUT_VALUE_END) {
         building->depth--;
         return GPUT_OK;
     }
     PyObject *made = value_of(value);
     int code = made ? add(building, value->key, made) : -1;
     Py_XDECREF(made); /* what it was added to holds it */
-    if (code == 0 && (value->kind == GPUT_REPORT_OBJECT || value->kind == GPUT_REPORT_LIST)) {
+    if (code == 0 && (value->kind == GPUT_VALUE_OBJECT || value->kind == GPUT_VALUE_LIST)) {
         if (building->depth == MAX_DEPTH) {
             PyErr_SetString(PyExc_RecursionError, "A report is nested too deeply.");
             code = -1;
@@ -64,7 +64,7 @@ static int take_value(
 }
 
 PyObject *native_report(
-    const struct gput_results *results, const struct gput_report_options *options)
+    const struct gput_results *results, const struct gput_results_render_options *options)
 {
     struct building building = {0};
     struct gput_error error;

@@ -221,7 +221,7 @@ static PyObject *render(
     const struct gput_results *results, const struct gput_processes *processes, int format)
 {
     struct gput_error error;
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     char *bytes;
     options.processes = processes;
     if (format == NATIVE_DETAILS)

@@ -1,7 +1,7 @@
 #include "blocks/blocks_state.h"
 
 #include "blocks/block_path.h"
-#include "job/job.h"
+#include "rank/rank.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -65,15 +65,15 @@ void blocks_write_last_stops(struct gput_blocks *blocks, struct block_sink_threa
 static int name_file(
     struct gput_blocks *blocks, const char *pattern, char **path, struct gput_error *error)
 {
-    struct gput_job *job;
+    struct gput_rank *rank;
     if (blocks->is_named) {
         *path = strdup(pattern);
         return *path ? GPUT_OK : error_memory(error);
     }
-    TRY(gput_job_create(NULL, &job, error));
-    int code = blocks->options.free_name ? job_path_of_marks(job, pattern, path, error)
-                                         : gput_job_expand(job, pattern, path, error);
-    gput_job_destroy(job);
+    TRY(gput_rank_create(NULL, &rank, error));
+    int code = blocks->options.free_name ? rank_path_of_marks(rank, pattern, path, error)
+                                         : gput_rank_expand(rank, pattern, path, error);
+    gput_rank_destroy(rank);
     return code;
 }
 
@@ -95,7 +95,7 @@ static int open_first(struct gput_blocks *blocks, char **path, struct gput_error
     for (unsigned tries = 1;
          blocks->options.free_name && code == GPUT_ERROR_EXISTS && tries < MAX_PATHS; tries++) {
         char *free_path;
-        TRY(gput_job_free_path(*path, &free_path, error));
+        TRY(gput_rank_free_path(*path, &free_path, error));
         code = block_sink_open(free_path, &blocks->options, &blocks->sink, error);
         if (code == GPUT_OK) {
             blocks->is_renamed = true;

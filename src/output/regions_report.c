@@ -17,7 +17,7 @@ static void add_notes(struct doc *object, const char *const *notes)
         doc_add_string(array, NULL, *notes);
 }
 
-void regions_report_add(struct doc *root, const struct gput_report_options *options)
+void regions_report_add(struct doc *root, const struct gput_results_render_options *options)
 {
     if (options->regions || has_notes(options->region_notes)) {
         struct doc *regions = doc_add_object(root, "regions");
@@ -39,7 +39,7 @@ static void write_notes(const char *const *notes, struct str *text)
         str_printf(text, "%s%s\n", note == notes ? "\n" : "", *note);
 }
 
-void regions_report_write(const struct gput_report_options *options, struct str *text)
+void regions_report_write(const struct gput_results_render_options *options, struct str *text)
 {
     if (options->regions && options->regions->n_blocks > 0) {
         str_printf(text, "\nRegions: %zu, the longest first\n", options->regions->n_blocks);

@@ -19,7 +19,7 @@
 #include <string.h>
 
 static void write_as_text(const struct gput_results *results,
-    const struct gput_report_options *options, bool only_older, struct str *text)
+    const struct gput_results_render_options *options, bool only_older, struct str *text)
 {
     struct doc *doc = results_doc(results, only_older);
     text->failed |= !doc;
@@ -31,21 +31,21 @@ static void write_as_text(const struct gput_results *results,
     doc_destroy(doc);
 }
 
-static void write_text(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+static void write_text(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     write_as_text(results, options, true, text);
 }
 
-static void write_full(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+static void write_full(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     write_as_text(results, options, false, text);
 }
 
 /* All of the report, with the processes in it. */
 static struct doc *whole_doc(
-    const struct gput_results *results, const struct gput_report_options *options)
+    const struct gput_results *results, const struct gput_results_render_options *options)
 {
     struct doc *doc = results_doc(results, false);
     if (doc && options->processes)
@@ -55,8 +55,8 @@ static struct doc *whole_doc(
     return doc;
 }
 
-static void write_json(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+static void write_json(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     struct doc *doc = whole_doc(results, options);
     text->failed |= !doc || doc_failed(doc);
@@ -66,8 +66,8 @@ static void write_json(
     doc_destroy(doc);
 }
 
-static void write_pickle(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+static void write_pickle(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     struct str report = {0};
     struct doc *doc = whole_doc(results, options);
@@ -79,22 +79,22 @@ static void write_pickle(
     doc_destroy(doc);
 }
 
-static void write_prometheus(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+static void write_prometheus(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     prometheus_write(results, options->labels, GPUT_PROMETHEUS, text);
 }
 
-static void write_openmetrics(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+static void write_openmetrics(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     prometheus_write(results, options->labels, GPUT_OPENMETRICS, text);
 }
 
 static const struct report_format {
     enum gput_format format;
-    void (*write)(const struct gput_results *results, const struct gput_report_options *options,
-        struct str *text);
+    void (*write)(const struct gput_results *results,
+        const struct gput_results_render_options *options, struct str *text);
 } formats[] = {
     {GPUT_TEXT, write_text},
     {GPUT_FULL, write_full},
@@ -115,17 +115,18 @@ static const struct report_format *find_format(enum gput_format format)
     return NULL;
 }
 
-static const struct gput_report_options usual = {.size = sizeof usual};
+static const struct gput_results_render_options usual = {.size = sizeof usual};
 
-void gput_report_options_init(struct gput_report_options *options, size_t size)
+void gput_results_render_options_init(struct gput_results_render_options *options, size_t size)
 {
     sized_init(options, size, &usual, sizeof usual);
 }
 
-int gput_results_render(const struct gput_results *results, const struct gput_report_options *given,
-    enum gput_format format, char **bytes, size_t *length, struct gput_error *error)
+int gput_results_render(const struct gput_results *results,
+    const struct gput_results_render_options *given, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
 {
-    struct gput_report_options options = usual;
+    struct gput_results_render_options options = usual;
     struct str rendered = {0};
     const struct report_format *chosen = find_format(format);
     *bytes = NULL;
@@ -142,34 +143,34 @@ int gput_results_render(const struct gput_results *results, const struct gput_re
 /* ---- Values ---- */
 
 struct visit {
-    gput_report_visitor *visitor;
+    gput_results_visitor *visitor;
     void *user;
     struct str text; /* of the value that is visited */
 };
 
-static enum gput_report_kind kind_of(const struct doc *doc)
+static enum gput_results_value_kind kind_of(const struct doc *doc)
 {
     switch (doc->kind) {
     case DOC_BOOL:
-        return GPUT_REPORT_BOOL;
+        return GPUT_VALUE_BOOL;
     case DOC_INT:
-        return GPUT_REPORT_INT;
+        return GPUT_VALUE_INT;
     case DOC_DOUBLE:
-        return GPUT_REPORT_DOUBLE;
+        return GPUT_VALUE_DOUBLE;
     case DOC_STRING:
-        return GPUT_REPORT_TEXT;
+        return GPUT_VALUE_TEXT;
     case DOC_ARRAY:
-        return GPUT_REPORT_LIST;
+        return GPUT_VALUE_LIST;
     case DOC_OBJECT:
-        return GPUT_REPORT_OBJECT;
+        return GPUT_VALUE_OBJECT;
     default:
-        return GPUT_REPORT_NULL;
+        return GPUT_VALUE_NULL;
     }
 }
 
 static int visit_doc(struct visit *visit, const struct doc *doc, struct gput_error *error)
 {
-    struct gput_report_value value = {.kind = kind_of(doc),
+    struct gput_results_value value = {.kind = kind_of(doc),
         .key = doc->key,
         .integer = doc->kind == DOC_BOOL ? doc->boolean : doc->integer,
         .number = doc->number};
@@ -185,14 +186,15 @@ static int visit_doc(struct visit *visit, const struct doc *doc, struct gput_err
         return GPUT_OK;
     for (const struct doc *child = doc->first; child; child = child->next)
         TRY(visit_doc(visit, child, error));
-    const struct gput_report_value end = {.kind = GPUT_REPORT_END};
+    const struct gput_results_value end = {.kind = GPUT_VALUE_END};
     return visit->visitor(visit->user, &end, error);
 }
 
-int gput_results_visit(const struct gput_results *results, const struct gput_report_options *given,
-    gput_report_visitor *visitor, void *user, struct gput_error *error)
+int gput_results_visit(const struct gput_results *results,
+    const struct gput_results_render_options *given, gput_results_visitor *visitor, void *user,
+    struct gput_error *error)
 {
-    struct gput_report_options options = usual;
+    struct gput_results_render_options options = usual;
     struct visit visit = {.visitor = visitor, .user = user};
     TRY(sized_read(&options, sizeof options, given, error));
     struct doc *doc = whole_doc(results, &options);

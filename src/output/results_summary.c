@@ -39,7 +39,7 @@
 
 struct summary {
     const struct gput_results *results;
-    const struct gput_report_options *options;
+    const struct gput_results_render_options *options;
     struct str *text;
 };
 
@@ -502,8 +502,8 @@ static void write_advice(struct summary *summary)
     }
 }
 
-void results_summary_write(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+void results_summary_write(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     struct summary summary = {results, options, text};
     if (options->command)
@@ -545,8 +545,8 @@ static void write_line(const struct gput_results *results, struct str *line)
         str_printf(line, "  GPUs busy %.0f %%", values[GPUT_GPU_HARDWARE_UTILIZATION]);
 }
 
-void results_summary_write_line(
-    const struct gput_results *results, const struct gput_report_options *options, struct str *text)
+void results_summary_write_line(const struct gput_results *results,
+    const struct gput_results_render_options *options, struct str *text)
 {
     struct str line = {0};
     write_line(results, &line);

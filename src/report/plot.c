@@ -26,8 +26,8 @@ void gput_plot_options_init(struct gput_plot_options *options, size_t size)
 
 /* ---- Sessions ---- */
 
-static int load_planned(struct report_payload *payload,
-    const struct gput_html_report_options *sessions, struct gput_error *error)
+static int load_planned(struct report_payload *payload, const struct gput_report_options *sessions,
+    struct gput_error *error)
 {
     struct report_plan plan;
     int code = report_plan_make(sessions, &plan, error);
@@ -40,7 +40,7 @@ static int load_planned(struct report_payload *payload,
 static int load(struct report_payload *payload, const struct gput_plot_options *options,
     struct gput_error *error)
 {
-    struct gput_html_report_options sessions = gput_html_report_options_default();
+    struct gput_report_options sessions = gput_report_options_default();
     sessions.sessions = options->sessions;
     sessions.session_count = options->session_count;
     sessions.marks = options->marks;

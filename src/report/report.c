@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool gput_html_report_is_built_in(void)
+bool gput_report_is_built_in(void)
 {
     return report_html_is_built_in();
 }
 
-const char *gput_html_report_remedy(void)
+const char *gput_report_remedy(void)
 {
     return REPORT_HTML_REMEDY;
 }
@@ -44,15 +44,15 @@ static void name_sessions(const struct report_plan *plan, struct str *title)
     names_finish(&names);
 }
 
-static void make_title(const struct gput_html_report_options *options,
-    const struct report_plan *plan, struct str *title)
+static void make_title(
+    const struct gput_report_options *options, const struct report_plan *plan, struct str *title)
 {
     if (!options->title)
         name_sessions(plan, title);
     str_append(title, options->title ? options->title : " - gpu-tracker");
 }
 
-static int fill(struct report_payload *payload, const struct gput_html_report_options *options,
+static int fill(struct report_payload *payload, const struct gput_report_options *options,
     const struct report_plan *plan, const char *title, struct gput_error *error)
 {
     struct doc *root = payload->root;
@@ -64,9 +64,8 @@ static int fill(struct report_payload *payload, const struct gput_html_report_op
     return report_sessions_add(payload, options, plan, false, error);
 }
 
-static int write_planned(const struct gput_html_report_options *options,
-    const struct report_plan *plan, const char *folder, report_writer *writer, void *user,
-    struct gput_error *error)
+static int write_planned(const struct gput_report_options *options, const struct report_plan *plan,
+    const char *folder, report_writer *writer, void *user, struct gput_error *error)
 {
     struct report_payload payload;
     struct str title = {0};
@@ -85,7 +84,7 @@ static int write_planned(const struct gput_html_report_options *options,
     return code;
 }
 
-int report_compose(const struct gput_html_report_options *options, const char *folder,
+int report_compose(const struct gput_report_options *options, const char *folder,
     report_writer *writer, void *user, struct gput_error *error)
 {
     struct report_plan plan;
@@ -127,10 +126,10 @@ static int write_export(
     return report_export_write(payload, target->format, target->path, error);
 }
 
-int gput_html_report_write(
-    const struct gput_html_report_options *given, const char *path, struct gput_error *error)
+int gput_report_write(
+    const struct gput_report_options *given, const char *path, struct gput_error *error)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     char *folder;
     TRY(sized_read(&options, sizeof options, given, error));
     TRY(report_html_check(options.page, error));
@@ -141,10 +140,10 @@ int gput_html_report_write(
     return code;
 }
 
-int gput_report_export(const struct gput_html_report_options *given, enum gput_report_format format,
+int gput_report_export(const struct gput_report_options *given, enum gput_report_format format,
     const char *path, struct gput_error *error)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     struct target target = {.path = path, .format = format};
     char *folder;
     TRY(sized_read(&options, sizeof options, given, error));

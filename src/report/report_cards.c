@@ -179,7 +179,7 @@ static void add_sources(struct report_session *session)
 static int add_texts(struct report_session *session, struct gput_error *error)
 {
     char advice[MAX_ADVICE][ADVICE_SIZE], *text;
-    struct gput_report_options options = session->known;
+    struct gput_results_render_options options = session->known;
     options.processes = NULL; /* their tree is drawn */
     TRY(gput_results_render(session->results, &options, GPUT_SUMMARY, &text, NULL, error));
     doc_add_string(session->doc, "summary", text);

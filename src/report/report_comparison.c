@@ -53,7 +53,7 @@ static void forget_blocks(struct gput_comparison *comparison)
 
 /* Why code blocks are not compared goes to the page: sessions need not be of one program. */
 static int match(struct gput_comparison *comparison, struct doc *root,
-    const struct gput_html_report_options *options, struct gput_error *error)
+    const struct gput_report_options *options, struct gput_error *error)
 {
     struct gput_error reason;
     int code = comparison_match(comparison, options->warn, options->user, &reason);
@@ -83,7 +83,7 @@ static int add_table(struct gput_comparison *comparison, enum gput_statistic sta
 }
 
 int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
-    const struct gput_html_report_options *options, struct gput_error *error)
+    const struct gput_report_options *options, struct gput_error *error)
 {
     if (comparison->n_sessions < 2)
         return GPUT_OK;

@@ -17,4 +17,4 @@ int report_comparison_add(
 /* Adds the tables to the document, where there are two sessions or more. What cannot be compared is
  * warned of. Errors: GPUT_ERROR_MEMORY. */
 int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
-    const struct gput_html_report_options *options, struct gput_error *error);
+    const struct gput_report_options *options, struct gput_error *error);

@@ -37,10 +37,10 @@ static void put_plan(const struct report_plan *plan, struct gput_tables *buildin
     }
 }
 
-int gput_report_files(const struct gput_html_report_options *given, struct gput_tables **tables,
-    struct gput_error *error)
+int gput_report_files(
+    const struct gput_report_options *given, struct gput_tables **tables, struct gput_error *error)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     struct report_plan plan;
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "blocks/block_path.h"
 #include "formats/marks/sub_tracking_file.h"
-#include "job/job.h"
+#include "rank/rank.h"
 #include "report/report_loader.h"
 #include "report/report_marks.h"
 
@@ -57,12 +57,12 @@ static bool is_of_session(const char *path, const struct gput_processes *process
 /* The one name that a session's processes share; NULL: they do not, or no memory. */
 static char *shared_name(const char *pattern)
 {
-    struct gput_job *job;
+    struct gput_rank *rank;
     char *path = NULL;
-    if (block_path_has_process_id(pattern) || gput_job_create(NULL, &job, NULL) != GPUT_OK)
+    if (block_path_has_process_id(pattern) || gput_rank_create(NULL, &rank, NULL) != GPUT_OK)
         return NULL;
-    gput_job_path(job, pattern, &path, NULL);
-    gput_job_destroy(job);
+    gput_rank_path(rank, pattern, &path, NULL);
+    gput_rank_destroy(rank);
     return path;
 }
 
@@ -72,7 +72,7 @@ static int find(struct found *found, const char *pattern, const struct gput_proc
 {
     int64_t first_ns = INT64_MAX;
     glob_t names = {0};
-    char *glob_pattern = job_path_glob(pattern), *shared = shared_name(pattern);
+    char *glob_pattern = rank_path_glob(pattern), *shared = shared_name(pattern);
     for (size_t i = 0; i < gput_processes_count(processes); i++) {
         const struct gput_process *process = gput_processes_get(processes, i);
         first_ns = process->start_ns < first_ns ? process->start_ns : first_ns;

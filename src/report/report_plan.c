@@ -24,7 +24,7 @@
 /* ---- What there is ---- */
 
 static struct report_planned *add_session(struct report_plan *plan,
-    const struct gput_html_report_session *given, const struct report_loader *loader, char *path)
+    const struct gput_report_session *given, const struct report_loader *loader, char *path)
 {
     if (!ARRAY_EXTEND(plan->sessions, plan->count)) {
         free(path);
@@ -35,7 +35,7 @@ static struct report_planned *add_session(struct report_plan *plan,
     return &plan->sessions[plan->count++];
 }
 
-static int add_path(struct report_plan *plan, const struct gput_html_report_session *given,
+static int add_path(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, const struct report_loader *loader, struct gput_error *error)
 {
     char *copy = strdup(path);
@@ -51,7 +51,7 @@ static int is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
+static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, int depth, struct gput_error *error);
 
 /* Also where it is cut within these lines: its tracker was killed as it began, or the disk was
@@ -106,7 +106,7 @@ static int leave_out_empty(
 }
 
 /* Something in a folder; what is of no kind is not of the session. */
-static int add_entry(struct report_plan *plan, const struct gput_html_report_session *given,
+static int add_entry(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
 {
     const struct report_loader *loader;
@@ -130,7 +130,7 @@ static int add_entry(struct report_plan *plan, const struct gput_html_report_ses
                                                       : GPUT_OK;
 }
 
-static int add_folder(struct report_plan *plan, const struct gput_html_report_session *given,
+static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, int depth, struct gput_error *error)
 {
     struct dirent **entries;
@@ -153,7 +153,7 @@ static int add_folder(struct report_plan *plan, const struct gput_html_report_se
 }
 
 /* A folder that is no kind itself is one of sessions, if there is any in it. */
-static int add_sessions_in(struct report_plan *plan, const struct gput_html_report_session *given,
+static int add_sessions_in(struct report_plan *plan, const struct gput_report_session *given,
     const struct gput_error *reason, struct gput_error *error)
 {
     struct stat info;
@@ -164,12 +164,12 @@ static int add_sessions_in(struct report_plan *plan, const struct gput_html_repo
     return plan->count > before ? GPUT_OK : error_copy(error, reason);
 }
 
-static int add_given(struct report_plan *plan, const struct gput_html_report_session *session,
+static int add_given(struct report_plan *plan, const struct gput_report_session *session,
     bool is_only, struct gput_error *error)
 {
     const struct report_loader *loader;
     struct gput_error reason;
-    struct gput_html_report_session given = gput_html_report_session_default();
+    struct gput_report_session given = gput_report_session_default();
     TRY(sized_read(&given, sizeof given, session, error));
     if (!given.path)
         return add_session(plan, &given, NULL, NULL) ? GPUT_OK : error_memory(error);
@@ -188,7 +188,7 @@ static int add_given(struct report_plan *plan, const struct gput_html_report_ses
 
 /* The session of the marks at that place of the options, or NULL. */
 static struct report_planned *session_of_marks(
-    struct report_plan *plan, const struct gput_html_report_options *options, size_t index)
+    struct report_plan *plan, const struct gput_report_options *options, size_t index)
 {
     if (plan->count == 1)
         return &plan->sessions[0];
@@ -197,8 +197,8 @@ static struct report_planned *session_of_marks(
     return report_join_owner(plan, options->marks[index]);
 }
 
-static int join_marks(struct report_plan *plan, const struct gput_html_report_options *options,
-    struct gput_error *error)
+static int join_marks(
+    struct report_plan *plan, const struct gput_report_options *options, struct gput_error *error)
 {
     for (size_t i = 0; i < options->mark_count; i++) {
         struct report_planned *session = session_of_marks(plan, options, i);
@@ -290,8 +290,8 @@ static int sort_ranks(struct report_plan *plan, struct gput_error *error)
     return code;
 }
 
-int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
-    struct gput_error *error)
+int report_plan_make(
+    const struct gput_report_options *options, struct report_plan *plan, struct gput_error *error)
 {
     *plan = (struct report_plan){.warn = options->warn, .user = options->user};
     if (options->session_count == 0)

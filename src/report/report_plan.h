@@ -12,9 +12,9 @@
 #include <stddef.h>
 
 struct report_planned {
-    struct gput_html_report_session given; /* what the caller knows of it */
-    const struct report_loader *loader;    /* NULL: there is no file */
-    char *path;                            /* owned; NULL: there is no file */
+    struct gput_report_session given;   /* what the caller knows of it */
+    const struct report_loader *loader; /* NULL: there is no file */
+    char *path;                         /* owned; NULL: there is no file */
     /* What the page calls it: as the caller does, else its file, with the path where another file
      * has the same name. */
     const char *name;
@@ -47,8 +47,8 @@ struct report_plan {
  * marks of unknown sessions), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT,
  * GPUT_ERROR_MEMORY.
  */
-int report_plan_make(const struct gput_html_report_options *options, struct report_plan *plan,
-    struct gput_error *error);
+int report_plan_make(
+    const struct gput_report_options *options, struct report_plan *plan, struct gput_error *error);
 
 /*
  * The ranks of the sessions, where their names or paths are those of the ranks of one job:

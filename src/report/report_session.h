@@ -27,9 +27,10 @@
 
 struct report_session {
     struct report_payload *payload;
-    const struct gput_html_report_options *options;
-    struct gput_report_options known; /* what is not in results: processes, command, status */
-    bool curves_only;                 /* figures and statistics are not wanted */
+    const struct gput_report_options *options;
+    struct gput_results_render_options
+        known;        /* what is not in results: processes, command, status */
+    bool curves_only; /* figures and statistics are not wanted */
     const char *name;
     long rank;                           /* in a parallel job; REPORT_NO_RANK: none is known */
     const char *path;                    /* NULL: there is no file */

@@ -32,7 +32,7 @@ static void add_command(struct report_session *session)
 
 static void add_end(struct report_session *session)
 {
-    const struct gput_report_options *known = &session->known;
+    const struct gput_results_render_options *known = &session->known;
     if (known->has_status && WIFEXITED(known->status))
         doc_add_int(session->identity, "exit_status", WEXITSTATUS(known->status));
     if (known->has_status && WIFSIGNALED(known->status))
@@ -98,17 +98,16 @@ static int load_session(
     return report_cards_add(session, error);
 }
 
-static int add_session(struct report_payload *payload,
-    const struct gput_html_report_options *options, const struct report_plan *plan, size_t index,
-    bool curves_only, const long *ranks, struct gput_comparison *comparison,
-    struct gput_error *error)
+static int add_session(struct report_payload *payload, const struct gput_report_options *options,
+    const struct report_plan *plan, size_t index, bool curves_only, const long *ranks,
+    struct gput_comparison *comparison, struct gput_error *error)
 {
     const struct report_planned *planned = &plan->sessions[index];
     struct report_session session = {
         .payload = payload,
         .options = options,
         .curves_only = curves_only,
-        .known = gput_report_options_default(),
+        .known = gput_results_render_options_default(),
         .name = planned->name,
         .rank = ranks ? ranks[index] : REPORT_NO_RANK,
         .path = planned->path,
@@ -126,9 +125,8 @@ static int add_session(struct report_payload *payload,
     return code;
 }
 
-int report_sessions_add(struct report_payload *payload,
-    const struct gput_html_report_options *options, const struct report_plan *plan,
-    bool curves_only, struct gput_error *error)
+int report_sessions_add(struct report_payload *payload, const struct gput_report_options *options,
+    const struct report_plan *plan, bool curves_only, struct gput_error *error)
 {
     struct gput_comparison *comparison = comparison_create();
     long *ranks = NULL;

@@ -13,6 +13,5 @@
  * With `curves_only` without figures, statistics and comparison: what takes time and is not drawn.
  * Errors: those of the loaders, GPUT_ERROR_MEMORY.
  */
-int report_sessions_add(struct report_payload *payload,
-    const struct gput_html_report_options *options, const struct report_plan *plan,
-    bool curves_only, struct gput_error *error);
+int report_sessions_add(struct report_payload *payload, const struct gput_report_options *options,
+    const struct report_plan *plan, bool curves_only, struct gput_error *error);

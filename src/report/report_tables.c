@@ -90,10 +90,10 @@ static int write_tables(
     return report_export_tables(payload, pass_table, user, error);
 }
 
-int gput_report_tables(const struct gput_html_report_options *given, gput_report_take_table *take,
+int gput_report_tables(const struct gput_report_options *given, gput_report_take_table *take,
     void *user, struct gput_error *error)
 {
-    struct gput_html_report_options options = gput_html_report_options_default();
+    struct gput_report_options options = gput_report_options_default();
     struct target target = {take, user};
     char *folder;
     TRY(sized_read(&options, sizeof options, given, error));

@@ -15,7 +15,7 @@ static void every_row_is_whole_and_found_by_its_name(void **state)
         const struct gput_measurement *row = gput_measurement((enum gput_measurement_id)i);
         assert_int_equal(row->id, i);
         assert_non_null(row->name);
-        assert_non_null(row->source);
+        assert_non_null(row->read_from);
         assert_ptr_equal(gput_measurement_find(row->name), row);
     }
     assert_null(gput_measurement_find("no_such_thing"));

@@ -126,7 +126,7 @@ static void labels_of_the_user_go_first(void **state)
 {
     (void)state;
     struct gput_results results = make_results();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     char *text;
     options.labels = "job=train,version=\"x\"";
     assert_int_equal(

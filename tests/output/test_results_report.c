@@ -153,26 +153,26 @@ struct rebuilt {
     size_t left; /* values until the visit is ended */
 };
 
-static int rebuild(void *user, const struct gput_report_value *value, struct gput_error *error)
+static int rebuild(void *user, const struct gput_results_value *value, struct gput_error *error)
 {
     struct rebuilt *rebuilt = user;
     struct doc *parent = rebuilt->depth > 0 ? rebuilt->open[rebuilt->depth - 1] : NULL;
     struct doc *made = NULL;
     if (rebuilt->left-- == 0)
         return error_set(error, GPUT_ERROR_STATE, "enough");
-    if (value->kind == GPUT_REPORT_END)
+    if (value->kind == GPUT_VALUE_END)
         rebuilt->depth--;
-    else if (value->kind == GPUT_REPORT_OBJECT)
+    else if (value->kind == GPUT_VALUE_OBJECT)
         made = parent ? doc_add_object(parent, value->key) : (rebuilt->root = doc_create_object());
-    else if (value->kind == GPUT_REPORT_LIST)
+    else if (value->kind == GPUT_VALUE_LIST)
         made = doc_add_array(parent, value->key);
-    else if (value->kind == GPUT_REPORT_BOOL)
+    else if (value->kind == GPUT_VALUE_BOOL)
         doc_add_bool(parent, value->key, value->integer);
-    else if (value->kind == GPUT_REPORT_INT)
+    else if (value->kind == GPUT_VALUE_INT)
         doc_add_int(parent, value->key, value->integer);
-    else if (value->kind == GPUT_REPORT_DOUBLE)
+    else if (value->kind == GPUT_VALUE_DOUBLE)
         doc_add_double(parent, value->key, value->number);
-    else if (value->kind == GPUT_REPORT_TEXT)
+    else if (value->kind == GPUT_VALUE_TEXT)
         doc_add_string(parent, value->key, value->text);
     else
         doc_add_null(parent, value->key);

@@ -56,7 +56,7 @@ static struct gput_results training(void)
 }
 
 static char *summarize(
-    const struct gput_results *results, const struct gput_report_options *options)
+    const struct gput_results *results, const struct gput_results_render_options *options)
 {
     struct gput_error error = {0};
     char *text;
@@ -71,8 +71,9 @@ static void all_lines_of_a_training_run(void **state)
     struct gput_results results = training();
     const char *const command[] = {"python", "train.py", "--name", "two words", NULL};
     char *text = summarize(&results,
-        &(struct gput_report_options){
-            .size = sizeof(struct gput_report_options), .command = command, .has_status = true});
+        &(struct gput_results_render_options){.size = sizeof(struct gput_results_render_options),
+            .command = command,
+            .has_status = true});
     assert_string_equal(text,
         "gpu-tracker: python train.py --name 'two words'\n"
         "  Time         3 min 12 s  exit status 0\n"
@@ -92,7 +93,7 @@ static void a_process_that_was_running_is_named(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     options.attached = "goes on";
     strcpy(results.identity.command, "/bin/train\u202e\n\033x");
     results.identity.pid = 4711;
@@ -178,7 +179,8 @@ static void an_end_by_a_signal_or_a_limit_is_named(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = {.size = sizeof options, .has_status = true, .status = 9};
+    struct gput_results_render_options options = {
+        .size = sizeof options, .has_status = true, .status = 9};
     char *text = summarize(&results, &options);
     assert_non_null(strstr(text, "3 min 12 s  killed by signal 9 (Killed)\n"));
     free(text);
@@ -194,15 +196,15 @@ static void a_hostile_command_cannot_reach_the_terminal(void **state)
     struct gput_results results = training();
     const char *const command[] = {
         "a\033]0;x\007\n\177", "\xff", "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", NULL};
-    char *text =
-        summarize(&results, &(struct gput_report_options){
-                                .size = sizeof(struct gput_report_options), .command = command});
+    char *text = summarize(
+        &results, &(struct gput_results_render_options){
+                      .size = sizeof(struct gput_results_render_options), .command = command});
     const char expected[] = "gpu-tracker: 'a?]0;x? ?' '?' '";
     assert_memory_equal(text, expected, sizeof expected - 1);
     free(text);
-    text = summarize(
-        &results, &(struct gput_report_options){
-                      .size = sizeof(struct gput_report_options), .command = command, .width = 30});
+    text = summarize(&results,
+        &(struct gput_results_render_options){
+            .size = sizeof(struct gput_results_render_options), .command = command, .width = 30});
     *strchr(text, '\n') = '\0';
     assert_string_equal(text, "gpu-tracker: 'a?]0;x? ?' '?' \xe2\x80\xa6");
     free(text);
@@ -212,7 +214,7 @@ static void a_missing_gpu_is_missing_once(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     results.sources[1] = (struct gput_source){"gpu", GPUT_SOURCE_UNAVAILABLE, "none"};
     results.sources[2] = (struct gput_source){"process_gpu_ram", GPUT_SOURCE_UNAVAILABLE, "none"};
     char *text = summarize(&results, &options);
@@ -230,7 +232,7 @@ static void a_peak_of_ram_that_nothing_saw_is_no_zero(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     results.max[GPUT_MAIN_RAM] = results.max[GPUT_COMBINED_RAM] = NAN;
     results.max[GPUT_DESCENDANTS_RAM] = 0;
     results.peaks.combined.at_most_bytes = 926e3;
@@ -249,7 +251,7 @@ static void a_process_that_goes_on_has_what_its_samples_say(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     options.attached = "goes on";
     results.max[GPUT_COMBINED_RAM] = NAN;
     results.peaks.combined.at_most_bytes = NAN;
@@ -267,7 +269,7 @@ static void lines_are_broken_where_the_screen_ends(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     options.width = 80;
     char *text = summarize(&results, &options);
     assert_non_null(
@@ -281,7 +283,7 @@ static void narrow_screens_have_what_belongs_to_a_figure_below_it(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     struct gput_gpu many[20];
     for (results.n_gpus = 0; results.n_gpus < 20; results.n_gpus++)
         many[results.n_gpus] = results.gpus[0];
@@ -308,8 +310,9 @@ static void color_is_only_there_when_asked_for(void **state)
     char *text = summarize(&results, NULL);
     assert_null(strchr(text, '\033'));
     free(text);
-    text = summarize(&results,
-        &(struct gput_report_options){.size = sizeof(struct gput_report_options), .color = true});
+    text =
+        summarize(&results, &(struct gput_results_render_options){
+                                .size = sizeof(struct gput_results_render_options), .color = true});
     assert_non_null(strstr(text, "\033[1m  3 min 12 s\033[0m"));
     free(text);
 }
@@ -333,7 +336,7 @@ static void one_line_of_what_is_known_now(void **state)
 {
     (void)state;
     struct gput_results results = training();
-    struct gput_report_options options = gput_report_options_default();
+    struct gput_results_render_options options = gput_results_render_options_default();
     struct gput_error error;
     char *line;
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)

@@ -1,4 +1,4 @@
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include "base/array.h"
 #include "base/text.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const char *evidence,
+void jobs_find(struct gput_jobs *jobs, double job, const char *kind, const char *evidence,
     const char *format, ...)
 {
     va_list arguments;
@@ -18,19 +18,19 @@ void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const ch
     va_start(arguments, format);
     int length = vasprintf(&text, format, arguments);
     va_end(arguments);
-    if (length < 0 || !ARRAY_EXTEND(fleet->findings, fleet->n_findings)) {
-        fleet->failed = true;
+    if (length < 0 || !ARRAY_EXTEND(jobs->findings, jobs->n_findings)) {
+        jobs->failed = true;
         if (length >= 0)
             free(text);
         return;
     }
-    struct fleet_finding *finding = &fleet->findings[fleet->n_findings++];
-    *finding = (struct fleet_finding){.job = job, .kind = kind, .text = text};
+    struct jobs_finding *finding = &jobs->findings[jobs->n_findings++];
+    *finding = (struct jobs_finding){.job = job, .kind = kind, .text = text};
     finding->evidence = evidence ? strdup(evidence) : NULL;
-    fleet->failed |= evidence && !finding->evidence;
+    jobs->failed |= evidence && !finding->evidence;
 }
 
-void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size)
+void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size)
 {
     const char *node = rank->node[0] ? rank->node : "a machine that is not known";
     if (isnan(rank->rank) && rank->task[0])
@@ -41,7 +41,7 @@ void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size)
         text_fit(text, size, "rank %.0f on %s", rank->rank, node);
 }
 
-const char *fleet_stopped_by(const struct fleet_rank *rank)
+const char *jobs_stopped_by(const struct jobs_rank *rank)
 {
     /* Tried: Ray 2.60 and Spark 4.3, whose executors are Java. */
     bool is_ray = strcmp(rank->launcher, "Ray") == 0 && rank->exit_status == 1;
@@ -50,17 +50,17 @@ const char *fleet_stopped_by(const struct fleet_rank *rank)
     return is_ray || is_spark ? rank->launcher : NULL;
 }
 
-bool fleet_has_failed(const struct fleet_rank *rank)
+bool jobs_has_failed(const struct jobs_rank *rank)
 {
-    return (rank->exit_status > 0 || rank->signal > 0) && !fleet_stopped_by(rank);
+    return (rank->exit_status > 0 || rank->signal > 0) && !jobs_stopped_by(rank);
 }
 
-bool fleet_is_unfinished(const struct fleet_rank *rank)
+bool jobs_is_unfinished(const struct jobs_rank *rank)
 {
     return isnan(rank->exit_status) && isnan(rank->signal) && isnan(rank->end);
 }
 
-double fleet_median(double *values, size_t count)
+double jobs_median(double *values, size_t count)
 {
     if (count == 0)
         return NAN;

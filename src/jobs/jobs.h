@@ -8,19 +8,19 @@
 #include "base/str.h"
 #include "model/results.h"
 
-#include <gputracker/fleet.h>
+#include <gputracker/jobs.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* What was read of a rank. */
-enum fleet_files { FLEET_REPORT = 1, FLEET_KEPT = 2, FLEET_SAMPLES = 4 };
+enum jobs_files { JOBS_REPORT = 1, JOBS_KEPT = 2, JOBS_SAMPLES = 4 };
 
 /* A figure is NaN, and a text "", when it is not known. */
-struct fleet_rank {
+struct jobs_rank {
     char *path;     /* the file to show; owned */
-    unsigned files; /* enum fleet_files */
+    unsigned files; /* enum jobs_files */
     char launcher[16], job_id[96], task[40], step[32], host[65], node[65], boot_id[37], version[32];
     char clock[16]; /* what the kernel says of it */
     char start_text[32];
@@ -44,15 +44,15 @@ struct fleet_rank {
 };
 
 /* A GPU as one rank saw it. */
-struct fleet_gpu {
+struct jobs_gpu {
     size_t rank;
     char uuid[96];
     double joules;
 };
 
 /* One machine of one job. */
-struct fleet_machine {
-    size_t job, first, count; /* of its ranks, in the order of struct fleet */
+struct jobs_machine {
+    size_t job, first, count; /* of its ranks, in the order of struct jobs */
     const char *name, *boot_id, *clock;
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
     double other_cores; /* of `cores`, that others kept busy */
@@ -61,7 +61,7 @@ struct fleet_machine {
     bool clock_is_doubtful; /* its times are compared with no other machine's */
 };
 
-struct fleet_job {
+struct jobs_job {
     char name[160];
     size_t first, count; /* of its ranks */
     size_t n_machines;
@@ -78,22 +78,22 @@ struct fleet_job {
 };
 
 /* What people should know: of the job, or of what was read. */
-struct fleet_finding {
+struct jobs_finding {
     double job; /* NaN: of the files */
     const char *kind;
     char *text, *evidence; /* owned */
 };
 
-struct gput_fleet {
-    struct fleet_rank *ranks; /* by job, machine and rank */
+struct gput_jobs {
+    struct jobs_rank *ranks; /* by job, machine and rank */
     size_t n_ranks;
-    struct fleet_gpu *gpus;
+    struct jobs_gpu *gpus;
     size_t n_gpus;
-    struct fleet_job *jobs;
+    struct jobs_job *jobs;
     size_t n_jobs;
-    struct fleet_machine *machines;
+    struct jobs_machine *machines;
     size_t n_machines;
-    struct fleet_finding *findings;
+    struct jobs_finding *findings;
     size_t n_findings;
     double files_left_out;
     double mark_files; /* which have no figures of ranks */
@@ -101,39 +101,39 @@ struct gput_fleet {
     bool failed;       /* no memory */
 };
 
-/* fleet_read.c: reads every file of a path; what cannot be read is a finding. */
-int fleet_read(struct gput_fleet *fleet, const char *path, struct gput_error *error);
+/* jobs_read.c: reads every file of a path; what cannot be read is a finding. */
+int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error);
 
-/* fleet_jobs.c: puts files of one session together, sorts ranks into jobs and machines. */
-void fleet_sort(struct gput_fleet *fleet);
+/* jobs_sort.c: puts files of one session together, sorts ranks into jobs and machines. */
+void jobs_sort(struct gput_jobs *jobs);
 
-/* fleet_clocks.c: compares the clocks of a job's machines, and puts right what is far off. */
-void fleet_compare_clocks(struct gput_fleet *fleet, struct fleet_job *job);
+/* jobs_clocks.c: compares the clocks of a job's machines, and puts right what is far off. */
+void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 
-/* fleet_figures.c: figures of machines and jobs. */
-void fleet_add_up(struct gput_fleet *fleet, struct fleet_job *job);
+/* jobs_figures.c: figures of machines and jobs. */
+void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job);
 
-/* fleet_advice.c: findings of a job. */
-void fleet_advise(struct gput_fleet *fleet, const struct fleet_job *job);
+/* jobs_advice.c: findings of a job. */
+void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job);
 
-/* fleet_text.c: a summary for people. */
-void fleet_write_text(const struct gput_fleet *fleet, struct str *text);
+/* jobs_text.c: a summary for people. */
+void jobs_write_text(const struct gput_jobs *jobs, struct str *text);
 
-/* fleet_finding.c: adds a finding; `evidence` may be NULL. `job` NaN: of the files. */
-void fleet_find(struct gput_fleet *fleet, double job, const char *kind, const char *evidence,
+/* jobs_finding.c: adds a finding; `evidence` may be NULL. `job` NaN: of the files. */
+void jobs_find(struct gput_jobs *jobs, double job, const char *kind, const char *evidence,
     const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* What ended it as it ends all of its workers: "Spark"; NULL: nothing did. */
-const char *fleet_stopped_by(const struct fleet_rank *rank);
+const char *jobs_stopped_by(const struct jobs_rank *rank);
 
 /* Its command failed, or was killed. */
-bool fleet_has_failed(const struct fleet_rank *rank);
+bool jobs_has_failed(const struct jobs_rank *rank);
 
 /* "rank 3 on n1", for sentences. */
-void fleet_name_rank(const struct fleet_rank *rank, char *text, size_t size);
+void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size);
 
 /* Neither how its command ended nor that tracking did. A process that tracks itself goes on. */
-bool fleet_is_unfinished(const struct fleet_rank *rank);
+bool jobs_is_unfinished(const struct jobs_rank *rank);
 
 /* The middle of `count` values, which are sorted; NaN: there are none. */
-double fleet_median(double *values, size_t count);
+double jobs_median(double *values, size_t count);

@@ -1,5 +1,5 @@
 /* Sorting: files of one session are put together, sessions become ranks of jobs. */
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include "base/array.h"
 #include "base/text.h"
@@ -22,14 +22,14 @@ static int compare_numbers(double left, double right)
 
 /* ---- Files of one session ---- */
 
-static bool has_identity(const struct fleet_rank *rank)
+static bool has_identity(const struct jobs_rank *rank)
 {
     return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
 }
 
 static int compare_identity(const void *left, const void *right)
 {
-    const struct fleet_rank *a = left, *b = right;
+    const struct jobs_rank *a = left, *b = right;
     int order = strcmp(a->boot_id, b->boot_id);
     if (order == 0)
         order = compare_numbers(a->pid, b->pid);
@@ -40,7 +40,7 @@ static int compare_identity(const void *left, const void *right)
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
-static bool is_same_session(const struct fleet_rank *a, const struct fleet_rank *b)
+static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b)
 {
     return has_identity(a) && has_identity(b) && strcmp(a->boot_id, b->boot_id) == 0 &&
            a->pid == b->pid && strcmp(a->start_text, b->start_text) == 0;
@@ -50,16 +50,16 @@ static bool is_same_session(const struct fleet_rank *a, const struct fleet_rank 
  * have. */
 static int compare_samples(const void *left, const void *right)
 {
-    const struct fleet_rank *a = left, *b = right;
+    const struct jobs_rank *a = left, *b = right;
     int order = (a->samples_hash > b->samples_hash) - (a->samples_hash < b->samples_hash);
     if (order == 0)
         order = has_identity(b) - has_identity(a);
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
-static bool is_copy(const struct fleet_rank *rank, const struct fleet_rank *next)
+static bool is_copy(const struct jobs_rank *rank, const struct jobs_rank *next)
 {
-    return next->files == FLEET_SAMPLES && !has_identity(next) && next->samples_hash != 0 &&
+    return next->files == JOBS_SAMPLES && !has_identity(next) && next->samples_hash != 0 &&
            next->samples_hash == rank->samples_hash &&
            !(rank->rank != next->rank && !isnan(next->rank));
 }
@@ -72,9 +72,9 @@ static void take(double *figure, double other)
 
 /* What `from` knows and `rank`, which is the better file, does not. The file to show is that with
  * samples. */
-static void put_together(struct fleet_rank *rank, struct fleet_rank *from)
+static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
 {
-    if (!(rank->files & FLEET_SAMPLES) && (from->files & FLEET_SAMPLES)) {
+    if (!(rank->files & JOBS_SAMPLES) && (from->files & JOBS_SAMPLES)) {
         char *path = rank->path;
         rank->path = from->path;
         from->path = path;
@@ -96,40 +96,40 @@ static void put_together(struct fleet_rank *rank, struct fleet_rank *from)
 }
 
 /* Ranks that are put together leave gaps; figures of GPUs follow their ranks. */
-static void drop_empty(struct gput_fleet *fleet)
+static void drop_empty(struct gput_jobs *jobs)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < fleet->n_ranks; i++) {
-        if (fleet->ranks[i].path)
-            fleet->ranks[kept++] = fleet->ranks[i];
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        if (jobs->ranks[i].path)
+            jobs->ranks[kept++] = jobs->ranks[i];
     }
-    fleet->n_ranks = kept;
+    jobs->n_ranks = kept;
 }
 
-static void unite(struct gput_fleet *fleet, size_t *alias,
-    bool (*is_same)(const struct fleet_rank *, const struct fleet_rank *))
+static void unite(struct gput_jobs *jobs, size_t *alias,
+    bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
 {
-    for (size_t i = 1, at = 0; i < fleet->n_ranks; i++) {
-        struct fleet_rank *rank = &fleet->ranks[at], *next = &fleet->ranks[i];
+    for (size_t i = 1, at = 0; i < jobs->n_ranks; i++) {
+        struct jobs_rank *rank = &jobs->ranks[at], *next = &jobs->ranks[i];
         if (!is_same(rank, next)) {
             at = i;
             continue;
         }
         if (rank->files & next->files)
-            fleet_find(fleet, NAN, "twice", rank->path,
+            jobs_find(jobs, NAN, "twice", rank->path,
                 "%s is of a session that another file is of, too: it counts once", next->path);
         put_together(rank, next);
         alias[next->machine] = rank->machine;
         free(next->path);
         next->path = NULL;
     }
-    drop_empty(fleet);
+    drop_empty(jobs);
 }
 
 /* ---- Jobs ---- */
 
 /* The element of an array; the job's own id ends before it. NULL: it is none. */
-static const char *element_of(const struct fleet_rank *rank)
+static const char *element_of(const struct jobs_rank *rank)
 {
     const char *line = strrchr(rank->job_id, '_');
     bool is_alone = isnan(rank->world_size) || rank->world_size == 1;
@@ -137,7 +137,7 @@ static const char *element_of(const struct fleet_rank *rank)
                                                                                              : NULL;
 }
 
-static void name_job(const struct fleet_rank *rank, char *name, size_t size)
+static void name_job(const struct jobs_rank *rank, char *name, size_t size)
 {
     const char *element = element_of(rank);
     bool has_step = rank->step[0] && strcmp(rank->launcher, "Slurm") == 0;
@@ -152,7 +152,7 @@ static void name_job(const struct fleet_rank *rank, char *name, size_t size)
 
 static int compare_jobs(const void *left, const void *right)
 {
-    const struct fleet_rank *a = left, *b = right;
+    const struct jobs_rank *a = left, *b = right;
     char name[160], other[160];
     name_job(a, name, sizeof name);
     name_job(b, other, sizeof other);
@@ -177,14 +177,14 @@ static bool has_rank(const struct run *run, double rank)
     return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank];
 }
 
-static void note_rank(struct gput_fleet *fleet, struct run *run, double rank)
+static void note_rank(struct gput_jobs *jobs, struct run *run, double rank)
 {
     if (!(rank >= 0 && rank < MAX_RANK))
         return;
     size_t needed = (size_t)rank + 1, before = run->capacity;
     if (needed > before) {
         if (!ARRAY_RESIZE(run->ranks, 2 * needed)) {
-            fleet->failed = true;
+            jobs->failed = true;
             return;
         }
         run->capacity = 2 * needed;
@@ -195,55 +195,55 @@ static void note_rank(struct gput_fleet *fleet, struct run *run, double rank)
 
 /* Ranks start together: one that starts long after another one of its machine has ended does not
  * belong to it. */
-static bool is_later_run(const struct gput_fleet *fleet, const struct run *run, size_t index)
+static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, size_t index)
 {
-    const struct fleet_rank *rank = &fleet->ranks[index];
+    const struct jobs_rank *rank = &jobs->ranks[index];
     if (has_rank(run, rank->rank))
         return true;
     if (isnan(rank->world_size) || rank->world_size <= 1)
         return false;
-    const struct fleet_rank *before = &fleet->ranks[run->first];
+    const struct jobs_rank *before = &jobs->ranks[run->first];
     return strcmp(before->boot_id, rank->boot_id) == 0 && rank->boot_id[0] &&
            rank->start - before->end > LATER_RUN_SECONDS;
 }
 
-static void begin_job(struct gput_fleet *fleet, struct run *run, size_t index, const char *name)
+static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, const char *name)
 {
-    bool is_next = fleet->n_jobs > 0 && strcmp(run->name, name) == 0;
+    bool is_next = jobs->n_jobs > 0 && strcmp(run->name, name) == 0;
     run->number = is_next ? run->number + 1 : 0;
     run->first = index;
     text_fit(run->name, sizeof run->name, "%s", name);
     if (run->ranks)
         memset(run->ranks, 0, run->capacity);
-    if (!ARRAY_EXTEND(fleet->jobs, fleet->n_jobs)) {
-        fleet->failed = true;
+    if (!ARRAY_EXTEND(jobs->jobs, jobs->n_jobs)) {
+        jobs->failed = true;
         return;
     }
-    struct fleet_job *job = &fleet->jobs[fleet->n_jobs++];
-    *job = (struct fleet_job){.first = index};
+    struct jobs_job *job = &jobs->jobs[jobs->n_jobs++];
+    *job = (struct jobs_job){.first = index};
     if (run->number > 0)
         text_fit(job->name, sizeof job->name, "%s, run %zu", name, run->number + 1);
     else
         text_fit(job->name, sizeof job->name, "%s", name);
 }
 
-static void split_into_jobs(struct gput_fleet *fleet)
+static void split_into_jobs(struct gput_jobs *jobs)
 {
     struct run run = {0};
     char name[160];
-    for (size_t i = 0; i < fleet->n_ranks && !fleet->failed; i++) {
-        struct fleet_rank *rank = &fleet->ranks[i];
+    for (size_t i = 0; i < jobs->n_ranks && !jobs->failed; i++) {
+        struct jobs_rank *rank = &jobs->ranks[i];
         const char *element = element_of(rank);
         name_job(rank, name, sizeof name);
         if (element)
             rank->rank = strtod(element + 1, NULL);
-        if (fleet->n_jobs == 0 || strcmp(name, run.name) != 0 || is_later_run(fleet, &run, i))
-            begin_job(fleet, &run, i, name);
-        if (fleet->failed)
+        if (jobs->n_jobs == 0 || strcmp(name, run.name) != 0 || is_later_run(jobs, &run, i))
+            begin_job(jobs, &run, i, name);
+        if (jobs->failed)
             break;
-        note_rank(fleet, &run, rank->rank);
-        rank->job = fleet->n_jobs - 1;
-        fleet->jobs[rank->job].count++;
+        note_rank(jobs, &run, rank->rank);
+        rank->job = jobs->n_jobs - 1;
+        jobs->jobs[rank->job].count++;
     }
     free(run.ranks);
 }
@@ -252,7 +252,7 @@ static void split_into_jobs(struct gput_fleet *fleet)
 
 static int compare_machines(const void *left, const void *right)
 {
-    const struct fleet_rank *a = left, *b = right;
+    const struct jobs_rank *a = left, *b = right;
     int order = (a->job > b->job) - (a->job < b->job);
     if (order == 0)
         order = strcmp(a->node, b->node);
@@ -263,78 +263,78 @@ static int compare_machines(const void *left, const void *right)
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
-static void split_into_machines(struct gput_fleet *fleet)
+static void split_into_machines(struct gput_jobs *jobs)
 {
-    for (size_t i = 0; i < fleet->n_ranks && !fleet->failed; i++) {
-        struct fleet_rank *rank = &fleet->ranks[i];
-        const struct fleet_rank *before = i > 0 ? &fleet->ranks[i - 1] : NULL;
+    for (size_t i = 0; i < jobs->n_ranks && !jobs->failed; i++) {
+        struct jobs_rank *rank = &jobs->ranks[i];
+        const struct jobs_rank *before = i > 0 ? &jobs->ranks[i - 1] : NULL;
         if (!before || before->job != rank->job || strcmp(before->node, rank->node) != 0 ||
             strcmp(before->boot_id, rank->boot_id) != 0) {
-            if (!ARRAY_EXTEND(fleet->machines, fleet->n_machines)) {
-                fleet->failed = true;
+            if (!ARRAY_EXTEND(jobs->machines, jobs->n_machines)) {
+                jobs->failed = true;
                 return;
             }
-            fleet->machines[fleet->n_machines++] =
-                (struct fleet_machine){.job = rank->job, .first = i};
-            fleet->jobs[rank->job].n_machines++;
+            jobs->machines[jobs->n_machines++] =
+                (struct jobs_machine){.job = rank->job, .first = i};
+            jobs->jobs[rank->job].n_machines++;
         }
-        rank->machine = fleet->n_machines - 1;
-        fleet->machines[rank->machine].count++;
+        rank->machine = jobs->n_machines - 1;
+        jobs->machines[rank->machine].count++;
     }
 }
 
 /* While ranks move, `machine` is the number that GPUs know a rank by. */
-static size_t *number_ranks(struct gput_fleet *fleet)
+static size_t *number_ranks(struct gput_jobs *jobs)
 {
-    size_t *alias = calloc(fleet->n_ranks + 1, sizeof *alias);
-    fleet->failed |= !alias;
-    for (size_t i = 0; alias && i < fleet->n_ranks; i++)
-        alias[i] = fleet->ranks[i].machine = i;
+    size_t *alias = calloc(jobs->n_ranks + 1, sizeof *alias);
+    jobs->failed |= !alias;
+    for (size_t i = 0; alias && i < jobs->n_ranks; i++)
+        alias[i] = jobs->ranks[i].machine = i;
     return alias;
 }
 
 /* GPUs get the places that ranks have now. */
-static void move_gpus(struct gput_fleet *fleet, const size_t *alias, size_t n_numbers)
+static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numbers)
 {
     size_t *places = calloc(n_numbers + 1, sizeof *places);
-    fleet->failed |= !places;
-    for (size_t i = 0; places && i < fleet->n_ranks; i++)
-        places[fleet->ranks[i].machine] = i;
-    for (size_t i = 0; places && i < fleet->n_gpus; i++)
-        fleet->gpus[i].rank = places[alias[fleet->gpus[i].rank]];
+    jobs->failed |= !places;
+    for (size_t i = 0; places && i < jobs->n_ranks; i++)
+        places[jobs->ranks[i].machine] = i;
+    for (size_t i = 0; places && i < jobs->n_gpus; i++)
+        jobs->gpus[i].rank = places[alias[jobs->gpus[i].rank]];
     free(places);
 }
 
-static void sort_ranks(struct gput_fleet *fleet, int (*compare)(const void *, const void *))
+static void sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
 {
-    if (fleet->n_ranks > 1)
-        qsort(fleet->ranks, fleet->n_ranks, sizeof *fleet->ranks, compare);
+    if (jobs->n_ranks > 1)
+        qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
 }
 
-void fleet_sort(struct gput_fleet *fleet)
+void jobs_sort(struct gput_jobs *jobs)
 {
-    size_t n_numbers = fleet->n_ranks, *alias = number_ranks(fleet);
+    size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
     if (!alias)
         return;
-    sort_ranks(fleet, compare_identity);
-    unite(fleet, alias, is_same_session);
-    sort_ranks(fleet, compare_samples);
-    unite(fleet, alias, is_copy);
-    sort_ranks(fleet, compare_jobs);
-    split_into_jobs(fleet);
-    sort_ranks(fleet, compare_machines);
-    move_gpus(fleet, alias, n_numbers);
+    sort_ranks(jobs, compare_identity);
+    unite(jobs, alias, is_same_session);
+    sort_ranks(jobs, compare_samples);
+    unite(jobs, alias, is_copy);
+    sort_ranks(jobs, compare_jobs);
+    split_into_jobs(jobs);
+    sort_ranks(jobs, compare_machines);
+    move_gpus(jobs, alias, n_numbers);
     free(alias);
     size_t first = 0;
-    for (size_t i = 0; i < fleet->n_jobs; i++) {
-        fleet->jobs[i].first = first;
-        first += fleet->jobs[i].count;
+    for (size_t i = 0; i < jobs->n_jobs; i++) {
+        jobs->jobs[i].first = first;
+        first += jobs->jobs[i].count;
     }
-    split_into_machines(fleet);
-    for (size_t i = 0; i < fleet->n_machines; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[fleet->machines[i].first];
-        fleet->machines[i].name = rank->node;
-        fleet->machines[i].boot_id = rank->boot_id;
-        fleet->machines[i].clock = rank->clock;
+    split_into_machines(jobs);
+    for (size_t i = 0; i < jobs->n_machines; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[jobs->machines[i].first];
+        jobs->machines[i].name = rank->node;
+        jobs->machines[i].boot_id = rank->boot_id;
+        jobs->machines[i].clock = rank->clock;
     }
 }

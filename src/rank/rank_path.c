@@ -1,4 +1,4 @@
-#include "job/job.h"
+#include "rank/rank.h"
 
 #include "base/error.h"
 #include "base/str.h"
@@ -21,7 +21,7 @@ static void append_value(struct str *path, const char *value)
 }
 
 /* %q{NAME}; returns what follows it, or NULL when it has no end or is too long. */
-static const char *append_variable(const struct gput_job *job, const char *text, struct str *path)
+static const char *append_variable(const struct gput_rank *rank, const char *text, struct str *path)
 {
     char name[256];
     size_t length = text[0] == '{' ? strcspn(text + 1, "}") : 0;
@@ -29,7 +29,7 @@ static const char *append_variable(const struct gput_job *job, const char *text,
         return NULL;
     memcpy(name, text + 1, length);
     name[length] = '\0';
-    append_value(path, job_variable((void *)job, name));
+    append_value(path, rank_variable((void *)rank, name));
     return text + length + 2;
 }
 
@@ -41,18 +41,18 @@ static bool knows_local_rank(const struct launcher *launcher)
 
 /* Appends what a letter after "%" stands for; false: nothing. */
 static bool append_placeholder(
-    const struct gput_job *job, char letter, long number, struct str *path)
+    const struct gput_rank *rank, char letter, long number, struct str *path)
 {
-    const struct launcher *launcher = &job->launcher;
+    const struct launcher *launcher = &rank->launcher;
     switch (letter) {
     case 'h':
-        append_value(path, job->host);
+        append_value(path, rank->host);
         return true;
     case 'p':
-        str_printf(path, "%ld", (long)job->pid);
+        str_printf(path, "%ld", (long)rank->pid);
         return true;
     case 'j':
-        append_value(path, job->id ? job->id : "none");
+        append_value(path, rank->id ? rank->id : "none");
         return true;
     case 'r':
         str_printf(path, "%ld", launcher->rank < 0 ? 0 : launcher->rank);
@@ -67,7 +67,7 @@ static bool append_placeholder(
         str_printf(path, "%ld", number);
         return true;
     case 't':
-        append_value(path, job->time);
+        append_value(path, rank->time);
         return true;
     case '%':
         str_append_char(path, '%');
@@ -85,21 +85,21 @@ struct use {
     bool differs_in_array; /* from element to element */
 };
 
-static int expand(const struct gput_job *job, const char *name, long number, struct str *path,
+static int expand(const struct gput_rank *rank, const char *name, long number, struct str *path,
     struct use *use, struct gput_error *error)
 {
-    const struct launcher *launcher = &job->launcher;
-    bool id_has_element = job->id && launcher->element && !launcher->sequence;
+    const struct launcher *launcher = &rank->launcher;
+    bool id_has_element = rank->id && launcher->element && !launcher->sequence;
     *use = (struct use){0};
     for (const char *at = name; *at;) {
         if (at[0] == '%' && at[1] == 'q') {
-            const char *after = append_variable(job, at + 2, path);
+            const char *after = append_variable(rank, at + 2, path);
             if (!after)
                 return error_set(error, GPUT_ERROR_INVALID,
                     "%.400s: %%q needs the name of an environment variable: %%q{NAME}.", name);
             use->has_rank = use->differs = use->differs_in_array = true;
             at = after;
-        } else if (at[0] == '%' && append_placeholder(job, at[1], number, path)) {
+        } else if (at[0] == '%' && append_placeholder(rank, at[1], number, path)) {
             bool is_rank = at[1] == 'r' || (at[1] == 'l' && knows_local_rank(launcher));
             use->has_number |= at[1] == 'n';
             use->has_rank |= is_rank;
@@ -143,12 +143,12 @@ static bool stays(const char *name)
 }
 
 /* Of %n: the lowest number for which there is no file yet. */
-static int expand_to_free(const struct gput_job *job, const char *name, char **path,
+static int expand_to_free(const struct gput_rank *rank, const char *name, char **path,
     struct use *use, struct gput_error *error)
 {
     for (long number = 0;; number++) {
         struct str text = {0};
-        int code = expand(job, name, number, &text, use, error);
+        int code = expand(rank, name, number, &text, use, error);
         if (code != GPUT_OK) {
             str_finish(&text);
             return code;
@@ -160,7 +160,7 @@ static int expand_to_free(const struct gput_job *job, const char *name, char **p
     }
 }
 
-static int expand_name(const struct gput_job *job, const char *name, char **path, struct use *use,
+static int expand_name(const struct gput_rank *rank, const char *name, char **path, struct use *use,
     struct gput_error *error)
 {
     *use = (struct use){false, true, true, true};
@@ -170,26 +170,26 @@ static int expand_name(const struct gput_job *job, const char *name, char **path
         *path = strdup(name);
         return *path ? GPUT_OK : error_memory(error);
     }
-    return expand_to_free(job, name, path, use, error);
+    return expand_to_free(rank, name, path, use, error);
 }
 
-int gput_job_expand(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+int gput_rank_expand(
+    const struct gput_rank *rank, const char *name, char **path, struct gput_error *error)
 {
     struct use no_matter;
-    return expand_name(job, name, path, &no_matter, error);
+    return expand_name(rank, name, path, &no_matter, error);
 }
 
 /* Puts into a name what distinguishes it from those of the other tasks and ranks. */
-static int distinguish(
-    const struct gput_job *job, bool has_task, bool has_rank, char **path, struct gput_error *error)
+static int distinguish(const struct gput_rank *rank, bool has_task, bool has_rank, char **path,
+    struct gput_error *error)
 {
-    bool is_one_of_many = job->launcher.rank >= 0 && job->launcher.world_size != 1;
+    bool is_one_of_many = rank->launcher.rank >= 0 && rank->launcher.world_size != 1;
     struct str suffix = {0};
-    if (job->element && !has_task)
-        str_printf(&suffix, ".t%s", job->element);
+    if (rank->element && !has_task)
+        str_printf(&suffix, ".t%s", rank->element);
     if (is_one_of_many && !has_rank)
-        str_printf(&suffix, ".r%ld", job->launcher.rank);
+        str_printf(&suffix, ".r%ld", rank->launcher.rank);
     if (suffix.length > 0 || suffix.failed) {
         char *expanded = *path;
         *path = suffix.failed ? NULL : with_suffix(expanded, str_text(&suffix));
@@ -199,23 +199,23 @@ static int distinguish(
     return *path ? GPUT_OK : error_memory(error);
 }
 
-int gput_job_path(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+int gput_rank_path(
+    const struct gput_rank *rank, const char *name, char **path, struct gput_error *error)
 {
     struct use use;
-    TRY(expand_name(job, name, path, &use, error));
-    return distinguish(job, use.differs_in_array, use.differs, path, error);
+    TRY(expand_name(rank, name, path, &use, error));
+    return distinguish(rank, use.differs_in_array, use.differs, path, error);
 }
 
-int job_path_of_marks(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error)
+int rank_path_of_marks(
+    const struct gput_rank *rank, const char *name, char **path, struct gput_error *error)
 {
     struct use use;
-    TRY(expand_name(job, name, path, &use, error));
-    return distinguish(job, use.differs_in_array, use.has_rank, path, error);
+    TRY(expand_name(rank, name, path, &use, error));
+    return distinguish(rank, use.differs_in_array, use.has_rank, path, error);
 }
 
-int gput_job_free_path(const char *path, char **free_path, struct gput_error *error)
+int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error)
 {
     char *numbered = NULL, suffix[32];
     for (long number = 1; number < MAX_NUMBER; number++) {
@@ -240,7 +240,7 @@ static const char *after_placeholder(const char *at)
     return at[0] == '%' && at[1] && strchr("hpjrlnt", at[1]) ? at + 2 : NULL;
 }
 
-char *job_path_glob(const char *name)
+char *rank_path_glob(const char *name)
 {
     struct str glob = {0};
     for (const char *at = name; *at;) {

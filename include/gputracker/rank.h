@@ -1,17 +1,17 @@
 /*
- * A process as a part of a parallel job: what the launcher that started it says of itself, and
+ * A process as one rank of a parallel job: what the launcher that started it says of itself, and
  * names of files that differ from rank to rank.
  *
- *     struct gput_job *job;
- *     if (gput_job_create(NULL, &job, &error) == GPUT_OK) {
+ *     struct gput_rank *rank;
+ *     if (gput_rank_create(NULL, &rank, &error) == GPUT_OK) {
  *         char *path;
- *         if (gput_job_path(job, "samples.csv", &path, &error) == GPUT_OK)
+ *         if (gput_rank_path(rank, "samples.csv", &path, &error) == GPUT_OK)
  *             free(path); // "samples.r3.csv" in rank 3 of 8, "samples.csv" without a launcher
- *         gput_job_destroy(job);
+ *         gput_rank_destroy(rank);
  *     }
  */
-#ifndef GPUTRACKER_JOB_H
-#define GPUTRACKER_JOB_H
+#ifndef GPUTRACKER_RANK_H
+#define GPUTRACKER_RANK_H
 
 #include <gputracker/error.h>
 
@@ -21,49 +21,49 @@
 extern "C" {
 #endif
 
-struct gput_job; /**< where a process is in its job; opaque */
+struct gput_rank; /**< where a process is in its job; opaque */
 
 /**
  * Reads who this process is from an environment: lines NAME=VALUE, NULL at the end. NULL is this
- * process' own, as of the call. Another must stay as long as the job. Known are torchrun, Open MPI,
- * MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs and
- * SageMaker. The innermost gives the rank. Ray and Dask have jobs, but no ranks. To be freed by
- * gput_job_destroy(). Errors: GPUT_ERROR_MEMORY.
+ * process' own, as of the call. Another must stay as long as the rank. Known are torchrun, Open
+ * MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs
+ * and SageMaker. The innermost gives the rank. Ray and Dask have jobs, but no ranks. To be freed by
+ * gput_rank_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_job_create(
-    const char *const *environment, struct gput_job **job, struct gput_error *error);
+GPUT_API int gput_rank_create(
+    const char *const *environment, struct gput_rank **rank, struct gput_error *error);
 /**
  * The same of another process on this machine, from the environment that its program was started
- * with (/proc/PID/environ). The job holds a copy of it. Errors: GPUT_ERROR_GONE (the process has
+ * with (/proc/PID/environ). The rank holds a copy of it. Errors: GPUT_ERROR_GONE (the process has
  * ended), GPUT_ERROR_PERMISSION (it is another user's), GPUT_ERROR_IO, GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_job_of_process(pid_t pid, struct gput_job **job, struct gput_error *error);
+GPUT_API int gput_rank_of_process(pid_t pid, struct gput_rank **rank, struct gput_error *error);
 /** NULL is fine. */
-GPUT_API void gput_job_destroy(struct gput_job *job);
+GPUT_API void gput_rank_destroy(struct gput_rank *rank);
 
 /** Who started the process: "torchrun", "Open MPI", "Slurm" …; NULL: no launcher that is known.
- * Valid as long as `job`. */
-GPUT_API const char *gput_job_launcher(const struct gput_job *job);
+ * Valid as long as `rank`. */
+GPUT_API const char *gput_rank_launcher(const struct gput_rank *rank);
 /** The job's id as its scheduler has it, with the element of an array: "4711_3"; NULL: there is
- * none. Valid as long as `job`. */
-GPUT_API const char *gput_job_id(const struct gput_job *job);
+ * none. Valid as long as `rank`. */
+GPUT_API const char *gput_rank_job_id(const struct gput_rank *rank);
 /** "3": this is element 3 of an array of jobs (Slurm, LSF, PBS, Grid Engine, AWS Batch), or GNU
  * parallel's third job. "3_7" is GNU parallel's seventh job in element 3. NULL: neither. Valid as
- * long as `job`. */
-GPUT_API const char *gput_job_element(const struct gput_job *job);
-/** The name of this machine. Valid as long as `job`. */
-GPUT_API const char *gput_job_host(const struct gput_job *job);
+ * long as `rank`. */
+GPUT_API const char *gput_rank_element(const struct gput_rank *rank);
+/** The name of this machine. Valid as long as `rank`. */
+GPUT_API const char *gput_rank_host(const struct gput_rank *rank);
 
 /** From 0; -1: no launcher gave one. */
-GPUT_API long gput_job_rank(const struct gput_job *job);
+GPUT_API long gput_rank_number(const struct gput_rank *rank);
 /** Among the ranks on this machine, from 0; -1: not known. */
-GPUT_API long gput_job_local_rank(const struct gput_job *job);
+GPUT_API long gput_rank_local_number(const struct gput_rank *rank);
 /** How many ranks there are on this machine; -1: not known. */
-GPUT_API long gput_job_local_size(const struct gput_job *job);
+GPUT_API long gput_rank_local_size(const struct gput_rank *rank);
 /** How many ranks there are; -1: not known. */
-GPUT_API long gput_job_world_size(const struct gput_job *job);
+GPUT_API long gput_rank_world_size(const struct gput_rank *rank);
 /** How often the job was started again before; -1: not known. */
-GPUT_API long gput_job_restarts(const struct gput_job *job);
+GPUT_API long gput_rank_restarts(const struct gput_rank *rank);
 
 /**
  * The name of a file for this process:
@@ -71,7 +71,7 @@ GPUT_API long gput_job_restarts(const struct gput_job *job);
  *     %h  host                  %r  rank, 0 without a launcher
  *     %p  process id            %l  local rank, 0 without a launcher, "none" if not known
  *     %j  job, "none" without   %n  the lowest number from 0 on for which there is no file yet
- *     %t  time of gput_job_create(), UTC: 20260131T235959Z
+ *     %t  time of gput_rank_create(), UTC: 20260131T235959Z
  *     %q{NAME}  an environment variable, "" if it is not set
  *     %%  a percent sign
  *
@@ -87,19 +87,19 @@ GPUT_API long gput_job_restarts(const struct gput_job *job);
  * GPUT_ERROR_INVALID
  * (%q without its end, an empty name), GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_job_path(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error);
+GPUT_API int gput_rank_path(
+    const struct gput_rank *rank, const char *name, char **path, struct gput_error *error);
 
 /** The same without the numbers of ranks and elements: the placeholders alone. Errors: the same. */
-GPUT_API int gput_job_expand(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error);
+GPUT_API int gput_rank_expand(
+    const struct gput_rank *rank, const char *name, char **path, struct gput_error *error);
 
 /**
  * A name for a file whose own name is taken: `path` with ".1", ".2" … before its extension, the
  * first for which there is no file.
  * `*free_path` is the caller's, to be freed by free(). Errors: GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_job_free_path(const char *path, char **free_path, struct gput_error *error);
+GPUT_API int gput_rank_free_path(const char *path, char **free_path, struct gput_error *error);
 
 #ifdef __cplusplus
 }

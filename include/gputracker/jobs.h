@@ -3,17 +3,17 @@
  * failed or missing, and advice with its evidence.
  *
  *     const char *const paths[] = {"results"};
- *     struct gput_fleet *fleet;
+ *     struct gput_jobs *jobs;
  *     char *text;
- *     if (gput_fleet_create(paths, 1, &fleet, &error) == GPUT_OK &&
- *         gput_fleet_render(fleet, GPUT_SUMMARY, &text, NULL, &error) == GPUT_OK) {
+ *     if (gput_jobs_create(paths, 1, &jobs, &error) == GPUT_OK &&
+ *         gput_jobs_render(jobs, GPUT_SUMMARY, &text, NULL, &error) == GPUT_OK) {
  *         fputs(text, stdout);
  *         free(text);
  *     }
- *     gput_fleet_destroy(fleet);
+ *     gput_jobs_destroy(jobs);
  */
-#ifndef GPUTRACKER_FLEET_H
-#define GPUTRACKER_FLEET_H
+#ifndef GPUTRACKER_JOBS_H
+#define GPUTRACKER_JOBS_H
 
 #include <gputracker/error.h>
 #include <gputracker/format.h>
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-struct gput_fleet; /**< made by gput_fleet_create() */
+struct gput_jobs; /**< made by gput_jobs_create() */
 
 /**
  * Reads reports in JSON, tracking files and what killed sessions left: files, and all of them in
@@ -33,15 +33,15 @@ struct gput_fleet; /**< made by gput_fleet_create() */
  * jobs. One that cannot be read, or is of something else, is a finding and no failure. Samples are
  * read as a stream: memory grows with the ranks alone, by about a kilobyte each.
  *
- * On success the caller frees `*fleet` by gput_fleet_destroy(); on failure it is NULL. Errors:
+ * On success the caller frees `*jobs` by gput_jobs_destroy(); on failure it is NULL. Errors:
  * GPUT_ERROR_INVALID (no session in any of them), GPUT_ERROR_NOT_FOUND and the like (a path),
  * GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_fleet_create(
-    const char *const *paths, size_t count, struct gput_fleet **fleet, struct gput_error *error);
+GPUT_API int gput_jobs_create(
+    const char *const *paths, size_t count, struct gput_jobs **jobs, struct gput_error *error);
 
 /** NULL is fine. */
-GPUT_API void gput_fleet_destroy(struct gput_fleet *fleet);
+GPUT_API void gput_jobs_destroy(struct gput_jobs *jobs);
 
 /**
  * The tables "jobs", "machines", "ranks" and "findings" in base units. Ranks, machines and findings
@@ -49,15 +49,15 @@ GPUT_API void gput_fleet_destroy(struct gput_fleet *fleet);
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
-GPUT_API int gput_fleet_tables(
-    const struct gput_fleet *fleet, struct gput_tables **tables, struct gput_error *error);
+GPUT_API int gput_jobs_tables(
+    const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error);
 
 /**
  * A summary for people (GPUT_SUMMARY), all tables (GPUT_JSON), or the ranks (GPUT_CSV). Result and
  * errors: see gputracker/format.h.
  */
-GPUT_API int gput_fleet_render(const struct gput_fleet *fleet, enum gput_format format,
-    char **bytes, size_t *length, struct gput_error *error);
+GPUT_API int gput_jobs_render(const struct gput_jobs *jobs, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error);
 
 #ifdef __cplusplus
 }

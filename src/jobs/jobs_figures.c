@@ -1,5 +1,5 @@
 /* Figures of machines and jobs: what is the machine's, and each GPU, counts once. */
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,13 +35,13 @@ static int compare(const void *left, const void *right)
  * Cores that the ranks of a machine may use together. Slurm says it; ranks of one control group
  * share what that allows; what each is bound to adds up.
  */
-static double cores_of(const struct gput_fleet *fleet, const struct fleet_machine *machine)
+static double cores_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
-    const struct fleet_rank *first = &fleet->ranks[machine->first];
+    const struct jobs_rank *first = &jobs->ranks[machine->first];
     double sum = NAN, slurm = NAN, shared = NAN, highest = NAN;
     bool is_one_group = true;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         add(&sum, rank->cores);
         highest = fmax(highest, rank->cores);
         slurm = fmax(slurm, rank->slurm_cores);
@@ -57,11 +57,11 @@ static double cores_of(const struct gput_fleet *fleet, const struct fleet_machin
 
 /* Trackers of one machine took turns at its counters, or each read them for itself. */
 static double machine_energy(
-    const struct gput_fleet *fleet, const char *boot_id, size_t first, size_t count)
+    const struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count)
 {
     double in_turns = NAN, alone = NAN;
     for (size_t i = first; i < first + count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         if (strcmp(rank->boot_id, boot_id) != 0)
             continue;
         if (!isnan(rank->node_seconds))
@@ -74,12 +74,12 @@ static double machine_energy(
 
 /* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
  * use. */
-static double others_of(const struct gput_fleet *fleet, const struct fleet_machine *machine)
+static double others_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
-    const struct fleet_rank *first = &fleet->ranks[machine->first];
+    const struct jobs_rank *first = &jobs->ranks[machine->first];
     double busy = NAN, own = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         busy = fmax(busy, rank->system_busy_cores);
         add(&own, rank->cpu_seconds / rank->seconds);
     }
@@ -87,30 +87,29 @@ static double others_of(const struct gput_fleet *fleet, const struct fleet_machi
     return others > 0 ? others : 0;
 }
 
-static void add_up_machine(const struct gput_fleet *fleet, struct fleet_machine *machine)
+static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *machine)
 {
     double start = NAN, end = NAN;
-    machine->cores = cores_of(fleet, machine);
+    machine->cores = cores_of(jobs, machine);
     machine->cpu_seconds = machine->max_ram_bytes = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         add(&machine->cpu_seconds, rank->cpu_seconds);
         add(&machine->max_ram_bytes, rank->max_ram_bytes);
         start = fmin(start, rank->start);
         end = fmax(end, rank->start + rank->seconds);
     }
     machine->seconds = end - start;
-    machine->other_cores = others_of(fleet, machine);
-    machine->energy_joules =
-        machine_energy(fleet, machine->boot_id, machine->first, machine->count);
+    machine->other_cores = others_of(jobs, machine);
+    machine->energy_joules = machine_energy(jobs, machine->boot_id, machine->first, machine->count);
 }
 
 /* ---- Ranks ---- */
 
-static void compare_rank(const struct gput_fleet *fleet, const struct fleet_job *job,
-    struct fleet_rank *rank, double highest_busy)
+static void compare_rank(const struct gput_jobs *jobs, const struct jobs_job *job,
+    struct jobs_rank *rank, double highest_busy)
 {
-    const struct fleet_machine *machine = &fleet->machines[rank->machine];
+    const struct jobs_machine *machine = &jobs->machines[rank->machine];
     double cores = least(rank->cores, machine->cores / (double)machine->count);
     rank->efficiency_percent = 100 * rank->busy_cores / cores;
     if (job->count > 1 && highest_busy > IDLE_CORES)
@@ -121,30 +120,30 @@ static void compare_rank(const struct gput_fleet *fleet, const struct fleet_job 
                              rank->cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS);
 }
 
-static double median_of(const struct gput_fleet *fleet, const struct fleet_job *job, bool of_cpu)
+static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
     size_t count = 0;
     double *values = calloc(job->count + 1, sizeof *values), median = NAN;
     for (size_t i = job->first; values && i < job->first + job->count; i++) {
-        double value = of_cpu ? fleet->ranks[i].cpu_seconds : fleet->ranks[i].seconds;
+        double value = of_cpu ? jobs->ranks[i].cpu_seconds : jobs->ranks[i].seconds;
         if (!isnan(value))
             values[count++] = value;
     }
     if (values) {
         qsort(values, count, sizeof *values, compare);
-        median = fleet_median(values, count);
+        median = jobs_median(values, count);
     }
     free(values);
     return median;
 }
 
-static void find_slowest(const struct gput_fleet *fleet, struct fleet_job *job)
+static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->slowest_seconds = job->busiest_cpu_seconds = job->slowest_rank = job->busiest_rank = NAN;
-    job->median_seconds = median_of(fleet, job, false);
-    job->median_cpu_seconds = median_of(fleet, job, true);
+    job->median_seconds = median_of(jobs, job, false);
+    job->median_cpu_seconds = median_of(jobs, job, true);
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         if (!(rank->seconds <= job->slowest_seconds) && !isnan(rank->seconds)) {
             job->slowest_seconds = rank->seconds;
             job->slowest_rank = rank->rank;
@@ -160,26 +159,26 @@ static void find_slowest(const struct gput_fleet *fleet, struct fleet_job *job)
     job->imbalance_percent = 100 * fmax(by_time, by_cpu);
 }
 
-static void compare_ranks(struct gput_fleet *fleet, struct fleet_job *job)
+static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 {
     double highest = NAN;
     job->waited_seconds = NAN;
-    find_slowest(fleet, job);
+    find_slowest(jobs, job);
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        struct fleet_rank *rank = &fleet->ranks[i];
+        struct jobs_rank *rank = &jobs->ranks[i];
         rank->busy_cores = rank->seconds > 0 ? rank->cpu_seconds / rank->seconds : NAN;
         highest = fmax(highest, rank->busy_cores);
     }
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        compare_rank(fleet, job, &fleet->ranks[i], highest);
-        add(&job->waited_seconds, fleet->ranks[i].waited_seconds);
+        compare_rank(jobs, job, &jobs->ranks[i], highest);
+        add(&job->waited_seconds, jobs->ranks[i].waited_seconds);
     }
 }
 
 /* ---- The job ---- */
 
 /* How many a session has: "0-3,8" are five. NaN: the list is longer than the text. */
-static double count_ranks(const struct fleet_rank *rank)
+static double count_ranks(const struct jobs_rank *rank)
 {
     double count = isnan(rank->rank) ? 0 : 1;
     if (strlen(rank->ranks) == sizeof rank->ranks - 1)
@@ -193,19 +192,19 @@ static double count_ranks(const struct fleet_rank *rank)
     return count;
 }
 
-static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
+static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     bool has_rank = false, are_of_descendants = false;
     double known_ranks = 0;
     double world_size = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         world_size = fmax(world_size, rank->world_size);
         has_rank |= !isnan(rank->rank);
         known_ranks += count_ranks(rank);
         are_of_descendants |= rank->are_of_descendants;
-        job->failed += fleet_has_failed(rank);
-        job->unfinished += fleet_is_unfinished(rank);
+        job->failed += jobs_has_failed(rank);
+        job->unfinished += jobs_is_unfinished(rank);
     }
     job->world_size = world_size;
     job->known_ranks = are_of_descendants ? known_ranks : NAN;
@@ -215,20 +214,20 @@ static void count_ends(const struct gput_fleet *fleet, struct fleet_job *job)
 
 static int by_uuid(const void *left, const void *right)
 {
-    const struct fleet_gpu *a = left, *b = right;
+    const struct jobs_gpu *a = left, *b = right;
     return strcmp(a->uuid, b->uuid);
 }
 
 /* Each GPU once, whichever ranks saw it. */
-static void add_gpu_energy(const struct gput_fleet *fleet, struct fleet_job *job)
+static void add_gpu_energy(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     size_t count = 0;
     job->gpu_joules = NAN;
-    struct fleet_gpu *own = calloc(fleet->n_gpus + 1, sizeof *own);
-    for (size_t i = 0; own && i < fleet->n_gpus; i++) {
-        size_t rank = fleet->gpus[i].rank;
+    struct jobs_gpu *own = calloc(jobs->n_gpus + 1, sizeof *own);
+    for (size_t i = 0; own && i < jobs->n_gpus; i++) {
+        size_t rank = jobs->gpus[i].rank;
         if (rank >= job->first && rank < job->first + job->count)
-            own[count++] = fleet->gpus[i];
+            own[count++] = jobs->gpus[i];
     }
     if (own)
         qsort(own, count, sizeof *own, by_uuid);
@@ -242,39 +241,39 @@ static void add_gpu_energy(const struct gput_fleet *fleet, struct fleet_job *job
 }
 
 /* Whether a machine of that job with the same boot id was before this one: it counts once. */
-static bool is_repeated(const struct gput_fleet *fleet, size_t index)
+static bool is_repeated(const struct gput_jobs *jobs, size_t index)
 {
-    const struct fleet_machine *machine = &fleet->machines[index];
-    for (size_t i = index; i-- > 0 && fleet->machines[i].job == machine->job;) {
-        if (machine->boot_id[0] && strcmp(fleet->machines[i].boot_id, machine->boot_id) == 0)
+    const struct jobs_machine *machine = &jobs->machines[index];
+    for (size_t i = index; i-- > 0 && jobs->machines[i].job == machine->job;) {
+        if (machine->boot_id[0] && strcmp(jobs->machines[i].boot_id, machine->boot_id) == 0)
             return true;
     }
     return false;
 }
 
-static void add_machines(struct gput_fleet *fleet, struct fleet_job *job)
+static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->cores = job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
-    for (size_t i = 0; i < fleet->n_machines; i++) {
-        struct fleet_machine *machine = &fleet->machines[i];
-        if (machine->job != fleet->ranks[job->first].job)
+    for (size_t i = 0; i < jobs->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
+        if (machine->job != jobs->ranks[job->first].job)
             continue;
-        add_up_machine(fleet, machine);
+        add_up_machine(jobs, machine);
         add(&job->cores, machine->cores);
         job->other_cores += machine->other_cores;
         add(&job->cpu_seconds, machine->cpu_seconds);
-        if (!is_repeated(fleet, i))
-            add(&job->cpu_joules, machine_energy(fleet, machine->boot_id, job->first, job->count));
+        if (!is_repeated(jobs, i))
+            add(&job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
     }
 }
 
-static void add_ranks(const struct gput_fleet *fleet, struct fleet_job *job)
+static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     double end = NAN, gpu_sum = 0, gpus = 0;
     job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
-        if (!fleet->machines[rank->machine].clock_is_doubtful) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!jobs->machines[rank->machine].clock_is_doubtful) {
             job->start = fmin(job->start, rank->start);
             end = fmax(end, rank->start + rank->seconds);
         }
@@ -293,11 +292,11 @@ static void add_ranks(const struct gput_fleet *fleet, struct fleet_job *job)
     job->efficiency_percent = 100 * job->cpu_seconds / (job->cores * job->seconds);
 }
 
-void fleet_add_up(struct gput_fleet *fleet, struct fleet_job *job)
+void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)
 {
-    count_ends(fleet, job);
-    add_machines(fleet, job);
-    compare_ranks(fleet, job);
-    add_gpu_energy(fleet, job);
-    add_ranks(fleet, job);
+    count_ends(jobs, job);
+    add_machines(jobs, job);
+    compare_ranks(jobs, job);
+    add_gpu_energy(jobs, job);
+    add_ranks(jobs, job);
 }

@@ -3,7 +3,7 @@
  * together: where both the starts and the ends of a machine's ranks are off by the same time, its
  * clock is.
  */
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include "base/text.h"
 
@@ -28,46 +28,46 @@ static int compare(const void *left, const void *right)
 }
 
 static struct spread spread_of(
-    const struct gput_fleet *fleet, const struct fleet_machine *machine, bool of_ends)
+    const struct gput_jobs *jobs, const struct jobs_machine *machine, bool of_ends)
 {
     size_t count = 0;
     double *times = calloc(machine->count + 1, sizeof *times);
     if (!times)
         return (struct spread){NAN, NAN};
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        double time = of_ends ? fleet->ranks[i].end : fleet->ranks[i].start;
+        double time = of_ends ? jobs->ranks[i].end : jobs->ranks[i].start;
         if (!isnan(time))
             times[count++] = time;
     }
     qsort(times, count, sizeof *times, compare);
-    struct spread spread = {fleet_median(times, count), count ? times[count - 1] - times[0] : NAN};
+    struct spread spread = {jobs_median(times, count), count ? times[count - 1] - times[0] : NAN};
     free(times);
     return spread;
 }
 
 /* The machine of the lowest rank: its clock is taken for right. */
-static const struct fleet_machine *reference_of(
-    const struct gput_fleet *fleet, const struct fleet_job *job)
+static const struct jobs_machine *reference_of(
+    const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     size_t first = job->first;
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        if (fleet->ranks[i].rank < fleet->ranks[first].rank)
+        if (jobs->ranks[i].rank < jobs->ranks[first].rank)
             first = i;
     }
-    return &fleet->machines[fleet->ranks[first].machine];
+    return &jobs->machines[jobs->ranks[first].machine];
 }
 
-static void correct(struct gput_fleet *fleet, struct fleet_machine *machine)
+static void correct(struct gput_jobs *jobs, struct jobs_machine *machine)
 {
     machine->clock_is_corrected = true;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        fleet->ranks[i].start -= machine->clock_offset_seconds;
-        fleet->ranks[i].end -= machine->clock_offset_seconds;
+        jobs->ranks[i].start -= machine->clock_offset_seconds;
+        jobs->ranks[i].end -= machine->clock_offset_seconds;
     }
 }
 
 /* What the kernels say of both clocks; "": nothing. */
-static void describe(const struct fleet_machine *machine, const struct fleet_machine *reference,
+static void describe(const struct jobs_machine *machine, const struct jobs_machine *reference,
     char *text, size_t size)
 {
     text[0] = '\0';
@@ -77,10 +77,10 @@ static void describe(const struct fleet_machine *machine, const struct fleet_mac
 }
 
 static void compare_clock(
-    struct gput_fleet *fleet, struct fleet_machine *machine, const struct fleet_machine *reference)
+    struct gput_jobs *jobs, struct jobs_machine *machine, const struct jobs_machine *reference)
 {
-    struct spread start = spread_of(fleet, machine, false), end = spread_of(fleet, machine, true);
-    struct spread from = spread_of(fleet, reference, false), to = spread_of(fleet, reference, true);
+    struct spread start = spread_of(jobs, machine, false), end = spread_of(jobs, machine, true);
+    struct spread from = spread_of(jobs, reference, false), to = spread_of(jobs, reference, true);
     double starts = start.middle - from.middle, ends = end.middle - to.middle;
     double width = fmax(start.width, from.width);
     double apart = isnan(ends) ? width : fabs(starts - ends) / 2;
@@ -92,15 +92,15 @@ static void compare_clock(
     if (!(fabs(starts) > BARRIER_SECONDS + width))
         return;
     if (!isnan(ends) && are_alike) {
-        correct(fleet, machine);
-        fleet_find(fleet, (double)machine->job, "clock", evidence[0] ? evidence : NULL,
+        correct(jobs, machine);
+        jobs_find(jobs, (double)machine->job, "clock", evidence[0] ? evidence : NULL,
             "The clock of %s is off by %.1f s against that of %s, give or take %.1f s: starts and "
             "ends of their ranks are off alike. Its times are put right by that",
             machine->name, machine->clock_offset_seconds, reference->name,
             machine->clock_doubt_seconds);
     } else {
         machine->clock_is_doubtful = true;
-        fleet_find(fleet, (double)machine->job, "late_start", evidence[0] ? evidence : NULL,
+        jobs_find(jobs, (double)machine->job, "late_start", evidence[0] ? evidence : NULL,
             "The ranks on %s started %.1f s %s those on %s, or its clock is off: %s. The job's "
             "time leaves "
             "theirs out",
@@ -109,14 +109,14 @@ static void compare_clock(
     }
 }
 
-void fleet_compare_clocks(struct gput_fleet *fleet, struct fleet_job *job)
+void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job)
 {
-    const struct fleet_machine *reference = reference_of(fleet, job);
-    for (size_t i = 0; i < fleet->n_machines; i++) {
-        struct fleet_machine *machine = &fleet->machines[i];
+    const struct jobs_machine *reference = reference_of(jobs, job);
+    for (size_t i = 0; i < jobs->n_machines; i++) {
+        struct jobs_machine *machine = &jobs->machines[i];
         machine->clock_offset_seconds =
-            machine->job != fleet->ranks[job->first].job ? machine->clock_offset_seconds : 0;
-        if (machine->job == fleet->ranks[job->first].job && machine != reference)
-            compare_clock(fleet, machine, reference);
+            machine->job != jobs->ranks[job->first].job ? machine->clock_offset_seconds : 0;
+        if (machine->job == jobs->ranks[job->first].job && machine != reference)
+            compare_clock(jobs, machine, reference);
     }
 }

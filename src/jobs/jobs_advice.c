@@ -1,5 +1,5 @@
 /* What people should know of a job, each with its evidence. */
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include "output/human.h"
 
@@ -21,9 +21,9 @@
 /* Of a list in a sentence. */
 #define MAX_NAMED 8
 
-#define FIND(kind, evidence, ...) fleet_find(fleet, (double)index, kind, evidence, __VA_ARGS__)
+#define FIND(kind, evidence, ...) jobs_find(jobs, (double)index, kind, evidence, __VA_ARGS__)
 
-static size_t end_of(const struct fleet_job *job)
+static size_t end_of(const struct jobs_job *job)
 {
     return job->first + job->count;
 }
@@ -37,14 +37,13 @@ static int compare(const void *left, const void *right)
 }
 
 /* "3, 7-9", of a job whose world size is known. */
-static void list_missing(
-    const struct gput_fleet *fleet, const struct fleet_job *job, struct str *list)
+static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *list)
 {
     size_t count = 0, ranges = 0;
     double next = 0, *present = calloc(job->count + 1, sizeof *present);
     for (size_t i = job->first; present && i < end_of(job); i++) {
-        if (!isnan(fleet->ranks[i].rank))
-            present[count++] = fleet->ranks[i].rank;
+        if (!isnan(jobs->ranks[i].rank))
+            present[count++] = jobs->ranks[i].rank;
     }
     if (!present)
         return;
@@ -62,13 +61,13 @@ static void list_missing(
     free(present);
 }
 
-static void find_missing(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[128];
     struct str list = {0};
     if (!(job->missing > 0))
         return;
-    list_missing(fleet, job, &list);
+    list_missing(jobs, job, &list);
     snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu rank%s",
         job->world_size, job->count, job->count > 1 ? "s" : "");
     FIND("missing_ranks", evidence, "%.0f rank%s missing: %s", job->missing,
@@ -76,7 +75,7 @@ static void find_missing(struct gput_fleet *fleet, const struct fleet_job *job, 
     str_finish(&list);
 }
 
-static void say_end(const struct fleet_rank *rank, char *text, size_t size)
+static void say_end(const struct jobs_rank *rank, char *text, size_t size)
 {
     if (rank->signal > 0)
         snprintf(text, size, "ended by signal %.0f", rank->signal);
@@ -84,16 +83,16 @@ static void say_end(const struct fleet_rank *rank, char *text, size_t size)
         snprintf(text, size, "exit status %.0f", rank->exit_status);
 }
 
-static void find_failed(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], end[48];
-        const struct fleet_rank *rank = &fleet->ranks[i];
-        if (!fleet_has_failed(rank) || named++ >= MAX_NAMED)
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!jobs_has_failed(rank) || named++ >= MAX_NAMED)
             continue;
-        fleet_name_rank(rank, name, sizeof name);
+        jobs_name_rank(rank, name, sizeof name);
         say_end(rank, end, sizeof end);
         str_printf(&list, "%s%s: %s", named > 1 ? "; " : "", name, end);
     }
@@ -103,16 +102,16 @@ static void find_failed(struct gput_fleet *fleet, const struct fleet_job *job, s
     str_finish(&list);
 }
 
-static void find_unfinished(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE];
-        const struct fleet_rank *rank = &fleet->ranks[i];
-        if (!fleet_is_unfinished(rank) || !rank->start_text[0] || named++ >= MAX_NAMED)
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!jobs_is_unfinished(rank) || !rank->start_text[0] || named++ >= MAX_NAMED)
             continue;
-        fleet_name_rank(rank, name, sizeof name);
+        jobs_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: known for %s", named > 1 ? "; " : "", name,
             human_seconds(rank->seconds, seconds));
     }
@@ -124,13 +123,13 @@ static void find_unfinished(struct gput_fleet *fleet, const struct fleet_job *jo
 }
 
 /* A tracking file that could not be written has a head at best. */
-static void find_empty(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
-        if (rank->files == FLEET_SAMPLES && rank->samples == 0 && named++ < MAX_NAMED)
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->files == JOBS_SAMPLES && rank->samples == 0 && named++ < MAX_NAMED)
             str_printf(&list, "%s%s", named > 1 ? ", " : "", rank->path);
     }
     if (named > 0)
@@ -140,16 +139,16 @@ static void find_empty(struct gput_fleet *fleet, const struct fleet_job *job, si
     str_finish(&list);
 }
 
-static void find_lost_rows(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t count = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96];
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         if (!(rank->rows_lost > 0) || count++ >= MAX_NAMED)
             continue;
-        fleet_name_rank(rank, name, sizeof name);
+        jobs_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: %.0f", count > 1 ? "; " : "", name, rank->rows_lost);
     }
     if (count > 0)
@@ -160,15 +159,15 @@ static void find_lost_rows(struct gput_fleet *fleet, const struct fleet_job *job
     str_finish(&list);
 }
 
-static void find_versions(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    const char *first = fleet->ranks[job->first].version;
+    const char *first = jobs->ranks[job->first].version;
     for (size_t i = job->first; i < end_of(job); i++) {
         char evidence[96];
-        if (strcmp(fleet->ranks[i].version, first) == 0)
+        if (strcmp(jobs->ranks[i].version, first) == 0)
             continue;
         snprintf(evidence, sizeof evidence, "%s and %s", first[0] ? first : "one that is not known",
-            fleet->ranks[i].version[0] ? fleet->ranks[i].version : "one that is not known");
+            jobs->ranks[i].version[0] ? jobs->ranks[i].version : "one that is not known");
         FIND("versions", evidence,
             "Ranks were tracked by different versions of gpu-tracker: figures that one of them "
             "lacks are missing");
@@ -178,7 +177,7 @@ static void find_versions(struct gput_fleet *fleet, const struct fleet_job *job,
 
 /* ---- What was asked for ---- */
 
-static void find_idle_cores(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[160], used[HUMAN_SIZE];
     double busy = job->cpu_seconds / job->seconds;
@@ -199,12 +198,12 @@ static void find_idle_cores(struct gput_fleet *fleet, const struct fleet_job *jo
         busy, job->cores, job->efficiency_percent);
 }
 
-static void find_ram(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    const struct fleet_rank *highest = NULL;
+    const struct jobs_rank *highest = NULL;
     char evidence[192], peak[HUMAN_SIZE], allowed[HUMAN_SIZE], name[96];
     for (size_t i = job->first; i < end_of(job); i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         double percent = rank->max_ram_bytes / rank->allowed_ram_bytes;
         if (!isnan(percent) &&
             (!highest || percent > highest->max_ram_bytes / highest->allowed_ram_bytes))
@@ -213,7 +212,7 @@ static void find_ram(struct gput_fleet *fleet, const struct fleet_job *job, size
     if (!highest)
         return;
     double percent = 100 * highest->max_ram_bytes / highest->allowed_ram_bytes;
-    fleet_name_rank(highest, name, sizeof name);
+    jobs_name_rank(highest, name, sizeof name);
     snprintf(evidence, sizeof evidence, "%s of %s: %s", human_bytes(highest->max_ram_bytes, peak),
         human_bytes(highest->allowed_ram_bytes, allowed), name);
     if (percent > HIGH_RAM_PERCENT)
@@ -224,16 +223,16 @@ static void find_ram(struct gput_fleet *fleet, const struct fleet_job *job, size
             percent);
 }
 
-static void find_idle_gpus(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96];
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         if (!(rank->gpus > 0 && rank->gpu_percent < LOW_GPU_PERCENT) || named++ >= MAX_NAMED)
             continue;
-        fleet_name_rank(rank, name, sizeof name);
+        jobs_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: %.0f %%", named > 1 ? "; " : "", name, rank->gpu_percent);
     }
     if (named > 0 && job->seconds >= SHORT_SECONDS)
@@ -245,16 +244,16 @@ static void find_idle_gpus(struct gput_fleet *fleet, const struct fleet_job *job
 
 /* ---- Balance ---- */
 
-static void find_stragglers(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t named = 0;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE];
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         if (!rank->is_straggler || named++ >= MAX_NAMED)
             continue;
-        fleet_name_rank(rank, name, sizeof name);
+        jobs_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: %s, %s of CPU time", named > 1 ? "; " : "", name,
             human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu));
     }
@@ -273,7 +272,7 @@ static const char *number_of(double rank, char text[24])
     return text;
 }
 
-static void find_imbalance(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[256], slowest[HUMAN_SIZE], median[HUMAN_SIZE], busiest[HUMAN_SIZE],
         cpu[HUMAN_SIZE], slow_number[24], busy_number[24];
@@ -291,13 +290,13 @@ static void find_imbalance(struct gput_fleet *fleet, const struct fleet_job *job
         job->imbalance_percent);
 }
 
-static void find_waiting(struct gput_fleet *fleet, const struct fleet_job *job, size_t index)
+static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     char evidence[192], name[96], most[HUMAN_SIZE];
     double sum = 0;
-    const struct fleet_rank *longest = NULL;
+    const struct jobs_rank *longest = NULL;
     for (size_t i = job->first; i < end_of(job); i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         sum += isnan(rank->seconds) ? 0 : rank->seconds;
         if (!isnan(rank->waited_seconds) &&
             (!longest || rank->waited_seconds > longest->waited_seconds))
@@ -306,26 +305,26 @@ static void find_waiting(struct gput_fleet *fleet, const struct fleet_job *job, 
     double percent = 100 * job->waited_seconds / sum;
     if (!longest || !(percent > WAITING_PERCENT) || job->seconds < SHORT_SECONDS)
         return;
-    fleet_name_rank(longest, name, sizeof name);
+    jobs_name_rank(longest, name, sizeof name);
     snprintf(evidence, sizeof evidence,
         "the most: %s, %s; waiting is time in which a rank used less CPU than the busiest one",
         name, human_seconds(longest->waited_seconds, most));
     FIND("waiting", evidence, "Ranks waited for %.0f %% of their time", percent);
 }
 
-void fleet_advise(struct gput_fleet *fleet, const struct fleet_job *job)
+void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
 {
-    size_t index = (size_t)(job - fleet->jobs);
-    find_missing(fleet, job, index);
-    find_failed(fleet, job, index);
-    find_unfinished(fleet, job, index);
-    find_empty(fleet, job, index);
-    find_lost_rows(fleet, job, index);
-    find_versions(fleet, job, index);
-    find_ram(fleet, job, index);
-    find_idle_cores(fleet, job, index);
-    find_idle_gpus(fleet, job, index);
-    find_stragglers(fleet, job, index);
-    find_imbalance(fleet, job, index);
-    find_waiting(fleet, job, index);
+    size_t index = (size_t)(job - jobs->jobs);
+    find_missing(jobs, job, index);
+    find_failed(jobs, job, index);
+    find_unfinished(jobs, job, index);
+    find_empty(jobs, job, index);
+    find_lost_rows(jobs, job, index);
+    find_versions(jobs, job, index);
+    find_ram(jobs, job, index);
+    find_idle_cores(jobs, job, index);
+    find_idle_gpus(jobs, job, index);
+    find_stragglers(jobs, job, index);
+    find_imbalance(jobs, job, index);
+    find_waiting(jobs, job, index);
 }

@@ -1,9 +1,10 @@
 /*
- * The members of a job (gputracker/job.h), for job_path.c; what the library knows of names besides.
+ * The members of a rank (gputracker/rank.h), for rank_path.c; what the library knows of names
+ * besides.
  */
 #pragma once
 
-#include <gputracker/job.h>
+#include <gputracker/rank.h>
 
 #include "os/environment.h"
 #include "os/launcher.h"
@@ -11,7 +12,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-struct gput_job {
+struct gput_rank {
     struct launcher launcher; /* its texts are the environment's, and may be gone */
     char *id;                 /* with the element of an array; NULL: there is none; owned */
     char *element;            /* of an array, of GNU parallel's jobs, or both; NULL; owned */
@@ -23,15 +24,15 @@ struct gput_job {
 };
 
 /* NULL: it is not set. */
-const char *job_variable(void *job, const char *name);
+const char *rank_variable(void *rank, const char *name);
 
 /*
- * As gput_job_path(), also with the rank where a name has the process id: which rank a process is
- * of is not known from its id. `*path` is the caller's. Errors: those of gput_job_path().
+ * As gput_rank_path(), also with the rank where a name has the process id: which rank a process is
+ * of is not known from its id. `*path` is the caller's. Errors: those of gput_rank_path().
  */
-int job_path_of_marks(
-    const struct gput_job *job, const char *name, char **path, struct gput_error *error);
+int rank_path_of_marks(
+    const struct gput_rank *rank, const char *name, char **path, struct gput_error *error);
 
 /* A pattern of glob(3) for all files that processes make of a name, with their placeholders, ranks
  * and numbers. The caller frees it; NULL: no memory. */
-char *job_path_glob(const char *name);
+char *rank_path_glob(const char *name);

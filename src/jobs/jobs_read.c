@@ -1,5 +1,5 @@
 /* Reading: each file of a session becomes a rank; files of one session are put together later. */
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include "base/array.h"
 #include "base/file.h"
@@ -36,14 +36,14 @@ static bool ends_in(const char *path, const char *ending)
 
 /* ---- A rank ---- */
 
-static struct fleet_rank *add_rank(struct gput_fleet *fleet, const char *path)
+static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
 {
-    if (!ARRAY_EXTEND(fleet->ranks, fleet->n_ranks)) {
-        fleet->failed = true;
+    if (!ARRAY_EXTEND(jobs->ranks, jobs->n_ranks)) {
+        jobs->failed = true;
         return NULL;
     }
-    struct fleet_rank *rank = &fleet->ranks[fleet->n_ranks];
-    *rank = (struct fleet_rank){.path = strdup(path)};
+    struct jobs_rank *rank = &jobs->ranks[jobs->n_ranks];
+    *rank = (struct jobs_rank){.path = strdup(path)};
     double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
         &rank->exit_status, &rank->signal, &rank->start, &rank->end, &rank->seconds,
         &rank->cpu_seconds, &rank->cores, &rank->shared_cores, &rank->slurm_cores,
@@ -53,8 +53,8 @@ static struct fleet_rank *add_rank(struct gput_fleet *fleet, const char *path)
         &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
-    fleet->failed |= !rank->path;
-    fleet->n_ranks++;
+    jobs->failed |= !rank->path;
+    jobs->n_ranks++;
     return rank;
 }
 
@@ -80,7 +80,7 @@ static double rank_of_name(const char *path)
     return rank;
 }
 
-static void take_identity(struct fleet_rank *rank, const struct gput_results *results)
+static void take_identity(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_identity *identity = &results->identity;
     COPY(rank->launcher, identity->launcher);
@@ -108,7 +108,7 @@ static void take_identity(struct fleet_rank *rank, const struct gput_results *re
     rank->end = identity->end[0] ? results_identity_seconds(identity->end) : NAN;
 }
 
-static void take_allocation(struct fleet_rank *rank, const struct gput_results *results)
+static void take_allocation(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_allowed *allowed = &results->allowed;
     const struct gput_static_data *data = &results->static_data;
@@ -121,7 +121,7 @@ static void take_allocation(struct fleet_rank *rank, const struct gput_results *
 }
 
 static void take_figures(
-    struct gput_fleet *fleet, struct fleet_rank *rank, const struct gput_results *results)
+    struct gput_jobs *jobs, struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_energy *energy = &results->energy;
     double mean_cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
@@ -142,40 +142,39 @@ static void take_figures(
     for (uint32_t i = 0; i < results->n_gpus; i++) {
         if (isnan(results->gpus[i].now.joules))
             continue;
-        if (!ARRAY_EXTEND(fleet->gpus, fleet->n_gpus)) {
-            fleet->failed = true;
+        if (!ARRAY_EXTEND(jobs->gpus, jobs->n_gpus)) {
+            jobs->failed = true;
             return;
         }
-        struct fleet_gpu *gpu = &fleet->gpus[fleet->n_gpus++];
-        *gpu =
-            (struct fleet_gpu){.rank = fleet->n_ranks - 1, .joules = results->gpus[i].now.joules};
+        struct jobs_gpu *gpu = &jobs->gpus[jobs->n_gpus++];
+        *gpu = (struct jobs_gpu){.rank = jobs->n_ranks - 1, .joules = results->gpus[i].now.joules};
         COPY(gpu->uuid, results->gpus[i].uuid);
     }
 }
 
 static void take_results(
-    struct gput_fleet *fleet, const char *path, unsigned files, const struct gput_results *results)
+    struct gput_jobs *jobs, const char *path, unsigned files, const struct gput_results *results)
 {
-    struct fleet_rank *rank = add_rank(fleet, path);
+    struct jobs_rank *rank = add_rank(jobs, path);
     if (!rank)
         return;
     rank->files = files;
     take_identity(rank, results);
     take_allocation(rank, results);
-    take_figures(fleet, rank, results);
+    take_figures(jobs, rank, results);
 }
 
 /* ---- Reports and what killed sessions left ---- */
 
-static bool read_results(struct gput_fleet *fleet, const char *path, struct gput_error *error)
+static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct gput_results results = {0};
     enum results_form form;
     int code = results_read(path, &results, &form, error);
     if (code == GPUT_OK)
-        take_results(fleet, path, form == RESULTS_KEPT ? FLEET_KEPT : FLEET_REPORT, &results);
+        take_results(jobs, path, form == RESULTS_KEPT ? JOBS_KEPT : JOBS_REPORT, &results);
     else if (code == GPUT_ERROR_UNSUPPORTED)
-        fleet->files_left_out++; /* somebody else's */
+        jobs->files_left_out++; /* somebody else's */
     results_finish(&results);
     return code == GPUT_OK || code == GPUT_ERROR_UNSUPPORTED;
 }
@@ -230,17 +229,17 @@ static int read_rows(
     return code;
 }
 
-static void take_samples(struct gput_fleet *fleet, const char *path, const struct samples *samples,
+static void take_samples(struct gput_jobs *jobs, const char *path, const struct samples *samples,
     const struct gput_static_data *data, struct gput_results *results)
 {
-    struct fleet_rank *rank = add_rank(fleet, path);
+    struct jobs_rank *rank = add_rank(jobs, path);
     if (!rank)
         return;
     double cores = results->static_data.allowed_cores, ram = results->static_data.allowed_ram_bytes;
     results->static_data = *data;
     results->static_data.allowed_cores = cores;
     results->static_data.allowed_ram_bytes = ram;
-    rank->files = FLEET_SAMPLES;
+    rank->files = JOBS_SAMPLES;
     take_identity(rank, results);
     take_allocation(rank, results);
     rank->start = known(rank->start, samples->first);
@@ -259,7 +258,7 @@ static void take_samples(struct gput_fleet *fleet, const char *path, const struc
     rank->samples_hash = samples->count > 0 ? names_hash(samples, sizeof *samples) : 0;
 }
 
-static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput_error *error)
+static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct tracking_reader *reader;
     struct samples samples;
@@ -271,19 +270,19 @@ static bool read_samples(struct gput_fleet *fleet, const char *path, struct gput
     if (code == GPUT_OK)
         code = tracking_identity_of(reader, path, &results, error);
     if (code == GPUT_OK)
-        take_samples(fleet, path, &samples, tracking_reader_static_data(reader), &results);
+        take_samples(jobs, path, &samples, tracking_reader_static_data(reader), &results);
     if (code == GPUT_OK && samples.jump != 0)
-        fleet_find(fleet, NAN, "clock", NULL,
+        jobs_find(jobs, NAN, "clock", NULL,
             "Times in %s jump by %.1f s, so how long it ran is not known: the clock of its machine "
             "was set, or the machine was suspended",
             path, samples.jump);
     uint64_t skipped = tracking_reader_rows_skipped(reader);
     const char *warning = tracking_reader_warning(reader);
     if (code == GPUT_OK && skipped > 0)
-        fleet_find(fleet, NAN, "damaged", warning, "%s is damaged: %llu row%s left out", path,
+        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged: %llu row%s left out", path,
             (unsigned long long)skipped, skipped > 1 ? "s were" : " was");
     else if (code == GPUT_OK && warning)
-        fleet_find(fleet, NAN, "damaged", warning, "%s is damaged", path);
+        jobs_find(jobs, NAN, "damaged", warning, "%s is damaged", path);
     tracking_reader_close(reader);
     results_finish(&results);
     return code == GPUT_OK;
@@ -308,28 +307,28 @@ static bool is_our_table(const char *path)
            memcmp(bytes, columns, sizeof bytes) == 0;
 }
 
-static void count_marks(struct gput_fleet *fleet, const char *path)
+static void count_marks(struct gput_jobs *jobs, const char *path)
 {
-    if (!fleet->mark_file)
-        fleet->failed |= !(fleet->mark_file = strdup(path));
-    fleet->mark_files++;
+    if (!jobs->mark_file)
+        jobs->failed |= !(jobs->mark_file = strdup(path));
+    jobs->mark_files++;
 }
 
 /* What a tracker that was killed left in its spool. */
-static void read_note(struct gput_fleet *fleet, const char *path)
+static void read_note(struct gput_jobs *jobs, const char *path)
 {
     struct str content = {0};
     char *text;
     if (file_read_bounded(path, 4096, &content, NULL) == GPUT_OK && (text = content.data)) {
         for (; *text; text++)
             *text = *text == '\n' ? ' ' : *text;
-        fleet_find(fleet, NAN, "spooled", str_text(&content),
+        jobs_find(jobs, NAN, "spooled", str_text(&content),
             "%s: its files stayed where they were spooled", path);
     }
     str_finish(&content);
 }
 
-static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bool is_named)
+static void read_file(struct gput_jobs *jobs, const char *path, off_t size, bool is_named)
 {
     struct gput_error error = {0};
     bool is_samples = ends_in(path, ".csv") || ends_in(path, ".sqlite"), is_read = true;
@@ -338,24 +337,24 @@ static void read_file(struct gput_fleet *fleet, const char *path, off_t size, bo
     if (ends_in(path, TRACKING_IDENTITY_EXTENSION) || (name[0] == '.' && !is_kept && !is_named))
         return;
     if (ends_in(path, ".spooled")) {
-        read_note(fleet, path);
+        read_note(jobs, path);
     } else if (size == 0 && (is_samples || ends_in(path, ".json"))) {
-        fleet_find(fleet, NAN, "empty", NULL,
+        jobs_find(jobs, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);
     } else if ((is_samples && has_marks(path)) || ends_in(path, ".gputblocks")) {
-        count_marks(fleet, path);
+        count_marks(jobs, path);
     } else if (is_samples && is_our_table(path)) {
-        fleet->files_left_out++;
+        jobs->files_left_out++;
     } else if (is_samples) {
-        is_read = read_samples(fleet, path, &error);
+        is_read = read_samples(jobs, path, &error);
     } else if ((size_t)size > RESULTS_MAX_BYTES) {
-        fleet->files_left_out++;
+        jobs->files_left_out++;
     } else {
-        is_read = read_results(fleet, path, &error);
+        is_read = read_results(jobs, path, &error);
     }
-    fleet->failed |= error.code == GPUT_ERROR_MEMORY;
+    jobs->failed |= error.code == GPUT_ERROR_MEMORY;
     if (!is_read)
-        fleet_find(fleet, NAN, "unreadable", error.message, "%s could not be read", path);
+        jobs_find(jobs, NAN, "unreadable", error.message, "%s could not be read", path);
 }
 
 static int by_name(const struct dirent **left, const struct dirent **right)
@@ -363,11 +362,10 @@ static int by_name(const struct dirent **left, const struct dirent **right)
     return strcmp((*left)->d_name, (*right)->d_name);
 }
 
-static int read_path(
-    struct gput_fleet *fleet, const char *path, int depth, struct gput_error *error);
+static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error);
 
 static int read_folder(
-    struct gput_fleet *fleet, const char *path, int depth, struct gput_error *error)
+    struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
 {
     struct dirent **entries;
     struct gput_error reason;
@@ -379,8 +377,8 @@ static int read_folder(
         bool is_self =
             strcmp(entries[i]->d_name, ".") == 0 || strcmp(entries[i]->d_name, "..") == 0;
         if (!is_self && asprintf(&below, "%s/%s", path, entries[i]->d_name) >= 0) {
-            if (depth < MAX_DEPTH && read_path(fleet, below, depth + 1, &reason) != GPUT_OK)
-                fleet_find(fleet, NAN, "unreadable", reason.message, "%s could not be read", below);
+            if (depth < MAX_DEPTH && read_path(jobs, below, depth + 1, &reason) != GPUT_OK)
+                jobs_find(jobs, NAN, "unreadable", reason.message, "%s could not be read", below);
             free(below);
         }
         free(entries[i]);
@@ -389,20 +387,19 @@ static int read_folder(
     return GPUT_OK;
 }
 
-static int read_path(
-    struct gput_fleet *fleet, const char *path, int depth, struct gput_error *error)
+static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
 {
     struct stat info;
     if ((depth == 0 ? stat(path, &info) : lstat(path, &info)) != 0)
         return error_set_errno(error, errno, "%s", path);
     if (S_ISDIR(info.st_mode))
-        return read_folder(fleet, path, depth, error);
+        return read_folder(jobs, path, depth, error);
     if (S_ISREG(info.st_mode))
-        read_file(fleet, path, info.st_size, depth == 0);
+        read_file(jobs, path, info.st_size, depth == 0);
     return GPUT_OK;
 }
 
-int fleet_read(struct gput_fleet *fleet, const char *path, struct gput_error *error)
+int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
-    return read_path(fleet, path, 0, error);
+    return read_path(jobs, path, 0, error);
 }

@@ -1,5 +1,5 @@
 /* The summary for people. */
-#include "fleet/fleet.h"
+#include "jobs/jobs.h"
 
 #include "output/human.h"
 
@@ -12,14 +12,14 @@
 /* Longer names of machines are cut. */
 #define MAX_MACHINE_WIDTH 16
 
-static bool stands_out(const struct fleet_rank *rank)
+static bool stands_out(const struct jobs_rank *rank)
 {
-    return rank->is_straggler || fleet_has_failed(rank) || fleet_is_unfinished(rank);
+    return rank->is_straggler || jobs_has_failed(rank) || jobs_is_unfinished(rank);
 }
 
-static void write_end(const struct fleet_rank *rank, struct str *text)
+static void write_end(const struct jobs_rank *rank, struct str *text)
 {
-    const char *stopped_by = fleet_stopped_by(rank);
+    const char *stopped_by = jobs_stopped_by(rank);
     if (stopped_by)
         str_printf(text, "stopped by %s", stopped_by);
     else if (rank->signal > 0)
@@ -27,7 +27,7 @@ static void write_end(const struct fleet_rank *rank, struct str *text)
     else if (!isnan(rank->exit_status))
         str_printf(text, "exit %.0f", rank->exit_status);
     else
-        str_append(text, fleet_is_unfinished(rank) ? "no end known" : "tracking ended");
+        str_append(text, jobs_is_unfinished(rank) ? "no end known" : "tracking ended");
 }
 
 /* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
@@ -36,11 +36,11 @@ struct layout {
     bool has_gpu, has_waited;
 };
 
-static struct layout lay_out(const struct gput_fleet *fleet, const struct fleet_job *job)
+static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     struct layout layout = {.machine_width = (int)strlen("machine")};
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         int length = (int)strlen(rank->node);
         if (length > layout.machine_width)
             layout.machine_width = length < MAX_MACHINE_WIDTH ? length : MAX_MACHINE_WIDTH;
@@ -61,7 +61,7 @@ static void write_header(const struct layout *layout, struct str *text)
     str_append(text, "  end\n");
 }
 
-static void write_rank(const struct fleet_rank *rank, const struct layout *layout, struct str *text)
+static void write_rank(const struct jobs_rank *rank, const struct layout *layout, struct str *text)
 {
     char number[24], seconds[HUMAN_SIZE], cpu[HUMAN_SIZE], ram[HUMAN_SIZE], waited[HUMAN_SIZE];
     char gpu[24] = "n/a";
@@ -86,28 +86,27 @@ static void write_rank(const struct fleet_rank *rank, const struct layout *layou
 }
 
 /* Sessions of `gpu-tracker run -- mpirun …` have several ranks each, as a rule. */
-static bool has_sessions_of_ranks(const struct gput_fleet *fleet, const struct fleet_job *job)
+static bool has_sessions_of_ranks(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        if (fleet->ranks[i].ranks[0])
+        if (jobs->ranks[i].ranks[0])
             return true;
     }
     return false;
 }
 
 /* "3 of 4 ranks", "1 session of ranks 0-2", "1 session of rank 1 (known: 1 of 2)" */
-static void write_count(
-    const struct gput_fleet *fleet, const struct fleet_job *job, struct str *text)
+static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
     size_t listed = 0;
-    bool has_sessions = has_sessions_of_ranks(fleet, job);
+    bool has_sessions = has_sessions_of_ranks(jobs, job);
     bool is_plural = job->count > 1 || (!has_sessions && job->missing > 0);
     str_printf(text, "%zu", job->count);
     if (job->missing > 0)
         str_printf(text, " of %.0f", job->world_size);
     str_printf(text, " %s%s", has_sessions ? "session" : "rank", is_plural ? "s" : "");
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        const char *ranks = fleet->ranks[i].ranks;
+        const char *ranks = jobs->ranks[i].ranks;
         const char *first = job->count > 1 || strpbrk(ranks, "-,") ? " of ranks " : " of rank ";
         if (ranks[0])
             str_printf(text, "%s%s", listed++ == 0 ? first : ", ", ranks);
@@ -116,14 +115,13 @@ static void write_count(
         str_printf(text, " (known: %.0f of %.0f)", job->known_ranks, job->world_size);
 }
 
-static void write_ranks(
-    const struct gput_fleet *fleet, const struct fleet_job *job, struct str *text)
+static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
     size_t listed = 0;
-    struct layout layout = lay_out(fleet, job);
+    struct layout layout = lay_out(jobs, job);
     write_header(&layout, text);
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        const struct fleet_rank *rank = &fleet->ranks[i];
+        const struct jobs_rank *rank = &jobs->ranks[i];
         if (job->count > MAX_LISTED && !stands_out(rank))
             continue;
         write_rank(rank, &layout, text);
@@ -133,7 +131,7 @@ static void write_ranks(
         str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
 }
 
-static void write_figures(const struct fleet_job *job, struct str *text)
+static void write_figures(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
         median[HUMAN_SIZE];
@@ -156,51 +154,51 @@ static void write_figures(const struct fleet_job *job, struct str *text)
             human_seconds(job->median_seconds, median));
 }
 
-static void write_finding(const struct fleet_finding *finding, struct str *text)
+static void write_finding(const struct jobs_finding *finding, struct str *text)
 {
     str_printf(text, "  - %s.\n", finding->text);
     if (finding->evidence)
         str_printf(text, "    %s\n", finding->evidence);
 }
 
-static void write_findings(const struct gput_fleet *fleet, double job, struct str *text)
+static void write_findings(const struct gput_jobs *jobs, double job, struct str *text)
 {
-    for (size_t i = 0; i < fleet->n_findings; i++) {
-        const struct fleet_finding *finding = &fleet->findings[i];
+    for (size_t i = 0; i < jobs->n_findings; i++) {
+        const struct jobs_finding *finding = &jobs->findings[i];
         if (finding->job == job || (isnan(job) && isnan(finding->job)))
             write_finding(finding, text);
     }
 }
 
-static void write_job(const struct gput_fleet *fleet, size_t index, struct str *text)
+static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
     char seconds[HUMAN_SIZE];
-    const struct fleet_job *job = &fleet->jobs[index];
-    const char *launcher = fleet->ranks[job->first].launcher;
+    const struct jobs_job *job = &jobs->jobs[index];
+    const char *launcher = jobs->ranks[job->first].launcher;
     if (strcmp(launcher, job->name) == 0) /* a job without an id */
         launcher = "";
     str_printf(text, "Job %s%s%s%s: ", job->name, launcher[0] ? " (" : "", launcher,
         launcher[0] ? ")" : "");
-    write_count(fleet, job, text);
+    write_count(jobs, job, text);
     str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
         human_seconds(job->seconds, seconds));
     write_figures(job, text);
-    write_ranks(fleet, job, text);
-    write_findings(fleet, (double)index, text);
+    write_ranks(jobs, job, text);
+    write_findings(jobs, (double)index, text);
     str_append(text, "\n");
 }
 
-void fleet_write_text(const struct gput_fleet *fleet, struct str *text)
+void jobs_write_text(const struct gput_jobs *jobs, struct str *text)
 {
     bool has_of_files = false;
-    for (size_t i = 0; i < fleet->n_jobs; i++)
-        write_job(fleet, i, text);
-    for (size_t i = 0; i < fleet->n_findings; i++)
-        has_of_files |= isnan(fleet->findings[i].job);
+    for (size_t i = 0; i < jobs->n_jobs; i++)
+        write_job(jobs, i, text);
+    for (size_t i = 0; i < jobs->n_findings; i++)
+        has_of_files |= isnan(jobs->findings[i].job);
     if (has_of_files)
         str_append(text, "Files\n");
-    write_findings(fleet, NAN, text);
-    if (fleet->files_left_out > 0)
-        str_printf(text, "%.0f other file%s left alone.\n", fleet->files_left_out,
-            fleet->files_left_out > 1 ? "s were" : " was");
+    write_findings(jobs, NAN, text);
+    if (jobs->files_left_out > 0)
+        str_printf(text, "%.0f other file%s left alone.\n", jobs->files_left_out,
+            jobs->files_left_out > 1 ? "s were" : " was");
 }

@@ -1,4 +1,4 @@
-#include <gputracker/job.h>
+#include <gputracker/rank.h>
 
 #include "testing.h"
 
@@ -19,32 +19,32 @@ static const char *const of_one[] = {"PMI_RANK=0", "PMI_SIZE=1", NULL};
 static const char *path_of(const char *const *environment, const char *name)
 {
     static char kept[4096];
-    struct gput_job *job;
+    struct gput_rank *rank;
     char *path;
-    assert_int_equal(gput_job_create(environment, &job, NULL), GPUT_OK);
-    assert_int_equal(gput_job_path(job, name, &path, NULL), GPUT_OK);
+    assert_int_equal(gput_rank_create(environment, &rank, NULL), GPUT_OK);
+    assert_int_equal(gput_rank_path(rank, name, &path, NULL), GPUT_OK);
     snprintf(kept, sizeof kept, "%s", path);
     free(path);
-    gput_job_destroy(job);
+    gput_rank_destroy(rank);
     return kept;
 }
 
 static void says_where_a_process_is_in_its_job(void **state)
 {
     (void)state;
-    struct gput_job *job;
+    struct gput_rank *rank;
     char host[256] = "";
     gethostname(host, sizeof host - 1);
-    assert_int_equal(gput_job_create(of_rank_3, &job, NULL), GPUT_OK);
-    assert_string_equal(gput_job_launcher(job), "Open MPI");
-    assert_string_equal(gput_job_id(job), "prterun-a/b@1");
-    assert_string_equal(gput_job_host(job), host);
-    assert_int_equal(gput_job_rank(job), 3);
-    assert_int_equal(gput_job_local_rank(job), 1);
-    assert_int_equal(gput_job_world_size(job), 8);
-    assert_int_equal(gput_job_restarts(job), -1);
-    gput_job_destroy(job);
-    gput_job_destroy(NULL);
+    assert_int_equal(gput_rank_create(of_rank_3, &rank, NULL), GPUT_OK);
+    assert_string_equal(gput_rank_launcher(rank), "Open MPI");
+    assert_string_equal(gput_rank_job_id(rank), "prterun-a/b@1");
+    assert_string_equal(gput_rank_host(rank), host);
+    assert_int_equal(gput_rank_number(rank), 3);
+    assert_int_equal(gput_rank_local_number(rank), 1);
+    assert_int_equal(gput_rank_world_size(rank), 8);
+    assert_int_equal(gput_rank_restarts(rank), -1);
+    gput_rank_destroy(rank);
+    gput_rank_destroy(NULL);
 }
 
 static void puts_the_rank_before_the_extension_where_there_are_several(void **state)
@@ -71,7 +71,7 @@ static void puts_elements_of_arrays_before_the_rank(void **state)
         "PARALLEL_SEQ=5", "PMI_RANK=1", "PMI_SIZE=2", NULL};
     static const char *const of_one_rank[] = {
         "PBS_ARRAY_INDEX=2", "PBS_JOBID=77[2].s", "PMI_RANK=0", "PMI_SIZE=1", NULL};
-    struct gput_job *job;
+    struct gput_rank *rank;
     char *path;
     assert_string_equal(path_of(of_element, "r.json"), "r.t3.json");
     assert_string_equal(path_of(of_element, "r.%r.json"), "r.0.t3.json");
@@ -85,18 +85,18 @@ static void puts_elements_of_arrays_before_the_rank(void **state)
     assert_string_equal(path_of(of_all, "r.%r.json"), "r.1.t3_5.json");
     assert_string_equal(path_of(of_one_rank, "r.json"), "r.t2.json");
     assert_string_equal(path_of(of_one_rank, "r.%j.json"), "r.77[2].s.json");
-    assert_int_equal(gput_job_create(of_all, &job, NULL), GPUT_OK);
-    assert_string_equal(gput_job_element(job), "3_5");
-    assert_int_equal(gput_job_expand(job, "%r/%j", &path, NULL), GPUT_OK);
+    assert_int_equal(gput_rank_create(of_all, &rank, NULL), GPUT_OK);
+    assert_string_equal(gput_rank_element(rank), "3_5");
+    assert_int_equal(gput_rank_expand(rank, "%r/%j", &path, NULL), GPUT_OK);
     assert_string_equal(path, "1/47_3");
     free(path);
-    gput_job_destroy(job);
-    assert_int_equal(gput_job_create(of_rank_3, &job, NULL), GPUT_OK);
-    assert_null(gput_job_element(job));
-    assert_int_equal(gput_job_expand(job, "j.json", &path, NULL), GPUT_OK);
+    gput_rank_destroy(rank);
+    assert_int_equal(gput_rank_create(of_rank_3, &rank, NULL), GPUT_OK);
+    assert_null(gput_rank_element(rank));
+    assert_int_equal(gput_rank_expand(rank, "j.json", &path, NULL), GPUT_OK);
     assert_string_equal(path, "j.json");
     free(path);
-    gput_job_destroy(job);
+    gput_rank_destroy(rank);
 }
 
 static void leaves_streams_and_devices_alone(void **state)
@@ -145,26 +145,26 @@ static void another_process_has_its_own(void **state)
     static const char *const environment[] = {"RANK=5", "WORLD_SIZE=6", "LOCAL_RANK=1",
         "LOCAL_WORLD_SIZE=2", "TORCHELASTIC_RUN_ID=run", NULL};
     static const char *const nothing[] = {NULL};
-    struct gput_job *job;
+    struct gput_rank *rank;
     struct gput_error error;
     pid_t pid = start(environment);
-    assert_int_equal(gput_job_of_process(pid, &job, NULL), GPUT_OK);
-    assert_string_equal(gput_job_launcher(job), "torchrun");
-    assert_int_equal(gput_job_rank(job), 5);
-    assert_int_equal(gput_job_world_size(job), 6);
-    assert_int_equal(gput_job_local_size(job), 2);
-    gput_job_destroy(job);
+    assert_int_equal(gput_rank_of_process(pid, &rank, NULL), GPUT_OK);
+    assert_string_equal(gput_rank_launcher(rank), "torchrun");
+    assert_int_equal(gput_rank_number(rank), 5);
+    assert_int_equal(gput_rank_world_size(rank), 6);
+    assert_int_equal(gput_rank_local_size(rank), 2);
+    gput_rank_destroy(rank);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
-    assert_int_equal(gput_job_of_process(pid, &job, &error), GPUT_ERROR_GONE);
-    assert_null(job);
+    assert_int_equal(gput_rank_of_process(pid, &rank, &error), GPUT_ERROR_GONE);
+    assert_null(rank);
 
     /* Not that of the caller. */
     assert_int_equal(setenv("RANK", "3", 1) | setenv("WORLD_SIZE", "4", 1), 0);
     pid = start(nothing);
-    assert_int_equal(gput_job_of_process(pid, &job, NULL), GPUT_OK);
-    assert_int_equal(gput_job_rank(job), -1);
-    gput_job_destroy(job);
+    assert_int_equal(gput_rank_of_process(pid, &rank, NULL), GPUT_OK);
+    assert_int_equal(gput_rank_number(rank), -1);
+    gput_rank_destroy(rank);
     unsetenv("RANK");
     unsetenv("WORLD_SIZE");
     kill(pid, SIGKILL);
@@ -175,19 +175,19 @@ static void refuses_what_names_no_file(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"", "%q", "%q{", "%q{}", "%qUSER", "%q{USER"};
-    struct gput_job *job;
+    struct gput_rank *rank;
     struct gput_error error;
     char *path;
-    assert_int_equal(gput_job_create(without_launcher, &job, NULL), GPUT_OK);
+    assert_int_equal(gput_rank_create(without_launcher, &rank, NULL), GPUT_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        assert_int_equal(gput_job_path(job, wrong[i], &path, &error), GPUT_ERROR_INVALID);
-    gput_job_destroy(job);
+        assert_int_equal(gput_rank_path(rank, wrong[i], &path, &error), GPUT_ERROR_INVALID);
+    gput_rank_destroy(rank);
 }
 
 static void finds_names_that_are_free(void **state)
 {
     (void)state;
-    char folder[] = "/tmp/gput-test-job-XXXXXX", taken[64], name[64], expected[64];
+    char folder[] = "/tmp/gput-test-rank-XXXXXX", taken[64], name[64], expected[64];
     char *path;
     assert_non_null(mkdtemp(folder));
     snprintf(taken, sizeof taken, "%s/s.0.csv", folder);
@@ -195,7 +195,7 @@ static void finds_names_that_are_free(void **state)
     snprintf(expected, sizeof expected, "%s/s.1.csv", folder);
     fclose(fopen(taken, "we"));
     assert_string_equal(path_of(without_launcher, name), expected);
-    assert_int_equal(gput_job_free_path(taken, &path, NULL), GPUT_OK);
+    assert_int_equal(gput_rank_free_path(taken, &path, NULL), GPUT_OK);
     snprintf(expected, sizeof expected, "%s/s.0.1.csv", folder);
     assert_string_equal(path, expected);
     free(path);
@@ -215,5 +215,5 @@ int main(void)
         cmocka_unit_test(refuses_what_names_no_file),
         cmocka_unit_test(finds_names_that_are_free),
     };
-    return cmocka_run_group_tests_name("session/job", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("rank/rank", tests, NULL, NULL);
 }

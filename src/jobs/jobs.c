@@ -1,0 +1,73 @@
+#include "jobs/jobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Why a file that was named alone has no results. */
+static bool is_reason(const struct gput_jobs *jobs, const char *path)
+{
+    return jobs->n_findings == 1 && jobs->findings[0].text &&
+           strncmp(jobs->findings[0].text, path, strlen(path)) == 0 &&
+           jobs->findings[0].text[strlen(path)] == ' ';
+}
+
+static int make(
+    struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        TRY(jobs_read(jobs, paths[i], error));
+    if (!jobs->failed && jobs->n_ranks == 0 && count == 1 && is_reason(jobs, paths[0]))
+        return error_set(error, GPUT_ERROR_INVALID, "%s",
+            jobs->findings[0].evidence ? jobs->findings[0].evidence : jobs->findings[0].text);
+    if (!jobs->failed && jobs->n_ranks == 0)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There are no results of sessions in %.400s%s. Name reports in JSON (-o x.json), "
+            "tracking files (--tf), or folders with them.",
+            count > 0 ? paths[0] : "nothing", count > 1 ? " and the others" : "");
+    if (jobs->mark_files > 0)
+        jobs_find(jobs, NAN, "marks", "gpu-tracker sub-track analyze shows their code blocks",
+            jobs->mark_files > 1 ? "%s and %.0f more have marks of code blocks"
+                                 : "%s has marks of code blocks",
+            jobs->mark_file ? jobs->mark_file : "", jobs->mark_files - 1);
+    if (!jobs->failed)
+        jobs_sort(jobs);
+    for (size_t i = 0; i < jobs->n_jobs && !jobs->failed; i++) {
+        jobs_compare_clocks(jobs, &jobs->jobs[i]);
+        jobs_add_up(jobs, &jobs->jobs[i]);
+        jobs_advise(jobs, &jobs->jobs[i]);
+    }
+    return jobs->failed ? error_memory(error) : GPUT_OK;
+}
+
+int gput_jobs_create(
+    const char *const *paths, size_t count, struct gput_jobs **jobs, struct gput_error *error)
+{
+    *jobs = NULL;
+    struct gput_jobs *made = calloc(1, sizeof *made);
+    int code = made ? make(made, paths, count, error) : error_memory(error);
+    if (code == GPUT_OK)
+        *jobs = made;
+    else
+        gput_jobs_destroy(made);
+    return code;
+}
+
+void gput_jobs_destroy(struct gput_jobs *jobs)
+{
+    if (!jobs)
+        return;
+    for (size_t i = 0; i < jobs->n_ranks; i++)
+        free(jobs->ranks[i].path);
+    for (size_t i = 0; i < jobs->n_findings; i++) {
+        free(jobs->findings[i].text);
+        free(jobs->findings[i].evidence);
+    }
+    free(jobs->mark_file);
+    free(jobs->ranks);
+    free(jobs->gpus);
+    free(jobs->jobs);
+    free(jobs->machines);
+    free(jobs->findings);
+    free(jobs);
+}

@@ -1,0 +1,166 @@
+/* Jobs, machines, ranks and findings as tables. */
+#include "jobs/jobs.h"
+
+#include "base/screen.h"
+#include "base/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *stopped_by(const void *item)
+{
+    return jobs_stopped_by(item);
+}
+
+/* clang-format off */
+#define NUMBER(type, member, unit, meaning) {#member, unit, meaning, GPUT_COLUMN_DOUBLE, COLUMN_OF(type, member)}
+#define WHOLE(type, member, meaning) {#member, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
+#define BYTES(type, member, meaning) {#member, "bytes", meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
+#define COUNT(type, name, member, meaning) {name, NULL, meaning, GPUT_COLUMN_INT, COLUMN_OF(type, member)}
+#define WORD(type, name, member, meaning) {name, NULL, meaning, GPUT_COLUMN_TEXT, COLUMN_OF(type, member)}
+#define OF_RANK(member, unit, meaning) NUMBER(struct jobs_rank, member, unit, meaning)
+#define OF_JOB(member, unit, meaning) NUMBER(struct jobs_job, member, unit, meaning)
+#define OF_MACHINE(member, unit, meaning) NUMBER(struct jobs_machine, member, unit, meaning)
+
+static const struct column rank_columns[] = {
+    COUNT(struct jobs_rank, "job", job, "number of its job"),
+    WHOLE(struct jobs_rank, rank, "in its job"),
+    WORD(struct jobs_rank, "machine", node, "as the launcher names it"),
+    WORD(struct jobs_rank, "host", host, "as it names itself"),
+    WORD(struct jobs_rank, "boot_id", boot_id, "the kernel's id of the machine"),
+    WORD(struct jobs_rank, "job_id", job_id, "as the scheduler or launcher has it; steps and runs are jobs of their own"),
+    WORD(struct jobs_rank, "task", task, "element of an array, or which of GNU parallel's jobs"),
+    WORD(struct jobs_rank, "ranks", ranks, "of a session whose ranks are its descendants"),
+    WORD(struct jobs_rank, "step", step, "of its job"),
+    WHOLE(struct jobs_rank, pid, "of the command"),
+    WORD(struct jobs_rank, "launcher", launcher, "what started it"),
+    WORD(struct jobs_rank, "version", version, "of gpu-tracker"),
+    WORD(struct jobs_rank, "path", path, "the file with most of it"),
+    {"start_timestamp", "seconds since the epoch", "with the clock of its machine put right", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_rank, start)},
+    OF_RANK(seconds, "seconds", "wall time"),
+    WHOLE(struct jobs_rank, exit_status, "of the command"),
+    WHOLE(struct jobs_rank, signal, "that ended the command"),
+    {"stopped_by", NULL, "what ended the command as it ends all of its workers: no failure", GPUT_COLUMN_TEXT, .text = stopped_by},
+    OF_RANK(cpu_seconds, "seconds", "CPU time"),
+    OF_RANK(cores, NULL, "that it may use"),
+    OF_RANK(busy_cores, NULL, "CPU time by wall time"),
+    OF_RANK(efficiency_percent, "percent", "busy cores of its share of the machine's allocation"),
+    BYTES(struct jobs_rank, max_ram_bytes, "peak"),
+    BYTES(struct jobs_rank, allowed_ram_bytes, "that it may use"),
+    WHOLE(struct jobs_rank, gpus, "that it sees"),
+    OF_RANK(gpu_percent, "percent", "mean use of them"),
+    BYTES(struct jobs_rank, max_gpu_ram_bytes, "peak"),
+    OF_RANK(energy_joules, "joules", "its share, where its tracker read the machine"),
+    OF_RANK(waited_seconds, "seconds", "in which it used less CPU than the busiest rank"),
+    COUNT(struct jobs_rank, "is_straggler", is_straggler, "1: it ran or worked far longer than the median"),
+    WHOLE(struct jobs_rank, samples, "that were read"),
+    WHOLE(struct jobs_rank, rows_lost, "that could not be written to its tracking file"),
+    WHOLE(struct jobs_rank, restarts, "of its job"),
+};
+
+static const struct column job_columns[] = {
+    WORD(struct jobs_job, "name", name, "id, step and run"),
+    COUNT(struct jobs_job, "ranks", count, "that there are files of"),
+    WHOLE(struct jobs_job, world_size, "ranks that there should be"),
+    WHOLE(struct jobs_job, missing, "ranks without a file; 0 where `known_ranks` are"),
+    WHOLE(struct jobs_job, known_ranks, "of sessions of `gpu-tracker run -- mpirun …`, which may not see all"),
+    WHOLE(struct jobs_job, failed, "ranks that ended badly"),
+    WHOLE(struct jobs_job, unfinished, "ranks of which no end is known"),
+    COUNT(struct jobs_job, "machines", n_machines, "that ranks ran on"),
+    {"start_timestamp", "seconds since the epoch", "of the first rank", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_job, start)},
+    OF_JOB(seconds, "seconds", "wall time from the first start to the last end"),
+    OF_JOB(cpu_seconds, "seconds", "CPU time of all ranks"),
+    OF_JOB(cores, NULL, "of the allocation"),
+    OF_JOB(efficiency_percent, "percent", "CPU time of that of the allocation"),
+    BYTES(struct jobs_job, max_ram_bytes, "peak of the largest rank"),
+    BYTES(struct jobs_job, max_gpu_ram_bytes, "peak of the largest rank"),
+    WHOLE(struct jobs_job, gpus, "that ranks see, each rank's own"),
+    OF_JOB(gpu_percent, "percent", "mean use of them"),
+    OF_JOB(energy_joules, "joules", "of CPUs, DRAM and GPUs, each machine and GPU once"),
+    OF_JOB(cpu_joules, "joules", "of CPUs and DRAM"),
+    OF_JOB(gpu_joules, "joules", "of GPUs"),
+    WHOLE(struct jobs_job, slowest_rank, "the one that ran the longest"),
+    OF_JOB(slowest_seconds, "seconds", "its wall time"),
+    OF_JOB(median_seconds, "seconds", "median wall time of the ranks"),
+    WHOLE(struct jobs_job, busiest_rank, "the one with the most CPU time"),
+    OF_JOB(busiest_cpu_seconds, "seconds", "its CPU time"),
+    OF_JOB(median_cpu_seconds, "seconds", "median CPU time of the ranks"),
+    OF_JOB(imbalance_percent, "percent", "slowest or busiest rank against the median, the worse one"),
+    OF_JOB(waited_seconds, "seconds", "of all ranks together"),
+};
+
+static const struct column machine_columns[] = {
+    COUNT(struct jobs_machine, "job", job, "number of its job"),
+    WORD(struct jobs_machine, "machine", name, "as the launcher names it"),
+    WORD(struct jobs_machine, "boot_id", boot_id, "the kernel's id of it"),
+    COUNT(struct jobs_machine, "ranks", count, "on it"),
+    OF_MACHINE(cores, NULL, "that they may use together"),
+    OF_MACHINE(seconds, "seconds", "from the first start to the last end"),
+    OF_MACHINE(cpu_seconds, "seconds", "CPU time of the ranks"),
+    BYTES(struct jobs_machine, max_ram_bytes, "sum of their peaks: at most this"),
+    OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
+    OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine, by starts and ends"),
+    OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),
+    COUNT(struct jobs_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were put right by the offset"),
+    COUNT(struct jobs_machine, "clock_is_doubtful", clock_is_doubtful, "1: its ranks started late, or its clock is off: their times are not in those of the job"),
+};
+
+static const struct column finding_columns[] = {
+    WHOLE(struct jobs_finding, job, "number of the job; missing: of the files"),
+    WORD(struct jobs_finding, "kind", kind, "of finding"),
+    WORD(struct jobs_finding, "text", text, "a sentence"),
+    WORD(struct jobs_finding, "evidence", evidence, "what it rests on"),
+};
+/* clang-format on */
+
+static void add(struct gput_tables *tables, const char *name, const struct column *columns,
+    size_t n_columns, const void *items, size_t count, size_t size)
+{
+    struct gput_table *table = tables_add(tables, name);
+    table_add_columns(table, "", NULL, columns, n_columns);
+    for (size_t i = 0; i < count; i++)
+        table_put_columns(table, columns, n_columns, (const char *)items + i * size);
+}
+
+#define ADD(name, columns, items, count)                                                           \
+    add(building, name, columns, COLUMN_COUNT(columns), items, count, sizeof *(items))
+
+int gput_jobs_tables(
+    const struct gput_jobs *jobs, struct gput_tables **tables, struct gput_error *error)
+{
+    struct gput_tables *building = tables_create();
+    *tables = NULL;
+    if (!building)
+        return error_memory(error);
+    ADD("jobs", job_columns, jobs->jobs, jobs->n_jobs);
+    ADD("machines", machine_columns, jobs->machines, jobs->n_machines);
+    ADD("ranks", rank_columns, jobs->ranks, jobs->n_ranks);
+    ADD("findings", finding_columns, jobs->findings, jobs->n_findings);
+    return tables_finish_building(building, tables, error);
+}
+
+static int render_tables(const struct gput_jobs *jobs, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
+{
+    struct gput_tables *tables;
+    TRY(gput_jobs_tables(jobs, &tables, error));
+    int code = format == GPUT_CSV ? gput_tables_select(tables, "ranks", error) : GPUT_OK;
+    if (code == GPUT_OK)
+        code = gput_tables_render(tables, format, bytes, length, error);
+    gput_tables_destroy(tables);
+    return code;
+}
+
+int gput_jobs_render(const struct gput_jobs *jobs, enum gput_format format, char **bytes,
+    size_t *length, struct gput_error *error)
+{
+    struct str text = {0};
+    *bytes = NULL;
+    if (format == GPUT_JSON || format == GPUT_CSV)
+        return render_tables(jobs, format, bytes, length, error);
+    if (format != GPUT_SUMMARY && format != GPUT_TEXT)
+        return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a job.");
+    jobs_write_text(jobs, &text);
+    screen_make_harmless(&text, 0);
+    return str_steal_bytes(&text, bytes, length, error);
+}

@@ -1,0 +1,152 @@
+/* Ranks as jobs, machines and their clocks, without files. */
+#include "jobs/jobs.h"
+
+#include "base/array.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+#define START 1e9
+
+/* One of `world` ranks that ran for 100 seconds. */
+static struct jobs_rank *add(
+    struct gput_jobs *jobs, const char *job, const char *machine, double rank, double start)
+{
+    assert_true(ARRAY_EXTEND(jobs->ranks, jobs->n_ranks));
+    struct jobs_rank *added = &jobs->ranks[jobs->n_ranks++];
+    *added = (struct jobs_rank){.path = strdup("r.json"),
+        .files = JOBS_REPORT,
+        .pid = (double)jobs->n_ranks,
+        .rank = rank,
+        .world_size = 4,
+        .restarts = NAN,
+        .exit_status = 0,
+        .signal = NAN,
+        .start = START + start,
+        .end = START + start + 100,
+        .seconds = 100,
+        .cpu_seconds = 50,
+        .cores = 1,
+        .shared_cores = NAN,
+        .slurm_cores = NAN,
+        .system_cores = 8,
+        .max_ram_bytes = 1e9,
+        .allowed_ram_bytes = NAN,
+        .gpu_percent = NAN,
+        .gpus = 0,
+        .energy_joules = NAN,
+        .machine_joules = NAN,
+        .node_seconds = NAN,
+        .samples = NAN};
+    snprintf(added->launcher, sizeof added->launcher, "MPICH");
+    snprintf(added->job_id, sizeof added->job_id, "%s", job);
+    snprintf(added->node, sizeof added->node, "%s", machine);
+    snprintf(added->boot_id, sizeof added->boot_id, "boot-%s", machine);
+    snprintf(added->start_text, sizeof added->start_text, "%.0f", START + start);
+    return added;
+}
+
+static struct gput_jobs *sorted(struct gput_jobs *jobs)
+{
+    jobs_sort(jobs);
+    for (size_t i = 0; i < jobs->n_jobs; i++) {
+        jobs_compare_clocks(jobs, &jobs->jobs[i]);
+        jobs_add_up(jobs, &jobs->jobs[i]);
+    }
+    assert_false(jobs->failed);
+    return jobs;
+}
+
+static void files_of_one_session_are_one_rank(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    struct jobs_rank *samples = add(jobs, "1", "n1", 0, 0);
+    samples->files = JOBS_SAMPLES;
+    samples->samples = 7;
+    add(jobs, "1", "n1", 1, 0);
+    add(jobs, "1", "n1", 0, 0)->pid = 1;
+    sorted(jobs);
+    assert_int_equal(jobs->n_ranks, 2);
+    assert_int_equal(jobs->ranks[0].files, JOBS_SAMPLES | JOBS_REPORT);
+    assert_true(jobs->ranks[0].samples == 7);
+    assert_int_equal(jobs->n_findings, 0); /* a report and samples are no doubled file */
+    gput_jobs_destroy(jobs);
+}
+
+static void a_rank_that_comes_twice_is_of_the_next_run(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int run = 0; run < 2; run++)
+        for (int rank = 0; rank < 4; rank++)
+            if (run == 1 || rank != 3) /* of the first run one is missing */
+                add(jobs, "", rank < 2 ? "n1" : "n2", rank, run * 1000 + rank * 0.1);
+    sorted(jobs);
+    assert_int_equal(jobs->n_jobs, 2);
+    assert_string_equal(jobs->jobs[0].name, "MPICH");
+    assert_string_equal(jobs->jobs[1].name, "MPICH, run 2");
+    assert_int_equal(jobs->jobs[0].count, 3);
+    assert_true(jobs->jobs[0].missing == 1);
+    assert_int_equal(jobs->jobs[1].count, 4);
+    assert_true(jobs->jobs[1].missing == 0);
+    gput_jobs_destroy(jobs);
+}
+
+static void a_clock_is_put_right_where_starts_and_ends_are_off_alike(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int rank = 0; rank < 4; rank++)
+        add(jobs, "1", rank < 2 ? "n1" : "n2", rank, rank < 2 ? 0 : -3600.5);
+    sorted(jobs);
+    assert_int_equal(jobs->n_jobs, 1);
+    assert_true(jobs->machines[1].clock_is_corrected);
+    assert_true(jobs->machines[1].clock_offset_seconds == -3600.5);
+    assert_true(fabs(jobs->jobs[0].seconds - 100) < 1e-3);
+    assert_string_equal(jobs->findings[0].kind, "clock");
+    gput_jobs_destroy(jobs);
+}
+
+static void energy_of_a_machine_counts_once(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int rank = 0; rank < 4; rank++) {
+        struct jobs_rank *added = add(jobs, "1", rank < 2 ? "n1" : "n2", rank, 0);
+        added->machine_joules = rank < 2 ? 1000 : 300 + rank; /* n2: one took over from the other */
+        added->node_seconds = rank < 2 ? NAN : 50;            /* n1: each reads for itself */
+    }
+    sorted(jobs);
+    assert_true(jobs->jobs[0].cpu_joules == 1000 + 302 + 303);
+    gput_jobs_destroy(jobs);
+}
+
+static void elements_of_an_array_are_one_job(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int i = 1; i <= 3; i++) {
+        char job[16];
+        snprintf(job, sizeof job, "47_%d", i);
+        add(jobs, job, "n1", 0, i * 500)->world_size = 1;
+    }
+    sorted(jobs);
+    assert_int_equal(jobs->n_jobs, 1);
+    assert_string_equal(jobs->jobs[0].name, "47 (array)");
+    assert_true(jobs->ranks[2].rank == 3);
+    gput_jobs_destroy(jobs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_one_session_are_one_rank),
+        cmocka_unit_test(a_rank_that_comes_twice_is_of_the_next_run),
+        cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
+        cmocka_unit_test(energy_of_a_machine_counts_once),
+        cmocka_unit_test(elements_of_an_array_are_one_job),
+    };
+    return cmocka_run_group_tests_name("jobs/jobs_sort", tests, NULL, NULL);
+}
