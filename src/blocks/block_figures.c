@@ -147,6 +147,7 @@ void block_figures_open_peak(struct block_figures *figures)
     getrusage(RUSAGE_SELF, &usage);
     if (process_peak_high_water(&bytes) && bytes < peak_of(&usage))
         figures->carried_peak_bytes = peak_of(&usage);
+    figures->others = process_peak_page();
 }
 
 /* The own peak while it is below the one from before execve(). Read only after page faults, without
@@ -184,6 +185,9 @@ static void read_usage(struct block_figures *figures, enum sub_tracking_position
         if (position == SUB_TRACKING_START) /* without the page faults of reading */
             getrusage(RUSAGE_THREAD, &usage);
     }
+    int64_t taken = process_peak_taken(figures->others);
+    if (taken > 0 && exact->peak_rss_bytes < taken)
+        exact->peak_rss_bytes = taken;
     exact->minor_faults = usage.ru_minflt;
     exact->major_faults = usage.ru_majflt;
 }

@@ -39,10 +39,11 @@ struct block_figures {
     int64_t carried_peak_bytes;
     /* KiB in the lower bits, above them the page faults when it was read; 0: never. */
     _Atomic uint64_t own_peak;
-    struct block_peaks *peaks;     /* owned; NULL: not asked for, or not possible */
-    bool has_counters;             /* they are asked for */
-    struct own_gpu_time *gpu_time; /* owned; NULL: not asked for, or not possible */
-    _Atomic unsigned n_counted;    /* threads with counters */
+    const struct process_peak_page *others; /* what others in this process read and reset */
+    struct block_peaks *peaks;              /* owned; NULL: not asked for, or not possible */
+    bool has_counters;                      /* they are asked for */
+    struct own_gpu_time *gpu_time;          /* owned; NULL: not asked for, or not possible */
+    _Atomic unsigned n_counted;             /* threads with counters */
     unsigned n_packages;
     struct block_energy_package {
         struct kept_file file;
@@ -52,7 +53,7 @@ struct block_figures {
     } packages[BLOCK_FIGURES_MAX_PACKAGES];
 };
 
-/* Checks whether ru_maxrss is from the program before execve(). */
+/* Checks whether ru_maxrss is from the program before execve(), and shares what others reset. */
 void block_figures_open_peak(struct block_figures *figures);
 
 /*

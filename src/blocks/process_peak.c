@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,9 @@
 
 struct process_peak_page {
     pthread_mutex_t lock;
-    int64_t highest_bytes; /* of all that was read: what resetting took from the kernel's figure */
-    int64_t rss_bytes;     /* at the last reading */
+    /* Of all that was read: what resetting took from the kernel's figure. */
+    _Atomic int64_t highest_bytes;
+    int64_t rss_bytes; /* at the last reading */
     struct reader {
         int64_t peak_bytes; /* since its last reading */
         bool is_taken;
@@ -120,15 +122,29 @@ static struct process_peak_page *make_page(void)
 /* Copies that open at the same time come to one page: each process has a file of its own here,
  * which one of them locks. A forked child may have the descriptor, but not after the end of the
  * lock. */
-static struct process_peak_page *find_or_make_page(struct process_peak *peak)
+static struct process_peak_page *find_or_make_page(int fd)
 {
-    int fd = kept_file_fd(&peak->clear, "/proc/self/clear_refs", O_WRONLY);
     flock(fd, LOCK_EX);
     struct process_peak_page *page = find_page();
     if (!page)
         page = make_page();
     flock(fd, LOCK_UN);
     return page;
+}
+
+const struct process_peak_page *process_peak_page(void)
+{
+    int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    const struct process_peak_page *page = find_or_make_page(fd);
+    close(fd);
+    return page;
+}
+
+int64_t process_peak_taken(const struct process_peak_page *page)
+{
+    return page ? atomic_load_explicit(&page->highest_bytes, memory_order_relaxed) : 0;
 }
 
 /* ---- Readers ---- */
@@ -142,8 +158,8 @@ static bool take_reading(struct process_peak *peak, int64_t *rss_bytes)
         return false;
     if (peak_bytes < page->rss_bytes) /* it fell before the reset */
         peak_bytes = page->rss_bytes;
-    if (peak_bytes > page->highest_bytes)
-        page->highest_bytes = peak_bytes;
+    if (peak_bytes > process_peak_taken(page))
+        atomic_store(&page->highest_bytes, peak_bytes);
     for (unsigned i = 0; i < PROCESS_PEAK_READERS; i++)
         if (page->readers[i].peak_bytes < peak_bytes)
             page->readers[i].peak_bytes = peak_bytes;
@@ -175,7 +191,7 @@ static void close_files(struct process_peak *peak)
 int process_peak_open(struct process_peak *peak, struct gput_error *error)
 {
     *peak = (struct process_peak){.process = getpid(), .status.fd = -1, .clear.fd = -1};
-    peak->page = find_or_make_page(peak);
+    peak->page = find_or_make_page(kept_file_fd(&peak->clear, "/proc/self/clear_refs", O_WRONLY));
     if (!peak->page) {
         close_files(peak);
         return error_memory(error);
@@ -195,7 +211,7 @@ bool process_peak_read(struct process_peak *peak, struct process_peak_reading *r
     bool is_read = take_reading(peak, &reading->rss_bytes);
     if (is_read) {
         reading->peak_bytes = reader->peak_bytes;
-        reading->highest_bytes = peak->page->highest_bytes;
+        reading->highest_bytes = process_peak_taken(peak->page);
         reader->peak_bytes = 0;
     }
     pthread_mutex_unlock(&peak->page->lock);

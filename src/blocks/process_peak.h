@@ -43,3 +43,10 @@ void process_peak_close(struct process_peak *peak);
 
 /* The kernel's figure, which others may have reset. False: it cannot be read. */
 bool process_peak_high_water(int64_t *bytes);
+
+/* The page, for who does not reset: what others read is there. NULL: no process can reset it here.
+ * Valid as long as the process. */
+const struct process_peak_page *process_peak_page(void);
+
+/* The highest figure that a reader has taken from the kernel; 0: none has. `page` may be NULL. */
+int64_t process_peak_taken(const struct process_peak_page *page);

@@ -260,6 +260,29 @@ static void all_that_read_the_peak_have_the_right_one(void **state)
     block_figures_close(&outer);
 }
 
+static void a_peak_that_another_one_resets_is_that_of_the_process(void **state)
+{
+    (void)state;
+    pid_t child = fork(); /* without the peaks of other tests */
+    if (child == 0) {
+        struct block_figures plain = {0}, resets = {0};
+        struct sub_tracking_exact first, other, stop;
+        block_figures_open_peak(&plain);
+        start_call(&plain, &first);
+        if (block_figures_open_block_peaks(&resets, NULL) != GPUT_OK)
+            _exit(0);
+        use_and_free(128 * MIB);
+        start_call(&resets, &other);
+        stop = stop_call(&plain, 0);
+        assert_about(stop.peak_rss_bytes - first.peak_rss_bytes, 128 * MIB);
+        assert_int_equal(stop.block_peak_rss_bytes, SUB_TRACKING_UNKNOWN);
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static void *open_peaks(void *figures)
 {
     struct gput_error error;
@@ -299,6 +322,7 @@ int main(void)
         cmocka_unit_test(those_that_begin_at_once_read_one_page),
         cmocka_unit_test(a_call_has_its_own_peak_and_the_process_keeps_its_highest),
         cmocka_unit_test(all_that_read_the_peak_have_the_right_one),
+        cmocka_unit_test(a_peak_that_another_one_resets_is_that_of_the_process),
     };
     return cmocka_run_group_tests_name(
         "blocks/block_figures", tests, make_packages, remove_packages);
