@@ -125,10 +125,7 @@ static int read_arguments(const struct arguments *arguments, const struct tracki
         return fail(error, GPUT_ERROR_INVALID,
             "--for=%s is not a valid duration. It is a number of seconds, 0.001 or more.", text);
     *pid = tracking->process_id;
-    if (arguments->n_operands > 0 && !tracking_read_count(arguments->operands[0], pid))
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it.",
-            arguments->operands[0]);
+    TRY(tracking_read_pid(arguments, pid, error));
     return *pid != 0 ? GPUT_OK : no_process(error);
 }
 

@@ -68,16 +68,6 @@ static int show(struct gput_session *session, pid_t pid, struct tracking *tracki
     return code;
 }
 
-static int read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error)
-{
-    *pid = 0;
-    if (arguments->n_operands > 0 && !tracking_read_count(arguments->operands[0], pid))
-        return fail(error, GPUT_ERROR_INVALID,
-            "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it.",
-            arguments->operands[0]);
-    return GPUT_OK;
-}
-
 static int open_view(
     const struct tracking *tracking, pid_t pid, struct live **live, struct gput_error *error)
 {
@@ -100,7 +90,7 @@ static int live_command(
     pid_t pid;
     struct live *live = NULL;
     struct gput_session *session = NULL;
-    int code = read_pid(arguments, &pid, error);
+    int code = tracking_read_pid(arguments, &pid, error);
     if (code == GPUT_OK)
         code = open_view(tracking, pid, &live, error);
     if (code != GPUT_OK)

@@ -68,6 +68,7 @@ static const struct command commands[] = {
         .options = attach_options,
         .takes_defaults = true,
         .operands = {ARGUMENT_TEXT, 0, 1},
+        .instead = "To start a command: gpu-tracker run -- COMMAND",
     },
     {
         .name = "live",
@@ -87,6 +88,7 @@ static const struct command commands[] = {
             "command.",
         .options = live_options,
         .operands = {ARGUMENT_TEXT, 0, 1},
+        .instead = "To start a command: gpu-tracker run --live -- COMMAND",
     },
     {
         .name = "help",

@@ -333,7 +333,8 @@ int parse_check_operands(const struct arguments *arguments, struct gput_error *e
             "Something is missing: gpu-tracker%s %s, for example: %.*s", name, command->usage,
             (int)strcspn(command->examples, "\n#"), command->examples);
     if (command->operands.max >= 0 && arguments->n_operands > command->operands.max)
-        return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s",
-            arguments->operands[command->operands.max], name, command->usage);
+        return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s%s%s",
+            arguments->operands[command->operands.max], name, command->usage,
+            command->instead ? ". " : "", command->instead ? command->instead : "");
     return GPUT_OK;
 }

@@ -27,6 +27,15 @@ bool tracking_read_count(const char *text, int *count)
     return true;
 }
 
+int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error)
+{
+    if (arguments->n_operands == 0 || tracking_read_count(arguments->operands[0], pid))
+        return GPUT_OK;
+    return fail(error, GPUT_ERROR_INVALID,
+        "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it. %s",
+        arguments->operands[0], arguments->command->instead);
+}
+
 bool tracking_read_number(const char *text, double min, double *seconds)
 {
     double value;

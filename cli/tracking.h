@@ -70,6 +70,10 @@ int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *r
 /* Reads a whole number from 1 to INT_MAX. False when the text is none. */
 bool tracking_read_count(const char *text, int *count);
 
+/* Reads the operand of a command that takes a process ID; without one `*pid` stays. Errors:
+ * GPUT_ERROR_INVALID, which says how a command is started where it seems to be one. */
+int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error);
+
 /* Reads a number. False when the text is none, or is below `min`. */
 bool tracking_read_number(const char *text, double min, double *seconds);
 

@@ -47,7 +47,10 @@ static int add_rates(
     double seconds = row->time - rates->begin.time;
     TRY(report_column_add(&rates->time, report_session_time(rates->session, row->time), error));
     for (size_t i = 0; i < rates->table->count; i++) {
-        double rate = seconds > 0 ? (row->values[i] - rates->begin.values[i]) / seconds : NAN;
+        double amount = row->values[i] - rates->begin.values[i];
+        if (amount < 0) /* not written after all: the kernel subtracts pages of removed files */
+            amount = 0;
+        double rate = seconds > 0 ? amount / seconds : NAN;
         TRY(report_column_add(&rates->values[i], rate, error));
     }
     rates->begin = *row;

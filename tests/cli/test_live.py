@@ -332,7 +332,12 @@ class Live(CommandTest):
         reason = "There is no live view: neither the standard error nor the standard output is a terminal."
         self.assert_fails(self.run_command("live"), 1, f"{reason} gpu-tracker serve measures without one.")
         self.assert_fails(self.run_command("live", "1"), 1, f"{reason} gpu-tracker attach tracks without one.")
-        self.assert_fails(self.run_command("live", "x"), 1, '"x" is not a process ID. It is a whole number, as ps or pgrep show it.')
+        self.assert_fails(
+            self.run_command("live", "--", "sh", "-c", "true"), 2,
+            'Unexpected "-c". Usage: gpu-tracker live [OPTIONS] [PID]. To start a command: gpu-tracker run --live -- COMMAND')
+        self.assert_fails(
+            self.run_command("live", "x"), 1,
+            '"x" is not a process ID. It is a whole number, as ps or pgrep show it. To start a command: gpu-tracker run --live -- COMMAND')
         terminal = self.view("live", 2**22 + 1)
         self.assertEqual(terminal.end(), 1)
         self.assertIn(b"gpu-tracker: There is no process 4194305 to track.", terminal.written)

@@ -172,6 +172,7 @@ class Tables(ReportTest):
                 ("in between", (0, 0.5, 0.5625, 0.625, 1), (0, 1e6, 2e6, 3e6, 2e6), ([0, 0.5, 1], [None, 2e6, 2e6])),
                 ("the only one", (0, 0.0625, 0.125), (0, 1e6, 5e6), ([0, 0.125], [None, 40e6])),
                 ("at the same time", (0, 0, 1), (0, 2e6, 2e6), ([0, 1], [None, 2e6])),
+                ("taken back", (0, 0.5, 1), (0, 1e6, 0), ([0, 0.5, 1], [None, 2e6, 0])),
                 ("clock set back", (0, 0.5, -100, -99.9375, -99), (0, 1e6, 2e6, 3e6, 3e6), ([0, 0.5, -100, -99], [None, 2e6, None, 1e6]))):
             with self.subTest(name):
                 self.assertEqual(rates(times, totals), expected)

@@ -146,7 +146,7 @@ class WrongUse(CommandTest):
             (["run"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...], for example: gpu-tracker run -- make -j8"),
             (["run", "--"], "Something is missing: gpu-tracker run [OPTIONS] [--] COMMAND [ARG...], for example: gpu-tracker run -- make -j8"),
             (["attach"], "No process was given. Usage: gpu-tracker attach [OPTIONS] PID"),
-            (["attach", "1", "2"], 'Unexpected "2". Usage: gpu-tracker attach [OPTIONS] PID'),
+            (["attach", "1", "2"], 'Unexpected "2". Usage: gpu-tracker attach [OPTIONS] PID. To start a command: gpu-tracker run -- COMMAND'),
             (["show"], "Something is missing: gpu-tracker show [OPTIONS] FILE, for example: gpu-tracker show .gpu-tracker_4711"),
             (["mark"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
             (["mark", "--nonsense"], '"mark" must be followed by one of: start, stop. See gpu-tracker mark -h'),
@@ -261,7 +261,8 @@ class WrongUse(CommandTest):
 
     def test_values_of_attach(self):
         self.assert_fails(
-            self.run_command("attach", "me"), 1, '"me" is not a process ID. It is a whole number, as ps or pgrep show it.')
+            self.run_command("attach", "me"), 1,
+            '"me" is not a process ID. It is a whole number, as ps or pgrep show it. To start a command: gpu-tracker run -- COMMAND')
         self.assert_fails(
             self.run_command("attach", "--for=ever", "1"), 1,
             "--for=ever is not a valid duration. It is a number of seconds, 0.001 or more.")
