@@ -97,24 +97,33 @@ static void write_energy(struct summary *summary)
 
 /* ---- Code blocks ---- */
 
-/* A figure of a measurement that some block has. */
+/* A figure that some block has: what was counted, or else of samples. */
 struct block_column {
     const char *title;
-    const char *measurement;
-    bool is_max; /* else the mean */
+    const char *measurement; /* NULL: what was counted */
+    bool is_max;             /* else the mean */
+    enum gput_exact_figure exact;
 };
 
 static const struct block_column block_columns[] = {
-    {"CPU", "cpu_combined_sum_utilization_percent", false},
-    {"RAM max", "combined_ram", true},
-    {"GPU RAM", "combined_gpu_ram", true},
-    {"GPU", "gpu_sum_utilization_percent", false},
+    {"CPU time", .exact = GPUT_EXACT_PROCESS_CPU_TIME},
+    {"RSS peak", .exact = GPUT_EXACT_BLOCK_PEAK_RSS},
+    {"instr.", .exact = GPUT_EXACT_INSTRUCTIONS},
+    {"cycles", .exact = GPUT_EXACT_CYCLES},
+    {"misses", .exact = GPUT_EXACT_CACHE_MISSES},
+    {"GPU time", .exact = GPUT_EXACT_GPU_TIME},
+    {"CPU", "cpu_combined_sum_utilization_percent", false, 0},
+    {"RAM max", "combined_ram", true, 0},
+    {"GPU RAM", "combined_gpu_ram", true, 0},
+    {"GPU", "gpu_sum_utilization_percent", false, 0},
 };
 #define BLOCK_COLUMN_COUNT (sizeof block_columns / sizeof block_columns[0])
 
 static double block_figure(const struct gput_analysis *analysis,
     const struct gput_code_block *block, const struct block_column *column)
 {
+    if (!column->measurement)
+        return block->exact[column->exact];
     size_t index = analysis_find_measurement(analysis, column->measurement);
     if (index == analysis->n_measurements)
         return NAN;
@@ -124,7 +133,8 @@ static double block_figure(const struct gput_analysis *analysis,
 
 static bool has_figures(const struct summary *summary, const struct block_column *column)
 {
-    bool shown = summary->options.all;
+    bool shown = summary->options.all &&
+                 (column->measurement || analysis_shows_exact(summary->analysis, column->exact));
     for (size_t i = 0; i < summary->analysis->n_blocks; i++)
         shown |=
             !is_nothing(block_figure(summary->analysis, &summary->analysis->blocks[i], column));
@@ -147,6 +157,22 @@ static enum gput_energy_figure energy_figure(const struct gput_analysis *analysi
     return isnan(analysis->energy[GPUT_ENERGY_COMBINED]) ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
 }
 
+static void put_block_figure(
+    struct summary *summary, const struct gput_code_block *block, const struct block_column *column)
+{
+    char cell[HUMAN_SIZE];
+    const char *unit = column->measurement ? NULL : gput_exact_figure_unit(column->exact);
+    double value = block_figure(summary->analysis, block, column);
+    if (column->measurement)
+        put(summary, column->measurement, value);
+    else if (!unit)
+        figure_put(summary->text, human_count(value, cell));
+    else if (strcmp(unit, "bytes") == 0)
+        figure_put(summary->text, human_bytes(value, cell));
+    else
+        figure_put(summary->text, human_seconds(value, cell));
+}
+
 static size_t put_block_figures(struct summary *summary, const struct gput_code_block *block)
 {
     size_t count = 4;
@@ -157,8 +183,7 @@ static size_t put_block_figures(struct summary *summary, const struct gput_code_
     for (size_t i = 0; i < BLOCK_COLUMN_COUNT; i++) {
         if (!is_shown(summary, &block_columns[i]))
             continue;
-        put(summary, block_columns[i].measurement,
-            block_figure(summary->analysis, block, &block_columns[i]));
+        put_block_figure(summary, block, &block_columns[i]);
         count++;
     }
     if (summary->analysis->has_energy) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #define LARGEST_PREFIX 5
+#define N_FRACTIONS 3 /* of its prefixes */
 
 /* Three significant digits, without zeros at the end: 1.9, 25.3, 412. */
 static int significant_decimals(double value)
@@ -14,7 +15,7 @@ static int significant_decimals(double value)
 
 static const char *scaled(double value, int smallest_prefix, const char *unit, char *text)
 {
-    static const char *const prefixes[] = {"m", "", "k", "M", "G", "T", "P"};
+    static const char *const prefixes[] = {"n", "u", "m", "", "k", "M", "G", "T", "P"};
     int prefix = 0;
     if (!isfinite(value)) {
         snprintf(text, HUMAN_SIZE, "n/a");
@@ -39,13 +40,20 @@ static const char *scaled(double value, int smallest_prefix, const char *unit, c
         *last = '\0';
         break;
     }
-    snprintf(text, HUMAN_SIZE, "%.20s %s%s", number, prefixes[prefix + 1], unit);
+    prefix += N_FRACTIONS;
+    const char *gap = *prefixes[prefix] || *unit ? " " : "";
+    snprintf(text, HUMAN_SIZE, "%.20s%s%s%s", number, gap, prefixes[prefix], unit);
     return text;
 }
 
 const char *human_bytes(double bytes, char *text)
 {
     return scaled(bytes, 0, "B", text);
+}
+
+const char *human_count(double count, char *text)
+{
+    return scaled(count, 0, "", text);
 }
 
 const char *human_joules(double joules, char *text)
@@ -77,7 +85,7 @@ const char *human_cores(double cores, char *text)
 const char *human_seconds(double seconds, char *text)
 {
     if (!isfinite(seconds) || fabs(seconds) < 59.95)
-        return scaled(seconds, -1, "s", text);
+        return scaled(seconds, -3, "s", text);
     double minutes = floor(seconds / 60 + 0.5 / 60);
     double hours = floor(seconds / 3600 + 0.5 / 60);
     double days = floor(seconds / 86400 + 0.5 / 24);

@@ -24,7 +24,12 @@ static void bytes_have_three_digits_and_a_prefix(void **state)
 static void seconds_become_minutes_hours_and_days(void **state)
 {
     (void)state;
+    assert_string_equal(human_count(950, text), "950");
+    assert_string_equal(human_count(4.712e9, text), "4.71 G");
     assert_string_equal(human_seconds(0, text), "0 s");
+    assert_string_equal(human_seconds(4e-10, text), "0.4 ns");
+    assert_string_equal(human_seconds(5.7e-7, text), "570 ns");
+    assert_string_equal(human_seconds(1.234e-5, text), "12.3 us");
     assert_string_equal(human_seconds(0.0012, text), "1.2 ms");
     assert_string_equal(human_seconds(0.85, text), "850 ms");
     assert_string_equal(human_seconds(12.34, text), "12.3 s");
