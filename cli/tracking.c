@@ -17,7 +17,8 @@
 /* Between samples, so that a view is drawn twice a second. */
 #define LIVE_SECONDS 0.5
 
-bool tracking_read_count(const char *text, int *count)
+/* A whole number from 1 to INT_MAX; false when the text is none. */
+static bool read_count(const char *text, int *count)
 {
     int64_t value;
     if (text[0] < '0' || text[0] > '9' || !numbers_read_whole(text, &value) || value < 1 ||
@@ -29,7 +30,7 @@ bool tracking_read_count(const char *text, int *count)
 
 int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error)
 {
-    if (arguments->n_operands == 0 || tracking_read_count(arguments->operands[0], pid))
+    if (arguments->n_operands == 0 || read_count(arguments->operands[0], pid))
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
         "\"%s\" is not a process ID. It is a whole number, as ps or pgrep show it. %s",
@@ -66,7 +67,7 @@ static int read_numbers(const struct arguments *arguments, struct gput_session_o
             "--st=%s is not a valid sleep time. It is a number of seconds, 0.001 or more.", text);
     int cores;
     text = arguments_value(arguments, OPTION_EXPECTED_CORES);
-    if (text && !tracking_read_count(text, &cores))
+    if (text && !read_count(text, &cores))
         return fail(error, GPUT_ERROR_INVALID,
             "--nec=%s is not a valid number of cores. It is a whole number above 0.", text);
     if (text)

@@ -67,9 +67,6 @@ void tracking_say_address(struct tracking *tracking, const struct gput_session *
 int tracking_read_units(const struct arguments *arguments, enum gput_ram_unit *ram,
     enum gput_ram_unit *gpu_ram, enum gput_time_unit *time, struct gput_error *error);
 
-/* Reads a whole number from 1 to INT_MAX. False when the text is none. */
-bool tracking_read_count(const char *text, int *count);
-
 /* Reads the operand of a command that takes a process ID; without one `*pid` stays. Errors:
  * GPUT_ERROR_INVALID, which says how a command is started where it seems to be one. */
 int tracking_read_pid(const struct arguments *arguments, pid_t *pid, struct gput_error *error);
