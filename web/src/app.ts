@@ -1,7 +1,7 @@
 // Lays a report out and keeps its parts together: what is shown where, what is chosen, what the address says.
 
 import { blockStatistics, blockTable, callDetails, firstCallOf } from "./blocks";
-import { makeCards, traceCards } from "./cards";
+import { cardsOfTables, makeCards } from "./cards";
 import { Chart } from "./chart";
 import type { Columns } from "./columns";
 import { button, element, replaceChildren, type Child } from "./dom";
@@ -149,7 +149,7 @@ export class App {
     }
 
     #cards(): Child {
-        const cards = this.#current.cards ?? traceCards(this.#current);
+        const cards = this.#current.cards ?? cardsOfTables(this.#current);
         return cards.length ? makeCards(cards, this.#panels, this.#session) : null;
     }
 
@@ -288,7 +288,7 @@ export class App {
         if (!areRanks(sessions) && sessions.length <= 8) return heats;
         for (const panel of this.#panels.filter((candidate) => /^(cpu|gpu|ram|gpu_ram):/.test(candidate.id))) {
             const ranks = rankRows(panel, sessions);
-            if (ranks.length > 1) heats.push(new HeatMap(this.#view, `ranks-${panel.id}`, `${panel.title}, each session`, ranks));
+            if (ranks.length > 1) heats.push(new HeatMap(this.#view, `ranks-${panel.id}`, `${panel.title}, each ${areRanks(sessions) ? "rank" : "session"}`, ranks));
         }
         return heats;
     }
@@ -489,8 +489,9 @@ function bounds(values: Float64Array): [number, number] {
     return [low, high];
 }
 
-/** What the overview shows of the session: RAM and CPU, or what there is. */
+/** What the overview shows of the session: RAM and CPU, or what there is; of a recording of power, what took the most. */
 function overviewLines(panels: Panel[]): Line[] {
+    if (panels[0]?.id.startsWith("power:")) return [...panels[0].lines].sort((a, b) => b.extremes(0, b.times.length).max - a.extremes(0, a.times.length).max).slice(0, 1);
     const main = panels.filter((panel) => /^(ram|cpu|gpu):/.test(panel.id)).slice(0, 2);
     return (main.length ? main : panels.slice(0, 1)).flatMap((panel) => panel.lines.filter((line) => line.shownAtFirst).slice(0, 1));
 }

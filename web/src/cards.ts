@@ -1,6 +1,7 @@
 // Numbers first: a card for each main figure, with its bounds, its limit, how it was measured and its curve in small.
 
 import { element, svg } from "./dom";
+import { withoutMode } from "./lane";
 import type { Line } from "./line";
 import type { Panel } from "./panels";
 import type { Card, Session } from "./report";
@@ -24,41 +25,85 @@ const MAX_PER_ROW = 6;
 const STATES: Record<string, string> = {
     exact: "counted by the kernel or the device",
     sampled: "the highest or mean of what was sampled",
-    unavailable: "not available here",
 };
 
-/** Of a trace with GPU events: how long each GPU computed, waited and communicated, from the table that says more. */
-export function traceCards(session: Session): Card[] {
-    const table = session.tables?.find(({ id }) => id === "trace_breakdown");
-    const place = (name: string): number => table?.columns.findIndex((column) => column.name === name) ?? -1;
-    if (!table || table.rows.length > 2) return [];
+/** Of sessions whose figures are in tables: the figures that say most. */
+export function cardsOfTables(session: Session): Card[] {
+    const cards = [...profileCards(session), ...traceCards(session)];
+    // Those of many GPUs or nodes are a table's.
+    return cards.length <= 2 * MAX_PER_ROW ? cards : [];
+}
+
+/** Rows of a table by the names of its columns. */
+function rowsOf(session: Session, id: string): ((column: string) => string | number | boolean | null | undefined)[] {
+    const table = session.tables?.find((candidate) => candidate.id === id);
+    return (table?.rows ?? []).map((row) => (column) => row[table!.columns.findIndex(({ name }) => name === column)]);
+}
+
+/** Of a training profile: the loop, a step of each phase, how busy the devices were. */
+function profileCards(session: Session): Card[] {
+    const cards: Card[] = [];
+    const add = (id: string, label: string, value: unknown, unit: string, rest: Partial<Card> = {}): void => void (typeof value === "number" && cards.push({ id, label, value, unit, ...rest }));
+    const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
+    for (const job of rowsOf(session, "profile_job")) {
+        add("loop", "Training loop", job("training_loop_duration"), "seconds", { note: `${figure(number(job("training_loop_%")), "percent")} of ${figure(number(job("job_duration")), "seconds")}` });
+    }
+    for (const steps of rowsOf(session, "profile_steps")) {
+        const phase = String(steps("training_phase"));
+        add(`step_${phase}`, `Median step, ${withoutMode(phase)}`, steps("duration_p50_us"), "us", { note: `95 % under ${figure(number(steps("duration_p95_us")), "us")}` });
+    }
+    const rows = rowsOf(session, "profile_utilization");
+    const severalNodes = new Set(rows.map((row) => row("nodeID"))).size > 1;
+    for (const row of rows) {
+        const [resource, node] = [String(row("Resource")), String(row("nodeID"))];
+        add(`${resource}_mean_${node}`, `Mean ${resource.toUpperCase()} utilization${severalNodes ? `, ${node}` : ""}`, row("utilization_mean"), "percent", { note: `half of the time under ${figure(number(row("utilization_p50")), "percent")}` });
+    }
+    return cards;
+}
+
+/** Of a trace with GPU events: how long each GPU computed, waited and communicated. */
+function traceCards(session: Session): Card[] {
     const figures: [string, string, string][] = [["compute_%", "computes", "gpu_compute"], ["idle_%", "idle", "gpu_idle"], ["communication_us", "communicates", "gpu_communication"], ["communication_overlap_%", "communication hidden behind computing", "gpu_overlap"]];
-    return table.rows.flatMap((row) =>
+    const rows = rowsOf(session, "trace_breakdown");
+    if (rows.length > 2) return [];
+    return rows.flatMap((row) =>
         figures.flatMap(([name, words, id]) => {
-            const value = row[place(name)];
-            const unit = table.columns[place(name)]?.unit;
-            return typeof value === "number" ? [{ id: `${id}_${String(row[place("gpu")])}`, label: `GPU ${String(row[place("gpu")])}: ${words}`, value, unit }] : [];
+            const value = row(name);
+            const gpu = String(row("gpu"));
+            return typeof value === "number" ? [{ id: `${id}_${gpu}`, label: `GPU ${gpu}: ${words}`, value, unit: name.endsWith("_us") ? "us" : "percent" }] : [];
         }),
     );
 }
 
-export function makeCards(cards: Card[], panels: Panel[], session: number): HTMLElement {
+export function makeCards(all: Card[], panels: Panel[], session: number): HTMLElement {
+    const cards = withNotes(all.filter((card) => cardValue(card) !== "n/a"));
+    const missing = all.filter((card) => cardValue(card) === "n/a");
     const node = element("div", { class: "cards", role: "list", "aria-label": "Main figures" }, ...cards.map((card) => makeCard(card, curveOf(card, panels, session))));
     // Rows of nearly the same length: eight cards are four and four, not six and two.
     const rows = Math.ceil(cards.length / MAX_PER_ROW);
-    node.style.setProperty("--per-row", String(Math.ceil(cards.length / rows)));
-    return node;
+    node.style.setProperty("--per-row", String(Math.ceil(cards.length / Math.max(1, rows))));
+    return element("div", {}, cards.length > 0 && node, ...missing.map((card) => element("p", { class: "hint missing", "data-card": card.id }, `${card.label}: not available, ${card.reason ?? "no source had it"}`)));
+}
+
+/** How much of the CPU time samples saw is said of that. */
+function withNotes(cards: Card[]): Card[] {
+    const seen = cards.find(({ id }) => id === "cpu_captured");
+    const cpu = cards.find(({ id }) => id === "cpu");
+    if (!seen || !cpu) return cards;
+    return cards.filter((card) => card !== seen).map((card) => (card === cpu ? { ...card, note: `${cardValue(seen)} of it seen in samples` } : card));
 }
 
 function curveOf(card: Card, panels: Panel[], session: number): Line | null {
-    // What of the CPU time samples saw has no curve.
-    if (card.id.includes("captured")) return null;
+    // These have no curve: what of the CPU time samples saw, means of devices, and what is of all steps.
+    if (/captured|_mean_|^step_|^loop$/.test(card.id)) return null;
     const prefix = CHARTS.find(([words]) => words.test(card.id.toLowerCase()))?.[1];
     const panel = prefix ? panels.find((candidate) => candidate.id.startsWith(prefix)) : undefined;
     const lines = panel?.lines.filter((line) => line.session === session) ?? [];
+    // One of several parts is not the whole.
+    const shown = lines.filter((line) => line.shownAtFirst);
     const ofScope = lines.find((line) => line.scope === card.id) ?? lines.find((line) => line.scope !== "" && card.id.includes(line.scope));
     // "RAM" is in "RAM peak of main" too: the scope counts before the label.
-    return ofScope ?? lines.find((line) => card.label.includes(line.label)) ?? lines.find((line) => line.scope === "combined") ?? lines.find((line) => line.shownAtFirst) ?? null;
+    return ofScope ?? lines.find((line) => card.label.includes(line.label)) ?? lines.find((line) => line.scope === "combined") ?? (shown.length === 1 ? shown[0]! : null);
 }
 
 function cardValue(card: Card): string {
@@ -67,15 +112,14 @@ function cardValue(card: Card): string {
 }
 
 function makeCard(card: Card, curve: Line | null): HTMLElement {
-    const missing = cardValue(card) === "n/a";
     return element(
         "div",
-        { class: missing ? "card missing" : "card", role: "listitem", "data-card": card.id },
-        element("div", { class: "card-head" }, element("span", { class: "label" }, card.label), card.state && card.state !== "unavailable" && element("span", { class: "state", title: [STATES[card.state], card.reason].filter(Boolean).join("; ") }, card.state)),
-        element("div", { class: "number" }, missing ? "not available" : cardValue(card)),
-        missing ? element("div", { class: "note" }, card.reason ?? "no source had it") : element("div", { class: "note" }, boundsText(card)),
+        { class: "card", role: "listitem", "data-card": card.id },
+        element("div", { class: "card-head" }, element("span", { class: "label" }, card.label), card.state && element("span", { class: "state", title: [STATES[card.state], card.reason].filter(Boolean).join("; ") }, card.state)),
+        element("div", { class: "number" }, cardValue(card)),
+        element("div", { class: "note" }, card.note ?? boundsText(card)),
         limitMeter(card),
-        curve && !missing && sparkline(curve),
+        curve && sparkline(curve),
     );
 }
 

@@ -18,7 +18,7 @@ const LIMIT_IN_SIGHT = 2.5;
 interface Vertical {
     low: number;
     high: number;
-    isZero: boolean;
+    ticks: number[];
 }
 
 export interface Drawn {
@@ -31,7 +31,7 @@ export interface Drawn {
 export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View, lines: Line[], unit: string): Drawn {
     const context = fitCanvas(canvas, width, HEIGHT);
     const limits = [...new Set(lines.flatMap((line) => line.limit ?? []))];
-    const vertical = verticalRange(view, lines, limits);
+    const vertical = verticalRange(view, lines, limits, unit);
     drawGrid(context, width, view, vertical, unit);
     const columns = Math.max(50, plotPixels(width).width);
     const points = new Map(lines.map((line) => [line, reduceLine(line, view.from, view.to, columns, view.isMoving)]));
@@ -41,7 +41,7 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     context.clip();
     // The first line is the strongest and lies on top.
     drawLines(context, width, view, vertical, [...lines].reverse(), points);
-    for (const limit of limits) if (limit <= vertical.high) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, unit);
+    for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, unit);
     context.restore();
     if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
@@ -53,7 +53,7 @@ export function heightOf(vertical: Vertical, value: number): number {
 }
 
 /** From zero (or below, if values are) to a little above the highest value in sight. */
-function verticalRange(view: View, lines: Line[], limits: number[]): Vertical {
+function verticalRange(view: View, lines: Line[], limits: number[], unit: string): Vertical {
     let low = 0;
     let high = 0;
     for (const line of lines) {
@@ -67,12 +67,15 @@ function verticalRange(view: View, lines: Line[], limits: number[]): Vertical {
     const isZero = high === low;
     if (isZero) high = low + 1;
     const space = (high - low) * 0.06;
-    return { low: low < 0 ? low - space : 0, high: high + space, isZero };
+    [low, high] = [low < 0 ? low - space : 0, high + space];
+    // There is no half thread. A chart of zeros has no other figure.
+    const step = Math.max(roundStep(high - low, 5), unit === "count" ? 1 : 0);
+    return { low, high, ticks: isZero ? [0] : ticks(low, high, step) };
 }
 
-/** A chart of zeros has no other figure. */
-function valueTicks(vertical: Vertical): number[] {
-    return vertical.isZero ? [0] : ticks(vertical.low, vertical.high, roundStep(vertical.high - vertical.low, 5));
+/** All of a device: the axis says it. */
+function isWhole(limit: number, unit: string): boolean {
+    return unit === "percent" && limit === 100;
 }
 
 function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, unit: string): void {
@@ -80,7 +83,7 @@ function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, 
     for (const time of ticks(view.from, view.to, timeStep(view.span, width / 110))) {
         context.fillRect(Math.round(positionOf(view, time, width)), TOP, 1, BOTTOM - TOP);
     }
-    const values = valueTicks(vertical);
+    const values = vertical.ticks;
     for (const value of values) context.fillRect(GUTTER, Math.round(heightOf(vertical, value)), width - GUTTER - RIGHT, 1);
     context.font = `11px ${themeColour("font")}`;
     context.fillStyle = themeColour("muted");
@@ -146,7 +149,7 @@ function rasterGrid(raster: Raster, plot: PlotPixels, width: number, view: View,
         const x = Math.round(Math.round(positionOf(view, time, width)) * plot.ratio) - plot.left;
         for (let i = 0; i < thick; i++) raster.fillColumn(x + i, TOP * plot.ratio, BOTTOM * plot.ratio, colour);
     }
-    for (const value of valueTicks(vertical)) {
+    for (const value of vertical.ticks) {
         const y = Math.round(Math.round(heightOf(vertical, value)) * plot.ratio);
         for (let i = 0; i < thick; i++) raster.fillRow(y + i, colour);
     }

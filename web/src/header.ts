@@ -44,7 +44,7 @@ export function sessionFacts(session: Session): Child[] {
     add("on", identity.host ? element("bdi", {}, identity.host) : null);
     add("pid", typeof identity.pid === "number" ? String(identity.pid) : null);
     const text = (key: string): Child => (typeof identity[key] === "string" && identity[key] ? element("bdi", {}, identity[key] as string) : null);
-    add("program", text("program"));
+    if (identity.command?.split(" ")[0] !== identity.program) add("program", text("program"));
     add("by", text("user"));
     add("job", text("job_id"));
     const ranks = typeof identity.world_size === "number" ? ` of ${identity.world_size}` : "";

@@ -95,7 +95,7 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
     });
     const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a, sessions) - place(b, sessions));
     for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.session - b.session);
-    if (sessions.length === 1) found.forEach(styleScopes);
+    if (sessions.length === 1) found.forEach((panel) => styleScopes(panel, sessions[0]!.series ?? []));
     else found.forEach((panel) => chooseTotals(panel, labels));
     for (const line of found.flatMap((panel) => panel.lines)) line.shown = line.shownAtFirst;
     nameUnits(found);
@@ -176,8 +176,28 @@ const DETAILED_SESSIONS = 4;
 
 const isTotal = (line: Line): boolean => TOTALS.includes(line.scope);
 
+/** A process that started no other is all that was used: parts would repeat the total. */
+function hasParts(panel: Panel, series: Series[]): boolean {
+    const descendants = panel.lines.find(({ scope }) => scope === "descendants");
+    const values = series.find(({ id }) => id === descendants?.series)?.values;
+    return !values || values.encoding !== "constant" || values.value !== 0;
+}
+
+/** "algo-1/gpu0/GPUUtilization" and "algo-1/gpu1/GPUUtilization" are gpu0 and gpu1: the chart says the rest. */
+function shortenPaths(lines: Line[]): void {
+    const paths = lines.map(({ label }) => label.split("/"));
+    const first = paths[0] ?? [];
+    const isShared = (part: number): boolean => paths.every((path) => path.at(part) === first.at(part));
+    let [from, to] = [0, 0];
+    const shortest = Math.min(...paths.map((path) => path.length));
+    while (from < shortest && isShared(from)) from++;
+    while (from + to < shortest && isShared(-1 - to)) to++;
+    if (from + to === 0 || from + to >= shortest) return;
+    lines.forEach((line, i) => (line.label = paths[i]!.slice(from, paths[i]!.length - to).join("/")));
+}
+
 /** One session: what it used is the strongest line; parts and the machine stand back. */
-function styleScopes(panel: Panel): void {
+function styleScopes(panel: Panel, series: Series[]): void {
     const styles: Record<string, LineStyle> = {
         combined: { colour: 0, dash: [], width: 2, fill: true },
         main: { colour: 1, dash: [], width: 1.25, fill: false },
@@ -188,6 +208,8 @@ function styleScopes(panel: Panel): void {
     const hasOwn = panel.lines.some((line) => line.scope !== "system");
     const gpus = new Set(panel.lines.map((line) => line.scope).filter((scope) => /^gpu\d+$/.test(scope)));
     const total = panel.lines.some((line) => line.scope === "combined");
+    const parts = !total || hasParts(panel, series);
+    shortenPaths(panel.lines);
     let next = 0;
     for (const line of panel.lines) {
         const { scope } = line;
@@ -195,7 +217,7 @@ function styleScopes(panel: Panel): void {
         if (style && !used.has(scope)) {
             used.add(scope);
             line.style = style;
-            line.shownAtFirst = scope !== "system" || !hasOwn;
+            line.shownAtFirst = scope === "system" ? !hasOwn : parts || scope === "combined";
             continue;
         }
         const colour = style || total ? 3 + (next % 4) : next % GREY;
@@ -203,7 +225,8 @@ function styleScopes(panel: Panel): void {
         line.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
         // A second line of the same scope is a detail of the first: private, shared.
         // Where there is one GPU alone, its figures are those of all.
-        const repeats = gpus.size === 1 && (total ? gpus.has(scope) : scope === "sum" || scope === "hardware");
+        const isOfOne = panel.lines.filter((other) => other.series.startsWith(`per_gpu_${line.series}:`)).length === 1;
+        const repeats = isOfOne || (gpus.size === 1 && (total ? gpus.has(scope) : scope === "sum" || scope === "hardware"));
         line.shownAtFirst = !style && next < 16 && !repeats;
         next++;
     }

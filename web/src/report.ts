@@ -32,6 +32,8 @@ export interface Card {
     limit?: number | null;
     state?: string;
     reason?: string | null;
+    /** Of the page: what is said in place of bounds. */
+    note?: string;
 }
 
 export interface Source {

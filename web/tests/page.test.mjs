@@ -28,7 +28,7 @@ async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
 
 test("holds its style and script, and asks for nothing", () => {
     const text = readFileSync(TEMPLATE, "utf8");
-    assert.ok(text.length < 108_000, `${text.length} bytes`);
+    assert.ok(text.length < 112_000, `${text.length} bytes`);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
     assert.doesNotMatch(text, /unsafe-|(src|href)=["']?https?:|@import|url\(/);
     for (const marker of ["<!--gput-title-->", "<!--gput-data-->"]) assert.equal(text.split(marker).length, 2, marker);
@@ -41,7 +41,24 @@ test("shows the numbers first", async () => {
     const card = page.locator('[data-card="combined_ram"]');
     assert.match(await card.textContent(), /RAM, peaksampled5\.01.GBbetween 5\.01.GB and 5\.07.GB31\.3.% of 16.GB/);
     assert.equal(await card.locator("svg.sparkline").count(), 1);
-    assert.match(await page.textContent('[data-card="gpu_ram"]'), /not available.*no driver of a GPU was found/);
+    assert.equal(await page.textContent('.missing[data-card="gpu_ram"]'), "GPU RAM, peak: not available, no driver of a GPU was found");
+    await close(page);
+});
+
+test("says with the CPU time how much of it samples saw", async () => {
+    const made = samples.singleRun();
+    made.report.sessions[0].cards = [{ id: "cpu", label: "CPU time", value: 2, unit: "seconds", state: "exact" }, { id: "cpu_captured", label: "CPU time seen in samples", value: 98.5, unit: "percent", state: "sampled" }];
+    const page = await browser.open(browser.write("captured", made));
+    assert.deepEqual(await page.$$eval(".card", (cards) => cards.map((card) => card.textContent.replaceAll("\u00a0", " "))), ["CPU timeexact2 s98.5 % of it seen in samples"]);
+    await close(page);
+});
+
+test("hides the parts of what a process without descendants used", async () => {
+    const made = samples.singleRun();
+    for (const one of made.report.sessions[0].series) if (one.scope === "descendants") one.values = made.encoder.constant(0, one.values.count);
+    const page = await browser.open(browser.write("alone", made));
+    const [ram] = await ask(page, "charts");
+    assert.deepEqual(ram.lines.filter(({ shown }) => shown).map(({ id }) => id), ["combined_ram"]);
     await close(page);
 });
 
@@ -667,6 +684,24 @@ test("shows steps, phases, devices and tables of a training profile", async () =
     assert.equal(counts.reduce((sum, count) => sum + count, 0), 400);
     assert.equal(await page.locator('[data-heat="utilization"]').count(), 1);
     assert.match(await page.textContent(".tables"), /ampere_sgemm_128x64_tn48.211/);
+    await close(page);
+});
+
+test("begins with the figures of a training profile, and calls its devices by what distinguishes them", async () => {
+    const made = samples.training();
+    const [session] = made.report.sessions;
+    const table = (id, row) => ({ id, title: id, columns: Object.keys(row).map((name) => ({ name })), rows: [Object.values(row)] });
+    delete session.cards;
+    for (const one of session.series) [one.label, one.limit] = [`algo-1/${one.label}/Utilization`, 100];
+    session.tables = [
+        table("profile_job", { training_loop_duration: 112, job_duration: 124, "training_loop_%": 90.3 }),
+        table("profile_steps", { training_phase: "Step:ModeKeys.TRAIN", duration_p50_us: 285_000, duration_p95_us: 305_000 }),
+        table("profile_utilization", { Resource: "gpu", nodeID: "algo-1", utilization_mean: 63.1, utilization_p50: 78.8 }),
+    ];
+    const page = await browser.open(browser.write("training-cards", made));
+    const cards = await page.$$eval(".card", (nodes) => nodes.map((card) => card.textContent.replaceAll("\u00a0", " ")));
+    assert.deepEqual(cards, ["Training loop1 min 52 s90.3 % of 2 min 4 s", "Median step, TRAIN285 ms95 % under 305 ms", "Mean GPU utilization63.1 %half of the time under 78.8 %"]);
+    assert.deepEqual((await ask(page, "charts")).find(({ id }) => id === "gpu:percent").lines.map(({ label }) => label), ["gpu0", "gpu1", "gpu2", "gpu3"]);
     await close(page);
 });
 
