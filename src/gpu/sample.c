@@ -182,6 +182,23 @@ static void count_paired_list(
         member->paired_lists[i].agree++;
 }
 
+/* Once the main process is gone, pids that are unknown may be its own and those it started. */
+static void report_unknown(
+    struct gpu_set *set, const struct gpu_member *member, const struct gpu_tree *tree)
+{
+    set->had_main |= tree->main > 0;
+    bool may_be_ours = set->had_main && !tree->main;
+    set->lists_with_unknown =
+        member->n_unattributed && !may_be_ours ? set->lists_with_unknown + 1 : 0;
+    if (set->lists_with_unknown < LISTS_UNTIL_WARNING || set->unknown_reported)
+        return;
+    set->unknown_reported = true;
+    gpu_set_warn(set,
+        "%s lists %u process(es) that are not in %s (a driver that answers the pids of the host, "
+        "or of another container): their GPU RAM belongs to no process in the figures",
+        member->view->status.name, member->n_unattributed, set->procfs_root);
+}
+
 /* True when there was something new. */
 static bool attribute(struct gpu_set *set, struct gpu_member *member, const struct gpu_tree *tree)
 {
@@ -198,15 +215,7 @@ static bool attribute(struct gpu_set *set, struct gpu_member *member, const stru
         return true;
     for (uint32_t i = 0; i < view->n_devices; i++)
         member->has_listed |= member->shares[i].n_visible > 0;
-    set->lists_with_unknown = member->n_unattributed ? set->lists_with_unknown + 1 : 0;
-    if (set->lists_with_unknown >= LISTS_UNTIL_WARNING && !set->unknown_reported) {
-        set->unknown_reported = true;
-        gpu_set_warn(set,
-            "%s lists %u process(es) that are not in %s (a driver that answers the pids of the "
-            "host, "
-            "or of another container): their GPU RAM belongs to no process in the figures",
-            view->status.name, member->n_unattributed, set->procfs_root);
-    }
+    report_unknown(set, member, tree);
     return true;
 }
 

@@ -65,8 +65,8 @@ struct gpu_set {
     uint64_t process_ram_version;
     pid_t *pids; /* of the tree, ascending */
     size_t pid_capacity;
-    unsigned lists_with_unknown;
-    bool unknown_reported, left_out_reported;
+    unsigned lists_with_unknown; /* one after the other */
+    bool had_main, unknown_reported, left_out_reported;
 };
 
 /* One line to the caller's warn(), when there is one. */

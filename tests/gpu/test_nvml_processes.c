@@ -161,6 +161,19 @@ static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
     gpu_set_close(set);
 }
 
+static void processes_that_ended_are_not_those_of_another_namespace(void **state)
+{
+    (void)state;
+    SCENARIO(GPU_A "compute 4194304 100\ncompute %d 1000\n", MAIN);
+    struct gpu_options options = fake_options();
+    struct gpu_set *set = open_set(&options);
+    sample_once(set, MAIN, 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(sample_once(set, 0, 0).n_unattributed, 1);
+    assert_string_equal(warnings, "");
+    gpu_set_close(set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +187,7 @@ int main(void)
         TEST(reads_each_process_utilization),
         TEST(a_list_without_permission_is_missing),
         TEST(pids_of_other_namespaces_are_matched_or_unattributed),
+        TEST(processes_that_ended_are_not_those_of_another_namespace),
     };
     return cmocka_run_group_tests_name("gpu/nvml_processes", tests, start_others, end_others);
 }
