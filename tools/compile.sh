@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs ninja in a build folder and shows how far it is; what it prints is shown only if it fails: compile.sh BUILD
+# Runs ninja in a build folder and shows how far it is; what it prints is shown only if it fails, or lacks a part: compile.sh BUILD
 # (ninja's own --quiet is not in that of Ubuntu 22.04.)
 set -eu
 build=$1
@@ -32,3 +32,4 @@ if [ -e "$folder/failed" ]; then
     cat "$folder/log" >&2
     exit 1
 fi
+grep '^HTML reports are not built in: ' "$folder/log" >&2 || true

@@ -23,8 +23,10 @@ ROW = 24
 
 
 def build_page(target):
-    """Whether it was built; if not, the reason is on the standard error."""
-    return subprocess.run([ROOT / "tools" / "report-page.sh", target.resolve()], stdout=sys.stderr).returncode == 0
+    """None, or the first line of why it could not be built; all of them are on the standard error."""
+    done = subprocess.run([ROOT / "tools" / "report-page.sh", target.resolve()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    sys.stderr.write(done.stdout)
+    return None if done.returncode == 0 else (done.stdout.strip() or f"status {done.returncode}").splitlines()[0]
 
 
 def sources_hash():
@@ -36,16 +38,17 @@ def sources_hash():
 
 
 def find_page(folder):
-    """The page, b"" where there is none."""
+    """The page, b"" where there is none, and why it could not be built."""
     ready = (WEB / PAGE).read_bytes() if (WEB / PAGE).is_file() else b""
     if f'content="{sources_hash()}"'.encode() in ready:
-        return ready
+        return ready, None
     target = folder / "report.html"
-    if build_page(target):
-        return target.read_bytes()
+    reason = build_page(target)
+    if not reason:
+        return target.read_bytes(), None
     if ready:
         print("web/dist/report.html was built from other sources than those in web/; it is taken all the same.", file=sys.stderr)
-    return ready
+    return ready, reason
 
 
 def header_of(page):
@@ -70,8 +73,8 @@ def dependencies_of(header):
 def add_to_archive():
     target = pathlib.Path(os.environ["MESON_DIST_ROOT"]) / "web" / PAGE
     target.parent.mkdir(parents=True, exist_ok=True)
-    if not build_page(target):
-        return "The page of HTML reports could not be built."
+    if reason := build_page(target):
+        return f"The page of HTML reports could not be built: {reason}"
     # Two archives of one commit are the same bytes, whatever umask and time it is.
     target.parent.chmod(0o755)
     target.chmod(0o644)
@@ -89,11 +92,11 @@ def main():
     options = parser.parse_args()
     if options.dist:
         return add_to_archive()
-    page = find_page(options.header.parent)
+    page, reason = find_page(options.header.parent)
     if not page and options.required:
-        return "The page of HTML reports could not be built."
+        return f"The page of HTML reports could not be built: {reason}"
     if not page:
-        print("This build will have no HTML reports (gpu-tracker report).", file=sys.stderr)
+        print(f"HTML reports are not built in: {reason}", file=sys.stderr)  # tools/compile.sh shows this line
     options.header.write_text(header_of(page))
     if options.depfile:
         options.depfile.write_text(dependencies_of(options.header))

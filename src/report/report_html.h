@@ -13,8 +13,8 @@
 
 /* What a build without the page says. */
 #define REPORT_HTML_REMEDY                                                                         \
-    "This build of gpu-tracker has no report. Build it where npm is (Debian: apt-get install "     \
-    "npm), or from a released archive, which has the page of reports."
+    "This build of gpu-tracker has no report. Build it where Node.js 18 and npm are (Debian: "     \
+    "apt-get install npm), or from a released archive, which has the page of reports."
 
 /* Whether the build has the page (web/dist/report.html). */
 bool report_html_is_built_in(void);

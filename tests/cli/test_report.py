@@ -16,7 +16,7 @@ from report_test import ReportTest
 
 GIGABYTE = 1e9
 NO_PAGE = (
-    "This build of gpu-tracker has no report. Build it where npm is (Debian: apt-get install npm), or from a released "
+    "This build of gpu-tracker has no report. Build it where Node.js 18 and npm are (Debian: apt-get install npm), or from a released "
     "archive, which has the page of reports."
 )
 

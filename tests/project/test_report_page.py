@@ -65,6 +65,17 @@ class ReportPage(unittest.TestCase):
         self.assertEqual(page, "older")
         self.assertIn("other sources", said)
 
+    def test_why_there_is_none_is_said_in_a_line_that_make_shows(self):
+        self.builds("echo Node.js is too old >&2; echo more >&2; exit 1")
+        self.assertEqual(self.embedded()[1].splitlines()[-1], "HTML reports are not built in: Node.js is too old")
+        shutil.copy(SOURCE / "tools/compile.sh", self.root / "tools")
+        ninja = self.root / "ninja"
+        ninja.write_text(f"#!/bin/sh\necho '[1/1] embed'\n[ $# -gt 2 ] || {sys.executable} {FILES[0]} page.h\n")
+        ninja.chmod(0o755)
+        done = subprocess.run(["tools/compile.sh", "build"], cwd=self.root, capture_output=True, text=True,
+                              env=os.environ | {"PATH": f"{self.root}:{os.environ['PATH']}"})
+        self.assertEqual((done.returncode, done.stderr), (0, "HTML reports are not built in: Node.js is too old\n"))
+
     @unittest.skipUnless(shutil.which("node") and (SOURCE / "web" / "node_modules" / "esbuild").exists(), "no page can be built here")
     def test_the_page_has_the_hash_of_its_sources(self):
         page = self.root / "page.html"
