@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -35,7 +36,8 @@
 
 void session_events_init(struct session_events *events)
 {
-    *events = (struct session_events){.events.fd = -1, .exit_records.fd = -1, .stop_fd = -1};
+    *events = (struct session_events){
+        .events.fd = -1, .exit_records.fd = -1, .arrived_fd = -1, .stop_fd = -1};
 }
 
 /* How long a busy machine takes to fill the socket's buffer. */
@@ -45,6 +47,22 @@ static int64_t time_to_fill_ns(int fd, int64_t bytes_each)
     socklen_t length = sizeof bytes;
     getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
     return bytes / bytes_each * (NS_PER_SECOND / EVENTS_PER_SECOND);
+}
+
+/* -1: cannot be opened. */
+static int open_arrived(const struct session_events *events)
+{
+    struct epoll_event wanted = {.events = EPOLLIN};
+    int fd = epoll_create1(EPOLL_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    bool has_both = epoll_ctl(fd, EPOLL_CTL_ADD, events->events.fd, &wanted) == 0;
+    if (events->has_exit_records)
+        has_both &= epoll_ctl(fd, EPOLL_CTL_ADD, events->exit_records.fd, &wanted) == 0;
+    if (has_both)
+        return fd;
+    close(fd);
+    return -1;
 }
 
 void session_events_open(struct session_events *events, bool has_own_procfs)
@@ -67,6 +85,7 @@ void session_events_open(struct session_events *events, bool has_own_procfs)
         taskstats_close(&events->exit_records);
         events->has_exit_records = false;
     }
+    events->arrived_fd = open_arrived(events);
     events->pause_ns = time_to_fill_ns(events->events.fd, BYTES_PER_EVENT);
     if (events->has_exit_records) {
         int64_t pause_ns = 3 * time_to_fill_ns(events->exit_records.fd, BYTES_PER_EXIT_RECORD);
@@ -134,12 +153,12 @@ static void read_events(struct session_events *events)
     }
 }
 
-/* One poll() costs half of reading two empty sockets; it also shows lost events. */
+/* The kernel keeps a list of the sockets that have something: epoll_wait() takes less than half of
+ * what poll() does, which asks each one. It also shows lost events. */
 static bool has_arrived(const struct session_events *events)
 {
-    struct pollfd sockets[] = {{.fd = events->events.fd, .events = POLLIN},
-        {.fd = events->exit_records.fd, .events = POLLIN}};
-    return poll(sockets, 2, 0) != 0;
+    struct epoll_event first;
+    return events->arrived_fd < 0 || epoll_wait(events->arrived_fd, &first, 1, 0) != 0;
 }
 
 static void read_sockets(struct session_events *events)
@@ -324,6 +343,8 @@ void session_events_end(struct session_events *events)
 void session_events_finish(struct session_events *events)
 {
     session_events_end(events);
+    if (events->arrived_fd >= 0)
+        close(events->arrived_fd);
     process_events_close(&events->events);
     taskstats_close(&events->exit_records);
     free(events->exits);

@@ -20,6 +20,7 @@ struct session_events {
     struct process_events events;
     struct taskstats_socket exit_records;
     bool has_events, has_exit_records;
+    int arrived_fd;   /* epoll of both sockets; -1: it could not be opened */
     bool any_started; /* see session_events_any_started() */
     pid_t own_pid;
     struct pid_vector own_children; /* processes that this one started, as announced */
