@@ -87,7 +87,7 @@ struct gput_analysis_options {
     /** Called repeatedly with the completed share of the work, 0 to 1. NULL: none. */
     void (*progress)(void *user, double done);
     void *user;     /**< passed to both */
-    unsigned cores; /**< that read a tracking file in CSV; 0: one. See gput_usable_cores() */
+    unsigned cores; /**< that read a large tracking file; 0: one. See gput_usable_cores() */
     enum gput_grouping grouping; /**< default: GPUT_GROUP_NONE; not together with `split` */
 };
 

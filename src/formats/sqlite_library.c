@@ -66,6 +66,7 @@
     F(int, sqlite3_step, (sqlite3_stmt * statement), (statement))                                  \
     F(int, sqlite3_stricmp, (const char *one, const char *other), (one, other))                    \
     F(int, sqlite3_system_errno, (sqlite3 * database), (database))                                 \
+    F(int, sqlite3_threadsafe, (void), ())                                                         \
     F(double, sqlite3_value_double, (sqlite3_value * value), (value))                              \
     F(int, sqlite3_value_type, (sqlite3_value * value), (value))                                   \
     F(int, sqlite3_wal_checkpoint_v2,                                                              \

@@ -13,6 +13,7 @@
 #include "formats/sqlite_tables.h"
 #include "formats/tracking/sqlite_insert.h"
 #include "formats/tracking/tracking_format.h"
+#include "formats/tracking/tracking_sqlite_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -324,8 +325,8 @@ struct sqlite_tracking_reader {
     struct tracking_reader base;
     sqlite3 *database;
     sqlite3_stmt *rows;
-    int *columns; /* for each column of the table its index; -1: unknown */
-    int column_count;
+    struct sqlite_columns columns;
+    struct sqlite_ranges *ranges; /* what other threads read; NULL: there are none, or no more */
     bool at_end;
     uint64_t total;
 };
@@ -384,16 +385,16 @@ static int read_sqlite_header(struct sqlite_tracking_reader *reader, struct gput
 {
     const char *path = reader->base.path;
     TRY(sqlite_file_prepare(reader->database, "SELECT * FROM data", path, &reader->rows, error));
-    reader->column_count = sqlite3_column_count(reader->rows);
-    reader->columns = calloc((size_t)reader->column_count, sizeof *reader->columns);
-    if (!reader->columns)
+    reader->columns.count = (size_t)sqlite3_column_count(reader->rows);
+    reader->columns.all = calloc(reader->columns.count, sizeof *reader->columns.all);
+    if (!reader->columns.all)
         return error_memory(error);
-    for (int i = 0; i < reader->column_count; i++) {
-        const char *name = sqlite3_column_name(reader->rows, i);
+    for (size_t i = 0; i < reader->columns.count; i++) {
+        const char *name = sqlite3_column_name(reader->rows, (int)i);
         if (!name)
             return error_memory(error);
         int column = tracking_column_find(name, strlen(name));
-        reader->columns[i] = column;
+        reader->columns.all[i] = column;
         if (column >= 0)
             reader->base.has[column] = true;
     }
@@ -438,61 +439,75 @@ static int open_sqlite(
 static void close_sqlite(struct tracking_reader *reader)
 {
     struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
+    sqlite_ranges_destroy(sqlite->ranges);
     sqlite3_finalize(sqlite->rows);
     sqlite3_close(sqlite->database);
-    free(sqlite->columns);
+    free(sqlite->columns.all);
 }
 
-static unsigned long long row_number(const struct sqlite_tracking_reader *reader)
+static int bad_cell(struct sqlite_tracking_reader *reader, unsigned long long row, int place,
+    struct gput_error *error)
 {
-    return reader->base.rows + reader->base.salvage.rows_skipped + 1;
-}
-
-static int read_value(
-    struct sqlite_tracking_reader *reader, int place, double *value, struct gput_error *error)
-{
-    sqlite3_value *cell = sqlite3_column_value(reader->rows, place); /* looked up once */
-    switch (sqlite3_value_type(cell)) {
-    case SQLITE_INTEGER:
-    case SQLITE_FLOAT:
-        *value = sqlite3_value_double(cell);
-        return GPUT_OK;
-    case SQLITE_NULL:
-        return GPUT_OK;
-    }
     const char *text = (const char *)sqlite3_column_text(reader->rows, place);
-    const char *end = text ? text + sqlite3_column_bytes(reader->rows, place) : NULL;
     if (!text)
         return error_memory(error);
-    if (number_parse_double(text, end, value) == end)
-        return GPUT_OK;
     return tracking_reader_invalid(&reader->base, error,
-        "row %llu: \"%.60s\" is not a number (column %s).", row_number(reader), text,
-        tracking_column_at((size_t)reader->columns[place]).name);
+        "row %llu: \"%.60s\" is not a number (column %s).", row, text,
+        tracking_column_at((size_t)reader->columns.all[place]).name);
 }
 
 static int read_row(
     struct sqlite_tracking_reader *reader, struct tracking_row *row, struct gput_error *error)
 {
     double values[TRACKING_COLUMNS];
-    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
-        values[i] = NAN;
-    for (int i = 0; i < reader->column_count; i++) {
-        if (reader->columns[i] >= 0)
-            TRY(read_value(reader, i, &values[reader->columns[i]], error));
-    }
+    unsigned long long number = reader->base.rows + reader->base.salvage.rows_skipped + 1;
+    int bad = sqlite_columns_read(&reader->columns, reader->rows, values);
+    if (bad >= 0)
+        return bad_cell(reader, number, bad, error);
     if (isnan(values[TRACKING_TIMESTAMP]))
-        return tracking_reader_invalid(
-            &reader->base, error, "row %llu has no timestamp.", row_number(reader));
+        return tracking_reader_invalid(&reader->base, error, "row %llu has no timestamp.", number);
     memcpy(row->values, values, sizeof row->values);
     row->timestamp = values[TRACKING_TIMESTAMP];
     return GPUT_OK;
+}
+
+static void use_cores(struct tracking_reader *reader, unsigned cores)
+{
+    struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
+    /* Of a damaged file rows may have any order. */
+    if (!reader->salvage.wanted)
+        sqlite->ranges =
+            sqlite_ranges_create(reader->path, &sqlite->columns, (int64_t)sqlite->total, cores);
+}
+
+/* Behind the ranges one thread reads on. */
+static int leave_ranges(
+    struct sqlite_tracking_reader *reader, int64_t next, struct gput_error *error)
+{
+    const char *sql = "SELECT * FROM data WHERE rowid >= ? ORDER BY rowid";
+    sqlite_ranges_destroy(reader->ranges);
+    reader->ranges = NULL;
+    sqlite3_finalize(reader->rows);
+    TRY(sqlite_file_prepare(reader->database, sql, reader->base.path, &reader->rows, error));
+    sqlite3_bind_int64(reader->rows, 1, next);
+    return GPUT_OK;
+}
+
+static int take_ranges(struct sqlite_tracking_reader *reader, struct tracking_row *rows,
+    size_t capacity, size_t *count, struct gput_error *error)
+{
+    int64_t next;
+    *count = sqlite_ranges_take(reader->ranges, rows, capacity, &next);
+    reader->base.rows += *count;
+    return *count < capacity ? leave_ranges(reader, next, error) : GPUT_OK;
 }
 
 static int next_sqlite(struct tracking_reader *reader, struct tracking_row *rows, size_t capacity,
     size_t *count, struct gput_error *error)
 {
     struct sqlite_tracking_reader *sqlite = (struct sqlite_tracking_reader *)reader;
+    if (sqlite->ranges)
+        TRY(take_ranges(sqlite, rows, capacity, count, error));
     while (*count < capacity && !sqlite->at_end) {
         int result = sqlite3_step(sqlite->rows);
         if (result == SQLITE_DONE) {
@@ -533,6 +548,7 @@ const struct tracking_format tracking_sqlite = {
     .add_table = add_sqlite_table,
     .write_table_row = write_sqlite_table_row,
     .open = open_sqlite,
+    .use_cores = use_cores,
     .next = next_sqlite,
     .read_tables = read_sqlite_tables,
     .progress = progress_sqlite,

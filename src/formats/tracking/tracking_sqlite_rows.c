@@ -1,0 +1,229 @@
+#include "formats/tracking/tracking_sqlite_rows.h"
+
+#include "base/number.h"
+#include "base/ordered_jobs.h"
+#include "formats/sqlite_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Row ids of a range: some 0.2 MB of rows. */
+#define RANGE_IDS 1024
+/* Fewer are read sooner than connections are opened. */
+#define MIN_IDS (16 * RANGE_IDS)
+/* No row is smaller, so a file that has less for each row id has gaps between them. */
+#define MIN_ROW_BYTES 8
+#define WAITING_RANGES 2
+
+/* ---- a row ---- */
+
+static bool read_cell(sqlite3_stmt *statement, int place, double *value)
+{
+    sqlite3_value *cell = sqlite3_column_value(statement, place); /* looked up once */
+    switch (sqlite3_value_type(cell)) {
+    case SQLITE_INTEGER:
+    case SQLITE_FLOAT:
+        *value = sqlite3_value_double(cell);
+        return true;
+    case SQLITE_NULL:
+        return true;
+    }
+    const char *text = (const char *)sqlite3_column_text(statement, place);
+    const char *end = text ? text + sqlite3_column_bytes(statement, place) : NULL;
+    return text && number_parse_double(text, end, value) == end;
+}
+
+int sqlite_columns_read(
+    const struct sqlite_columns *columns, sqlite3_stmt *statement, double *values)
+{
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        values[i] = NAN;
+    for (size_t i = 0; i < columns->count; i++) {
+        int column = columns->all[i];
+        if (column >= 0 && !read_cell(statement, (int)i, &values[column]))
+            return (int)i;
+    }
+    return -1;
+}
+
+/* ---- ranges ---- */
+
+struct connection {
+    sqlite3 *database;
+    sqlite3_stmt *rows;
+};
+
+struct sqlite_ranges {
+    const struct sqlite_columns *columns;
+    struct connection *connections; /* by thread */
+    unsigned n_connections;
+    struct ordered_jobs *jobs;
+    int64_t next_id, last_id;  /* of what is given to threads */
+    const struct range *taken; /* whose rows are being given; NULL: none */
+    size_t n_given;            /* of these */
+    int64_t after;             /* row id behind the rows that were given */
+    bool have_ended;
+};
+
+struct range {
+    struct sqlite_ranges *ranges;
+    int64_t first, last; /* row ids */
+    int64_t after;       /* behind the rows that were read */
+    size_t count;
+    struct tracking_row rows[RANGE_IDS];
+};
+
+/* Until the first row that is not plain. */
+static void read_range(void *job, unsigned thread)
+{
+    struct range *range = job;
+    const struct sqlite_columns *columns = range->ranges->columns;
+    sqlite3_stmt *statement = range->ranges->connections[thread].rows;
+    double values[TRACKING_COLUMNS];
+    int result = SQLITE_DONE;
+    range->count = 0;
+    range->after = range->first;
+    sqlite3_reset(statement);
+    sqlite3_bind_int64(statement, 1, range->first);
+    sqlite3_bind_int64(statement, 2, range->last);
+    while (range->count < RANGE_IDS && (result = sqlite3_step(statement)) == SQLITE_ROW &&
+           sqlite_columns_read(columns, statement, values) < 0 &&
+           !isnan(values[TRACKING_TIMESTAMP])) {
+        struct tracking_row *row = range->rows + range->count++;
+        memcpy(row->values, values, sizeof row->values);
+        row->timestamp = values[TRACKING_TIMESTAMP];
+        range->after = sqlite3_column_int64(statement, (int)columns->count) + 1;
+    }
+    if (result == SQLITE_DONE)
+        range->after = range->last + 1;
+    sqlite3_reset(statement);
+}
+
+static void finish_range(void *job)
+{
+    (void)job;
+}
+
+static const struct job_class range_class = {sizeof(struct range), read_range, finish_range};
+
+static bool open_connection(
+    const char *path, const struct sqlite_columns *columns, struct connection *connection)
+{
+    /* Each page is read once: a large cache is of no use. */
+    const char *begin = "PRAGMA cache_size = -256; BEGIN";
+    const char *sql = "SELECT *, rowid FROM data WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    return sqlite_file_open(path, &connection->database, NULL) == GPUT_OK &&
+           sqlite3_exec(connection->database, begin, NULL, NULL, NULL) == SQLITE_OK &&
+           sqlite_file_prepare(connection->database, sql, path, &connection->rows, NULL) ==
+               GPUT_OK &&
+           (size_t)sqlite3_column_count(connection->rows) == columns->count + 1;
+}
+
+/* Where a column has that name, row ids cannot be asked for by it. */
+static bool has_column_rowid(sqlite3_stmt *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *name = sqlite3_column_name(rows, (int)i);
+        if (!name || sqlite3_stricmp(name, "rowid") == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool open_connections(struct sqlite_ranges *ranges, const char *path, unsigned cores)
+{
+    ranges->connections = calloc(cores, sizeof *ranges->connections);
+    if (!ranges->connections)
+        return false;
+    while (ranges->n_connections < cores) {
+        struct connection *connection = ranges->connections + ranges->n_connections++;
+        if (!open_connection(path, ranges->columns, connection))
+            return false;
+    }
+    return !has_column_rowid(ranges->connections[0].rows, ranges->columns->count);
+}
+
+struct sqlite_ranges *sqlite_ranges_create(
+    const char *path, const struct sqlite_columns *columns, int64_t last, unsigned cores)
+{
+    struct stat info;
+    if (last < MIN_IDS || stat(path, &info) != 0 || info.st_size / MIN_ROW_BYTES < last ||
+        !sqlite3_threadsafe())
+        return NULL;
+    struct sqlite_ranges *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->columns = columns;
+    made->last_id = last;
+    made->next_id = INT64_MIN;
+    if (open_connections(made, path, cores) &&
+        ordered_jobs_create(cores, WAITING_RANGES, &range_class, &made->jobs, NULL) == GPUT_OK)
+        return made;
+    sqlite_ranges_destroy(made);
+    return NULL;
+}
+
+/* The first range begins at the lowest row id that there can be. */
+static void give_ranges(struct sqlite_ranges *ranges)
+{
+    struct range *range;
+    while (ranges->next_id <= ranges->last_id && (range = ordered_jobs_space(ranges->jobs))) {
+        int64_t first = ranges->next_id > 0 ? ranges->next_id : 1;
+        bool is_last = ranges->last_id - first < RANGE_IDS;
+        range->ranges = ranges;
+        range->first = ranges->next_id;
+        range->last = is_last ? ranges->last_id : first + RANGE_IDS - 1;
+        ranges->next_id = range->last + 1;
+        ordered_jobs_give(ranges->jobs);
+    }
+}
+
+/* The next range with rows; NULL: they end. */
+static const struct range *take_range(struct sqlite_ranges *ranges)
+{
+    give_ranges(ranges);
+    ranges->taken = ranges->have_ended ? NULL : ordered_jobs_take(ranges->jobs);
+    ranges->n_given = 0;
+    return ranges->taken;
+}
+
+static void release_range(struct sqlite_ranges *ranges)
+{
+    ranges->after = ranges->taken->after;
+    ranges->have_ended = ranges->after <= ranges->taken->last;
+    ranges->taken = NULL;
+    ordered_jobs_release(ranges->jobs);
+}
+
+size_t sqlite_ranges_take(
+    struct sqlite_ranges *ranges, struct tracking_row *rows, size_t capacity, int64_t *next)
+{
+    size_t count = 0;
+    while (count < capacity && (ranges->taken || take_range(ranges))) {
+        const struct range *range = ranges->taken;
+        size_t left = range->count - ranges->n_given, space = capacity - count;
+        size_t given = left < space ? left : space;
+        memcpy(rows + count, range->rows + ranges->n_given, given * sizeof *rows);
+        count += given;
+        ranges->n_given += given;
+        if (ranges->n_given == range->count)
+            release_range(ranges);
+    }
+    *next = ranges->after;
+    return count;
+}
+
+void sqlite_ranges_destroy(struct sqlite_ranges *ranges)
+{
+    if (!ranges)
+        return;
+    ordered_jobs_destroy(ranges->jobs);
+    for (unsigned i = 0; i < ranges->n_connections; i++) {
+        sqlite3_finalize(ranges->connections[i].rows);
+        sqlite3_close(ranges->connections[i].database);
+    }
+    free(ranges->connections);
+    free(ranges);
+}
