@@ -37,6 +37,9 @@ const char *quantity_text(enum quantity quantity, double value, char *text)
     case QUANTITY_PERCENT:
         snprintf(text, QUANTITY_SIZE, "%.0f %%", value);
         return text;
+    case QUANTITY_SECONDS:
+        return fabs(value) < 59.95 ? three_digits(value, "s", text)
+                                   : quantity_duration(value, text);
     case QUANTITY_COUNT:
         break;
     }

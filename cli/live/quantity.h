@@ -13,6 +13,7 @@ enum quantity {
     QUANTITY_PERCENT, /* without decimals */
     QUANTITY_WATTS,
     QUANTITY_JOULES,
+    QUANTITY_SECONDS, /* from a minute on as a duration */
     QUANTITY_COUNT,
 };
 

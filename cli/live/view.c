@@ -229,7 +229,7 @@ static void draw_process(struct view *view, const struct process_row *row,
         strcat(text[TABLE_RAM], "+");
     quantity_text(QUANTITY_BYTES, row->gpu_ram_bytes, text[TABLE_GPU_RAM]);
     snprintf(text[TABLE_THREADS], sizeof text[0], "%u", row->threads);
-    quantity_duration(row->cpu_seconds, text[TABLE_TIME]);
+    quantity_text(QUANTITY_SECONDS, row->cpu_seconds, text[TABLE_TIME]);
     for (int i = 0; i < TABLE_COMMAND; i++) {
         bool is_idle = (i == TABLE_CPU && !(row->cpu_percent >= 0.05)) ||
                        (i == TABLE_GPU_RAM && !(row->gpu_ram_bytes > 0));

@@ -257,9 +257,27 @@ static void write_command(struct overview *overview)
     }
 }
 
-static bool is_shown_above(const struct gput_energy_metric *metric)
+static bool has_device(const struct overview *overview)
 {
-    bool found = metric->device || strcmp(metric->group, "wattmeter") == 0;
+    struct gput_energy_metric metric = gput_energy_metric_default();
+    for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
+        if (find(overview, gput_energy_recording_name(overview->recording, i), &metric) &&
+            metric.device)
+            return true;
+    }
+    return false;
+}
+
+/* What the command holds and uses of all GPUs together is in the rows of the GPUs. */
+static bool is_of_all_gpus(const char *name)
+{
+    return strcmp(name, "nvidia_memory") == 0 || strcmp(name, "nvidia_use_rate") == 0;
+}
+
+static bool is_shown_above(const struct overview *overview, const struct gput_energy_metric *metric)
+{
+    bool found = metric->device || strcmp(metric->group, "wattmeter") == 0 ||
+                 (is_of_all_gpus(metric->name) && has_device(overview));
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++)
         found |= strcmp(metric->name, domains[i].machine) == 0 ||
                  (domains[i].command && strcmp(metric->name, domains[i].command) == 0);
@@ -290,12 +308,12 @@ static void write_others(struct overview *overview)
     bool begun = false;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
         const char *name = gput_energy_recording_name(overview->recording, i);
-        if (!find(overview, name, &metric) || is_shown_above(&metric))
+        if (!find(overview, name, &metric) || is_shown_above(overview, &metric))
             continue;
         if (!begun)
             put_head(overview, "Other metrics", columns);
         begun = true;
-        put_label(overview, name);
+        put_label(overview, strcmp(name, "total_mem_use") == 0 ? "RAM of the machine" : name);
         put_value(overview, &metric, metric.average);
         put_value(overview, &metric, metric.max);
         str_append_char(overview->text, '\n');

@@ -123,6 +123,18 @@ static bool is_group(const struct plot_series *series, const char *group)
     return strcmp(series->group, group) == 0;
 }
 
+/* Of a recording of power: what is of all GPUs, where there is one. */
+static bool is_of_one_gpu(const struct plot_figures *figures, const struct plot_series *series)
+{
+    size_t count = 0, length = strlen(series->id);
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct plot_series *other = &figures->series[i];
+        count += other->session == series->session && strncmp(other->id, "per_gpu_", 8) == 0 &&
+                 strncmp(other->id + 8, series->id, length) == 0 && other->id[8 + length] == ':';
+    }
+    return count == 1;
+}
+
 /* Those of a group that say most: what the session used in all, of several GPUs for each. */
 static bool is_main(const struct plot_figures *figures, const struct plot_series *series)
 {
@@ -130,6 +142,8 @@ static bool is_main(const struct plot_figures *figures, const struct plot_series
     bool is_of_gpu = false, has_combined = false;
     if (series->given)
         return true;
+    if (is_of_one_gpu(figures, series))
+        return false;
     for (size_t i = 0; i < sizeof of_gpus / sizeof *of_gpus; i++)
         is_of_gpu = is_of_gpu || (strncmp(series->scope, "gpu", 3) == 0 &&
                                      text_ends_with(series->id, of_gpus[i]));

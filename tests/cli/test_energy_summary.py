@@ -200,8 +200,8 @@ class Reading(CommandTest):
 
     def test_the_summary_has_machine_and_command_next_to_each_other_and_a_row_a_gpu(self):
         gpus = {"nvidia_power": 250.0, "per_gpu_nvidia_power": {"0": 240.0, "1": 10.0}, "per_gpu_nvidia_use_rate": {"0": 0.5},
-                "per_gpu_nvidia_memory": {"0": 2e9, "1": 0}}
-        cpu = {"intel_power": 40.0, "rel_intel_power": {"7": 20.0, "8": 10.0}, "psys_power": 400.0, "loss_of_mine": 0.125,
+                "per_gpu_nvidia_memory": {"0": 2e9, "1": 0}, "nvidia_memory": 2e9, "nvidia_use_rate": 0.5}
+        cpu = {"total_mem_use": 8e9, "intel_power": 40.0, "rel_intel_power": {"7": 20.0, "8": 10.0}, "psys_power": 400.0, "loss_of_mine": 0.125,
                "absolute_cpu_time_per_pid": {"7": 1.5}, "per_process_mem_use_abs": {"7": 3e8},
                "per_process_cpu_uses": {"7": 0.000875, "8": 0.25}, "per_process_mem_use_percent": {"7": 0.05}, "tiny": 0.00089123456}
         self.record(line(0, cpu, gpus), line(100, cpu, gpus), END)
@@ -224,7 +224,9 @@ class Reading(CommandTest):
             "Other metrics average max",
             "tiny 0.0008912 0.0008912",
             "loss_of_mine 0.125 0.125",
+            "RAM of the machine 8 GB 8 GB",
         }, rows)
+        self.assertFalse([row for row in rows if row.startswith("nvidia_")])
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 
     def test_a_total_that_is_not_known_has_a_reason(self):

@@ -190,6 +190,20 @@ class Sessions(PlotTest):
         self.assertIsNone(re.search("[\x00-\x08\x0b-\x1f\x7f]", text))
 
 
+class Recordings(PlotTest):
+    def lines_of(self, *gpus):
+        """The curves of power of a recording with these GPUs."""
+        (self.folder / "rec").mkdir(exist_ok=True)
+        gpu = {"nvidia_power": 100.0 * len(gpus), "per_gpu_nvidia_power": dict.fromkeys(gpus, 100.0)}
+        rows = [{"date": f"2023-06-30 16:32:{second}", "metrics": {"cpu": {"intel_power": 40.0}, "gpu": gpu}} for second in (10, 20)]
+        (self.folder / "rec" / "power_metrics.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return sorted(line.name for line in self.plot("rec", "--figures", "power").panels[0])
+
+    def test_of_one_gpu_the_sum_of_all_is_not_drawn_too(self):
+        self.assertEqual(self.lines_of("0"), ["CPU packages", "GPU 0"])
+        self.assertEqual(self.lines_of("0", "1"), ["CPU packages", "GPU 0", "GPU 1", "all GPUs"])
+
+
 class Files(PlotTest):
     def setUp(self):
         super().setUp()
