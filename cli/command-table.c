@@ -36,12 +36,13 @@ static const struct command commands[] = {
             "standard streams, terminal, signals and exit status that it would have without "
             "gpu-tracker. The report goes to standard error, or to a file with -o.\n"
             "\n"
-            "Names of files and folders that are written (-o, --tf, --report ...) may have "
-            "%h for the host, %p the process id, %j the job, %r the rank, %l the local rank. %n is "
-            "the next free number, %t the time, %q{NAME} an environment variable, %% a percent "
-            "sign. Under mpirun, srun, torchrun and their like the rank is put before the "
-            "extension where nothing else in it differs between ranks. So is the element in an "
-            "array of jobs and under GNU parallel (usage.t3.json).\n"
+            "The names of output files and folders (-o, --tf, --report ...) may contain %h for the "
+            "host, %p for the process id, %j for the job, %r for the rank, %l for the local rank, "
+            "%n for the next free number, %t for the time, %q{NAME} for an environment variable, "
+            "and %% for a percent sign. Under mpirun, srun, torchrun and the like, a name that "
+            "would be the same for all ranks has the rank put before its extension "
+            "(usage.r3.json). Elements of job arrays and jobs of GNU parallel are numbered "
+            "likewise (usage.t3.json).\n"
             "\n"
             "The exit status is the command's own. If a signal killed the command, gpu-tracker "
             "kills itself with the same signal. Other statuses: 124: a limit was exceeded and "
@@ -59,7 +60,7 @@ static const struct command commands[] = {
                     "gpu-tracker attach --for 60 --tf samples.csv 4711",
         .function = cmd_attach,
         .usage = "[OPTIONS] PID",
-        .summary = "Track a process that is running already.",
+        .summary = "Track a process that is already running.",
         .help =
             "Tracks a running process and its descendants until it ends, for a number of seconds "
             "(--for), or until Ctrl-C, then prints the report. What the process used before, and "
@@ -81,11 +82,10 @@ static const struct command commands[] = {
         .summary = "Watch a process, or the machine, on the terminal.",
         .help =
             "Shows what a running process and its descendants use, or, without PID, the machine "
-            "and all of its processes. Each figure is there as it is now, with its peak and its "
-            "last minute, also of GPUs and of power. Processes can be sorted, folded, filtered and "
-            "sent signals. '?' shows "
-            "the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the same of a "
-            "command.",
+            "and all of its processes. Each figure, also of GPUs and power, has its value now, its "
+            "peak and its last minute. Processes can be sorted, folded, filtered and sent signals. "
+            "'?' shows the keys, 'q' quits. Nothing is kept. 'gpu-tracker run --live' shows the "
+            "same for a command.",
         .options = live_options,
         .operands = {ARGUMENT_TEXT, 0, 1},
         .instead = "To start a command: gpu-tracker run --live -- COMMAND",
@@ -98,8 +98,8 @@ static const struct command commands[] = {
                     "gpu-tracker help sub-track analyze",
         .function = cmd_help,
         .usage = "[TOPIC | COMMAND]",
-        .summary = "Show what there is, a topic, or a command.",
-        .help = "Without an operand: the commands by what one wants, on one screen. Topics are "
+        .summary = "Show all commands, a topic, or one command.",
+        .help = "Without an operand: the commands by purpose, on one screen. Topics are "
                 "track, report, blocks, energy, training and serve. Each shows its commands and "
                 "examples.",
         .options = help_options,
@@ -129,7 +129,8 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] FILE",
         .summary = "Print the results of a killed session.",
         .help = "Prints the results so far that a session keeps while it runs, in a hidden file "
-                "(.gpu-tracker_*) of its working directory or where --resource-usage-file says. "
+                "(.gpu-tracker_*) of its working directory or in the file given by "
+                "--resource-usage-file. "
                 "The file remains when gpu-tracker itself is killed. The pickle that the older "
                 "Python package leaves is also read, as data only.",
         .options = show_options,
@@ -145,12 +146,12 @@ static const struct command commands[] = {
         .usage = "[OPTIONS] DIR|FILE...",
         .summary = "Show the results of many ranks as one job.",
         .help =
-            "Reads reports in JSON, tracking files and what killed sessions left, of ranks on any "
-            "number of machines: files, or all of them in folders. Prints what each job used of "
-            "its allocation, which ranks are slow, waited, failed or are missing, and advice with "
-            "what it rests on. Files of one session count once, and so do each machine's and each "
-            "GPU's figures; clocks of machines are compared. A file that cannot be read is named, "
-            "and the rest stands.",
+            "Reads the files of ranks on any number of machines: reports in JSON, tracking files "
+            "and what killed sessions left. A folder stands for all such files in it. Prints what "
+            "each job used of its allocation, which ranks were slow, waited, failed or are "
+            "missing, and advice with the figures it is based on. Several files of one session "
+            "count once, and so do the figures of each machine and each GPU. The clocks of the "
+            "machines are compared. A file that cannot be read is named; the others are shown.",
         .options = job_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },
@@ -161,14 +162,14 @@ static const struct command commands[] = {
                     "gpu-tracker push train.sqlite --otlp=http://collector:4318 --label job=train",
         .function = cmd_push,
         .usage = "[OPTIONS] SESSION...",
-        .summary = "Send sessions that have ended to a store of metrics.",
+        .summary = "Send finished sessions to a metrics store.",
         .help =
             "Sends the samples of sessions, with their past times, to Prometheus or another "
             "receiver of remote write, or to one of OpenTelemetry. A SESSION is a tracking file, a "
-            "report in JSON, what a killed session left, or a folder of these. A receiver that is "
-            "busy is tried again; what it refuses is said, with exit status 1, and the other "
-            "sessions are sent. Prometheus takes past samples where its configuration has an "
-            "out_of_order_time_window that is long enough.",
+            "report in JSON, what a killed session left, or a folder of these. If a receiver is "
+            "busy, sending is tried again. If it refuses a session, that is reported, the other "
+            "sessions are sent, and the exit status is 1. Prometheus accepts past samples if its "
+            "configuration has a long enough out_of_order_time_window.",
         .options = push_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },
@@ -187,15 +188,13 @@ static const struct command commands[] = {
             "power, code blocks, processes, figures with their bounds and sources. It opens in "
             "any browser and needs no network.\n"
             "\nA SESSION is a tracking file (.csv or .sqlite, also of the older Python package), a "
-            "sub-tracking file or a recording of power (--energy-folder). It may be results: a "
-            "report in JSON, or what a killed session left. It may also be a training profile of "
-            "SageMaker "
-            "Debugger, a profile of Python (cProfile, pyinstrument), a trace of PyTorch's profiler "
-            "or in Chrome's format, or a folder of these. Results "
-            "and sub-tracking files belong to the only tracking file next to them, or to the "
-            "one whose name they continue. NAME=SESSION gives a session a name. Several whose "
-            "names or paths have different ranks (rank0=a.csv, run.r1.csv, rank2/t.csv) are "
-            "shown as the ranks of one job.",
+            "sub-tracking file, a recording of power (--energy-folder), a report in JSON, or what "
+            "a killed session left. It may also be a training profile of SageMaker Debugger, a "
+            "Python profile (cProfile, pyinstrument), a trace of PyTorch's profiler or in Chrome's "
+            "format, or a folder of these. Results and sub-tracking files belong to the only "
+            "tracking file next to them, or to the one with whose name theirs begins. NAME=SESSION "
+            "gives a session a name. Sessions whose names or paths have different ranks "
+            "(rank0=a.csv, run.r1.csv, rank2/t.csv) are shown as the ranks of one job.",
         .note = cmd_report_note,
         .options = report_options,
         .operands = {ARGUMENT_FILE, 1, -1},
@@ -209,9 +208,9 @@ static const struct command commands[] = {
         .function = cmd_plot,
         .usage = "[OPTIONS] SESSION...",
         .summary = "Draw curves of sessions as a picture for papers.",
-        .help = "Draws RAM, CPU, GPUs and power of sessions over time, as SVG, PDF or PNG: what -o "
-                "ends with says which. Several sessions are drawn over each other, each from its "
-                "beginning on. A SESSION is what 'gpu-tracker report' takes.\n"
+        .help = "Draws RAM, CPU, GPUs and power of sessions over time, as SVG, PDF or PNG, by the "
+                "extension of -o. Several sessions are drawn over each other, each from its own "
+                "beginning. A SESSION is what 'gpu-tracker report' takes.\n"
                 "\n"
                 "No peak is lost, however many samples there are. PDF and PNG need the libraries "
                 "cairo and Pango (Debian: libpangocairo-1.0-0), SVG needs nothing.",
@@ -270,10 +269,8 @@ static const struct command commands[] = {
         .usage = "--output-folder=<folder> [OPTIONS] --cmd=\"COMMAND\" | COMMAND [ARG...]",
         .summary = "Run a command and record power while it runs.",
         .help = "Runs a command and records the power of the machine, and the command's share of "
-                "it, in a folder in AIPowerMeter's format. It is 'gpu-tracker run' with "
-                "--energy-folder, "
-                "and without its report: one engine, the same recording. Without energy counters "
-                "or GPUs the "
+                "it, in a folder in AIPowerMeter's format. It does the same as 'gpu-tracker run "
+                "--energy-folder', and prints no report. Without energy counters or GPUs the "
                 "recording has only CPU time and memory, and one warning says so.\n"
                 "\n"
                 "The exit status is the command's own.",
@@ -410,7 +407,7 @@ static const struct command commands[] = {
         .function = cmd_profile,
         .view = GPUT_PROFILE_UTILIZATION,
         .usage = "[OPTIONS] DIR",
-        .summary = "Show how much resources were used while training.",
+        .summary = "Show resource utilization during training.",
         .help = "Shows mean, minimum, maximum, 50th, 95th and 99th percentile of the readings of "
                 "each resource and node, over the whole profile or for each training phase.",
         .options = profile_utilization_options,
@@ -436,7 +433,7 @@ static const struct command commands[] = {
         .function = cmd_profile,
         .view = GPUT_PROFILE_DATALOADER,
         .usage = "[OPTIONS] DIR",
-        .summary = "Show how long loading of data took, and outliers.",
+        .summary = "Show how long data loading took, and outliers.",
         .help = "Shows initialization of iterators, lifetimes of workers, GetNext calls, and batch "
                 "times (from one GetNext to the next of the same process). Each has its outliers: "
                 "twice the median or more, longest first. Tables: summary, initialization, "
@@ -454,7 +451,7 @@ static const struct command commands[] = {
         .summary = "Show readings and events, row by row.",
         .help = "Shows the readings of the system and the events of the framework in a training "
                 "profile, each once, in order of time. With --steps: the events of these "
-                "steps, and the readings between the first begin and the last end of them. Tables: "
+                "steps, and the readings from their first begin to their last end. Tables: "
                 "system, framework.",
         .options = profile_rows_options,
         .operands = {ARGUMENT_FILE, 1, 1},
@@ -471,8 +468,8 @@ static const struct command commands[] = {
                 "pstats prints them, or of pyinstrument sessions (.json). Several files are added "
                 "up. A folder stands for all files in it.\n"
                 "\n"
-                "list: the profiles themselves, with node, mode, step, phase and time of their "
-                "begin and end, taken from the names of their folders.\n"
+                "list: the profiles themselves, with the node, mode, step, phase and time at which "
+                "each begins and ends, taken from the names of their folders.\n"
                 "\n"
                 "Profiles of a training run can be selected by step, time, phase, mode and node.",
         .options = profile_python_options,
@@ -493,8 +490,7 @@ static const struct command commands[] = {
                 "copying memory, from the first to the last activity. It also shows how much of "
                 "the communication and copying overlapped with computing. Kernels named nccl... or "
                 "rccl... are communication. Ranks without a trace are listed. Where no GPU was "
-                "used, it shows "
-                "for each thread how long it ran operators and loaded data.",
+                "used, it shows for each thread how long it ran operators and loaded data.",
         .options = profile_kineto_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },
@@ -510,7 +506,7 @@ static const struct command commands[] = {
         .help =
             "Shows kernels and memory copies in traces of PyTorch's profiler, by total time "
             "over all ranks. The rest is summed up as \"others\". Where no GPU was used, it shows "
-            "operators by their own time, which is without those that they called.",
+            "operators by their own time, which excludes the operators they called.",
         .options = profile_kineto_top_options,
         .operands = {ARGUMENT_FILE, 1, -1},
     },

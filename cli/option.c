@@ -16,20 +16,20 @@ static const struct option options[OPTION_COUNT] = {
         .help = "File path to store the measurements in. If not set, they are printed to the "
                 "screen. \"-\" is the standard output."},
     [OPTION_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json",
-        .help =
-            "File format of the output. Either 'json' or 'text'. Defaults to what the name of the "
-            "output says, else to 'text'."},
+        .help = "File format of the output. Either 'json' or 'text'. Defaults to the format of the "
+                "output's extension, else to 'text'."},
     [OPTION_SUMMARY_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary text json",
-        .help = "File format of the output: 'summary' is for people, in units that fit; 'text' has "
-                "a line a metric, as AIPowerMeter prints them; 'json' is for programs. Defaults to "
-                "what the name of the output says, else to 'summary'."},
+        .help =
+            "File format of the output: 'summary' is for people, in units that fit; 'text' has one "
+            "line per metric, as AIPowerMeter prints them; 'json' is for programs. Defaults to "
+            "the format of the output's extension, else to 'summary'."},
     [OPTION_TRACKING_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text full json pickle prometheus",
         .help =
             "File format of the output. 'summary' is about ten lines for people, 'text' the report "
             "of the older gpu_tracker, 'full' every figure with its source. 'json' is the same for "
-            "programs, 'pickle' a stopped Tracker, which the Python package loads (with -o only). "
-            "'prometheus' is metrics for a textfile collector. Defaults to 'text' "
+            "programs. 'pickle' is a stopped Tracker, which the Python package loads (only with "
+            "-o). 'prometheus' is metrics for a textfile collector. Defaults to 'text' "
             "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
             "file's extension (.json, .pkl, .prom), else 'full'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
@@ -41,53 +41,56 @@ static const struct option options[OPTION_COUNT] = {
             "While the command runs, show time, cores, RAM and GPUs in one line, if the standard "
             "error is a terminal."},
     [OPTION_LIVE] = {0, "live", ARGUMENT_NONE, .newer = true,
-        .help = "While the command runs, show a live view of it on the terminal; what it prints is "
-                "shown there too, and printed whole at the end. Samples are then taken every 0.5 "
-                "seconds unless --st says otherwise."},
+        .help =
+            "While the command runs, show a live view of it on the terminal. The command's output "
+            "is shown there too, and printed in full at the end. Samples are then taken every 0.5 "
+            "seconds unless --st says otherwise."},
     [OPTION_LIVE_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .newer = true,
         .help = "A sub-tracking file that the command writes: the live view shows its open code "
                 "blocks. Defaults to the file that GPUT_BLOCKS_FILE names."},
     [OPTION_REGIONS] = {0, "regions", ARGUMENT_TEXT, "sources", .newer = true, .optional = true,
         .help = "Record the regions that the command announces, as code blocks, without changing "
-                "it. By default: nvtx (PyTorch with CUDA, JAX, RAPIDS, NCCL), itt (PyTorch, "
-                "oneAPI), ompt (OpenMP of LLVM and Intel), roctx (HIP). Also mpi (calls "
-                "of MPI) and python:module.function,module.* (calls of these functions). A list "
-                "with commas. The report has what each region used."},
+                "it. A comma-separated list. By default: nvtx (PyTorch with CUDA, JAX, RAPIDS, "
+                "NCCL), itt (PyTorch, oneAPI), ompt (OpenMP of LLVM and Intel), roctx (HIP). Also "
+                "mpi (calls of MPI functions) and python:module.function,module.* (calls of these "
+                "functions). The report shows what each region used."},
     [OPTION_REGION_FILE] = {0, "region-file", ARGUMENT_FILE, "sub-track-file", .newer = true,
         .help = "Keep the marks of --regions in this file (.gputblocks, .csv, .sqlite), for "
                 "'sub-track analyze' and others. Defaults to the name of the tracking file with "
                 "'-regions.gputblocks'; without --tf none is kept."},
     [OPTION_REGION_FILTER] = {0, "region-filter", ARGUMENT_TEXT, "pattern", .newer = true,
         .repeatable = true,
-        .help = "Record only regions that fit 'domain:name' or 'name', with * and ? as in a shell; "
-                "after an exclamation mark: those that do not. May be given several times."},
+        .help =
+            "Record only regions that match 'domain:name' or 'name', with * and ? as in a shell. A "
+            "leading exclamation mark excludes those that match. Can be given several times."},
     [OPTION_REGION_DEPTH] = {0, "region-depth", ARGUMENT_TEXT, "count", .newer = true,
-        .help = "Record regions only to this depth: 1 has those that are inside no other one of "
-                "their thread and domain."},
+        .help = "Record regions only to this depth: 1 means those that are not nested in another "
+                "region of their thread and domain."},
     [OPTION_REGION_MIN] = {0, "region-min", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Record only regions that take at least this long. The others are counted."},
+        .help = "Record only regions that take at least this long. Shorter ones are only counted."},
     [OPTION_REGION_EXACT] = {0, "region-exact", ARGUMENT_TEXT, "kinds", .newer = true,
         .optional = true,
-        .help = "Record exact figures of each region: CPU time, page faults, joules of the "
-                "processors. A list with commas adds peak (of RSS, within each region), "
-                "counters (instructions, cycles, cache misses) and gpu (time of GPUs)."},
+        .help = "Record exact figures of each region: CPU time, page faults, energy of the "
+                "processors. A comma-separated list adds peak (the peak RSS within each region), "
+                "counters (instructions, cycles, cache misses) and gpu (GPU time)."},
     [OPTION_TORCH_TRACE] = {0, "torch-trace", ARGUMENT_TEXT, "trace", .newer = true,
         .repeatable = true,
         .help = "Have PyTorch's profiler trace the command while it runs, without changing it. "
-                "2s@60s is two seconds, a minute after the start. 5steps@100 is five steps of the "
-                "optimizer, from step 100 on. Ranks begin together. May be given several times."},
+                "2s@60s traces two seconds, one minute after the start. 5steps@100 traces five "
+                "steps of the optimizer, from step 100 on. All ranks begin together. Can be given "
+                "several times."},
     [OPTION_TORCH_TRACE_FILE] = {0, "torch-trace-file", ARGUMENT_FILE, "timeline", .newer = true,
-        .help = "The file for the traces of --torch-trace, with the samples, as one timeline "
+        .help = "Write the traces of --torch-trace and the samples to this file, as one timeline "
                 "(.json, .json.gz). Defaults to the name of the tracking file with '-torch.json', "
                 "or to torch-trace.json."},
     [OPTION_PHASE_TOKEN] = {0, "phase-token", ARGUMENT_TEXT, "regex", .newer = true,
         .help = "A line of the command's output that matches this extended regular expression "
-                "begins a phase, which ends when the next one begins. The first group (or all that "
-                "matches) names it. Phases are code blocks: the report has what each used, and "
-                "--region-file keeps them."},
+                "begins a phase, which ends when the next one begins. The first group, or the "
+                "whole match, is its name. Phases are code blocks: the report shows what each "
+                "used, and --region-file keeps them."},
     [OPTION_PHASES] = {0, "phases", ARGUMENT_WORD, "kind", "auto", .newer = true,
-        .help = "'auto': derive phases from the samples, where the use of CPU, RAM and GPUs "
-                "changes. They are code blocks, called 'derived:phase 1' and so on."},
+        .help = "'auto': derive phases from the samples. A phase ends where the use of CPU, RAM or "
+                "GPUs changes. Phases are code blocks, called 'derived:phase 1' and so on."},
     [OPTION_TRACKING_CONFIG] = {0, "tconfig", ARGUMENT_FILE, "config-file",
         .help =
             "JSON config file containing the keyword arguments of the Tracker class, to be "
@@ -120,33 +123,33 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_TRACKING_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
         .help = "Store every sample in this file as it is taken. Valid file extensions are .csv "
                 "and .sqlite; in the latter the table is called \"data\". A name that ends in "
-                ".plain.csv is for programs that take CSV with one header: units and machine are "
-                "in the file next to it."},
+                ".plain.csv is for programs that read CSV with a single header: units and machine "
+                "are in a file next to it."},
     [OPTION_OVERWRITE] = {0, "overwrite", ARGUMENT_NONE,
-        .help =
-            "Replace the tracking file if it exists already; in a rank of a parallel job, every "
-            "file."},
+        .help = "Replace the tracking file if it already exists; in a rank of a parallel job, all "
+                "output files."},
     [OPTION_RAM] = {0, "ram", ARGUMENT_WORD, "ram-mode", "adaptive exact totals", .newer = true,
         .help = "When to read the private and shared parts of RAM, which are expensive to read. "
                 "'adaptive': when they may have changed, at a bounded cost. 'exact': at every "
                 "sample. 'totals': never of a process that is alone. Defaults to 'adaptive'."},
     [OPTION_PROCESSES] = {0, "processes", ARGUMENT_NONE, .newer = true,
-        .help = "Report each process individually, also those too short-lived to be sampled. They "
-                "are a tree after the text, \"processes\" in JSON, and the table \"process_data\" "
-                "of an .sqlite tracking file."},
+        .help = "Report each process individually, including those too short-lived to be sampled: "
+                "as a tree after the text, as \"processes\" in JSON, and as the table "
+                "\"process_data\" of an .sqlite tracking file."},
     [OPTION_COMMAND_LINES] = {0, "command-lines", ARGUMENT_NONE, .newer = true,
-        .help = "As --processes, with the command line of each process. Command lines may contain "
-                "secrets."},
+        .help =
+            "Like --processes, with the command line of each process. Command lines may contain "
+            "secrets."},
     [OPTION_RESOURCE_USAGE_FILE] = {0, "resource-usage-file", ARGUMENT_FILE, "file", .newer = true,
         .help = "Where to keep the results so far while tracking runs. The file is removed at the "
                 "end; if the tracker is killed, 'gpu-tracker show' prints it. Defaults to a hidden "
                 "file in the working directory."},
     [OPTION_SPOOL] = {0, "spool", ARGUMENT_FILE, "folder", .newer = true,
-        .help =
-            "Write all files to this folder of the machine first (/tmp), and move them to their "
-            "places at the end. What could not be moved is named and stays there."},
+        .help = "Write all files to this local folder (such as /tmp) first, and move them to their "
+                "final places at the end. Files that cannot be moved are named, and stay in the "
+                "folder."},
     [OPTION_FOR] = {0, "for", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Stop tracking after this many seconds. Defaults to until the process ends."},
+        .help = "Stop tracking after this many seconds. By default, track until the process ends."},
     [OPTION_ENERGY_UNIT] = {0, "eu", ARGUMENT_WORD, "energy-unit",
         "joules watt-hours kilowatt-hours", .newer = true,
         .help = "One of 'joules', 'watt-hours', or 'kilowatt-hours'. Defaults to 'joules'."},
@@ -167,8 +170,8 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_PERIOD] = {0, "period", ARGUMENT_TEXT, "seconds",
         .help = "Seconds between samples of processes. Defaults to 0.1."},
     [OPTION_MEASUREMENT_PERIOD] = {0, "measurement-period", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "The period, in seconds, over which the recording of power takes means. It has one "
-                "line at the beginning of each period and one at the end. Defaults to 2."},
+        .help = "The period, in seconds, over which power is averaged in the recording, which has "
+                "one line at the beginning of each period and one at its end. Defaults to 2."},
     [OPTION_CONT] = {0, "cont", ARGUMENT_NONE, .newer = true,
         .help = "Add to the existing recording of power in the folder, as a separate segment."},
     [OPTION_LISTEN] = {0, "listen", ARGUMENT_TEXT, "host:port", .newer = true,
@@ -183,42 +186,42 @@ static const struct option options[OPTION_COUNT] = {
                 "0.0.0.0:5001,trainer.example.org. Defaults to 127.0.0.1:5001."},
     [OPTION_OTLP] = {0, "otlp", ARGUMENT_TEXT, "url", .newer = true, .optional = true,
         .help = "Send metrics to an OpenTelemetry receiver (OTLP over HTTP, protobuf): "
-                "--otlp=http://collector:4318. Without a URL as the variables "
-                "OTEL_EXPORTER_OTLP_ENDPOINT and the like say, else to http://localhost:4318."},
+                "--otlp=http://collector:4318. Without a URL, OTEL_EXPORTER_OTLP_ENDPOINT and its "
+                "related variables say where; else http://localhost:4318."},
     [OPTION_REMOTE_WRITE] = {0, "remote-write", ARGUMENT_TEXT, "url", .newer = true,
-        .help = "Send metrics to a receiver of Prometheus' remote write, as "
+        .help = "Send metrics to a receiver of Prometheus' remote write, such as "
                 "http://prometheus:9090."},
     [OPTION_LABEL] = {0, "label", ARGUMENT_TEXT, "name=value", .newer = true, .repeatable = true,
-        .help = "A label of all metrics that are served or sent: --label job=train. May be given "
+        .help = "A label for all metrics that are served or sent: --label job=train. Can be given "
                 "several times."},
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Seconds between two samples that are sent, from 0.5. Defaults for --otlp to "
-                "OTEL_METRIC_EXPORT_INTERVAL, else to 60; for --remote-write to 15."},
+        .help = "Seconds between two samples that are sent, 0.5 or more. Defaults to "
+                "OTEL_METRIC_EXPORT_INTERVAL or 60 for --otlp, and to 15 for --remote-write."},
     [OPTION_OWNERS] = {0, "owners", ARGUMENT_NONE,
         .help = "Also serve what each user and each job of the machine uses: CPU time, RAM and "
-                "GPUs. Who can read the page sees their names."},
+                "GPUs. Anyone who can read the page sees their names."},
     [OPTION_TEXTFILE] = {0, "textfile", ARGUMENT_FILE, "folder", .newer = true,
         .help = "Keep metrics of the command in a folder of node_exporter's textfile collector. "
-                "Sessions share it: each has a file of its own there, and removes those of "
-                "sessions that ended long ago."},
+                "Sessions can share the folder: each writes a file of its own, and removes those "
+                "of sessions that ended long ago."},
     [OPTION_SENT_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds",
         .help = "Seconds between two samples that are sent. Defaults to 0: all samples."},
     [OPTION_CMD] = {0, "cmd", ARGUMENT_TEXT, "command", .help = "The command, as one string."},
     [OPTION_WINDOW_START] = {0, "start", ARGUMENT_TEXT, "moment",
-        .help = "Leave out what is before this moment: a date as in the recording (\"2023-06-30 "
-                "16:32:14\"), or seconds after its beginning. From 1e8 on they are seconds since "
-                "the epoch, from 1e14 on microseconds."},
+        .help = "Skip everything before this moment: a date as in the recording (\"2023-06-30 "
+                "16:32:14\"), or seconds after its beginning. Numbers from 1e8 on are seconds "
+                "since the epoch, from 1e14 on microseconds."},
     [OPTION_WINDOW_END] = {0, "end", ARGUMENT_TEXT, "moment",
-        .help = "Leave out what is after this moment; given like --start."},
+        .help = "Skip everything after this moment; given like --start."},
     [OPTION_CURVE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "output",
         .help = "Write to this file; a name that ends in .svg, .pdf or .png makes a picture. "
                 "Defaults to the standard output."},
     [OPTION_CURVE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv svg pdf png",
-        .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to what the "
-                "name of the output says, else to 'text'."},
+        .help = "'text', 'json', 'csv', or a picture: 'svg', 'pdf' or 'png'. Defaults to the "
+                "format of the output's extension, else to 'text'."},
     [OPTION_FIX_SCRIPT] = {0, "fix-script", ARGUMENT_NONE,
-        .help = "Instead of the findings, print a shell script that opens what is closed. It is to "
-                "be read, and run as root."},
+        .help = "Print a shell script that makes unavailable sources available, instead of the "
+                "findings. Read it, then run it as root."},
     [OPTION_LIMIT] = {0, "limit", ARGUMENT_TEXT, "name=amount", .repeatable = true, .newer = true,
         .help = "Warn when the command and all it started exceed a limit: ram=8GB, gpu_ram=500MiB, "
                 "seconds=90 or cpu_seconds=3600. Can be given several times."},
@@ -229,21 +232,21 @@ static const struct option options[OPTION_COUNT] = {
         "summary text json csv pickle",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
                 "older gpu_tracker printed. 'json', 'csv' and 'pickle' (which the Python package "
-                "loads) have every figure. Defaults to what the name of the output says (.json, "
-                ".csv, .pkl), else to 'summary' on a terminal and elsewhere to 'text'."},
+                "loads) have every figure. Defaults to the format of the output's extension "
+                "(.json, .csv, .pkl), else to 'summary' on a terminal and to 'text' elsewhere."},
     [OPTION_COMPARISON_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "summary text json csv pickle svg pdf png",
         .help = "File format of the output: 'summary' are tables for people, 'text' is what the "
                 "older gpu_tracker printed. 'json', 'csv' and 'pickle' (which the Python package "
-                "loads) have every figure, 'svg', 'pdf' and 'png' are a picture of the main ones. "
-                "Defaults to what the name of the output says (.json, .csv, .pkl, .svg, .pdf, "
-                ".png), else to 'summary' on a terminal and elsewhere to 'text'."},
+                "loads) have every figure; 'svg', 'pdf' and 'png' are a picture of the main ones. "
+                "Defaults to the format of the output's extension (.json, .csv, .pkl, .svg, .pdf, "
+                ".png), else to 'summary' on a terminal and to 'text' elsewhere."},
     [OPTION_JOB_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "summary json csv",
-        .help = "File format of the output: 'summary' for people, 'json' has jobs, machines, ranks "
-                "and findings, 'csv' the ranks. Defaults to what the name of the output says, else "
-                "to 'summary'."},
+        .help = "File format of the output: 'summary' is for people, 'json' has jobs, machines, "
+                "ranks and findings, 'csv' has the ranks. Defaults to the format of the output's "
+                "extension, else to 'summary'."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
-        .help = "Summarize also figures that are 0 or unknown throughout."},
+        .help = "Also summarize figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",
         .help = "The tracking file (.csv or .sqlite) of the session."},
     [OPTION_SUB_TRACKING_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
@@ -252,15 +255,15 @@ static const struct option options[OPTION_COUNT] = {
                 "code_block_name, position (0 start, 1 stop) and timestamp, in SQLite in a table "
                 "\"data\". Without it the session as a whole is analyzed."},
     [OPTION_DETAILS] = {0, "details", ARGUMENT_NONE, .newer = true,
-        .help = "Also show percentiles (p50, p95, p99), and the self time of each code block: "
-                "without the blocks called inside it. If the sub-tracking file has it, also what "
-                "the kernel counted in its calls (CPU time, page faults, peak RSS)."},
+        .help = "Also show percentiles (p50, p95, p99), and the self time of each code block, "
+                "which excludes the blocks called inside it. If the sub-tracking file has it, also "
+                "show what the kernel counted in its calls (CPU time, page faults, peak RSS)."},
     [OPTION_BY] = {0, "by", ARGUMENT_WORD, "part", "process thread source domain category rank",
         .newer = true,
-        .help = "Show separately, after each code block, each 'process', 'thread' or 'rank' of a "
-                "parallel job. Or show code blocks together by a part of their names. The 'source' "
-                "(nvtx, token) is before the colon, the 'domain' of a source (nvtx:train) before "
-                "the slash. The 'category' is in brackets at the end."},
+        .help = "Break each code block down by 'process', by 'thread', or by 'rank' of a parallel "
+                "job. Or group code blocks by a part of their names: the 'source' (nvtx, token) is "
+                "before the colon, the 'domain' of a source (nvtx:train) before the slash, the "
+                "'category' in brackets at the end."},
     [OPTION_COMPARISON_CONFIG] = {0, "cconfig", ARGUMENT_FILE, "config-file",
         .help = "JSON config file with file_path_map (session names and their files) and "
                 "statistic, to be used instead of -m and --stat. Sessions given with -m are added "
@@ -277,7 +280,7 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_FAIL_IF] = {0, "fail-if", ARGUMENT_TEXT, "rule", .repeatable = true, .newer = true,
         .help = "Exit with status 3 when a session other than the first breaks a rule such as "
                 "'max main_ram > +5%' or 'mean compute_time in train > 2.5'. Can be given several "
-                "times. Changes within the noise of several runs break none."},
+                "times. A change within the noise of several runs breaks no rule."},
     [OPTION_COMBINED_FILE] = {0, "stf", ARGUMENT_FILE, "sub-track-file",
         .help = "The sub-tracking file to create; it must not exist."},
     [OPTION_PART] = {'p', NULL, ARGUMENT_FILE, "file-path", .repeatable = true,
@@ -300,47 +303,44 @@ static const struct option options[OPTION_COUNT] = {
             "'gpu-tracker report', which writes other formats. Without --tf the samples are kept "
             "in a temporary file."},
     [OPTION_REPORT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
-        .help =
-            "The file to write, with -f csv a folder. Its ending says the format unless -f does. "
-            "\"-\" is the standard output. Defaults to report.html, for other formats to the "
-            "standard output or the folder report-csv."},
+        .help = "The file to write, with -f csv a folder. Its extension sets the format unless -f "
+                "does. \"-\" is the standard output. Defaults to report.html; for other formats, "
+                "to the standard output or the folder report-csv."},
     [OPTION_REPORT_FORMAT] = {'f', "format", ARGUMENT_WORD, "format",
         "html json csv parquet arrow speedscope collapsed", .newer = true,
-        .help =
-            "What to write: 'html' the page, 'json' all that it shows, 'csv' the same as a "
-            "folder with a file for each table, 'parquet' and 'arrow' likewise, or the samples in "
-            "a file that ends so (by the Python package and pyarrow). 'speedscope' and 'collapsed' "
-            "(a line a stack "
-            "with its microseconds) are code blocks and events as stacks. Defaults to "
-            "html."},
+        .help = "What to write: 'html' is the page, 'json' all that it shows, 'csv' the same as a "
+                "folder with one file per table. 'parquet' and 'arrow' are such a folder, or one "
+                "file with the samples (they need the Python package and pyarrow). 'speedscope' "
+                "and 'collapsed' (one line per stack, with its microseconds) are code blocks and "
+                "events as stacks. Defaults to 'html'."},
     [OPTION_PERFETTO] = {0, "perfetto", ARGUMENT_NONE, .newer = true,
-        .help = "Merge the sessions to one timeline (see 'gpu-tracker timeline merge') and serve "
+        .help = "Merge the sessions into one timeline (see 'gpu-tracker timeline merge') and serve "
                 "it to the viewer at ui.perfetto.dev. Prints the address for a browser on this "
-                "machine, and ends when the timeline was fetched. -o keeps it in a file."},
+                "machine, and ends when the timeline has been fetched. -o keeps it in a file."},
     [OPTION_REPORT_MARKS] = {0, "stf", ARGUMENT_FILE, "sub-track-file", .repeatable = true,
         .help = "A sub-tracking file (.csv, .sqlite or .gputblocks) with the code blocks of the "
-                "session. Can be given several times: all belong to the only session, or each to "
-                "the session at its place."},
+                "session. Can be given several times: all belong to the session if there is only "
+                "one, else the first to the first session, and so on."},
     [OPTION_REPORT_TITLE] = {0, "title", ARGUMENT_TEXT, "title", .newer = true,
         .help = "The title of the page. Defaults to the names of the sessions."},
     [OPTION_PLOT_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The picture to write: .svg, .pdf or .png (300 dots per inch). \"-\" is the "
                 "standard output, as SVG. Defaults to plot.svg."},
     [OPTION_PLOT_FIGURES] = {0, "figures", ARGUMENT_TEXT, "name,name", .newer = true,
-        .help = "What is drawn, separated by commas: charts (ram, gpu_ram, cpu, gpu, threads, "
-                "power, ...) or single curves (main_ram, gpu0_power_watts, ...). A name that there "
-                "is not is answered by all that there are. Defaults to ram, gpu_ram, cpu, gpu and "
-                "power, as far as they were used."},
+        .help = "What to draw, separated by commas: charts (ram, gpu_ram, cpu, gpu, threads, "
+                "power, ...) or single curves (main_ram, gpu0_power_watts, ...). An unknown name "
+                "is answered with a list of all names. Defaults to those of ram, gpu_ram, cpu, gpu "
+                "and power that were used."},
     [OPTION_PLOT_BLOCKS] = {0, "blocks", ARGUMENT_NONE, .newer = true,
-        .help = "Also draw the code blocks that took the most time: a row each, and bands in the "
-                "charts for the outermost ones."},
+        .help = "Also draw the code blocks that took the most time, each in a row of its own; the "
+                "outermost ones are bands in the charts, too."},
     [OPTION_PLOT_START] = {0, "start", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Leave out what is before: seconds after the beginning of the session."},
+        .help = "Skip everything before this moment: seconds after the beginning of the session."},
     [OPTION_PLOT_END] = {0, "end", ARGUMENT_TEXT, "seconds", .newer = true,
-        .help = "Leave out what is after; given like --start."},
+        .help = "Skip everything after this moment; given like --start."},
     [OPTION_PLOT_SIZE] = {0, "size", ARGUMENT_TEXT, "width[xheight]unit", .newer = true,
         .help = "The size in mm, cm, in or pt: 88x50mm, 3.5in. Defaults to 160mm, and as high as "
-                "the charts need. Letters are always 8 pt."},
+                "the charts need. Text is always 8 pt."},
     [OPTION_PLOT_TITLE] = {0, "title", ARGUMENT_TEXT, "title", .newer = true,
         .help = "A title above the charts. Defaults to none."},
     [OPTION_MERGED_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
@@ -348,9 +348,9 @@ static const struct option options[OPTION_COUNT] = {
                 "of the first input. \"-\" is the standard output; a name that ends with \".gz\" "
                 "is compressed with gzip."},
     [OPTION_START] = {0, "start", ARGUMENT_TEXT, "moment", .newer = true,
-        .help = "Leave out what is before this moment: microseconds since the epoch."},
+        .help = "Skip everything before this moment: microseconds since the epoch."},
     [OPTION_STOP] = {0, "end", ARGUMENT_TEXT, "moment", .newer = true,
-        .help = "Leave out what is after this moment; given like --start."},
+        .help = "Skip everything after this moment; given like --start."},
     [OPTION_STEPS] = {0, "steps", ARGUMENT_TEXT, "first-last", .newer = true,
         .help = "Only these training steps, both ends included: 10-12, or 10."},
     [OPTION_UNIT] = {0, "unit", ARGUMENT_WORD, "unit", "time step", .newer = true,
@@ -370,13 +370,14 @@ static const struct option options[OPTION_COUNT] = {
             "Mark the moments when this metric of a training profile is below the threshold, with "
             "all readings near them. Defaults to GPUUtilization=85; 'none' marks nothing."},
     [OPTION_CORES] = {'j', "cores", ARGUMENT_TEXT, "number", .newer = true,
-        .help = "How many cores read large files. The result is the same. Defaults to those that "
+        .help = "How many cores read large files. The result is the same. Defaults to all that "
                 "this process may use."},
     [OPTION_TABLE_OUTPUT] = {'o', "output", ARGUMENT_FILE, "file",
         .help = "The file to write. Defaults to the screen."},
     [OPTION_TABLE_FORMAT] = {'f', "format", ARGUMENT_WORD, "format", "text json csv",
-        .help = "'text', 'json' or 'csv'. Defaults to what the name of the output says, else to "
-                "'text'."},
+        .help =
+            "'text', 'json' or 'csv'. Defaults to the format of the output's extension, else to "
+            "'text'."},
     [OPTION_TABLE] = {0, "table", ARGUMENT_TEXT, "name", .newer = true,
         .help = "Show only this table."},
     [OPTION_STEPS_BY] = {0, "by", ARGUMENT_WORD, "key", "training_phase framework_metric process",
