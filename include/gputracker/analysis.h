@@ -190,8 +190,7 @@ GPUT_API uint64_t gput_analysis_lost_calls(const struct gput_analysis *analysis,
 
 struct gput_code_block; /**< of an analysis, and owned by it */
 
-/** The number of code blocks, and each of them, sorted by name; NULL where there is none of that
- * index. */
+/** The number of code blocks, and one of them, sorted by name; NULL: no such index. */
 GPUT_API size_t gput_analysis_block_count(const struct gput_analysis *analysis);
 GPUT_API const struct gput_code_block *gput_analysis_block(
     const struct gput_analysis *analysis, size_t index);

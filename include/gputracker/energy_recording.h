@@ -112,7 +112,7 @@ GPUT_API int gput_energy_recording_metric(const struct gput_energy_recording *re
 #define GPUT_ENERGY_EPOCH_SECONDS 1e8
 
 /** Writes at most `capacity` points of a metric to `points` (may be NULL with capacity 0); returns
- * how many there are in the window. 0 for a metric that there is not. */
+ * how many there are in the window. 0 for an unknown metric. */
 GPUT_API size_t gput_energy_recording_curve(const struct gput_energy_recording *recording,
     const char *name, const struct gput_energy_window *window, struct gput_energy_point *points,
     size_t capacity);

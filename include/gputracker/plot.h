@@ -85,7 +85,7 @@ static inline struct gput_plot_options gput_plot_options_default(void)
  * Draws GPUT_SVG, GPUT_PDF or GPUT_PNG (300 dots per inch). Result: see gputracker/format.h. Memory
  * is bounded for any number of samples; the rest goes to an unnamed temporary file in /var/tmp.
  *
- * Errors: GPUT_ERROR_INVALID (nothing to draw, a figure that there is not, a picture too small or
+ * Errors: GPUT_ERROR_INVALID (nothing to draw, an unknown figure, a picture too small or
  * too large, another format), GPUT_ERROR_UNSUPPORTED (cairo or Pango is missing),
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_FORMAT (a file of another kind), GPUT_ERROR_IO,
  * GPUT_ERROR_PERMISSION, GPUT_ERROR_MEMORY.

@@ -107,7 +107,7 @@ GPUT_API void gput_processes_destroy(struct gput_processes *processes);
  * up, in the table "other_processes". */
 GPUT_API size_t gput_processes_count(const struct gput_processes *processes);
 
-/** One of them, which belongs to the list; NULL where there is none of that index. */
+/** One of them, which belongs to the list; NULL: no such index. */
 GPUT_API const struct gput_process *gput_processes_get(
     const struct gput_processes *processes, size_t index);
 

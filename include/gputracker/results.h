@@ -97,7 +97,7 @@ struct gput_results_column {
     enum gput_column_type type;
 };
 
-/** The number of columns, and each of them; NULL where there is none of that index. Static. */
+/** The number of columns, and one of them; NULL: no such index. Static. */
 GPUT_API size_t gput_results_column_count(void);
 GPUT_API const struct gput_results_column *gput_results_column(size_t index);
 

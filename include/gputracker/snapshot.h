@@ -91,7 +91,7 @@ struct gput_snapshot_process {
 GPUT_API size_t gput_snapshot_process_count(const struct gput_snapshot *snapshot);
 
 /** One of them: main first, parents before their children; of the machine, in no order. Belongs to
- * the snapshot; NULL where there is none of that index. */
+ * the snapshot; NULL: no such index. */
 GPUT_API const struct gput_snapshot_process *gput_snapshot_process(
     const struct gput_snapshot *snapshot, size_t index);
 
@@ -114,8 +114,8 @@ struct gput_snapshot_gpu {
 /** How many GPUs there are; MIG instances are GPUs of their own. */
 GPUT_API size_t gput_snapshot_gpu_count(const struct gput_snapshot *snapshot);
 
-/** One of them, in the order of gput_results_gpu_text(). Belongs to the snapshot; NULL where there
- * is none of that index. */
+/** One of them, in the order of gput_results_gpu_text(). Belongs to the snapshot; NULL: no such
+ * index. */
 GPUT_API const struct gput_snapshot_gpu *gput_snapshot_gpu(
     const struct gput_snapshot *snapshot, size_t index);
 
