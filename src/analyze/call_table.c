@@ -249,7 +249,7 @@ static int number_tracks(struct call_table *table, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int compare_calls(const void *left, const void *right)
+int call_compare(const void *left, const void *right)
 {
     const struct call *a = left, *b = right;
     if (a->start != b->start)
@@ -260,8 +260,8 @@ static int compare_calls(const void *left, const void *right)
 static void sort_calls(struct call *calls, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        if (compare_calls(&calls[i - 1], &calls[i]) > 0) {
-            qsort(calls, count, sizeof *calls, compare_calls);
+        if (call_compare(&calls[i - 1], &calls[i]) > 0) {
+            qsort(calls, count, sizeof *calls, call_compare);
             return;
         }
     }

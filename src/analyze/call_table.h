@@ -31,6 +31,9 @@ struct call {
     uint32_t lane;
 };
 
+/* For qsort(): by start, of two that start together the outer one first. */
+int call_compare(const void *left, const void *right);
+
 /* All calls of one block in one process or thread. */
 struct call_lane {
     int64_t process_id;

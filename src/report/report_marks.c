@@ -49,14 +49,6 @@ static int read_marks(struct marks *marks, struct gput_error *error)
     return GPUT_OK;
 }
 
-static int compare_calls(const void *left, const void *right)
-{
-    const struct call *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->stop < b->stop) - (a->stop > b->stop);
-}
-
 /* Those that have no stop among the others, in the order of their starts. They are not calls of
  * the table: nothing is known of how long they took. */
 static const struct call *next_call(const struct call_table *table, size_t *calls, size_t *open)
@@ -77,7 +69,7 @@ static void order_equal_starts(struct call_table *table)
             if (table->calls[end].start != table->calls[i].start)
                 break;
         if (end - i > 1)
-            qsort(&table->calls[i], end - i, sizeof *table->calls, compare_calls);
+            qsort(&table->calls[i], end - i, sizeof *table->calls, call_compare);
     }
 }
 

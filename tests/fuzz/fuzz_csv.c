@@ -1,21 +1,11 @@
 /* CSV: records and cells stay inside the file, and their sizes agree. */
 #include "base/csv.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (write(fd, data, size) != (ssize_t)size)
-        abort();
-
+    char path[FUZZ_PATH_SIZE];
+    int fd = fuzz_file(data, size, path);
     struct csv_reader *reader;
     if (csv_reader_open(path, &reader, NULL) != GPUT_OK)
         abort();

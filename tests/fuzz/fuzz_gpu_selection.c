@@ -1,10 +1,6 @@
+#include "fuzz_text.h"
 #include "gpu/nvidia_suspended.h"
 #include "gpu/selection.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* The texts that a user or the NVIDIA driver gives: a choice of GPUs, and a GPU's information. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -16,11 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gpu_device device = {0};
     struct gput_error error;
     struct pci_address address;
-    char *text = malloc(size + 1);
-    if (!text)
-        return 0;
-    memcpy(text, data, size);
-    text[size] = '\0';
+    char *text = fuzz_text(data, size);
     gpu_selection_check(text, devices, 2, &error);
     gpu_selection_has(text, &devices[1], 1);
     nvidia_information_parse(text, &device);

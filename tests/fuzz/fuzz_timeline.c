@@ -3,11 +3,7 @@
 
 #include <gputracker/timeline.h>
 
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz_file.h"
 
 static int take(void *user, const struct framework_event *event, struct gput_error *error)
 {
@@ -18,13 +14,8 @@ static int take(void *user, const struct framework_event *event, struct gput_err
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64], node[] = "node";
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size) {
-        close(fd);
-        return 0;
-    }
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    char path[FUZZ_PATH_SIZE], node[] = "node";
+    int fd = fuzz_file(data, size, path);
     const char *const inputs[] = {path, path};
     struct gput_timeline_options options = gput_timeline_options_default();
     options.inputs = inputs;

@@ -1,8 +1,8 @@
 /* What processes use of cards, from a procfs that the test writes while it is read. */
 #include "gpu/drm_clients.h"
-#include "testing.h"
 
 #include "base/clock.h"
+#include "fake_sysfs.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,32 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char root[64];
-
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 /* Opens a descriptor: a link, and what the kernel says of it. */
 static void open_fd(pid_t pid, int fd, const char *target, const char *info)
 {
     char path[256], name[64];
     snprintf(name, sizeof name, "%d/fdinfo/%d", (int)pid, fd);
-    write_file(name, info);
-    snprintf(path, sizeof path, "%s/%d/fd", root, (int)pid);
+    fake_sysfs_write(name, info);
+    snprintf(path, sizeof path, "%s/%d/fd", fake_sysfs, (int)pid);
     mkdir(path, 0777);
-    snprintf(path, sizeof path, "%s/%d/fd/%d", root, (int)pid, fd);
+    snprintf(path, sizeof path, "%s/%d/fd/%d", fake_sysfs, (int)pid, fd);
     unlink(path);
     assert_int_equal(symlink(target, path), 0);
 }
@@ -43,16 +26,7 @@ static void open_fd(pid_t pid, int fd, const char *target, const char *info)
 static int setup(void **state)
 {
     (void)state;
-    snprintf(root, sizeof root, "/tmp/gput-test-XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
+    return fake_sysfs_create();
 }
 
 static struct drm_target target = {.pci_address = "0000:00:02.0",
@@ -69,7 +43,7 @@ static void read_at(struct drm_client_reader *reader, int64_t seconds)
     pid_t pids[] = {10, 11};
     struct gpu_tracked tracked = {pids, 2};
     gpu_process_list_clear(&list);
-    drm_clients_read(reader, root, &tracked, &target, 1, seconds * NS_PER_SECOND, &list);
+    drm_clients_read(reader, fake_sysfs, &tracked, &target, 1, seconds * NS_PER_SECOND, &list);
 }
 
 static const char *client(const char *engines)
@@ -159,7 +133,7 @@ static void finds_a_descriptor_that_becomes_a_card(void **state)
     open_fd(10, 4, "/dev/dri/renderD129", client(""));
     read_at(&reader, 2);
     assert_int_equal(list.count, 1); /* a new number at once */
-    unlink(strcat(strcpy((char[128]){0}, root), "/10/fd/4"));
+    unlink(strcat(strcpy((char[128]){0}, fake_sysfs), "/10/fd/4"));
     read_at(&reader, 9);
     assert_int_equal(list.count, 1); /* an old one after a while */
     drm_client_reader_finish(&reader);
@@ -182,9 +156,9 @@ static void a_process_that_may_not_be_read_is_missing_not_zero(void **state)
     struct drm_client_reader reader = {0};
     open_fd(10, 3, "/dev/dri/renderD129", client(""));
     char path[128];
-    snprintf(path, sizeof path, "%s/10/fd", root);
+    snprintf(path, sizeof path, "%s/10/fd", fake_sysfs);
     chmod(path, 0);
-    chmod(root, 0755);
+    chmod(fake_sysfs, 0755);
     uid_t uid = geteuid();
     if (uid == 0) /* root may see everything */
         assert_int_equal(seteuid(65534), 0);
@@ -244,7 +218,7 @@ static void a_suspended_card_is_not_read(void **state)
     drm_client_reader_finish(&reader);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, fake_sysfs_remove)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* GPU time of this process, from a procfs that the test writes while it is read. */
 #include "base/clock.h"
+#include "fake_sysfs.h"
 #include "gpu/own_gpu_time.h"
-#include "testing.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -10,29 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-static char root[64], sys_root[80];
-
-/* In place, as the kernel changes what an open file says. */
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", root, name);
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(path, 0777);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+static char sys_root[80];
 
 static void set_info(int fd, const char *text)
 {
     char name[64];
     snprintf(name, sizeof name, "self/fdinfo/%d", fd);
-    write_file(name, text);
+    fake_sysfs_write(name, text);
 }
 
 /* Any change of descriptors is seen after so long, whatever the size of a folder says. */
@@ -45,7 +29,7 @@ static void open_fd(int fd, const char *target, const char *info)
 {
     char path[256];
     set_info(fd, info);
-    snprintf(path, sizeof path, "%s/self/fd/%d", root, fd);
+    snprintf(path, sizeof path, "%s/self/fd/%d", fake_sysfs, fd);
     unlink(path);
     assert_int_equal(symlink(target, path), 0);
 }
@@ -53,9 +37,9 @@ static void open_fd(int fd, const char *target, const char *info)
 static void close_fd(int fd)
 {
     char path[256];
-    snprintf(path, sizeof path, "%s/self/fd/%d", root, fd);
+    snprintf(path, sizeof path, "%s/self/fd/%d", fake_sysfs, fd);
     assert_int_equal(unlink(path), 0);
-    snprintf(path, sizeof path, "%s/self/fdinfo/%d", root, fd);
+    snprintf(path, sizeof path, "%s/self/fdinfo/%d", fake_sysfs, fd);
     assert_int_equal(unlink(path), 0);
 }
 
@@ -79,30 +63,21 @@ static int setup(void **state)
 {
     (void)state;
     char path[128];
-    snprintf(root, sizeof root, "/tmp/gput-test-XXXXXX");
-    if (!mkdtemp(root))
+    if (fake_sysfs_create() != 0)
         return -1;
-    snprintf(sys_root, sizeof sys_root, "%s/sys", root);
-    write_file("sys/class/drm/card0/device/uevent", "DRIVER=i915\n");
-    write_file("self/fdinfo/0", "pos:\t0\n");
-    snprintf(path, sizeof path, "%s/self/fd", root);
+    snprintf(sys_root, sizeof sys_root, "%s/sys", fake_sysfs);
+    fake_sysfs_write("sys/class/drm/card0/device/uevent", "DRIVER=i915\n");
+    fake_sysfs_write("self/fdinfo/0", "pos:\t0\n");
+    snprintf(path, sizeof path, "%s/self/fd", fake_sysfs);
     mkdir(path, 0777);
     open_fd(0, "/dev/null", "pos:\t0\n");
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    return system(command);
-}
-
 static struct own_gpu_time *begin(void)
 {
     struct own_gpu_time *gpu_time;
-    assert_int_equal(own_gpu_time_open(root, sys_root, &gpu_time, NULL), GPUT_OK);
+    assert_int_equal(own_gpu_time_open(fake_sysfs, sys_root, &gpu_time, NULL), GPUT_OK);
     return gpu_time;
 }
 
@@ -250,28 +225,29 @@ static void machines_that_report_nothing_say_why(void **state)
     (void)state;
     struct gput_error error;
     static const char why[] = "sys/class/drm/card0/device/uevent";
-    assert_int_equal(own_gpu_time_check(root, sys_root, &error), GPUT_OK);
-    write_file(why, "DRIVER=nouveau\n");
-    assert_int_equal(own_gpu_time_check(root, sys_root, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(own_gpu_time_check(fake_sysfs, sys_root, &error), GPUT_OK);
+    fake_sysfs_write(why, "DRIVER=nouveau\n");
+    assert_int_equal(own_gpu_time_check(fake_sysfs, sys_root, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(
         error.message, "The GPU's driver (nouveau) reports no GPU time to a program.");
-    write_file(why, "DRIVER=ast\n"); /* a display */
-    assert_int_equal(own_gpu_time_check(root, sys_root, &error), GPUT_ERROR_NOT_FOUND);
+    fake_sysfs_write(why, "DRIVER=ast\n"); /* a display */
+    assert_int_equal(own_gpu_time_check(fake_sysfs, sys_root, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(
         error.message, "This machine has no GPU whose driver reports a program's GPU time to it.");
-    write_file("driver/nvidia/version", "");
-    assert_int_equal(own_gpu_time_check(root, sys_root, &error), GPUT_ERROR_NOT_FOUND);
+    fake_sysfs_write("driver/nvidia/version", "");
+    assert_int_equal(own_gpu_time_check(fake_sysfs, sys_root, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(
         error.message, "NVIDIA's driver reports no GPU time to a program without privileges.");
-    write_file("sys/class/drm/card1/device/uevent", "DRIVER=amdgpu\n"); /* next to it */
-    assert_int_equal(own_gpu_time_check(root, sys_root, &error), GPUT_OK);
+    fake_sysfs_write("sys/class/drm/card1/device/uevent", "DRIVER=amdgpu\n"); /* next to it */
+    assert_int_equal(own_gpu_time_check(fake_sysfs, sys_root, &error), GPUT_OK);
     struct own_gpu_time *gpu_time = NULL;
-    assert_int_equal(own_gpu_time_open(root, "/nowhere", &gpu_time, &error), GPUT_ERROR_NOT_FOUND);
+    assert_int_equal(
+        own_gpu_time_open(fake_sysfs, "/nowhere", &gpu_time, &error), GPUT_ERROR_NOT_FOUND);
     assert_null(gpu_time);
     own_gpu_time_close(NULL);
 }
 
-#define own_test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define own_test(f) cmocka_unit_test_setup_teardown(f, setup, fake_sysfs_remove)
 
 int main(void)
 {

@@ -1,6 +1,7 @@
 /* On folders that look like control groups, independent of this machine's kernel. */
 #include "os/own_cgroup.h"
 
+#include "descriptors.h"
 #include "fake_sysfs.h"
 
 #include <fcntl.h>
@@ -55,14 +56,6 @@ static pid_t ended_pid(void)
         _exit(0);
     assert_int_equal(waitpid(ended, NULL, 0), ended);
     return ended;
-}
-
-static int open_files(void)
-{
-    int count = 0;
-    for (int fd = 0; fd < 256; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
 }
 
 static int make_folder(void **state)
@@ -252,7 +245,7 @@ static void every_session_of_a_process_has_its_own(void **state)
     char name[160];
     fake_sysfs_write("slice/cgroup.procs", "");
     struct cgroup here = {.unified = directory_of("slice", true)};
-    int files = open_files();
+    int files = descriptors_open();
     own_cgroup_create(&first, &here, 1);
     own_cgroup_create(&second, &here, 1);
     assert_string_equal(second.why_not, "");
@@ -262,7 +255,7 @@ static void every_session_of_a_process_has_its_own(void **state)
     assert_false(is_there(name));
     assert_true(is_there(in(&first.v2, "")));
     own_cgroup_remove(&first);
-    assert_int_equal(open_files(), files);
+    assert_int_equal(descriptors_open(), files);
 }
 
 /* By the lock that a living tracker holds: its pid may mean nothing here. */

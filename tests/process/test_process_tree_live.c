@@ -1,8 +1,7 @@
 /* The tree of real processes. */
+#include "descriptors.h"
 #include "process/live.h"
 #include "process/process_tree.h"
-
-#include <sys/resource.h>
 
 struct stage {
     struct actors actors;
@@ -212,28 +211,18 @@ static void a_swarm_leaves_nothing_behind(void **state)
     tear_down(&stage);
 }
 
-static void set_max_files(rlim_t count)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    limit.rlim_cur = count;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
 static void without_descriptors_what_was_not_read_is_counted_and_read_by_the_next_scan(void **state)
 {
     (void)state;
     struct stage stage;
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     set_up(&stage, "ready await 3 child [ ready await 4 ] ready await 3", 1);
     assert_false(stage.tree.lacks_descriptors);
     actors_release(&stage.actors, 3, 1);
     actors_await(&stage.actors, 2);
 
-    set_max_files(3); /* descriptors below it stay open */
+    rlim_t before = descriptors_limit(3); /* descriptors below it stay open */
     scan(&stage);
-    set_max_files(before.rlim_cur);
+    descriptors_limit(before);
     assert_int_equal(stage.tree.count, 1);
     assert_true(stage.tree.lacks_descriptors);
     assert_int_equal(stage.tree.scans_without_files, 1);

@@ -1,13 +1,12 @@
 #include "serve/http_server.h"
 
+#include "descriptors.h"
 #include "serve/listen_socket.h"
-#include "testing.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,45 +177,33 @@ static void silent_connections_are_closed_for_others(void **state)
     http_server_close(server);
 }
 
-static void set_max_files(rlim_t count)
-{
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    limit.rlim_cur = count;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-}
-
 /* poll() refuses more entries than descriptors may be open. */
 static void serves_with_few_descriptors(void **state)
 {
     (void)state;
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set_max_files(32);
+    rlim_t before = descriptors_limit(32);
     struct http_server *server = start("127.0.0.1:0");
     assert_answers(server);
     http_server_close(server);
-    set_max_files(before.rlim_cur);
+    descriptors_limit(before);
 }
 
 static void serves_on_when_the_limit_of_descriptors_falls(void **state)
 {
     (void)state;
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     struct http_server *server = start("127.0.0.1:0");
     int asking = connect_to(server);
     char text[1024];
     say(asking, "GET / ");
     assert_answers(server); /* so it was accepted, too */
-    set_max_files(1);
+    rlim_t before = descriptors_limit(1);
     say(asking, "HTTP/1.0\r\n\r\n");
     assert_true(receive(asking, text, sizeof text) > 0);
-    set_max_files(before.rlim_cur);
+    descriptors_limit(before);
     assert_answers(server);
-    set_max_files(1);
+    descriptors_limit(1);
     http_server_close(server);
-    set_max_files(before.rlim_cur);
+    descriptors_limit(before);
 }
 
 static void connections_leave_descriptors_to_others(void **state)
@@ -224,9 +211,7 @@ static void connections_leave_descriptors_to_others(void **state)
     (void)state;
     enum { FILES = 48, SILENT = 24 };
     int silent[SILENT];
-    struct rlimit before;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    set_max_files(FILES);
+    rlim_t before = descriptors_limit(FILES);
     struct http_server *server = start("127.0.0.1:0");
     for (int i = 0; i < SILENT; i++) {
         silent[i] = connect_to(server);
@@ -239,7 +224,7 @@ static void connections_leave_descriptors_to_others(void **state)
     for (int i = 0; i < SILENT; i++)
         close(silent[i]);
     http_server_close(server);
-    set_max_files(before.rlim_cur);
+    descriptors_limit(before);
 }
 
 static void who_hangs_up_in_the_middle_costs_nothing(void **state)

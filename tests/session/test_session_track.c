@@ -1,3 +1,4 @@
+#include "descriptors.h"
 #include "session/sessions.h"
 
 #include <fcntl.h>
@@ -92,14 +93,6 @@ static void a_command_ends_where_sigchld_is_ignored(void **state)
     signal(SIGCHLD, before);
 }
 
-static int open_files(void)
-{
-    int count = 0;
-    for (int fd = 0; fd < 256; fd++)
-        count += fcntl(fd, F_GETFD) >= 0;
-    return count;
-}
-
 static void a_failed_launch_leaves_nothing(void **state)
 {
     (void)state;
@@ -111,9 +104,9 @@ static void a_failed_launch_leaves_nothing(void **state)
     assert_string_equal(error.message, "Empty command provided.");
     assert_int_equal(gput_session_launch(session, argv, &error), GPUT_ERROR_NOT_FOUND);
     assert_string_equal(error.message, "Command not found: \"no-such-command-anywhere\"");
-    int files = open_files();
+    int files = descriptors_open();
     assert_int_equal(gput_session_launch(session, argv, &error), GPUT_ERROR_NOT_FOUND);
-    assert_int_equal(open_files(), files);
+    assert_int_equal(descriptors_open(), files);
     gput_session_destroy(session);
     assert_int_equal(files_in_folder(), 0);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
