@@ -23,7 +23,7 @@ PAGES = {
     "LICENSE": "LICENSE",
 }
 LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
-NAME = re.compile(r"\b(?:GPUT_\w+|gput_\w+(?:\(\))?)")
+NAME = re.compile(r"\b(?:GPUT_\w+|gput_\w+\*?(?:\(\))?)")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
 
@@ -97,12 +97,20 @@ def summary(header):
     """The first sentence of its comment."""
     text = re.match(r"\s*/\*\s*\*?\s*(.*?)\*/", header.read_text(), re.DOTALL)
     line = " ".join(re.sub(r"(?m)^ \* ?", "", text[1]).split()) if text else ""
-    return re.split(r"(?<=[.:])\s", line)[0].rstrip(".:").replace("|", "\\|")
+    return NAME.sub(r"`\g<0>`", re.split(r"(?<=\.)\s", line)[0].rstrip(".").replace("|", "\\|"))
 
 
 def glossary():
-    table = re.search(r"## Glossary\n\n(\|.*?\n)\n", (ROOT / "ARCHITECTURE.md").read_text(), re.DOTALL)[1]
-    return f"# Glossary\n\nThe terms of the documentation, the API and the source.\n\n{table}"
+    """First what users read, then what the source adds to it."""
+
+    def rows(source, title):
+        return re.search(rf"## {title}\n\n(\|.*?\n)\n", (ROOT / source).read_text(), re.DOTALL)[1].splitlines()
+
+    head, line, *read = rows("docs/figures.md", "Terms")
+    terms = {row.split("|")[1] for row in read}
+    more = [row for row in rows("ARCHITECTURE.md", "Glossary")[2:] if row.split("|")[1] not in terms]
+    return "\n".join(["# Glossary", "", "## In reports and files", "", head, line, *read, "",
+                      "## In the API and the source", "", head, line, *more, ""])
 
 
 def gallery():

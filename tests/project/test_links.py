@@ -93,6 +93,7 @@ class Site(unittest.TestCase):
             made = {str(path.relative_to(f"{folder}/pages")) for path in pathlib.Path(folder).rglob("*.md")}
             site = (pathlib.Path(folder) / "mkdocs.yml").read_text()
             session = (pathlib.Path(folder) / "pages/api/session.md").read_text()
+            terms = re.findall(r"(?m)^\| ([^|]+) \|", (pathlib.Path(folder) / "pages/glossary.md").read_text())
         self.assertEqual(menu - made, set())
         for page in made:
             if not page.startswith("api/"):
@@ -100,6 +101,9 @@ class Site(unittest.TestCase):
         headers = {path.stem for path in (SOURCE / "include/gputracker").glob("*.h")}
         self.assertEqual({pathlib.PurePath(page).stem for page in made if page.startswith("api/")}, headers | {"index"})
         self.assertRegex(session, r"(?m)^## gput_session_create\n\nChecks the options")
+        own = [term for term in terms if term not in ("term", "---")]
+        self.assertEqual(len(set(own)), len(own))
+        self.assertLess(own.index("tracking file"), own.index("ledger"))
 
 
 if __name__ == "__main__":
