@@ -6,7 +6,9 @@
 #include "region_symbol.h"
 #include "region_thread.h"
 
+#include <dlfcn.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,10 +51,36 @@ static struct place {
     _Atomic(const char *) name;
 } places[PLACES];
 
-static const char *make_name(const void *address)
+/* What compilers put behind the name of a function that has a part that threads run. */
+static const char *const outlined[] = {".omp_outlined", "._omp_fn."};
+
+/* Whether it is such a part of a function that the symbol does not name (LLVM before 17). */
+static bool is_nameless(const char *name)
+{
+    return strncmp(name, outlined[0], strlen(outlined[0])) == 0;
+}
+
+/* As C++ is written, where the program has its library; else the name itself. To be freed. */
+static char *demangled(const char *name)
+{
+    typedef char *demangle_function(const char *, char *, size_t *, int *);
+    demangle_function *demangle = (demangle_function *)dlsym(RTLD_DEFAULT, "__cxa_demangle");
+    int status = -1;
+    char *text =
+        demangle && strncmp(name, "_Z", 2) == 0 ? demangle(name, NULL, NULL, &status) : NULL;
+    return text ? text : strdup(name);
+}
+
+static char *make_name(const void *address)
 {
     char name[512];
-    return strdup(region_symbol(address, name, sizeof name));
+    region_symbol(address, name, sizeof name);
+    for (size_t i = 0; i < sizeof outlined / sizeof *outlined; i++) {
+        char *suffix = strstr(name, outlined[i]);
+        if (suffix && suffix > name)
+            *suffix = '\0';
+    }
+    return demangled(name);
 }
 
 /* Threads that ask at once both look it up; one name stays unused. */
@@ -165,15 +193,26 @@ static struct worker *worker_of(const union ompt_data *of_task)
     return worker && of_task->pointer == worker ? worker : NULL;
 }
 
+/* The function that contains an address in what a task runs. */
+static const char *place_in(const union ompt_data *of_task, const void *code)
+{
+    const char *name = name_of(code);
+    if (code && !is_nameless(name))
+        return name;
+    struct worker *worker = worker_of(of_task), *mine = this_worker();
+    const char *of_region = worker ? worker->name : mine && mine->begun ? mine->begun->name : NULL;
+    return of_region ? of_region : name;
+}
+
 /* ---- Callbacks ---- */
 
 static void parallel_begin(union ompt_data *encountering, const void *frame, union ompt_data *data,
     unsigned threads, int flags, const void *code)
 {
-    (void)encountering, (void)frame, (void)threads, (void)flags;
+    (void)frame, (void)threads, (void)flags;
     struct worker *mine = this_worker();
     struct team *team = mine ? calloc(1, sizeof *team) : NULL;
-    const char *name = name_of(code);
+    const char *name = place_in(encountering, code);
     if (team) {
         team->name = name;
         team->outer = mine->begun;
@@ -233,12 +272,15 @@ static void begin_scope(struct region_domain *domain, const char *kind, const ch
 static void on_work(int kind, int endpoint, union ompt_data *of_parallel, union ompt_data *of_task,
     uint64_t count, const void *code)
 {
+    enum { LOOP_STATIC = 10, LOOP_OTHER = 13 };
     static const char *const kinds[] = {"work", "loop", "sections", "single", "single (others)",
         "workshare", "distribute", "taskloop", "scope"};
-    (void)of_parallel, (void)of_task, (void)count;
+    (void)of_parallel, (void)count;
+    if (kind >= LOOP_STATIC && kind <= LOOP_OTHER) /* LLVM from 18 on says how it is divided */
+        kind = 1;
     bool is_known = kind > 0 && (size_t)kind < sizeof kinds / sizeof *kinds;
     if (endpoint == SCOPE_BEGIN)
-        begin_scope(work, kinds[is_known ? kind : 0], name_of(code));
+        begin_scope(work, kinds[is_known ? kind : 0], place_in(of_task, code));
     else if (endpoint == SCOPE_END)
         region_pop(&ompt, work);
 }
@@ -257,8 +299,7 @@ static void on_sync(int kind, int endpoint, union ompt_data *of_parallel, union 
         kind == BARRIER || kind == IMPLICIT || (kind >= OF_WORKSHARE && kind <= OF_TEAMS);
     struct worker *worker = may_be_last ? worker_of(of_task) : NULL;
     if (endpoint == SCOPE_BEGIN)
-        begin_scope(sync_domain, kinds[is_known ? kind : 0],
-            worker && !code ? worker->name : name_of(code));
+        begin_scope(sync_domain, kinds[is_known ? kind : 0], place_in(of_task, code));
     else if (endpoint == SCOPE_END && ends_itself(worker))
         region_pop(&ompt, sync_domain);
     if (endpoint == SCOPE_BEGIN && worker) {

@@ -31,6 +31,23 @@ int main(void)
 }
 """
 
+OPENMP_CPP = """
+namespace solver {
+double values[100];
+void solve(int n)
+{
+#pragma omp parallel for schedule(guided)
+    for (int i = 0; i < n; i++)
+        values[i] += i;
+}
+}
+int main()
+{
+    for (int k = 0; k < 3; k++)
+        solver::solve(100);
+}
+"""
+
 # The runtime lets workers say that a region is over only when the next one begins.
 OPENMP_SERIAL = """
 #include <unistd.h>
@@ -196,7 +213,14 @@ class OpenMP(RuntimesTest):
         calls, _ = self.record("ompt", "./main", environment={"OMP_NUM_THREADS": "2"})
         self.assertEqual(calls["ompt:parallel/solve"], 20)
         self.assertEqual(calls["ompt:task/solve"], 40)
-        self.assertEqual(sum(count for name, count in calls.items() if name.startswith("ompt:work/loop in ")), 40)
+        self.assertEqual(calls["ompt:work/loop in solve"], 40)
+
+    def test_functions_of_cpp_have_their_own_names(self):
+        self.build("clang++", OPENMP_CPP, "-fopenmp", "-x", "c++")
+        calls, _ = self.record("ompt", "./main", environment={"OMP_NUM_THREADS": "2"})
+        for name, count in {"parallel": 3, "task": 6, "work/loop in": 6, "sync/implicit barrier in": 6}.items():
+            name += " " if name.endswith("in") else "/"
+            self.assertEqual(calls[f"ompt:{name}solver::solve(int)"], count, calls)
 
     def test_workers_take_no_time_after_their_region(self):
         self.build("clang", OPENMP_SERIAL, "-fopenmp")

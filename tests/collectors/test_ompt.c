@@ -54,6 +54,13 @@ void omp_part_of_a_program(void);
 
 void omp_part_of_a_program(void) {}
 
+/* What LLVM makes of the parts that threads run: since version 17, and before. */
+void outlined(void) __asm__("solve.omp_outlined_debug__");
+void nameless(void) __asm__(".omp_outlined._debug__");
+
+void outlined(void) {}
+void nameless(void) {}
+
 typedef void parallel_begin(
     union ompt_data *, const void *, union ompt_data *, unsigned, int, const void *);
 typedef void parallel_end(union ompt_data *, union ompt_data *, int, const void *);
@@ -172,6 +179,31 @@ static void a_region_has_the_name_of_its_function(void **state)
     assert_int_equal(recorded.unmatched, 1);
 }
 
+static void mark_outlined_loops(void)
+{
+    parallel_begin *begin = (parallel_begin *)callbacks[PARALLEL_BEGIN];
+    work_scope *work = (work_scope *)callbacks[WORK];
+    union ompt_data parallel = {0}, none = {0};
+    begin(&none, NULL, &parallel, 1, 0, (const char *)omp_part_of_a_program);
+    for (int kind = 9; kind <= 14; kind++) {
+        work(kind, BEGIN, &parallel, &none, 1, (const char *)(kind == 12 ? nameless : outlined));
+        work(kind, END, &parallel, &none, 1, NULL);
+    }
+}
+
+static void loops_of_every_schedule_are_of_the_function_that_has_them(void **state)
+{
+    struct recorded recorded = record(*state, attach, mark_outlined_loops);
+    assert_string_equal(recorded.text,
+        "+ompt:parallel/omp_part_of_a_program "
+        "+ompt:work/work in solve -ompt:work/work in solve "
+        "+ompt:work/loop in solve -ompt:work/loop in solve "
+        "+ompt:work/loop in solve -ompt:work/loop in solve "
+        "+ompt:work/loop in omp_part_of_a_program -ompt:work/loop in omp_part_of_a_program "
+        "+ompt:work/loop in solve -ompt:work/loop in solve "
+        "+ompt:work/work in solve -ompt:work/work in solve ");
+}
+
 static bool attach_without_callbacks(void)
 {
     struct start_result *result = ompt_start_tool(201811, "an older one");
@@ -198,6 +230,8 @@ int main(void)
             what_a_worker_announces_late_ends_with_its_region, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(
             a_region_has_the_name_of_its_function, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(
+            loops_of_every_schedule_are_of_the_function_that_has_them, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(
             a_runtime_without_callbacks_goes_on_alone, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(
