@@ -33,7 +33,7 @@ struct jobs_rank {
     double system_busy_cores;                              /* of all processes of its machine */
     uint64_t cgroup;                                       /* a hash */
     double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
-    double gpu_percent, gpus;
+    double gpu_percent, gpus, system_gpus; /* of those that it sees; all of its machine */
     double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
     double samples, rows_lost;                          /* of its tracking file */
     uint64_t samples_hash;                              /* 0: it has none */
@@ -47,7 +47,7 @@ struct jobs_rank {
 struct jobs_gpu {
     size_t rank;
     char uuid[96];
-    double joules;
+    double joules, percent; /* mean use */
 };
 
 /* One machine of one job. */
@@ -87,7 +87,7 @@ struct jobs_finding {
 struct gput_jobs {
     struct jobs_rank *ranks; /* by job, machine and rank */
     size_t n_ranks;
-    struct jobs_gpu *gpus;
+    struct jobs_gpu *gpus; /* in the order of ranks */
     size_t n_gpus;
     struct jobs_job *jobs;
     size_t n_jobs;
@@ -113,6 +113,9 @@ void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 /* jobs_figures.c: figures of machines and jobs. */
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job);
 
+/* jobs_gpus.c: adds up the GPUs that the job's ranks see. */
+void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job);
+
 /* jobs_advice.c: findings of a job. */
 void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job);
 
@@ -137,3 +140,6 @@ bool jobs_is_unfinished(const struct jobs_rank *rank);
 
 /* The middle of `count` values, which are sorted; NaN: there are none. */
 double jobs_median(double *values, size_t count);
+
+/* Adds what is known: the sum is NaN while nothing is. */
+void jobs_add(double *sum, double value);

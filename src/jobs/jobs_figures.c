@@ -1,4 +1,4 @@
-/* Figures of machines and jobs: what is the machine's, and each GPU, counts once. */
+/* Figures of machines and jobs: what is the machine's counts once. */
 #include "jobs/jobs.h"
 
 #include <math.h>
@@ -11,12 +11,6 @@
 #define BUSY_FACTOR 1.25
 /* Where no rank uses more, it is not computing that others would wait for. */
 #define IDLE_CORES 0.1
-
-static void add(double *sum, double value)
-{
-    if (!isnan(value))
-        *sum = (isnan(*sum) ? 0 : *sum) + value;
-}
 
 static double least(double a, double b)
 {
@@ -42,7 +36,7 @@ static double cores_of(const struct gput_jobs *jobs, const struct jobs_machine *
     bool is_one_group = true;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        add(&sum, rank->cores);
+        jobs_add(&sum, rank->cores);
         highest = fmax(highest, rank->cores);
         slurm = fmax(slurm, rank->slurm_cores);
         shared = fmax(shared, rank->shared_cores);
@@ -65,7 +59,7 @@ static double machine_energy(
         if (strcmp(rank->boot_id, boot_id) != 0)
             continue;
         if (!isnan(rank->node_seconds))
-            add(&in_turns, rank->machine_joules);
+            jobs_add(&in_turns, rank->machine_joules);
         else
             alone = fmax(alone, rank->machine_joules);
     }
@@ -81,7 +75,7 @@ static double others_of(const struct gput_jobs *jobs, const struct jobs_machine 
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         busy = fmax(busy, rank->system_busy_cores);
-        add(&own, rank->cpu_seconds / rank->seconds);
+        jobs_add(&own, rank->cpu_seconds / rank->seconds);
     }
     double others = busy - own - (first->system_cores - machine->cores);
     return others > 0 ? others : 0;
@@ -94,8 +88,8 @@ static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *ma
     machine->cpu_seconds = machine->max_ram_bytes = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        add(&machine->cpu_seconds, rank->cpu_seconds);
-        add(&machine->max_ram_bytes, rank->max_ram_bytes);
+        jobs_add(&machine->cpu_seconds, rank->cpu_seconds);
+        jobs_add(&machine->max_ram_bytes, rank->max_ram_bytes);
         start = fmin(start, rank->start);
         end = fmax(end, rank->start + rank->seconds);
     }
@@ -171,7 +165,7 @@ static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
     }
     for (size_t i = job->first; i < job->first + job->count; i++) {
         compare_rank(jobs, job, &jobs->ranks[i], highest);
-        add(&job->waited_seconds, jobs->ranks[i].waited_seconds);
+        jobs_add(&job->waited_seconds, jobs->ranks[i].waited_seconds);
     }
 }
 
@@ -212,34 +206,6 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         job->missing = world_size - (double)job->count;
 }
 
-static int by_uuid(const void *left, const void *right)
-{
-    const struct jobs_gpu *a = left, *b = right;
-    return strcmp(a->uuid, b->uuid);
-}
-
-/* Each GPU once, whichever ranks saw it. */
-static void add_gpu_energy(const struct gput_jobs *jobs, struct jobs_job *job)
-{
-    size_t count = 0;
-    job->gpu_joules = NAN;
-    struct jobs_gpu *own = calloc(jobs->n_gpus + 1, sizeof *own);
-    for (size_t i = 0; own && i < jobs->n_gpus; i++) {
-        size_t rank = jobs->gpus[i].rank;
-        if (rank >= job->first && rank < job->first + job->count)
-            own[count++] = jobs->gpus[i];
-    }
-    if (own)
-        qsort(own, count, sizeof *own, by_uuid);
-    for (size_t i = 0; i < count; i++) {
-        double joules = own[i].joules;
-        while (i + 1 < count && strcmp(own[i].uuid, own[i + 1].uuid) == 0)
-            joules = fmax(joules, own[++i].joules);
-        add(&job->gpu_joules, joules);
-    }
-    free(own);
-}
-
 /* Whether a machine of that job with the same boot id was before this one: it counts once. */
 static bool is_repeated(const struct gput_jobs *jobs, size_t index)
 {
@@ -259,17 +225,18 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
         if (machine->job != jobs->ranks[job->first].job)
             continue;
         add_up_machine(jobs, machine);
-        add(&job->cores, machine->cores);
+        jobs_add(&job->cores, machine->cores);
         job->other_cores += machine->other_cores;
-        add(&job->cpu_seconds, machine->cpu_seconds);
+        jobs_add(&job->cpu_seconds, machine->cpu_seconds);
         if (!is_repeated(jobs, i))
-            add(&job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
+            jobs_add(
+                &job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
     }
 }
 
 static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
 {
-    double end = NAN, gpu_sum = 0, gpus = 0;
+    double end = NAN;
     job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -279,16 +246,10 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
         }
         job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
         job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
-        if (rank->gpus > 0 && !isnan(rank->gpu_percent)) {
-            gpu_sum += rank->gpu_percent * rank->gpus;
-            gpus += rank->gpus;
-        }
     }
-    job->gpus = gpus;
-    job->gpu_percent = gpus > 0 ? gpu_sum / gpus : NAN;
     job->seconds = fmax(end - job->start, job->slowest_seconds);
-    add(&job->energy_joules, job->cpu_joules);
-    add(&job->energy_joules, job->gpu_joules);
+    jobs_add(&job->energy_joules, job->cpu_joules);
+    jobs_add(&job->energy_joules, job->gpu_joules);
     job->efficiency_percent = 100 * job->cpu_seconds / (job->cores * job->seconds);
 }
 
@@ -297,6 +258,6 @@ void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)
     count_ends(jobs, job);
     add_machines(jobs, job);
     compare_ranks(jobs, job);
-    add_gpu_energy(jobs, job);
+    jobs_add_gpus(jobs, job);
     add_ranks(jobs, job);
 }

@@ -66,3 +66,9 @@ double jobs_median(double *values, size_t count)
         return NAN;
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
+
+void jobs_add(double *sum, double value)
+{
+    if (!isnan(value))
+        *sum = (isnan(*sum) ? 0 : *sum) + value;
+}

@@ -49,8 +49,9 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->cpu_seconds, &rank->cores, &rank->shared_cores, &rank->slurm_cores,
         &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
         &rank->allowed_ram_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
-        &rank->energy_joules, &rank->machine_joules, &rank->node_seconds, &rank->samples,
-        &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
+        &rank->samples, &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent,
+        &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -132,6 +133,7 @@ static void take_figures(
         mean_cores * results->elapsed_seconds);
     rank->max_ram_bytes = results->max[GPUT_COMBINED_RAM];
     rank->gpus = results->static_data.n_expected_gpus;
+    rank->system_gpus = results->static_data.system_gpu_count;
     rank->max_gpu_ram_bytes = rank->gpus > 0 ? results->max[GPUT_COMBINED_GPU_RAM] : NAN;
     rank->gpu_percent = rank->gpus > 0 ? results->mean[GPUT_GPU_HARDWARE_UTILIZATION] : NAN;
     rank->energy_joules = energy->combined;
@@ -140,15 +142,18 @@ static void take_figures(
                                : energy->machine.package + known(energy->machine.dram, 0);
     rank->node_seconds = results->tracker.node_seconds;
     for (uint32_t i = 0; i < results->n_gpus; i++) {
-        if (isnan(results->gpus[i].now.joules))
+        const struct gput_gpu *seen = &results->gpus[i];
+        if (!seen->selected)
             continue;
         if (!ARRAY_EXTEND(jobs->gpus, jobs->n_gpus)) {
             jobs->failed = true;
             return;
         }
         struct jobs_gpu *gpu = &jobs->gpus[jobs->n_gpus++];
-        *gpu = (struct jobs_gpu){.rank = jobs->n_ranks - 1, .joules = results->gpus[i].now.joules};
-        COPY(gpu->uuid, results->gpus[i].uuid);
+        *gpu = (struct jobs_gpu){.rank = jobs->n_ranks - 1,
+            .joules = seen->now.joules,
+            .percent = seen->mean_utilization_percent};
+        COPY(gpu->uuid, seen->uuid);
     }
 }
 
@@ -247,6 +252,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path, const struct 
     rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
     rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
     rank->gpus = data->n_expected_gpus;
+    rank->system_gpus = data->system_gpu_count;
     rank->max_gpu_ram_bytes =
         rank->gpus > 0 ? round(samples->max_gpu_ram / gput_ram_unit_factor(data->gpu_ram_unit))
                        : NAN;

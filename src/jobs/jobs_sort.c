@@ -293,6 +293,12 @@ static size_t *number_ranks(struct gput_jobs *jobs)
     return alias;
 }
 
+static int compare_ranks_of_gpus(const void *left, const void *right)
+{
+    const struct jobs_gpu *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
 /* GPUs get the places that ranks have now. */
 static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numbers)
 {
@@ -302,6 +308,8 @@ static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numb
         places[jobs->ranks[i].machine] = i;
     for (size_t i = 0; places && i < jobs->n_gpus; i++)
         jobs->gpus[i].rank = places[alias[jobs->gpus[i].rank]];
+    if (jobs->n_gpus > 1)
+        qsort(jobs->gpus, jobs->n_gpus, sizeof *jobs->gpus, compare_ranks_of_gpus);
     free(places);
 }
 

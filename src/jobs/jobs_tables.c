@@ -74,7 +74,7 @@ static const struct column job_columns[] = {
     OF_JOB(efficiency_percent, "percent", "CPU time of that of the allocation"),
     BYTES(struct jobs_job, max_ram_bytes, "peak of the largest rank"),
     BYTES(struct jobs_job, max_gpu_ram_bytes, "peak of the largest rank"),
-    WHOLE(struct jobs_job, gpus, "that ranks see, each rank's own"),
+    WHOLE(struct jobs_job, gpus, "that ranks see, each once; of ranks that have samples alone, at most"),
     OF_JOB(gpu_percent, "percent", "mean use of them"),
     OF_JOB(energy_joules, "joules", "of CPUs, DRAM and GPUs, each machine and GPU once"),
     OF_JOB(cpu_joules, "joules", "of CPUs and DRAM"),

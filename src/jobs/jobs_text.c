@@ -131,6 +131,18 @@ static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job
         str_printf(text, "  and %zu more (-f csv lists all)\n", job->count - listed);
 }
 
+static void write_gpus(const struct jobs_job *job, struct str *text)
+{
+    char ram[HUMAN_SIZE];
+    str_printf(text, "  GPU      %.0f GPU%s", job->gpus, job->gpus > 1 ? "s" : "");
+    if (!isnan(job->gpu_percent))
+        str_printf(text, ", %.0f %% used on average", job->gpu_percent);
+    if (!isnan(job->max_gpu_ram_bytes))
+        str_printf(
+            text, ", %s of GPU RAM in the largest rank", human_bytes(job->max_gpu_ram_bytes, ram));
+    str_append(text, "\n");
+}
+
 static void write_figures(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
@@ -143,8 +155,7 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             human_seconds(job->cpu_seconds, cpu));
     str_printf(text, "  RAM      %s in the largest rank\n", human_bytes(job->max_ram_bytes, ram));
     if (job->gpus > 0)
-        str_printf(text, "  GPU      %.0f %% used on average, %s of GPU RAM in the largest rank\n",
-            job->gpu_percent, human_bytes(job->max_gpu_ram_bytes, ram));
+        write_gpus(job, text);
     if (!isnan(job->energy_joules))
         str_printf(text, "  Energy   %s: each machine and GPU once\n",
             human_joules(job->energy_joules, energy));

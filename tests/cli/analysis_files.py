@@ -57,12 +57,12 @@ def write_sqlite(path, tables):
     database.close()
 
 
-def write_tracking(path, rows, line_end="\n"):
+def write_tracking(path, rows, line_end="\n", static=STATIC):
     header = MEASUREMENTS + ["timestamp"]
     if str(path).endswith(".sqlite"):
-        write_sqlite(path, [("static_data", list(STATIC), [list(STATIC.values())]), ("data", header, rows)])
+        write_sqlite(path, [("static_data", list(static), [list(static.values())]), ("data", header, rows)])
     else:
-        write_csv(path, [(list(STATIC), [list(STATIC.values())]), (header, rows)], line_end)
+        write_csv(path, [(list(static), [list(static.values())]), (header, rows)], line_end)
 
 
 def write_marks(path, marks, line_end="\n"):

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 import command
-from analysis_files import row, write_tracking
+from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
 
 BEGIN = datetime.datetime(2026, 1, 31, 12, 0, 0)
 NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK"
@@ -163,6 +163,26 @@ class Job(unittest.TestCase):
         (job,) = self.job()["jobs"]
         self.assertEqual(job["cpu_joules"], 2000)
         self.assertEqual((job["gpu_joules"], job["energy_joules"]), (1500, 3500))
+        self.assertEqual(job["gpus"], 3)
+
+    def test_gpus_that_ranks_see_count_and_pci_addresses_are_of_one_machine(self):
+        for rank in range(4):
+            gpus = [{"uuid": f"0000:0{gpu}:00.0", "selected": gpu < 2, "energy_joules": 500, "mean_utilization_percent": 10 + 40 * gpu} for gpu in range(3)]
+            self.rank(rank, machine=f"n{rank // 2}", members={"gpus": gpus})
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["gpus"], job["gpu_percent"], job["gpu_joules"]), (4, 30, 2000))
+        self.assertIn("\n  GPU      4 GPUs, 30 % used on average\n", self.run_command(".").stdout)
+
+    def test_gpus_of_ranks_that_have_samples_alone(self):
+        """They do not say which ones: at most those of the machine, without those that reports name."""
+        sample = row(1)
+        sample[MEASUREMENTS.index("gpu_hardware_utilization_percent")] = 40
+        for rank in range(4):
+            path = self.folder / f"s.r{rank}.csv"
+            write_tracking(path, [sample], static={**STATIC, "system_gpu_count": 3, "n_expected_gpus": 2})
+            path.with_name(path.name + ".session.json").write_text(json.dumps(
+                {"tracking_file": path.name, "start": moment(0), "pid": rank, "rank": rank, "job_id": "4711", "boot_id": "boot-of-n1"}))  # fmt: skip
+        self.assertEqual([(job["gpus"], job["gpu_percent"]) for job in self.job()["jobs"]], [(3, 40)])
 
     def test_sessions_of_one_rank_are_distinguished(self):
         for number, more in enumerate([{"step": "0"}, {"step": "1"}, {"step": "1", "restarts": 1}]):

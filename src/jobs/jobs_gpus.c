@@ -1,0 +1,146 @@
+/* GPUs of a job, each once: ranks of one machine may see the same ones. */
+#include "jobs/jobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A GPU as a rank saw it; where drivers have no UUID, it is a PCI address, which other machines
+ * have, too. */
+struct seen {
+    const char *machine, *uuid;
+    double joules, percent;
+};
+
+static int compare_seen(const void *left, const void *right)
+{
+    const struct seen *a = left, *b = right;
+    int order = strcmp(a->machine, b->machine);
+    return order ? order : strcmp(a->uuid, b->uuid);
+}
+
+static const char *machine_of(const struct jobs_rank *rank)
+{
+    return rank->boot_id[0] ? rank->boot_id : rank->node;
+}
+
+/* The first GPU of a rank from that one on: they are in the order of ranks. */
+static size_t first_of(const struct gput_jobs *jobs, size_t rank)
+{
+    size_t low = 0, high = jobs->n_gpus;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (jobs->gpus[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static struct seen *list_seen(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t *count)
+{
+    size_t first = first_of(jobs, job->first), end = first_of(jobs, job->first + job->count);
+    struct seen *seen = calloc(end - first + 1, sizeof *seen);
+    *count = seen ? end - first : 0;
+    for (size_t i = 0; i < *count; i++) {
+        const struct jobs_gpu *gpu = &jobs->gpus[first + i];
+        seen[i] = (struct seen){
+            machine_of(&jobs->ranks[gpu->rank]), gpu->uuid, gpu->joules, gpu->percent};
+    }
+    if (*count > 1)
+        qsort(seen, *count, sizeof *seen, compare_seen);
+    return seen;
+}
+
+/* Makes one of those that are the same: the most joules, for each rank has a part of the time; the
+ * mean use. Returns how many there are. */
+static size_t unite(struct seen *seen, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0, next; i < count; i = next) {
+        struct seen gpu = seen[i];
+        double sum = 0, known = 0;
+        for (next = i; next < count && compare_seen(&seen[i], &seen[next]) == 0; next++) {
+            gpu.joules = fmax(gpu.joules, seen[next].joules);
+            sum += isnan(seen[next].percent) ? 0 : seen[next].percent;
+            known += !isnan(seen[next].percent);
+        }
+        gpu.percent = known > 0 ? sum / known : NAN;
+        seen[kept++] = gpu;
+    }
+    return kept;
+}
+
+/* Of a machine's ranks that have samples alone, which do not say which GPUs they see: at most those
+ * that `listed` leaves. */
+static double count_unlisted(
+    const struct gput_jobs *jobs, const struct jobs_machine *machine, double listed)
+{
+    double sum = 0, all = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        all = fmax(all, rank->system_gpus);
+        if (rank->gpus > 0 && first_of(jobs, i) == first_of(jobs, i + 1))
+            sum += rank->gpus;
+    }
+    return fmax(0, fmin(sum, all - listed));
+}
+
+static double mean_of_ranks(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double sum = 0, gpus = 0;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->gpus > 0 && !isnan(rank->gpu_percent)) {
+            sum += rank->gpu_percent * rank->gpus;
+            gpus += rank->gpus;
+        }
+    }
+    return gpus > 0 ? sum / gpus : NAN;
+}
+
+/* Adds the mean of some GPUs. */
+struct means {
+    double sum, count;
+};
+
+static void add_mean(struct means *means, double percent, double count)
+{
+    means->sum += isnan(percent) ? 0 : percent * count;
+    means->count += isnan(percent) ? 0 : count;
+}
+
+static void add_unlisted(const struct gput_jobs *jobs, struct jobs_job *job,
+    const struct seen *seen, size_t count, struct means *means)
+{
+    const struct jobs_machine *machine = &jobs->machines[jobs->ranks[job->first].machine];
+    for (size_t i = 0; i < job->n_machines; i++, machine++) {
+        const char *name = machine_of(&jobs->ranks[machine->first]);
+        double listed = 0;
+        for (size_t j = 0; j < count; j++)
+            listed += strcmp(seen[j].machine, name) == 0;
+        double unlisted = count_unlisted(jobs, machine, listed);
+        job->gpus += unlisted;
+        add_mean(means, mean_of_ranks(jobs, machine), unlisted);
+    }
+}
+
+void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
+{
+    size_t count;
+    struct means means = {0};
+    struct seen *seen = list_seen(jobs, job, &count);
+    jobs->failed |= !seen;
+    count = unite(seen, count);
+    job->gpus = (double)count;
+    job->gpu_joules = NAN;
+    for (size_t i = 0; i < count; i++) {
+        jobs_add(&job->gpu_joules, seen[i].joules);
+        add_mean(&means, seen[i].percent, 1);
+    }
+    add_unlisted(jobs, job, seen, count, &means);
+    job->gpu_percent = means.count > 0 ? means.sum / means.count : NAN;
+    free(seen);
+}
