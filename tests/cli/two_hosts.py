@@ -17,6 +17,8 @@ def why_not():
         return "ip is not installed (Debian: iproute2)"
     if pathlib.Path(command.BUILD).resolve().is_relative_to("/tmp"):
         return "the build is in /tmp, which each host has for itself"
+    if not pathlib.Path("/etc/hosts").exists():
+        return "there is no /etc/hosts in whose place others could be"
     return command.refusal("unshare", "--mount", "--uts", "--net", "sh", "-c", "hostname x && mount -t tmpfs none /mnt && ip link add name one type veth peer name two")
 
 
