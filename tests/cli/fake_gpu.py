@@ -24,15 +24,20 @@ compute {child} 500000000
 graphics {child} 100000000
 """
 
-# Writes the scenario with its own pid and that of a child, and lives until both were seen for a while.
+# Writes the scenario with its own pid and that of a child, and lives until both were seen for a while. A driver lists no
+# process that has ended, so the child leaves the scenario first.
 TREE = """
 import os, subprocess, sys, time
 scenario, text, seconds = sys.argv[1:]
 child = subprocess.Popen(["sleep", "60"])
-with open(scenario + ".new", "w") as file:
-    file.write(text.replace("{main}", str(os.getpid())).replace("{child}", str(child.pid)))
-os.rename(scenario + ".new", scenario)
+def write(lines):
+    with open(scenario + ".new", "w") as file:
+        file.write("\\n".join(lines).replace("{main}", str(os.getpid())).replace("{child}", str(child.pid)))
+    os.rename(scenario + ".new", scenario)
+lines = text.split("\\n")
+write(lines)
 time.sleep(float(seconds))
+write(line for line in lines if "{child}" not in line)
 child.kill()
 child.wait()
 """

@@ -4,11 +4,21 @@ import json
 import os
 import resource
 
-from command import CommandTest, main
+from command import CommandTest, main, python
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 CHILDREN = 40
-WORK = f"touch started; {CONSUMER} {'child [ alloc 2 sleep 1 ] ' * CHILDREN} sleep 1; exit 7"
+# All children live at once for a second, however long it takes to start them.
+WORK = f"""
+import subprocess, sys, time
+open("started", "w").close()
+children = {CHILDREN} * "child [ alloc 2 ready await 0 ] ".split()
+with subprocess.Popen([{CONSUMER!r}, *children, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    process.stdout.read({CHILDREN})
+    time.sleep(1)
+    process.stdin.close()
+sys.exit(7)
+"""
 
 
 class FewDescriptors(CommandTest):
@@ -18,7 +28,7 @@ class FewDescriptors(CommandTest):
     def test_figures_are_whole_or_said_not_to_be(self):
         for count in (12, 14, 15, 16, 17, 18, 20, 24, 32):
             with self.subTest(count=count):
-                done = self.run_with(count, "run", "--st=0.1", "--ru=megabytes", "-f", "json", "-o", "-", "--", "sh", "-c", WORK)
+                done = self.run_with(count, "run", "--st=0.1", "--ru=megabytes", "-f", "json", "-o", "-", "--", *python(WORK))
                 started = self.folder / "started"
                 if not started.exists():
                     self.assertEqual((done.returncode, done.stdout), (125, ""))

@@ -272,7 +272,9 @@ class Live(CommandTest):
     def test_a_hang_up_ends_all(self):
         terminal = self.run_live(*python("import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(1000)"))
         terminal.expect("^CPU")
-        pid = int((self.folder / "pid").read_text())
+        file = self.folder / "pid"
+        wait_until(lambda: file.exists() and file.read_text(), "the command's pid")
+        pid = int(file.read_text())
         os.close(terminal.slave)
         os.close(terminal.master)
         terminal.master = terminal.slave = -1

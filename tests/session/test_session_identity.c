@@ -107,8 +107,9 @@ static struct process *add_process(struct process_table *table)
     return process;
 }
 
-static void remove_process(struct process_table *table)
+static void remove_process(struct process_table *table, struct process *process)
 {
+    free(process->polled);
     process_table_finish(table);
     unlink(file);
     rmdir(folder);
@@ -135,7 +136,7 @@ static void an_environment_is_read_again_after_execve(void **state)
     process->polled->exec_generation = 2;
     assert_int_equal(read_ranks(&log, 1), 1);
     assert_string_equal(identity.known.ranks, "1");
-    remove_process(&tree.table);
+    remove_process(&tree.table, process);
 }
 
 /* Without the right to see it, time has to do. */
@@ -149,7 +150,7 @@ static void without_exec_generations_a_process_is_read_when_it_has_settled(void 
     set_environment("PMI_RANK=1");
     assert_int_equal(read_ranks(&log, 0.1), 0);
     assert_int_equal(read_ranks(&log, 1), 1);
-    remove_process(&tree.table);
+    remove_process(&tree.table, process);
 }
 
 static void an_outer_launcher_replaces_nothing(void **state)
