@@ -152,7 +152,7 @@ static void record(struct sink *sink, const struct snapshot *snapshot)
         warn_of_missing(recording);
         recorded_period_begin_first(&recording->period, sink->settings->start_ns);
         /* The first period is short: of a program that soon ends, too, memory is seen. */
-        recording->due_ns = recording->period.snapshot->taken_ns;
+        recording->due_ns = sink->settings->start_ns;
     } else if (is_due(recording)) {
         put_period(recording);
         recorded_period_begin(&recording->period);
