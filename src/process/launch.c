@@ -20,9 +20,14 @@ static void reset_handlers(void)
     }
 }
 
-/* In the child: sends an errno through the pipe, which execve() closes when it succeeds. */
-static void exec_in_child(char *const argv[], const sigset_t *mask, int report_fd)
+/* In the child: waits for a byte from `go`, or the end of the tracker. Sends an errno through
+ * `report_fd`, which execve() closes when it succeeds. */
+static void exec_in_child(char *const argv[], const sigset_t *mask, const int go[2], int report_fd)
 {
+    char byte;
+    close(go[1]);
+    while (read(go[0], &byte, 1) < 0 && errno == EINTR)
+        ;
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
     int failure = errno;
@@ -54,19 +59,32 @@ static int wait_for_exec(int report_fd)
     return got == (ssize_t)sizeof failure ? failure : 0;
 }
 
-int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error)
+/* Two pipes that execve() closes. */
+static int open_pipes(int report[2], int go[2])
 {
-    int report[2];
     if (pipe2(report, O_CLOEXEC) != 0)
-        return error_set_errno(error, errno, "Cannot start %s", argv[0]);
+        return errno;
     /* When standard streams are closed, the pipe must not become one of the command's. */
     int report_fd = fcntl(report[1], F_DUPFD_CLOEXEC, 3);
+    int failure = report_fd < 0 ? errno : 0;
     close(report[1]);
-    if (report_fd < 0) {
-        int code = error_set_errno(error, errno, "Cannot start %s", argv[0]);
-        close(report[0]);
-        return code;
+    report[1] = report_fd;
+    if (!failure && pipe2(go, O_CLOEXEC) != 0) {
+        failure = errno;
+        close(report_fd);
     }
+    if (failure)
+        close(report[0]);
+    return failure;
+}
+
+int launch_begin(
+    char *const argv[], struct own_cgroup *cgroup, struct launch *launch, struct gput_error *error)
+{
+    int report[2], go[2];
+    int failure = open_pipes(report, go);
+    if (failure)
+        return error_set_errno(error, failure, "Cannot start %s", argv[0]);
 
     sigset_t all;
     sigset_t mask;
@@ -77,19 +95,32 @@ int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gpu
     if (child == 0 && !without_handlers)
         reset_handlers();
     if (child == 0)
-        exec_in_child(argv, &mask, report_fd);
-    int fork_error = errno;
+        exec_in_child(argv, &mask, go, report[1]);
+    failure = errno;
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    close(report_fd);
-    int failure = child > 0 ? wait_for_exec(report[0]) : 0;
-    close(report[0]);
-
-    if (child < 0)
-        return error_set_errno(error, fork_error, "Cannot start %s", argv[0]);
-    if (failure != 0) {
-        waitpid(child, NULL, 0);
-        return set_exec_error(failure, argv[0], error);
+    close(report[1]);
+    if (child < 0) {
+        close(report[0]);
+        close(go[0]);
+        close(go[1]);
+        return error_set_errno(error, failure, "Cannot start %s", argv[0]);
     }
-    *pid = child;
+    *launch = (struct launch){
+        .pid = child, .name = argv[0], .go = {go[0], go[1]}, .report_fd = report[0]};
     return GPUT_OK;
+}
+
+int launch_wait(struct launch *launch, struct gput_error *error)
+{
+    /* Not by closing it: a process that another thread forks may have it open, too. */
+    ssize_t done = write(launch->go[1], "", 1);
+    (void)done;
+    close(launch->go[0]);
+    close(launch->go[1]);
+    int failure = wait_for_exec(launch->report_fd);
+    close(launch->report_fd);
+    if (failure == 0)
+        return GPUT_OK;
+    waitpid(launch->pid, NULL, 0);
+    return set_exec_error(failure, launch->name, error);
 }

@@ -8,17 +8,34 @@
 
 #include <sys/types.h>
 
+/* A command that is being started: a child of ours that has not called execve() yet. */
+struct launch {
+    pid_t pid;
+    const char *name; /* of the caller's argv */
+    int go[2];        /* a pipe: a byte lets the child call execve() */
+    int report_fd;    /* says whether that succeeded */
+};
+
 /*
- * Starts argv[0], searched for in PATH like execvp() does, and returns when execve() has succeeded
- * or failed. The child inherits everything but close-on-exec descriptors.
+ * Begins to start argv[0], searched for in PATH like execvp() does. The child inherits everything
+ * but close-on-exec descriptors. It waits for launch_wait(): before that the caller opens what it
+ * can only open while the process lives, however short that is.
  *
  * Uses fork(), not vfork() or posix_spawn(): the ru_maxrss of a child that shares our memory until
  * execve() would include our own peak RSS.
  *
  * With `cgroup` (NULL: none) the child enters it before the command runs.
  *
- * On success the caller waits for `*pid`. Errors: GPUT_ERROR_NOT_FOUND with `Command not found:
- * "x"`, GPUT_ERROR_PERMISSION (not executable, or another failure of execve()), GPUT_ERROR_MEMORY,
- * GPUT_ERROR_IO.
+ * Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO; there is no child then.
  */
-int launch(char *const argv[], struct own_cgroup *cgroup, pid_t *pid, struct gput_error *error);
+int launch_begin(
+    char *const argv[], struct own_cgroup *cgroup, struct launch *launch, struct gput_error *error);
+
+/*
+ * Lets the child run the command. Returns when execve() has succeeded or failed. On success the
+ * caller waits for `launch->pid`.
+ *
+ * Errors: GPUT_ERROR_NOT_FOUND with `Command not found: "x"`, GPUT_ERROR_PERMISSION (not
+ * executable, or another failure of execve()); the child is gone then.
+ */
+int launch_wait(struct launch *launch, struct gput_error *error);

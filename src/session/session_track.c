@@ -389,23 +389,30 @@ static void make_cgroup(struct gput_session *session)
     cgroup_finish(&target->launch_cgroup);
 }
 
+/* Once the process has ended only the superuser may open it; a descriptor stays readable. */
+static void open_main_io(struct gput_session *session, pid_t pid)
+{
+    int *io_fd = &session->target.io_fd;
+    if (*io_fd >= 0)
+        close(*io_fd);
+    *io_fd = -1;
+    procfs_open(session->settings.options.procfs_root, pid, "io", io_fd, NULL);
+}
+
 static int launch_and_track(
     struct gput_session *session, char *const argv[], struct gput_error *error)
 {
-    pid_t pid;
-    TRY(launch(argv, &session->target.cgroup, &pid, error));
-    /* Once the process has ended only the superuser may open it; a descriptor stays readable. */
-    if (session->target.io_fd >= 0)
-        close(session->target.io_fd);
-    session->target.io_fd = -1;
-    procfs_open(session->settings.options.procfs_root, pid, "io", &session->target.io_fd, NULL);
+    struct launch launch;
+    TRY(launch_begin(argv, &session->target.cgroup, &launch, error));
+    open_main_io(session, launch.pid);
+    TRY(launch_wait(&launch, error));
     session->target.argv = argv;
-    int code = track(session, pid, error);
+    int code = track(session, launch.pid, error);
     session->target.argv = NULL;
     if (code != GPUT_OK) {
         /* It must not run untracked. */
-        kill(pid, SIGKILL);
-        waitpid(pid, NULL, 0);
+        kill(launch.pid, SIGKILL);
+        waitpid(launch.pid, NULL, 0);
     }
     return code;
 }

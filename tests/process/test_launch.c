@@ -4,10 +4,15 @@
 #include <dirent.h>
 #include <signal.h>
 
-/* launch() takes a vector like execv(), which is not const but is not changed. */
+/* launch_begin() takes a vector like execv(), which is not const but is not changed. */
 static int start(const char *const argv[], pid_t *pid, struct gput_error *error)
 {
-    return launch((char *const *)argv, NULL, pid, error);
+    struct launch launch = {0};
+    int code = launch_begin((char *const *)argv, NULL, &launch, error);
+    if (code == GPUT_OK)
+        code = launch_wait(&launch, error);
+    *pid = launch.pid;
+    return code;
 }
 
 /* Runs a shell line and gives its exit status. */
@@ -44,6 +49,23 @@ static void returns_when_the_program_has_begun(void **state)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_string_equal(name, "sleep\n");
+}
+
+static void a_short_command_waits_for_what_the_caller_opens(void **state)
+{
+    (void)state;
+    char *const argv[] = {"true", NULL};
+    struct launch launch;
+    assert_int_equal(launch_begin(argv, NULL, &launch, NULL), GPUT_OK);
+    usleep(20000);
+    assert_int_equal(waitpid(launch.pid, NULL, WNOHANG), 0);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/io", (int)launch.pid);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_equal(launch_wait(&launch, NULL), GPUT_OK);
+    assert_int_equal(waitpid(launch.pid, NULL, 0), launch.pid);
 }
 
 static void a_missing_command_is_named(void **state)
@@ -198,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_what_path_has),
         cmocka_unit_test(returns_when_the_program_has_begun),
+        cmocka_unit_test(a_short_command_waits_for_what_the_caller_opens),
         cmocka_unit_test(a_missing_command_is_named),
         cmocka_unit_test(a_file_that_is_no_program_is_refused),
         cmocka_unit_test(arguments_go_through_untouched),
