@@ -54,9 +54,9 @@ static void returns_when_the_program_has_begun(void **state)
 static void a_short_command_waits_for_what_the_caller_opens(void **state)
 {
     (void)state;
-    char *const argv[] = {"true", NULL};
+    const char *const argv[] = {"true", NULL};
     struct launch launch;
-    assert_int_equal(launch_begin(argv, NULL, &launch, NULL), GPUT_OK);
+    assert_int_equal(launch_begin((char *const *)argv, NULL, &launch, NULL), GPUT_OK);
     usleep(20000);
     assert_int_equal(waitpid(launch.pid, NULL, WNOHANG), 0);
     char path[64];
