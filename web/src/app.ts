@@ -3,6 +3,7 @@
 import { blockStatistics, blockTable, callDetails, firstCallOf } from "./blocks";
 import { cardsOfTables, makeCards } from "./cards";
 import { Chart } from "./chart";
+import { FAINT } from "./colours";
 import type { Columns } from "./columns";
 import { button, element, replaceChildren, type Child } from "./dom";
 import { type Place, parsePlace, PlaceKeeper } from "./fragment";
@@ -112,7 +113,7 @@ export class App {
         this.#charts = this.#panels.map((panel) => new Chart(panel, this.#view, () => this.#keeper.keep()));
         this.#lanes = this.#makeLanes();
         this.#selected = null;
-        this.#drawings = [new Overview(this.#view, overviewLines(this.#panels), this.#lanes.flatMap((lanes) => lanes.options.bars.lanes.map((lane) => lane.rows[0]!))), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
+        this.#drawings = [new Overview(this.#view, overviewLines(this.#panels, report.sessions.length > 1), this.#lanes.flatMap((lanes) => lanes.options.bars.lanes.map((lane) => lane.rows[0]!))), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
         this.#stage.node.append(...this.#drawings.map((drawing) => drawing.node));
         this.#view.onRange(() => this.#keeper.keep());
         this.#view.onCursor(() => this.#keeper.keep());
@@ -489,10 +490,11 @@ function bounds(values: Float64Array): [number, number] {
     return [low, high];
 }
 
-/** What the overview shows of the session: RAM and CPU, or what there is; of a recording of power, what took the most. */
-function overviewLines(panels: Panel[]): Line[] {
+/** What the overview shows: RAM and CPU of the session, or what there is; of a recording of power, what took the most; of several sessions, RAM of each that has a colour. */
+function overviewLines(panels: Panel[], several: boolean): Line[] {
     if (panels[0]?.id.startsWith("power:")) return [...panels[0].lines].sort((a, b) => b.extremes(0, b.times.length).max - a.extremes(0, a.times.length).max).slice(0, 1);
     const main = panels.filter((panel) => /^(ram|cpu|gpu):/.test(panel.id)).slice(0, 2);
+    if (several && main[0]) return main[0].lines.filter((line) => line.shownAtFirst && line.style.colour !== FAINT);
     return (main.length ? main : panels.slice(0, 1)).flatMap((panel) => panel.lines.filter((line) => line.shownAtFirst).slice(0, 1));
 }
 

@@ -75,19 +75,22 @@ export class Overview {
         if (this.#kept?.key === key) return this.#kept.canvas;
         const canvas = document.createElement("canvas");
         const context = fitCanvas(canvas, this.#width, STRIP);
-        for (const line of this.#lines) this.#drawSilhouette(context, line, this.#width - GUTTER - RIGHT);
+        const highest = (line: Line): number => line.extremes(0, line.times.length).max || 0;
+        for (const line of this.#lines) {
+            const top = Math.max(...this.#lines.filter((other) => other.unit === line.unit).map(highest));
+            if (top > 0) this.#drawSilhouette(context, line, top, this.#width - GUTTER - RIGHT);
+        }
         if (this.#rows.length) this.#drawBusy(context, this.#width - GUTTER - RIGHT);
         this.#kept = { key, canvas };
         return canvas;
     }
 
     /** The highest value of each pixel, as an area. */
-    #drawSilhouette(context: CanvasRenderingContext2D, line: Line, width: number): void {
+    #drawSilhouette(context: CanvasRenderingContext2D, line: Line, top: number, width: number): void {
         const { full } = this.#view;
-        const top = line.extremes(0, line.times.length).max;
-        if (!(top > 0)) return;
         context.fillStyle = lineColour(line.style.colour);
-        context.globalAlpha = 0.4;
+        // Many areas over each other are as dark as two.
+        context.globalAlpha = Math.min(0.4, 0.8 / this.#lines.length);
         context.beginPath();
         context.moveTo(GUTTER, STRIP);
         let height = 0;

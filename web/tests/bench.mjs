@@ -40,7 +40,7 @@ function zoom(page) {
 }
 
 const browser = await Browser.start();
-const files = { run: browser.write("run", samples.singleRun()), million: browser.write("million", samples.million()), empty: browser.write("empty", samples.million(2)) };
+const files = { run: browser.write("run", samples.singleRun({ samples: 1800 })), million: browser.write("million", samples.million()), empty: browser.write("empty", samples.million(2)) };
 const context = await browser.chromium.newContext({ viewport: { width: 1400, height: 1000 } });
 const page = await context.newPage();
 const opened = { run: [], million: [], empty: [] };

@@ -630,6 +630,18 @@ test("gives ranks a lane each and names the straggler", async () => {
     await close(page);
 });
 
+test("shows in the strip above the charts also the session that ends last", async () => {
+    const page = await browser.open(files.ranks);
+    const alpha = await page.locator(".strip canvas").evaluate((canvas) => {
+        const copy = document.createElement("canvas");
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        copy.getContext("2d").drawImage(canvas, 0, 0);
+        return copy.getContext("2d").getImageData(Math.round(canvas.width * 0.95), canvas.height - 4, 1, 1).data[3];
+    });
+    assert.ok(alpha > 20, `${alpha}`);
+    await close(page);
+});
+
 test("takes sessions for ranks of one job only where each has a rank of its own", async () => {
     for (const other of [{}, { rank: 1 }]) {
         const { report, encoder } = samples.ranks(4);
