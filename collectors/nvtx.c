@@ -6,11 +6,12 @@
  * InitializeInjectionNvtxExtension() is not exported on purpose: without it programs that ask
  * whether a domain is enabled hear that it is.
  */
-#include "formats/marks/region_category.h"
 #include "region_text.h"
 #include "region_thread.h"
 #include "region_value.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,54 +110,70 @@ static const char *message_of(const struct event_attributes *event, char buffer[
 /* ---- Categories: numbers that a domain may name ---- */
 
 struct category {
-    const struct category *next;
+    struct category *next;
     const struct region_domain *domain;
     uint32_t number;
+    atomic_bool is_labelled;
     char name[];
 };
 
-static _Atomic(const struct category *) categories;
+static _Atomic(struct category *) categories;
 
-static void name_category(void *handle, uint32_t number, const char *name)
+static struct category *add_category(
+    const struct region_domain *domain, uint32_t number, const char *name)
 {
-    size_t size = name ? strlen(name) + 1 : 0;
-    struct category *made = size > 1 ? malloc(sizeof *made + size) : NULL;
+    size_t size = strlen(name) + 1;
+    struct category *made = calloc(1, sizeof *made + size);
     if (!made)
-        return;
-    made->domain = domain_of(handle);
+        return NULL;
+    made->domain = domain;
     made->number = number;
     for (size_t i = 0; i < size; i++) /* brackets begin and end it in names */
         made->name[i] = name[i] == '[' ? '(' : name[i] == ']' ? ')' : name[i];
     made->next = atomic_load(&categories);
     while (!atomic_compare_exchange_weak(&categories, &made->next, made))
         ;
+    return made;
 }
 
-/* The text of a range that has no category: in `buffer` where it looks as if it had one. */
-static inline const char *without_category(const char *text, char buffer[REGION_NAME_MAX])
+/* One without a name has its number. NULL without memory. */
+static struct category *find_category(const struct region_domain *domain, uint32_t number)
 {
-    size_t length = text ? strlen(text) : 0;
-    if (__builtin_expect(length == 0 || text[length - 1] != ']', 1) || !region_category_find(text))
-        return text;
-    if (length > REGION_NAME_MAX - sizeof " " REGION_CATEGORY_NONE)
-        length = REGION_NAME_MAX - sizeof " " REGION_CATEGORY_NONE;
-    memmove(buffer, text, length);
-    strcpy(buffer + length, " " REGION_CATEGORY_NONE);
-    return buffer;
+    char text[16];
+    struct category *at = atomic_load(&categories);
+    while (at && (at->domain != domain || at->number != number))
+        at = at->next;
+    snprintf(text, sizeof text, "%u", number);
+    return at ? at : add_category(domain, number, text);
+}
+
+static void name_category(void *handle, uint32_t number, const char *name)
+{
+    if (name && *name)
+        add_category(domain_of(handle), number, name);
+}
+
+static void label_category(const struct region_domain *domain, struct category *category)
+{
+    char name[REGION_NAME_MAX];
+    if (atomic_exchange(&category->is_labelled, true))
+        return;
+    snprintf(name, sizeof name, "%.700s [%.200s]", domain->prefix, category->name);
+    regions_name_category(&nvtx, name);
 }
 
 /* "name [category]" in `buffer`; the text itself where the event has none. */
 static const char *with_category(const struct region_domain *domain,
     const struct event_attributes *event, const char *text, char buffer[REGION_NAME_MAX])
 {
-    char number[16], named[REGION_NAME_MAX];
-    if (!event || event->size < sizeof *event || event->category == 0)
-        return without_category(text, buffer);
-    const struct category *at = atomic_load(&categories);
-    while (at && (at->domain != domain || at->number != event->category))
-        at = at->next;
-    snprintf(number, sizeof number, "%u", event->category);
-    snprintf(named, sizeof named, "%.700s [%.200s]", text ? text : "", at ? at->name : number);
+    char named[REGION_NAME_MAX];
+    bool has_category = event && event->size >= sizeof *event && event->category != 0;
+    struct category *category = has_category ? find_category(domain, event->category) : NULL;
+    if (!category)
+        return text;
+    if (!atomic_load_explicit(&category->is_labelled, memory_order_relaxed))
+        label_category(domain, category);
+    snprintf(named, sizeof named, "%.700s [%.200s]", text ? text : "", category->name);
     return memcpy(buffer, named, sizeof named);
 }
 
@@ -275,8 +292,7 @@ static int push_ex(const struct event_attributes *event)
 
 static int push_a(const char *message)
 {
-    char buffer[REGION_NAME_MAX];
-    return region_push(&nvtx, default_domain, without_category(message, buffer));
+    return region_push(&nvtx, default_domain, message);
 }
 
 static int push_w(const wchar_t *message)
@@ -297,8 +313,7 @@ static uint64_t start_ex(const struct event_attributes *event)
 
 static uint64_t start_a(const char *message)
 {
-    char buffer[REGION_NAME_MAX];
-    return region_start(&nvtx, default_domain, without_category(message, buffer));
+    return region_start(&nvtx, default_domain, message);
 }
 
 static uint64_t start_w(const wchar_t *message)

@@ -2,6 +2,7 @@
 
 #include "base/file_limit.h"
 #include "blocks/blocks_state.h"
+#include "formats/marks/region_category.h"
 #include "formats/marks/sub_tracking_labels.h"
 #include "os/launcher.h"
 #include "region_thread.h"
@@ -169,6 +170,15 @@ void regions_label(struct regions *regions, uint64_t process)
     sub_tracking_label_rank(launcher.rank, name);
     if (launcher.rank >= 0)
         write_label(regions_log(regions), name);
+}
+
+void regions_name_category(struct regions *regions, const char *name)
+{
+    char category[REGION_CATEGORY_SIZE], label[SUB_TRACKING_LABEL_SIZE];
+    if (!region_category_of(name, category))
+        return;
+    sub_tracking_label_category(category, label);
+    write_label(regions_log(regions), label);
 }
 
 void regions_name_thread(struct regions *regions, int64_t thread_id, const char *name)

@@ -105,6 +105,10 @@ static inline struct gput_blocks *regions_log(struct regions *regions)
 /* Says in the log of this process which rank it is, where a launcher gave it one. */
 void regions_label(struct regions *regions, uint64_t process);
 
+/* Says there that what is in brackets at the end of that name, "nvtx:train/step [phase]", is a
+ * category of its domain. */
+void regions_name_category(struct regions *regions, const char *name);
+
 /* Says there how the program calls one of its threads. */
 void regions_name_thread(struct regions *regions, int64_t thread_id, const char *name);
 

@@ -1,6 +1,5 @@
 #include "analyze/analysis.h"
 
-#include "analyze/block_groups.h"
 #include "analyze/exact_figures.h"
 
 #include <math.h>
@@ -92,17 +91,20 @@ void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n)
     free(blocks);
 }
 
-int analysis_name_block(struct gput_analysis *analysis, struct gput_code_block *block,
-    const char *name, struct gput_error *error)
+int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error)
 {
-    const char *category = block_category(name);
     free((char *)block->name);
-    free(block->category);
     block->name = strdup(name);
-    block->category = category ? strndup(category, strlen(category) - 1) : NULL;
-    analysis->has_categories |= category != NULL;
-    bool is_named = block->name && (block->category || !category);
-    return is_named ? GPUT_OK : error_memory(error);
+    return block->name ? GPUT_OK : error_memory(error);
+}
+
+int analysis_set_category(struct gput_analysis *analysis, struct gput_code_block *block,
+    const char *category, size_t length, struct gput_error *error)
+{
+    free(block->category);
+    block->category = strndup(category, length);
+    analysis->has_categories = true;
+    return block->category ? GPUT_OK : error_memory(error);
 }
 
 double analysis_exact_mean(const struct gput_code_block *block, enum gput_exact_figure figure)

@@ -46,9 +46,11 @@ struct gput_code_block *analysis_create_blocks(
     const struct gput_analysis *analysis, size_t n, bool percentiles);
 void analysis_destroy_blocks(struct gput_code_block *blocks, size_t n);
 
-/* Gives a block its name, and the category in it. Errors: GPUT_ERROR_MEMORY. */
-int analysis_name_block(struct gput_analysis *analysis, struct gput_code_block *block,
-    const char *name, struct gput_error *error);
+/* Gives a block a copy of its name, and of its category, of that length. Errors:
+ * GPUT_ERROR_MEMORY. */
+int analysis_name_block(struct gput_code_block *block, const char *name, struct gput_error *error);
+int analysis_set_category(struct gput_analysis *analysis, struct gput_code_block *block,
+    const char *category, size_t length, struct gput_error *error);
 
 /* Whether to show that figure, which may be unknown. */
 static inline bool analysis_shows_exact(

@@ -120,7 +120,11 @@ static int read_block(
         !count_at(object, "num_non_empty_calls", &block->num_non_empty_calls))
         return refuse(reader, "the counts of a code block are missing");
     count_at(object, "num_outside_calls", &block->num_outside_calls);
-    TRY(analysis_name_block(reader->analysis, block, name->string, reader->error));
+    const char *category = doc_get_string(object, "category");
+    TRY(analysis_name_block(block, name->string, reader->error));
+    if (category)
+        TRY(analysis_set_category(
+            reader->analysis, block, category, strlen(category), reader->error));
     block->compute_time = statistics_at(compute_time);
     block->compute_time_total = doc_get_number(compute_time, "total");
     read_energy(object, block->energy);

@@ -248,7 +248,7 @@ static int read_block(
     if (!name || name->kind != PICKLE_TEXT)
         return refuse(reader, "a code block has no name");
     TRY(spend(reader, COST_BLOCK + name->text.length));
-    TRY(analysis_name_block(reader->analysis, block, name->text.bytes, reader->error));
+    TRY(analysis_name_block(block, name->text.bytes, reader->error));
     TRY(read_count(reader, state, "num_timepoints", &block->num_timepoints));
     TRY(read_count(reader, state, "num_calls", &block->num_calls));
     TRY(read_count(reader, state, "num_non_empty_calls", &block->num_non_empty_calls));

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "formats/marks/region_category.h"
 #include "formats/marks/sub_tracking_children.h"
 #include "formats/power/energy_table.h"
 #include "formats/tracking/tracking_reader.h"
@@ -458,11 +459,23 @@ static int fill_parts(
         struct gput_code_block *part = &block->parts[work->lanes[i].part - first_part];
         if (part->name)
             continue;
-        TRY(analysis_name_block(work->analysis, part, block->name, error));
+        TRY(analysis_name_block(part, block->name, error));
         TRY(identify_part(work, &lanes[i], part, error));
         fill_block(work, work->lanes[i].part, sums, part);
     }
     return GPUT_OK;
+}
+
+static int name_block(struct work *work, size_t i, struct gput_error *error)
+{
+    size_t length;
+    struct gput_code_block *block = &work->analysis->blocks[i];
+    const char *category = sub_tracking_labels_category(&work->labels, work->groups.names[i]);
+    TRY(analysis_name_block(block, work->groups.names[i], error));
+    if (!category)
+        return GPUT_OK;
+    category = region_category_text(category, &length);
+    return analysis_set_category(work->analysis, block, category, length, error);
 }
 
 static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_error *error)
@@ -475,7 +488,7 @@ static int fill_blocks(struct work *work, struct call_sums *sums, struct gput_er
         return error_memory(error);
     analysis->n_blocks = work->groups.count;
     for (size_t i = 0; i < work->groups.count; i++) {
-        TRY(analysis_name_block(analysis, &analysis->blocks[i], work->groups.names[i], error));
+        TRY(name_block(work, i, error));
         fill_block(work, i, sums, &analysis->blocks[i]);
     }
     size_t next;
@@ -511,7 +524,8 @@ static int analyze(struct work *work, struct gput_error *error)
     if (code == GPUT_OK && work->options->sub_tracking_file)
         code = load_calls(work, error);
     if (code == GPUT_OK)
-        code = block_groups_init(&work->groups, &work->table, work->options->grouping, error);
+        code = block_groups_init(
+            &work->groups, &work->table, &work->labels, work->options->grouping, error);
     if (code == GPUT_OK)
         code = number_targets(work, error);
     if (code == GPUT_OK)

@@ -1,9 +1,5 @@
 #include "analyze/block_groups.h"
 
-#include "base/text.h"
-#include "formats/marks/region_category.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,29 +31,15 @@ static size_t group_length(const char *name, enum gput_grouping grouping)
     return slash ? (size_t)(slash - name) : length;
 }
 
-const char *block_category(const char *name)
-{
-    const char *bracket = text_begins_with(name, "nvtx:") ? region_category_find(name) : NULL;
-    return bracket && strcmp(bracket, REGION_CATEGORY_NONE) != 0 ? bracket + 1 : NULL;
-}
-
-/* "nvtx:train [phase]" of "nvtx:train/step [phase]". */
-static char *category_name(const char *name)
-{
-    const char *category = block_category(name);
-    int domain = (int)group_length(name, GPUT_GROUP_DOMAIN);
-    char *text;
-    if (!category)
-        return strdup(WITHOUT_CATEGORY);
-    return asprintf(&text, "%.*s [%s", domain, name, category) < 0 ? NULL : text;
-}
-
-static char *group_name(const char *name, enum gput_grouping grouping)
+static char *group_name(
+    const char *name, const struct sub_tracking_labels *labels, enum gput_grouping grouping)
 {
     if (grouping == GPUT_GROUP_NONE)
         return strdup(name);
-    if (grouping == GPUT_GROUP_CATEGORY)
-        return category_name(name);
+    if (grouping == GPUT_GROUP_CATEGORY) {
+        const char *category = sub_tracking_labels_category(labels, name);
+        return strdup(category ? category : WITHOUT_CATEGORY);
+    }
     size_t length = group_length(name, grouping);
     return length > 0 ? strndup(name, length) : strdup(WITHOUT_SOURCE);
 }
@@ -73,19 +55,19 @@ static int by_name(const void *left, const void *right)
 }
 
 static int fill_keys(struct keyed *keys, const struct call_table *table,
-    enum gput_grouping grouping, struct gput_error *error)
+    const struct sub_tracking_labels *labels, enum gput_grouping grouping, struct gput_error *error)
 {
     bool is_complete = true;
     for (size_t i = 0; i < table->n_blocks; i++) {
         const char *name = sub_tracking_names_text(table->names, table->block_names[i]);
-        keys[i] = (struct keyed){group_name(name, grouping), (uint32_t)i};
+        keys[i] = (struct keyed){group_name(name, labels, grouping), (uint32_t)i};
         is_complete &= keys[i].name != NULL;
     }
     return is_complete ? GPUT_OK : error_memory(error);
 }
 
 int block_groups_init(struct block_groups *groups, const struct call_table *table,
-    enum gput_grouping grouping, struct gput_error *error)
+    const struct sub_tracking_labels *labels, enum gput_grouping grouping, struct gput_error *error)
 {
     size_t n = table->n_blocks;
     struct keyed *keys = calloc(n + 1, sizeof *keys);
@@ -93,7 +75,7 @@ int block_groups_init(struct block_groups *groups, const struct call_table *tabl
         .group_of = calloc(n + 1, sizeof *groups->group_of)};
     int code = keys && groups->names && groups->group_of ? GPUT_OK : error_memory(error);
     if (code == GPUT_OK)
-        code = fill_keys(keys, table, grouping, error);
+        code = fill_keys(keys, table, labels, grouping, error);
     if (code == GPUT_OK && n > 0)
         qsort(keys, n, sizeof *keys, by_name);
     for (size_t i = 0; code == GPUT_OK && i < n; i++) {

@@ -4,12 +4,9 @@
 #pragma once
 
 #include "analyze/call_table.h"
+#include "formats/marks/sub_tracking_labels.h"
 
 #include <gputracker/analysis.h>
-
-/* The category in the name of a block of NVTX, "phase" of "nvtx:train/step [phase]", which ends
- * before the last character of the name; NULL: it has none. */
-const char *block_category(const char *name);
 
 /* All zero: none. */
 struct block_groups {
@@ -18,8 +15,9 @@ struct block_groups {
     size_t count;
 };
 
-/* Of a table that is paired. To be freed by block_groups_finish(), also on failure. Errors:
- * GPUT_ERROR_MEMORY. */
+/* Of a table that is paired; the labels say what is a category. To be freed by
+ * block_groups_finish(), also on failure. Errors: GPUT_ERROR_MEMORY. */
 int block_groups_init(struct block_groups *groups, const struct call_table *table,
-    enum gput_grouping grouping, struct gput_error *error);
+    const struct sub_tracking_labels *labels, enum gput_grouping grouping,
+    struct gput_error *error);
 void block_groups_finish(struct block_groups *groups);

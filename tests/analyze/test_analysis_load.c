@@ -328,7 +328,7 @@ static struct gput_analysis *analysis_of(size_t n_measurements, size_t n_blocks)
     analysis->blocks = analysis_create_blocks(analysis, n_blocks, false);
     analysis->n_blocks = n_blocks;
     for (size_t i = 0; i < n_blocks; i++)
-        assert_int_equal(analysis_name_block(analysis, &analysis->blocks[i], "b", NULL), GPUT_OK);
+        assert_int_equal(analysis_name_block(&analysis->blocks[i], "b", NULL), GPUT_OK);
     return analysis;
 }
 

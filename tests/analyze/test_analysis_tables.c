@@ -17,13 +17,13 @@ static struct gput_analysis *make(bool details)
     analysis->blocks = analysis_create_blocks(analysis, 1, details);
     analysis->n_blocks = 1;
     struct gput_code_block *block = &analysis->blocks[0];
-    analysis_name_block(analysis, block, "a", NULL);
+    analysis_name_block(block, "a", NULL);
     block->num_calls = 3;
     block->compute_time_total = 6;
     block->resource_usage[1].max = 9;
     block->parts = analysis_create_blocks(analysis, 1, details);
     block->n_parts = 1;
-    analysis_name_block(analysis, &block->parts[0], "a", NULL);
+    analysis_name_block(&block->parts[0], "a", NULL);
     block->parts[0].process_id = 77;
     return analysis;
 }

@@ -1,13 +1,16 @@
 #include "analyze/block_groups.h"
 #include "marks.h"
 
+static const struct sub_tracking_labels no_labels;
+
 static void check(const char *marks, enum gput_grouping grouping, const char *expected)
 {
     struct marked_calls marked;
     struct block_groups groups;
     char text[256] = "";
     assert_int_equal(pair_marks(&marked, marks, false), GPUT_OK);
-    assert_int_equal(block_groups_init(&groups, &marked.table, grouping, NULL), GPUT_OK);
+    assert_int_equal(
+        block_groups_init(&groups, &marked.table, &no_labels, grouping, NULL), GPUT_OK);
     for (size_t i = 0; i < marked.table.n_blocks; i++) {
         strcat(text, groups.names[groups.group_of[i]]);
         strcat(text, ";");
@@ -41,7 +44,8 @@ static void without_blocks_there_are_no_groups(void **state)
     struct block_groups groups;
     struct call_table table = {0};
     (void)state;
-    assert_int_equal(block_groups_init(&groups, &table, GPUT_GROUP_SOURCE, NULL), GPUT_OK);
+    assert_int_equal(
+        block_groups_init(&groups, &table, &no_labels, GPUT_GROUP_SOURCE, NULL), GPUT_OK);
     assert_int_equal(groups.count, 0);
     block_groups_finish(&groups);
 }

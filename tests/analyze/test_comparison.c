@@ -23,7 +23,7 @@ static struct gput_analysis *analysis_of(double mean, const char *names)
     snprintf(copy, sizeof copy, "%s", names);
     for (char *name = strtok(copy, " "); name; name = strtok(NULL, " ")) {
         struct gput_code_block *block = &analysis->blocks[analysis->n_blocks++];
-        assert_int_equal(analysis_name_block(analysis, block, name, NULL), GPUT_OK);
+        assert_int_equal(analysis_name_block(block, name, NULL), GPUT_OK);
         block->compute_time = (struct gput_statistics){1, 3, mean / 2, 0, 0};
         block->resource_usage[0] = analysis->overall[0];
     }

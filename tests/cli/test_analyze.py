@@ -12,6 +12,11 @@ CALLS = [(7, "train", 1, 3), (7, "train", 5, 8), (9, "train", 2, 6), (7, "load",
 ROWS = [row(second) for second in range(10)]
 
 
+def labels(*categories):
+    """Marks that say that these are categories."""
+    return [mark for category in categories for mark in call(7, f"[gpu-tracker] category: {category}", 4, 4)]
+
+
 class AnalyzeTest(CommandTest):
     def write(self, rows=ROWS, calls=CALLS, extra_marks=(), kind="csv", **options):
         self.tracking = self.folder / f"tracking.{kind}"
@@ -281,13 +286,14 @@ class Grouped(AnalyzeTest):
 
 
     def test_blocks_of_a_category_count_as_one(self):
-        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/y [load]", 1, 2), (7, "nvtx:b/z [load]", 6, 7), (7, "nvtx:a/w", 0, 9)])
+        calls = [(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/y [load]", 1, 2), (7, "nvtx:b/z [load]", 6, 7), (7, "nvtx:a/w", 0, 9)]
+        self.write(calls=calls, extra_marks=labels("nvtx:a [load]", "nvtx:b [load]"))
         blocks = {block["name"]: block["num_calls"] for block in self.results("--by", "category")["code_block_results"]}
         self.assertEqual(blocks, {"(no category)": 1, "nvtx:a [load]": 2, "nvtx:b [load]": 1})
 
-    def test_a_block_has_the_category_of_its_name(self):
-        others = "nvtx:a/tensor [3, 4] [0]", "nvtx:a/sizes = []", "nvtx:a/sizes = [[3], [4]]", "itt:a/x [load]"
-        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/w", 0, 9), (7, "token:y [z]", 1, 2), (7, "plain [z]", 1, 2)] + [(7, name, 1, 2) for name in others])
+    def test_brackets_are_a_category_where_the_marks_say_so(self):
+        others = "nvtx:a/tensor [3, 4]", "nvtx:b/x [load]", "nvtx:a/step [0]", "nvtx:a/sizes = []", "nvtx:a/sizes = [[3], [4]]", "itt:a/x [load]"
+        self.write(calls=[(7, "nvtx:a/x [load]", 0, 4), (7, "nvtx:a/w", 0, 9), (7, "token:y [z]", 1, 2), (7, "plain [z]", 1, 2)] + [(7, name, 1, 2) for name in others], extra_marks=labels("nvtx:a [load]"))
         expected = {"nvtx:a/x [load]": "load", "nvtx:a/w": None, "token:y [z]": None, "plain [z]": None} | dict.fromkeys(others)
         blocks = self.results()["code_block_results"]
         self.assertEqual({block["name"]: block.get("category") for block in blocks}, expected)

@@ -22,6 +22,7 @@ struct recorded {
     int64_t longest_ns;    /* between a start and the next mark of its name and thread */
     int64_t rank;          /* of its process */
     char thread_name[256]; /* of its first thread */
+    char categories[256];  /* each with a semicolon */
 };
 
 static inline int make_folder(void **state)
@@ -132,6 +133,11 @@ static inline void read_marks(const char *path, struct recorded *recorded)
     struct sub_tracking_labels *labels = sub_tracking_reader_labels(reader);
     const char *name = sub_tracking_labels_thread(labels, marks[0].process_id, marks[0].process_id);
     recorded->rank = sub_tracking_labels_rank(labels, marks[0].process_id);
+    for (size_t i = 0; i < labels->categories.count; i++) {
+        size_t length = strlen(recorded->categories);
+        snprintf(recorded->categories + length, sizeof recorded->categories - length, "%s;",
+            names_text(&labels->categories, (uint32_t)i));
+    }
     snprintf(recorded->thread_name, sizeof recorded->thread_name, "%s", name ? name : "");
     sub_tracking_reader_close(reader);
     sub_tracking_names_destroy(names);

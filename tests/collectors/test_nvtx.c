@@ -67,10 +67,12 @@ static void names_have_domains_and_categories(void **state)
     assert_string_equal(recorded.text,
         "+nvtx:train/step [phase] +nvtx:default/wide \u00e9 -nvtx:train/step [phase] "
         "+nvtx:train/step [8] +nvtx:train/step [phase] -nvtx:train/step [phase] "
-        "-nvtx:train/step [8] -nvtx:default/wide \u00e9 +nvtx:default/tensor [3, 4] [0] "
+        "-nvtx:train/step [8] -nvtx:default/wide \u00e9 +nvtx:default/tensor [3, 4] "
         "+nvtx:default/sizes = [[3], [4]] -nvtx:default/sizes = [[3], [4]] "
-        "-nvtx:default/tensor [3, 4] [0] +nvtx:train/step [a (b)] -nvtx:train/step [a (b)] "
-        "+nvtx:train/tensor [5] [0] -nvtx:train/tensor [5] [0] +nvtx:train/ -nvtx:train/ ");
+        "-nvtx:default/tensor [3, 4] +nvtx:train/step [a (b)] -nvtx:train/step [a (b)] "
+        "+nvtx:train/tensor [5] -nvtx:train/tensor [5] +nvtx:train/ -nvtx:train/ ");
+    assert_string_equal(
+        recorded.categories, "nvtx:train [phase];nvtx:train [8];nvtx:train [a (b)];");
     assert_int_equal(recorded.unmatched, 1);
     struct region_values *values = read_only_file(*state, ".values", sizeof *values);
     assert_int_equal(values->used, 2);

@@ -1,11 +1,22 @@
 /*
- * The category of a region is a part of its name: "step [phase]", or its number, "step [7]". Number
- * 0 is none: a region without a category that is called "tensor [3, 4]" has the name
- * "tensor [3, 4] [0]".
+ * The category of a region is a part of its name, "nvtx:train/step [phase]", or its number,
+ * "nvtx:train/step [7]". A label says which brackets are categories: names end in others, too.
  */
 #pragma once
 
-/* The bracket with which the last part of the name of a region begins; NULL: it has none. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#define REGION_CATEGORY_SIZE 1024
+
+/*
+ * The domain and the category that the name of a region may have: "nvtx:train [phase]" of
+ * "nvtx:train/step [phase]", and of itself. Longer ones are cut. False: it ends in no bracket.
+ */
+bool region_category_of(const char *name, char category[REGION_CATEGORY_SIZE]);
+
+/* The bracket with which the last part of a name begins; NULL: it ends in none. */
 const char *region_category_find(const char *name);
 
-#define REGION_CATEGORY_NONE "[0]"
+/* The category alone, "phase" of "nvtx:train [phase]", up to the last character. */
+const char *region_category_text(const char *category, size_t *length);

@@ -303,7 +303,9 @@ static int add_label(struct sub_tracking_writer *writer, const struct sub_tracki
 {
     char name[SUB_TRACKING_LABEL_SIZE];
     struct sub_tracking_mark rows[2] = {{.process_id = label->process_id}};
-    if (label->thread_name)
+    if (label->category)
+        sub_tracking_label_category(label->category, name);
+    else if (label->thread_name)
         sub_tracking_label_thread(label->thread_id, label->thread_name, name);
     else
         sub_tracking_label_rank(label->rank, name);

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "formats/marks/region_category.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +11,9 @@
 
 #define RANK "[gpu-tracker] rank: "
 #define THREAD "[gpu-tracker] thread "
+#define CATEGORY "[gpu-tracker] category: "
+
+enum { OF_CATEGORY = -2 }; /* in place of a thread */
 
 void sub_tracking_label_rank(int64_t rank, char name[SUB_TRACKING_LABEL_SIZE])
 {
@@ -20,6 +24,11 @@ void sub_tracking_label_thread(
     int64_t thread_id, const char *thread_name, char name[SUB_TRACKING_LABEL_SIZE])
 {
     snprintf(name, SUB_TRACKING_LABEL_SIZE, THREAD "%" PRId64 ": %.190s", thread_id, thread_name);
+}
+
+void sub_tracking_label_category(const char *category, char name[SUB_TRACKING_LABEL_SIZE])
+{
+    snprintf(name, SUB_TRACKING_LABEL_SIZE, CATEGORY "%.*s", REGION_CATEGORY_SIZE, category);
 }
 
 /* What follows that beginning; NULL: the text begins otherwise. */
@@ -34,7 +43,10 @@ bool sub_tracking_label_parse(const char *name, size_t length, struct sub_tracki
 {
     const char *end = name + length;
     const char *rank = after(name, end, RANK), *thread = after(name, end, THREAD);
-    *label = (struct sub_tracking_label){.thread_id = -1, .rank = -1};
+    const char *category = after(name, end, CATEGORY);
+    *label = (struct sub_tracking_label){.thread_id = -1, .rank = -1, .category = category};
+    if (category)
+        return label->thread_id = OF_CATEGORY, true;
     if (rank)
         return number_parse_int64(rank, end, &label->rank) == end && label->rank >= 0;
     const char *text = thread ? number_parse_int64(thread, end, &label->thread_id) : NULL;
@@ -47,6 +59,13 @@ bool sub_tracking_labels_add(
     struct sub_tracking_labels *labels, const struct sub_tracking_label *label)
 {
     struct sub_tracking_label copy = *label;
+    if (label->category) {
+        uint32_t before = labels->categories.count;
+        uint32_t number = names_add(&labels->categories, label->category, strlen(label->category));
+        if (number == NAMES_NONE || number < before)
+            return number != NAMES_NONE;
+        copy.category = names_text(&labels->categories, number);
+    }
     if (copy.thread_name && !(copy.thread_name = strdup(copy.thread_name)))
         return false;
     if (!ARRAY_RESERVE(labels->items, labels->count, labels->capacity)) {
@@ -107,8 +126,19 @@ const char *sub_tracking_labels_thread(
     return label ? label->thread_name : NULL;
 }
 
+const char *sub_tracking_labels_category(
+    const struct sub_tracking_labels *labels, const char *block_name)
+{
+    char category[REGION_CATEGORY_SIZE];
+    if (labels->categories.count == 0 || !region_category_of(block_name, category))
+        return NULL;
+    uint32_t number = names_find(&labels->categories, category, strlen(category));
+    return number != NAMES_NONE ? names_text(&labels->categories, number) : NULL;
+}
+
 void sub_tracking_labels_finish(struct sub_tracking_labels *labels)
 {
+    names_finish(&labels->categories);
     for (size_t i = 0; i < labels->count; i++)
         free(labels->items[i].thread_name);
     free(labels->items);

@@ -1,30 +1,35 @@
 /*
- * What marks say of their processes and threads: the rank of a process in its parallel job, and the
- * names that a program gives to threads. A file has each as one call without a duration, of a block
- * with a name of its own: "[gpu-tracker] rank: 3", "[gpu-tracker] thread 4713: loader". So other
+ * What marks say of their processes, threads and blocks: the rank of a process in its parallel job,
+ * the names that a program gives to threads, and the categories of regions. A file has each as one
+ * call without a duration, of a block with a name of its own: "[gpu-tracker] rank: 3",
+ * "[gpu-tracker] thread 4713: loader", "[gpu-tracker] category: nvtx:train [phase]". So other
  * readers show them as blocks. Readers of ours give them apart from the calls.
  */
 #pragma once
+
+#include "base/names.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Space for the name of such a block, with its final 0; longer names of threads are cut. */
-#define SUB_TRACKING_LABEL_SIZE 256
+#define SUB_TRACKING_LABEL_SIZE 1100
 
 struct sub_tracking_label {
     int64_t process_id;
-    int64_t thread_id;    /* -1: it is the rank of the process */
-    int64_t rank;         /* -1: it is the name of a thread */
+    int64_t thread_id;    /* -1: it is the rank of the process; -2: a category */
+    int64_t rank;         /* -1: it is no rank */
     int64_t timestamp_ns; /* later ones replace earlier ones */
-    char *thread_name;    /* owned; NULL: it is a rank */
+    char *thread_name;    /* owned; NULL: it is none of a thread */
+    const char *category; /* "nvtx:train [phase]"; NULL: it is none */
 };
 
 /* All zero: none. */
 struct sub_tracking_labels {
     struct sub_tracking_label *items;
     size_t count, capacity;
+    struct names categories; /* each is one item, of its first process */
     bool is_sorted;
 };
 
@@ -32,6 +37,7 @@ struct sub_tracking_labels {
 void sub_tracking_label_rank(int64_t rank, char name[SUB_TRACKING_LABEL_SIZE]);
 void sub_tracking_label_thread(
     int64_t thread_id, const char *thread_name, char name[SUB_TRACKING_LABEL_SIZE]);
+void sub_tracking_label_category(const char *category, char name[SUB_TRACKING_LABEL_SIZE]);
 
 /* Whether the name of a block says such a thing, which is set in the label, except the process and
  * the time; its name is part of the given one. */
@@ -45,5 +51,10 @@ bool sub_tracking_labels_add(
 int64_t sub_tracking_labels_rank(struct sub_tracking_labels *labels, int64_t process_id);
 const char *sub_tracking_labels_thread(
     struct sub_tracking_labels *labels, int64_t process_id, int64_t thread_id);
+
+/* The category in the name of a block, "nvtx:train [phase]" of "nvtx:train/step [phase]", and of
+ * itself. NULL: it has none. Valid as long as the labels. */
+const char *sub_tracking_labels_category(
+    const struct sub_tracking_labels *labels, const char *block_name);
 
 void sub_tracking_labels_finish(struct sub_tracking_labels *labels);
