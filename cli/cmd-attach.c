@@ -143,7 +143,7 @@ static int attach(const struct arguments *arguments, struct tracking *tracking, 
         code = track(session, pid, for_seconds, tracking, limited, stop_fd, error);
     gput_session_destroy(session);
     if (!tracking_files_deliver(tracking) && code == GPUT_OK)
-        code = fail(error, GPUT_ERROR_IO, "Not every file is where it belongs.");
+        code = fail(error, GPUT_ERROR_IO, "Some files are not at their final places.");
     return code;
 }
 

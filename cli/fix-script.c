@@ -81,8 +81,8 @@ int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_
     if (!file)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
     bool has_remedies = false;
-    fputs(
-        "#!/bin/sh\n# Opens what gpu-tracker doctor found closed. Read it, then run it as root.\n",
+    fputs("#!/bin/sh\n# Makes available what gpu-tracker doctor found unavailable. Read it, then "
+          "run it as root.\n",
         file);
     put_capabilities(file, doctor);
     for (size_t i = 0; i < gput_doctor_source_count(doctor); i++) {
@@ -90,7 +90,7 @@ int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_
         put_remedy(file, doctor, i);
     }
     if (!has_remedies)
-        fputs("# Nothing is closed that a command would open.\n", file);
+        fputs("# No command would make more available.\n", file);
     if (fclose(file) == 0)
         return GPUT_OK;
     free(*text);

@@ -130,7 +130,8 @@ struct move {
 static void complain(struct move *move, const char *from, const char *to, const char *why)
 {
     char text[MESSAGE_LINE_SIZE];
-    snprintf(text, sizeof text, "%.380s could not be moved (%.120s): it is %.380s.", to, why, from);
+    snprintf(text, sizeof text, "%.380s could not be moved (%.120s): it stays at %.380s.", to, why,
+        from);
     move->failed = true;
     move->warn(move->user, text);
 }

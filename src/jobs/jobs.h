@@ -27,7 +27,7 @@ struct jobs_rank {
     char ranks[128];         /* of a session whose rank is not one: "0-3,8" */
     bool are_of_descendants; /* its ranks: some may not have been seen */
     double pid, rank, world_size, restarts, exit_status, signal;
-    double start, end; /* seconds since the epoch, by its machine's clock until that is put right */
+    double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
     double system_busy_cores;                              /* of all processes of its machine */

@@ -97,8 +97,7 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
         str_printf(&list, "%s%s: %s", named > 1 ? "; " : "", name, end);
     }
     if (named > 0)
-        FIND("failed_ranks", str_text(&list), "%.0f of %zu ranks ended badly", job->failed,
-            job->count);
+        FIND("failed_ranks", str_text(&list), "%.0f of %zu ranks failed", job->failed, job->count);
     str_finish(&list);
 }
 
@@ -117,7 +116,7 @@ static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, 
     }
     if (named > 0)
         FIND("unfinished_ranks", str_text(&list),
-            "Of %zu rank%s no end is known: still running, or the tracker was killed", named,
+            "The end of %zu rank%s is not known: still running, or the tracker was killed", named,
             named > 1 ? "s" : "");
     str_finish(&list);
 }

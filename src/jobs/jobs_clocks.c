@@ -12,8 +12,8 @@
 
 /* Within it starts are as launchers make them. */
 #define BARRIER_SECONDS 5.0
-/* Starts and ends that are off by as much are off alike, or by as much of the offset: ranks of one
- * job do not take equally long. */
+/* Starts and ends count as off by the same within so many seconds, or that part of the offset:
+ * ranks of one job do not take equally long. */
 #define ALIKE_SECONDS 2.0
 #define ALIKE_PART 0.02
 
@@ -95,17 +95,17 @@ static void compare_clock(
         correct(jobs, machine);
         jobs_find(jobs, (double)machine->job, "clock", evidence[0] ? evidence : NULL,
             "The clock of %s is off by %.1f s against that of %s, give or take %.1f s: starts and "
-            "ends of their ranks are off alike. Its times are put right by that",
+            "ends of their ranks are off by the same. Its times are corrected by that",
             machine->name, machine->clock_offset_seconds, reference->name,
             machine->clock_doubt_seconds);
     } else {
         machine->clock_is_doubtful = true;
         jobs_find(jobs, (double)machine->job, "late_start", evidence[0] ? evidence : NULL,
             "The ranks on %s started %.1f s %s those on %s, or its clock is off: %s. The job's "
-            "time leaves "
-            "theirs out",
+            "time does not include theirs",
             machine->name, fabs(starts), starts > 0 ? "after" : "before", reference->name,
-            isnan(ends) ? "without an end that is not known" : "their ends are not off alike");
+            isnan(ends) ? "without an end that is not known"
+                        : "their ends are not off by the same");
     }
 }
 

@@ -36,7 +36,7 @@ static const struct column rank_columns[] = {
     WORD(struct jobs_rank, "launcher", launcher, "what started it"),
     WORD(struct jobs_rank, "version", version, "of gpu-tracker"),
     WORD(struct jobs_rank, "path", path, "the file with most of it"),
-    {"start_timestamp", "seconds since the epoch", "with the clock of its machine put right", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_rank, start)},
+    {"start_timestamp", "seconds since the epoch", "after correction of its machine's clock", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_rank, start)},
     OF_RANK(seconds, "seconds", "wall time"),
     WHOLE(struct jobs_rank, exit_status, "of the command"),
     WHOLE(struct jobs_rank, signal, "that ended the command"),
@@ -64,8 +64,8 @@ static const struct column job_columns[] = {
     WHOLE(struct jobs_job, world_size, "ranks that there should be"),
     WHOLE(struct jobs_job, missing, "ranks without a file; 0 where `known_ranks` are"),
     WHOLE(struct jobs_job, known_ranks, "of sessions of `gpu-tracker run -- mpirun …`, which may not see all"),
-    WHOLE(struct jobs_job, failed, "ranks that ended badly"),
-    WHOLE(struct jobs_job, unfinished, "ranks of which no end is known"),
+    WHOLE(struct jobs_job, failed, "ranks that failed"),
+    WHOLE(struct jobs_job, unfinished, "ranks whose end is not known"),
     COUNT(struct jobs_job, "machines", n_machines, "that ranks ran on"),
     {"start_timestamp", "seconds since the epoch", "of the first rank", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_job, start)},
     OF_JOB(seconds, "seconds", "wall time from the first start to the last end"),
@@ -101,7 +101,7 @@ static const struct column machine_columns[] = {
     OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine, by starts and ends"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),
-    COUNT(struct jobs_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were put right by the offset"),
+    COUNT(struct jobs_machine, "clock_is_corrected", clock_is_corrected, "1: times of its ranks were corrected by the offset"),
     COUNT(struct jobs_machine, "clock_is_doubtful", clock_is_doubtful, "1: its ranks started late, or its clock is off: their times are not in those of the job"),
 };
 

@@ -27,16 +27,12 @@
 
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define COLUMN(type, member, unit, source, meaning)                                                \
-    {                                                                                              \
-        {#member, unit, source, meaning, TYPE_OF(type, member)}, KIND_OF(type, member),            \
-            MEMBER(type, member), NULL, SHOWN_NUMBER                                               \
-    }
+    {{#member, unit, source, meaning, TYPE_OF(type, member)}, KIND_OF(type, member),               \
+        MEMBER(type, member), NULL, SHOWN_NUMBER}
 /* An enum, by its words. */
 #define WORD(type, member, kind, meaning)                                                          \
-    {                                                                                              \
-        {#member, NULL, NULL, meaning, GPUT_COLUMN_TEXT}, kind, MEMBER(type, member), NULL,        \
-            SHOWN_NUMBER                                                                           \
-    }
+    {{#member, NULL, NULL, meaning, GPUT_COLUMN_TEXT}, kind, MEMBER(type, member), NULL,           \
+        SHOWN_NUMBER}
 
 /* clang-format off */
 #define OF(member, unit, source, meaning) COLUMN(struct gput_results, member, unit, source, meaning)
@@ -138,7 +134,7 @@ static const struct results_column record[] = {
     AT("accounting.cpu_seconds.kernel_user", NUMBER, accounting.kernel_user_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in user mode"),
     AT("accounting.cpu_seconds.kernel_system", NUMBER, accounting.kernel_system_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in the kernel on their behalf"),
     AT("accounting.cpu_seconds.sampled", NUMBER, accounting.sampled_cpu_seconds, "seconds", "cpu_time", "CPU time that the samples add up to"),
-    AT("accounting.cpu_seconds.captured_percent", NUMBER, accounting.captured_percent, "percent", "kernel_cpu_time", "sampled of the kernel's CPU time"),
+    AT("accounting.cpu_seconds.captured_percent", NUMBER, accounting.captured_percent, "percent", "kernel_cpu_time", "share of the kernel's CPU time that samples saw"),
     AT("accounting.cpu_seconds.short_lived", NUMBER, accounting.short_lived_cpu_seconds, "seconds", "process_ends", "CPU time of processes that lived for less than 50 ms: at least"),
     AT("accounting.processes.seen", NUMBER, accounting.processes_seen, NULL, "processes", "distinct processes known, main included"),
     AT("accounting.processes.missed", WHOLE, accounting.processes_missed, NULL, "processes", "processes started in the tree and not known"),

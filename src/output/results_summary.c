@@ -366,8 +366,7 @@ static void write_gpu(struct summary *summary, unsigned index, const struct gput
     if (!isnan(gpu->mean_power_watts))
         snprintf(power, sizeof power, "; %s", human_watts(gpu->mean_power_watts, watts));
     if (is_ours && late_seconds > 0)
-        snprintf(late, sizeof late, ", at least: the driver said %.1f s late who holds it,",
-            late_seconds);
+        snprintf(late, sizeof late, ", at least: the driver's list was %.1f s late,", late_seconds);
     row(summary, label, human_bytes(peak, figure), "peak%s of %s%s%s  %s",
         is_ours ? late : ", by whoever used it,", human_bytes(gpu->ram_capacity_bytes, whole), use,
         power, gpu->name);

@@ -65,9 +65,9 @@ class BadDays(CommandTest):
         self.assertEqual(self.end(ranks[2], -signal.SIGKILL)[0], "done\n")
         read = self.job()
         self.the_job(read, ranks=3, failed=1, unfinished=1)
-        self.assertIn("1 of 3 ranks ended badly: rank 1 on ", read["found"]["failed_ranks"])
+        self.assertIn("1 of 3 ranks failed: rank 1 on ", read["found"]["failed_ranks"])
         self.assertIn("ended by signal 9", read["found"]["failed_ranks"])
-        self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed: rank 2 on ", read["found"]["unfinished_ranks"])
+        self.assertIn("The end of 1 rank is not known: still running, or the tracker was killed: rank 2 on ", read["found"]["unfinished_ranks"])
         self.assertTrue(all(rank["max_ram_bytes"] > 100_000 and rank["seconds"] > 0 for rank in read["ranks"]), read)
 
     def on_full_disk(self, extension):

@@ -66,7 +66,7 @@ class Doctor(CommandTest):
 
     def test_a_script_goes_to_a_file_too_and_says_what_is_to_be_done_by_hand(self):
         self.doctor("--fix-script", "-o", "fix.sh", scenario="library_version_mismatch\n")
-        self.assertTrue((self.folder / "fix.sh").read_text().startswith("#!/bin/sh\n# Opens what gpu-tracker doctor found closed."))
+        self.assertTrue((self.folder / "fix.sh").read_text().startswith("#!/bin/sh\n# Makes available what gpu-tracker doctor found unavailable."))
 
     def test_gpus_are_listed_with_what_they_do_not_report(self):
         scenario = "gpu GPU-aaaa\nname NVIDIA A\npci 0:41:0\nmemory 16000000000 0 0\ngpu GPU-bbbb\nmemory 8000000000 0 0\n" \

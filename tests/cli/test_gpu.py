@@ -133,7 +133,7 @@ for delay, megabytes, seconds in (sys.argv[2], 500, 2.5), (sys.argv[2], 1000, 2.
         self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"; the driver is slow: samples have figures of up to [1-9]\.\d\d s before, ")
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         done = self.gpu_tracker("run", "--st", "0.1", "--", *python(program, self.scenario, slow))
-        self.assertRegex(done.stderr, r"GPU 0 +1 GB  peak, at least: the driver said [1-9]\.\d s late who holds it, of 16 GB")
+        self.assertRegex(done.stderr, r"GPU 0 +1 GB  peak, at least: the driver's list was [1-9]\.\d s late, of 16 GB")
 
 
 class Rows(GpuTest):

@@ -210,7 +210,7 @@ class Job(unittest.TestCase):
         ranks = sorted(self.job()["ranks"], key=lambda rank: rank["path"])
         self.assertEqual([rank["stopped_by"] for rank in ranks], ["Ray", None, "Spark", "Spark", None, None])
         self.assertEqual(self.job()["jobs"][0]["failed"], 3)
-        self.assertIn("3 of 6 ranks ended badly", self.findings()["failed_ranks"])
+        self.assertIn("3 of 6 ranks failed", self.findings()["failed_ranks"])
         text = self.run_command(".").stdout
         self.assertEqual((text.count("stopped by Ray"), text.count("stopped by Spark")), (1, 2))
 
@@ -219,7 +219,7 @@ class Job(unittest.TestCase):
             self.rank(rank, world=8, identity={"exit_status": None, "signal": 9} if rank == 5 else {})
         findings = self.findings()
         self.assertIn("5 ranks are missing: 2-4, 6-7", findings["missing_ranks"])
-        self.assertIn("1 of 3 ranks ended badly: rank 5 on n1: ended by signal 9", findings["failed_ranks"])
+        self.assertIn("1 of 3 ranks failed: rank 5 on n1: ended by signal 9", findings["failed_ranks"])
         self.assertIn("3 of 8 ranks", self.run_command(".").stdout)
 
     def test_a_node_that_is_gone(self):
@@ -256,7 +256,7 @@ class Job(unittest.TestCase):
 
     def test_a_rank_without_an_end(self):
         self.rank(0, world=1, identity={"end": None, "exit_status": None})
-        self.assertIn("Of 1 rank no end is known: still running, or the tracker was killed", self.findings()["unfinished_ranks"])
+        self.assertIn("The end of 1 rank is not known: still running, or the tracker was killed", self.findings()["unfinished_ranks"])
 
     def test_a_process_that_tracked_itself_goes_on(self):
         self.rank(0, world=1, identity={"exit_status": None})
@@ -373,7 +373,7 @@ class Job(unittest.TestCase):
         self.assertGreater(job["efficiency_percent"], 60)
         findings = self.findings()
         self.assertIn("or its clock is off: without an end that is not known", findings["late_start"])
-        self.assertIn("The job's time leaves theirs out: by their kernels the clock of n1 is unsynchronized, that of n0 synchronized", findings["late_start"])
+        self.assertIn("The job's time does not include theirs: by their kernels the clock of n1 is unsynchronized, that of n0 synchronized", findings["late_start"])
         self.assertNotIn("idle_cores", findings)
 
     def test_cores_that_others_use_are_no_reason_to_ask_for_fewer(self):
@@ -388,7 +388,7 @@ class Job(unittest.TestCase):
             self.rank(rank, machine=f"n{rank // 2}", start=0 if rank < 2 else 60, seconds=100 if rank < 2 else 40)
         read = self.job()
         self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0])
-        self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off alike", self.findings()["late_start"])
+        self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off by the same", self.findings()["late_start"])
 
     def test_nothing_to_read(self):
         self.assertIn("There are no results of sessions in .", self.run_command(".", status=1).stderr)

@@ -98,7 +98,7 @@ class Spool(unittest.TestCase):
     def assert_stays(self, done, why):
         """What could not be moved is named, and is there."""
         self.assertIn(why, done.stderr)
-        where = re.findall(r"could not be moved \(.*?\): it is (\S+)\.\n", done.stderr)
+        where = re.findall(r"could not be moved \(.*?\): it stays at (\S+)\.\n", done.stderr)
         self.assertTrue(where, done.stderr)
         for path in where:
             self.assertGreater((self.folder / path).stat().st_size, 0)
