@@ -12,13 +12,16 @@ sessions differ. Nothing is started and nothing heavy is imported by importing t
 """
 
 import os as _os
+import sys as _sys
 
 if _os.path.exists(_os.path.join(__path__[0], "_helper_classes.py")):
     # A file of the older package, which has the same import name: pip mixes the two in one folder.
-    raise ImportError(
+    _CLASH = (
         "The older package gpu-tracker and this one, gputracker, are both installed here and share the name gpu_tracker. "
         "Keep one: pip uninstall gpu-tracker gputracker, then install this one again (pip install gputracker, or its wheel)"
     )
+    _is_command = _os.path.basename(_sys.argv[0] if _sys.argv else "") in ("gpu-tracker", "-m")
+    raise SystemExit(f"gpu-tracker: {_CLASH}") if _is_command else ImportError(_CLASH)
 
 from ._lazy import names_of as _names_of
 from ._native import version as __version__

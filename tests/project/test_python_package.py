@@ -149,10 +149,13 @@ class BesideTheOlder(Installed):
 
     def test_an_error_names_both_when_ours_came_last(self):
         self.install(self.theirs, self.ours)
-        for words in ["python", "-c", "import gpu_tracker"], ["gpu-tracker", "--version"]:
+        what = "The older package gpu-tracker and this one, gputracker, are both installed"
+        done = self.run_command("python", "-c", "import gpu_tracker")
+        self.assertIn(f"\nImportError: {what}", done.stderr)
+        for words in ["gpu-tracker", "--version"], ["python", "-m", "gpu_tracker", "--version"]:
             done = self.run_command(*words)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn("ImportError: The older package gpu-tracker and this one, gputracker, are both installed", done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, rf"^gpu-tracker: {what}.*\n$")  # and no traceback
 
     def test_what_the_error_says_repairs_both(self):
         for order in (self.ours, self.theirs), (self.theirs, self.ours):
