@@ -57,7 +57,8 @@ int battery_read(const char *sysfs_root, double *watts, struct gput_error *error
         return error_set_errno(error, errno, "Cannot read %.200s", folder);
     struct dirent *entry;
     while (errno = 0, (entry = readdir(directory))) {
-        if (snprintf(supply, sizeof supply, "%s/%s", folder, entry->d_name) >= (int)sizeof supply)
+        if (entry->d_name[0] == '.' ||
+            snprintf(supply, sizeof supply, "%s/%s", folder, entry->d_name) >= (int)sizeof supply)
             continue;
         double drawn = powers_machine(supply) ? supply_watts(supply) : NAN;
         if (isnan(drawn))
