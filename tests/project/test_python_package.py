@@ -132,7 +132,7 @@ class BesideTheOlder(Installed):
 
     def install(self, *wheels):
         for wheel in wheels:
-            self.pip("install", "--no-index", "--no-deps", wheel)
+            self.pip("install", "--no-index", "--no-deps", "--no-compile", wheel)
 
     def run_command(self, *words):
         environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
@@ -168,7 +168,7 @@ class BesideTheOlder(Installed):
 
     def test_an_upgrade_of_theirs_does_not_replace_ours(self):
         self.install(self.ours)
-        self.pip("install", "--no-index", "--no-deps", "--upgrade", "--find-links", self.ours.parent, "gputracker")
+        self.pip("install", "--no-index", "--no-deps", "--no-compile", "--upgrade", "--find-links", self.ours.parent, "gputracker")
         self.assert_ours()
 
 
