@@ -23,9 +23,9 @@ int sqlite_columns_read(
 struct sqlite_ranges;
 
 /*
- * For `cores` threads that include the caller; `columns` stays the caller's. `last` is the highest
- * row id. NULL where ranges are not worth it or not possible: few rows, a view, row ids with large
- * gaps, an SQLite without threads.
+ * For at most `cores` threads that include the caller; `columns` stays the caller's. `last` is the
+ * highest row id. NULL where ranges are not worth it or not possible: few rows, a view, row ids
+ * with large gaps, an SQLite without threads.
  */
 struct sqlite_ranges *sqlite_ranges_create(
     const char *path, const struct sqlite_columns *columns, int64_t last, unsigned cores);
