@@ -65,11 +65,15 @@ struct jobs_job {
     char name[160];
     size_t first, count; /* of its ranks */
     size_t n_machines;
+    bool is_array;        /* each rank has an allocation of its own, while it runs */
+    bool are_independent; /* none waits for another: elements of an array, GNU parallel's jobs */
     double world_size, missing, failed, unfinished;
     double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
                            such session is in it */
-    double start, seconds, cpu_seconds, cores, efficiency_percent;
-    double other_cores; /* of `cores`, that others kept busy */
+    double start, seconds, cpu_seconds, cores,
+        efficiency_percent; /* cores: of an array on average */
+    double core_seconds;    /* that were allocated */
+    double other_cores;     /* of `cores`, that others kept busy */
     double max_ram_bytes, max_gpu_ram_bytes, gpus, gpu_percent;
     double energy_joules, cpu_joules, gpu_joules;
     double median_seconds, slowest_seconds, slowest_rank;
@@ -143,3 +147,7 @@ double jobs_median(double *values, size_t count);
 
 /* Adds what is known: the sum is NaN while nothing is. */
 void jobs_add(double *sum, double value);
+
+/* "2 cores", "1.5 cores" of an array on average. */
+#define JOBS_CORES_SIZE 40
+const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE]);

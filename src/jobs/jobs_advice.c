@@ -83,21 +83,57 @@ static void say_end(const struct jobs_rank *rank, char *text, size_t size)
         snprintf(text, size, "exit status %.0f", rank->exit_status);
 }
 
+static double end_of_rank(const struct jobs_rank *rank)
+{
+    return rank->start + rank->seconds;
+}
+
+static int compare_ends(const void *left, const void *right)
+{
+    double a = end_of_rank(*(const struct jobs_rank *const *)left);
+    double b = end_of_rank(*(const struct jobs_rank *const *)right);
+    return isnan(a) || isnan(b) ? isnan(a) - isnan(b) : (a > b) - (a < b);
+}
+
+/* The first to fail is the reason, as a rule: launchers then end the others. */
+static const struct jobs_rank **list_failed(
+    struct gput_jobs *jobs, const struct jobs_job *job, size_t *count, bool *are_in_order)
+{
+    const struct jobs_rank **failed = calloc(job->count, sizeof *failed);
+    jobs->failed |= !failed;
+    *count = 0;
+    *are_in_order = true;
+    for (size_t i = job->first; failed && i < end_of(job); i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        if (!jobs_has_failed(rank))
+            continue;
+        failed[(*count)++] = rank;
+        *are_in_order &=
+            !jobs->machines[rank->machine].clock_is_doubtful && !isnan(end_of_rank(rank));
+    }
+    if (*count > 1 && *are_in_order)
+        qsort(failed, *count, sizeof *failed, compare_ends);
+    return failed;
+}
+
 static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
+    size_t count;
+    bool are_in_order;
+    char name[96], end[48], first[128] = "";
     struct str list = {0};
-    size_t named = 0;
-    for (size_t i = job->first; i < end_of(job); i++) {
-        char name[96], end[48];
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!jobs_has_failed(rank) || named++ >= MAX_NAMED)
-            continue;
-        jobs_name_rank(rank, name, sizeof name);
-        say_end(rank, end, sizeof end);
-        str_printf(&list, "%s%s: %s", named > 1 ? "; " : "", name, end);
+    const struct jobs_rank **failed = list_failed(jobs, job, &count, &are_in_order);
+    for (size_t i = 0; i < count && i < MAX_NAMED; i++) {
+        jobs_name_rank(failed[i], name, sizeof name);
+        say_end(failed[i], end, sizeof end);
+        str_printf(&list, "%s%s: %s", i > 0 ? "; " : "", name, end);
+        if (i == 0 && count > 1 && are_in_order && !job->are_independent)
+            snprintf(first, sizeof first, ", %s first", name);
     }
-    if (named > 0)
-        FIND("failed_ranks", str_text(&list), "%.0f of %zu ranks failed", job->failed, job->count);
+    if (count > 0)
+        FIND(
+            "failed_ranks", str_text(&list), "%zu of %zu ranks failed%s", count, job->count, first);
+    free(failed);
     str_finish(&list);
 }
 
@@ -178,23 +214,23 @@ static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, si
 
 static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    char evidence[160], used[HUMAN_SIZE];
+    char evidence[160], used[HUMAN_SIZE], cores[JOBS_CORES_SIZE];
     double busy = job->cpu_seconds / job->seconds;
     if (!(job->efficiency_percent < LOW_CPU_PERCENT) || job->seconds < SHORT_SECONDS ||
         !(job->cores > 1))
         return;
     snprintf(evidence, sizeof evidence, "%s of CPU time in %.3g core-seconds that were allocated",
-        human_seconds(job->cpu_seconds, used), job->cores * job->seconds);
+        human_seconds(job->cpu_seconds, used), job->core_seconds);
     if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
         FIND("shared_cores", evidence,
-            "The job used %.1f of its %.0f cores (%.0f %%); others kept %.1f of them busy", busy,
-            job->cores, job->efficiency_percent, job->other_cores);
+            "The job used %.1f of its %s (%.0f %%); others kept %.1f of them busy", busy,
+            jobs_say_cores(job->cores, cores), job->efficiency_percent, job->other_cores);
         return;
     }
     FIND("idle_cores", evidence,
-        "The job kept %.1f of its %.0f cores busy (%.0f %%): ask for fewer, or run more ranks or "
+        "The job kept %.1f of its %s busy (%.0f %%): ask for fewer, or run more ranks or "
         "threads",
-        busy, job->cores, job->efficiency_percent);
+        busy, jobs_say_cores(job->cores, cores), job->efficiency_percent);
 }
 
 static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -275,7 +311,7 @@ static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, s
 {
     char evidence[256], slowest[HUMAN_SIZE], median[HUMAN_SIZE], busiest[HUMAN_SIZE],
         cpu[HUMAN_SIZE], slow_number[24], busy_number[24];
-    if (job->count < 2 || !(job->imbalance_percent > IMBALANCE_PERCENT) ||
+    if (job->count < 2 || job->are_independent || !(job->imbalance_percent > IMBALANCE_PERCENT) ||
         job->seconds < SHORT_SECONDS)
         return;
     snprintf(evidence, sizeof evidence,

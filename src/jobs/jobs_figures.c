@@ -26,15 +26,15 @@ static int compare(const void *left, const void *right)
 /* ---- Machines ---- */
 
 /*
- * Cores that the ranks of a machine may use together. Slurm says it; ranks of one control group
- * share what that allows; what each is bound to adds up.
+ * Cores that ranks of a machine may use together. Slurm says it; ranks of one control group share
+ * what that allows; what each is bound to adds up.
  */
-static double cores_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
 {
-    const struct jobs_rank *first = &jobs->ranks[machine->first];
+    const struct jobs_rank *first = &jobs->ranks[from];
     double sum = NAN, slurm = NAN, shared = NAN, highest = NAN;
     bool is_one_group = true;
-    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+    for (size_t i = from; i < from + count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         jobs_add(&sum, rank->cores);
         highest = fmax(highest, rank->cores);
@@ -47,6 +47,15 @@ static double cores_of(const struct gput_jobs *jobs, const struct jobs_machine *
         cores = least(cores, shared);
     cores = least(least(cores, slurm), first->system_cores);
     return fmax(cores, isnan(slurm) ? highest : NAN);
+}
+
+/* Elements of an array have their cores while they run: what they had, over the machine's time. */
+static double mean_cores_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double core_seconds = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++)
+        jobs_add(&core_seconds, cores_of(jobs, i, 1) * jobs->ranks[i].seconds);
+    return machine->seconds > 0 ? core_seconds / machine->seconds : NAN;
 }
 
 /* Trackers of one machine took turns at its counters, or each read them for itself. */
@@ -68,23 +77,24 @@ static double machine_energy(
 
 /* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
  * use. */
-static double others_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+static double others_of(
+    const struct gput_jobs *jobs, const struct jobs_machine *machine, bool is_array)
 {
     const struct jobs_rank *first = &jobs->ranks[machine->first];
     double busy = NAN, own = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         busy = fmax(busy, rank->system_busy_cores);
-        jobs_add(&own, rank->cpu_seconds / rank->seconds);
+        jobs_add(&own, rank->cpu_seconds / (is_array ? machine->seconds : rank->seconds));
     }
     double others = busy - own - (first->system_cores - machine->cores);
     return others > 0 ? others : 0;
 }
 
-static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *machine)
+static void add_up_machine(
+    const struct gput_jobs *jobs, struct jobs_machine *machine, bool is_array)
 {
     double start = NAN, end = NAN;
-    machine->cores = cores_of(jobs, machine);
     machine->cpu_seconds = machine->max_ram_bytes = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -94,7 +104,9 @@ static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *ma
         end = fmax(end, rank->start + rank->seconds);
     }
     machine->seconds = end - start;
-    machine->other_cores = others_of(jobs, machine);
+    machine->cores =
+        is_array ? mean_cores_of(jobs, machine) : cores_of(jobs, machine->first, machine->count);
+    machine->other_cores = others_of(jobs, machine, is_array);
     machine->energy_joules = machine_energy(jobs, machine->boot_id, machine->first, machine->count);
 }
 
@@ -104,9 +116,10 @@ static void compare_rank(const struct gput_jobs *jobs, const struct jobs_job *jo
     struct jobs_rank *rank, double highest_busy)
 {
     const struct jobs_machine *machine = &jobs->machines[rank->machine];
-    double cores = least(rank->cores, machine->cores / (double)machine->count);
-    rank->efficiency_percent = 100 * rank->busy_cores / cores;
-    if (job->count > 1 && highest_busy > IDLE_CORES)
+    double share = job->is_array ? cores_of(jobs, (size_t)(rank - jobs->ranks), 1)
+                                 : machine->cores / (double)machine->count;
+    rank->efficiency_percent = 100 * rank->busy_cores / least(rank->cores, share);
+    if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
         rank->waited_seconds = rank->seconds * (1 - rank->busy_cores / highest_busy);
     rank->is_straggler = (rank->seconds > SLOW_FACTOR * job->median_seconds &&
                              rank->seconds > job->median_seconds + SLOW_SECONDS) ||
@@ -219,13 +232,14 @@ static bool is_repeated(const struct gput_jobs *jobs, size_t index)
 
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 {
-    job->cores = job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
+    job->cores = job->core_seconds = job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
     for (size_t i = 0; i < jobs->n_machines; i++) {
         struct jobs_machine *machine = &jobs->machines[i];
         if (machine->job != jobs->ranks[job->first].job)
             continue;
-        add_up_machine(jobs, machine);
+        add_up_machine(jobs, machine, job->is_array);
         jobs_add(&job->cores, machine->cores);
+        jobs_add(&job->core_seconds, machine->cores * machine->seconds);
         job->other_cores += machine->other_cores;
         jobs_add(&job->cpu_seconds, machine->cpu_seconds);
         if (!is_repeated(jobs, i))
@@ -250,7 +264,11 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
     job->seconds = fmax(end - job->start, job->slowest_seconds);
     jobs_add(&job->energy_joules, job->cpu_joules);
     jobs_add(&job->energy_joules, job->gpu_joules);
-    job->efficiency_percent = 100 * job->cpu_seconds / (job->cores * job->seconds);
+    if (job->is_array)
+        job->cores = job->seconds > 0 ? job->core_seconds / job->seconds : NAN;
+    else
+        job->core_seconds = job->cores * job->seconds;
+    job->efficiency_percent = 100 * job->cpu_seconds / job->core_seconds;
 }
 
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)

@@ -72,3 +72,10 @@ void jobs_add(double *sum, double value)
     if (!isnan(value))
         *sum = (isnan(*sum) ? 0 : *sum) + value;
 }
+
+const char *jobs_say_cores(double cores, char text[JOBS_CORES_SIZE])
+{
+    bool is_whole = cores == round(cores) || cores >= 100;
+    snprintf(text, JOBS_CORES_SIZE, "%.*f core%s", is_whole ? 0 : 1, cores, cores == 1 ? "" : "s");
+    return text;
+}

@@ -244,6 +244,8 @@ static void split_into_jobs(struct gput_jobs *jobs)
         note_rank(jobs, &run, rank->rank);
         rank->job = jobs->n_jobs - 1;
         jobs->jobs[rank->job].count++;
+        jobs->jobs[rank->job].is_array |= element != NULL;
+        jobs->jobs[rank->job].are_independent |= element != NULL || rank->task[0];
     }
     free(run.ranks);
 }

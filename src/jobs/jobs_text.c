@@ -146,12 +146,14 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
 static void write_figures(const struct jobs_job *job, struct str *text)
 {
     char ram[HUMAN_SIZE], cpu[HUMAN_SIZE], energy[HUMAN_SIZE], slowest[HUMAN_SIZE],
-        median[HUMAN_SIZE];
+        median[HUMAN_SIZE], cores[JOBS_CORES_SIZE];
+    double busy = job->cpu_seconds / job->seconds;
     if (isnan(job->efficiency_percent))
         str_printf(text, "  CPU      %s of CPU time\n", human_seconds(job->cpu_seconds, cpu));
     else
-        str_printf(text, "  CPU      %.3g of %.0f cores busy (%.0f %%), %s of CPU time\n",
-            job->cpu_seconds / job->seconds, job->cores, job->efficiency_percent,
+        str_printf(text, "  CPU      %.*f of %s busy%s (%.0f %%), %s of CPU time\n",
+            busy < 10 ? 2 : 1, busy, jobs_say_cores(job->cores, cores),
+            job->is_array ? " on average" : "", job->efficiency_percent,
             human_seconds(job->cpu_seconds, cpu));
     str_printf(text, "  RAM      %s in the largest rank\n", human_bytes(job->max_ram_bytes, ram));
     if (job->gpus > 0)

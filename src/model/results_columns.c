@@ -27,12 +27,16 @@
 
 #define MEMBER(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 #define COLUMN(type, member, unit, source, meaning)                                                \
-    {{#member, unit, source, meaning, TYPE_OF(type, member)}, KIND_OF(type, member),               \
-        MEMBER(type, member), NULL, SHOWN_NUMBER}
+    {                                                                                              \
+        {#member, unit, source, meaning, TYPE_OF(type, member)}, KIND_OF(type, member),            \
+            MEMBER(type, member), NULL, SHOWN_NUMBER                                               \
+    }
 /* An enum, by its words. */
 #define WORD(type, member, kind, meaning)                                                          \
-    {{#member, NULL, NULL, meaning, GPUT_COLUMN_TEXT}, kind, MEMBER(type, member), NULL,           \
-        SHOWN_NUMBER}
+    {                                                                                              \
+        {#member, NULL, NULL, meaning, GPUT_COLUMN_TEXT}, kind, MEMBER(type, member), NULL,        \
+            SHOWN_NUMBER                                                                           \
+    }
 
 /* clang-format off */
 #define OF(member, unit, source, meaning) COLUMN(struct gput_results, member, unit, source, meaning)

@@ -99,7 +99,7 @@ class Job(unittest.TestCase):
         self.assertEqual([rank["rank"] for rank in read["ranks"]], [0, 1, 2, 3])
         self.assertEqual(read["findings"], [])
         text = self.run_command(".").stdout
-        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  CPU      3.6 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
+        self.assertIn("Job 4711 (Open MPI): 4 ranks on 2 machines, 1 min 40 s\n  CPU      3.60 of 4 cores busy (90 %), 6 min 0 s of CPU time\n", text)
         rows = list(csv.DictReader(io.StringIO(self.run_command("-f", "csv", ".").stdout)))
         self.assertEqual([row["rank"] for row in rows], ["0", "1", "2", "3"])
 
@@ -183,6 +183,28 @@ class Job(unittest.TestCase):
             path.with_name(path.name + ".session.json").write_text(json.dumps(
                 {"tracking_file": path.name, "start": moment(0), "pid": rank, "rank": rank, "job_id": "4711", "boot_id": "boot-of-n1"}))  # fmt: skip
         self.assertEqual([(job["gpus"], job["gpu_percent"]) for job in self.job()["jobs"]], [(3, 40)])
+
+    def test_elements_of_an_array_have_their_cores_while_they_run(self):
+        """Three of one core and 100 seconds each on one machine: two at once, then one."""
+        for element in range(3):
+            members = {"job": {"launcher": "Slurm", "job_id": f"4711_{element}", "rank": None, "world_size": None, "node": "n1", "task": str(element)}}
+            self.rank(element, start=100 * (element // 2), cpu=30 + 30 * element, allowed={"slurm_cores": 1, "cores": 8}, members=members)
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["ranks"], job["seconds"], job["cores"], job["efficiency_percent"], job["waited_seconds"]), (3, 200, 1.5, 60, None))
+        self.assertEqual([rank["efficiency_percent"] for rank in read["ranks"]], [30, 60, 90])
+        self.assertEqual([finding["kind"] for finding in read["findings"]], ["stragglers"])
+        self.assertIn("\n  CPU      0.90 of 1.5 cores busy on average (60 %), 3 min 0 s of CPU time\n", self.run_command(".").stdout)
+
+    def test_who_failed_first_is_said(self):
+        """Launchers end the others, on another machine whose clock is an hour ahead, too."""
+        for rank in range(20):
+            first = rank == 13
+            end = {"exit_status": None, "signal": 9 if first else 15}
+            self.rank(rank, world=20, machine=f"n{rank // 10}", clock=3600 * (rank // 10), seconds=99 if first else 100, identity=end)
+        said = self.findings()["failed_ranks"]
+        self.assertTrue(said.startswith("20 of 20 ranks failed, rank 13 on n1 first: rank 13 on n1: ended by signal 9; rank 0 on n0: ended by signal 15;"), said)
+        self.assertEqual(said.count("signal 15"), 7)
 
     def test_sessions_of_one_rank_are_distinguished(self):
         for number, more in enumerate([{"step": "0"}, {"step": "1"}, {"step": "1", "restarts": 1}]):
