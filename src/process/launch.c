@@ -110,7 +110,7 @@ int launch_begin(
     return GPUT_OK;
 }
 
-int launch_wait(struct launch *launch, struct gput_error *error)
+int launch_exec(struct launch *launch, struct gput_error *error)
 {
     /* Not by closing it: a process that another thread forks may have it open, too. */
     ssize_t done = write(launch->go[1], "", 1);

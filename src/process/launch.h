@@ -18,7 +18,7 @@ struct launch {
 
 /*
  * Begins to start argv[0], searched for in PATH like execvp() does. The child inherits everything
- * but close-on-exec descriptors. It waits for launch_wait(): before that the caller opens what it
+ * but close-on-exec descriptors. It waits for launch_exec(): before that the caller opens what it
  * can only open while the process lives, however short that is.
  *
  * Uses fork(), not vfork() or posix_spawn(): the ru_maxrss of a child that shares our memory until
@@ -38,4 +38,4 @@ int launch_begin(
  * Errors: GPUT_ERROR_NOT_FOUND with `Command not found: "x"`, GPUT_ERROR_PERMISSION (not
  * executable, or another failure of execve()); the child is gone then.
  */
-int launch_wait(struct launch *launch, struct gput_error *error);
+int launch_exec(struct launch *launch, struct gput_error *error);

@@ -405,7 +405,7 @@ static int launch_and_track(
     struct launch launch;
     TRY(launch_begin(argv, &session->target.cgroup, &launch, error));
     open_main_io(session, launch.pid);
-    TRY(launch_wait(&launch, error));
+    TRY(launch_exec(&launch, error));
     session->target.argv = argv;
     int code = track(session, launch.pid, error);
     session->target.argv = NULL;

@@ -10,7 +10,7 @@ static int start(const char *const argv[], pid_t *pid, struct gput_error *error)
     struct launch launch = {0};
     int code = launch_begin((char *const *)argv, NULL, &launch, error);
     if (code == GPUT_OK)
-        code = launch_wait(&launch, error);
+        code = launch_exec(&launch, error);
     *pid = launch.pid;
     return code;
 }
@@ -64,7 +64,7 @@ static void a_short_command_waits_for_what_the_caller_opens(void **state)
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     fclose(file);
-    assert_int_equal(launch_wait(&launch, NULL), GPUT_OK);
+    assert_int_equal(launch_exec(&launch, NULL), GPUT_OK);
     assert_int_equal(waitpid(launch.pid, NULL, 0), launch.pid);
 }
 
