@@ -383,12 +383,16 @@ static void take_trace(struct torch_trace *trace, struct torch_asked *asked, siz
     const struct torch_client *client = &trace->schedule.clients[asked->client];
     long rank = torch_schedule_rank(&trace->schedule, client);
     int pid = (int)client->message.processes[0];
+    if (torch_schedule_is_launcher(&trace->schedule, client) &&
+        !torch_file_has_operators(asked->path)) {
+        unlink(asked->path); /* it was asked before it had started a rank */
+        return;
+    }
     if (access(asked->path, F_OK) != 0) {
-        if (!torch_schedule_is_launcher(&trace->schedule, client))
-            notes_add(&trace->notes,
-                "Process %d%s was asked for a trace, and ended before it had written it%s.", pid,
-                rank_text(rank, rank_name),
-                asked->request->by_step ? " (steps are those of optimizers of PyTorch)" : "");
+        notes_add(&trace->notes,
+            "Process %d%s was asked for a trace, and ended before it had written it%s.", pid,
+            rank_text(rank, rank_name),
+            asked->request->by_step ? " (steps are those of optimizers of PyTorch)" : "");
         return;
     }
     if (rank >= 0)
@@ -442,6 +446,11 @@ static void note_traces(struct torch_trace *trace, size_t n_taken)
         snprintf(lacking, sizeof lacking, " (%zu without operators)", n_empty);
     notes_add(&trace->notes, "%zu trace%s of PyTorch%s, with the samples: %.400s", n_taken,
         n_taken == 1 ? "" : "s", lacking, trace->path);
+    if (n_empty > 0)
+        notes_add(&trace->notes,
+            "PyTorch ran no operator while %s recorded. A trace that begins "
+            "later, or by steps (--torch-trace 5steps@100), has some.",
+            n_empty == 1 ? "one was" : "these were");
 }
 
 static void remove_traces(struct torch_trace *trace)

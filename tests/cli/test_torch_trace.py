@@ -81,6 +81,7 @@ class Asked(TorchTest):
         nothing = "write(client.wait(), 'cpu_op and more', 'user_annotation')\n"
         done = self.run_traced(["1s"], "client = Client()\n" + nothing)
         self.assertIn("1 trace of PyTorch without operators, with the samples: torch-trace.json", done.stderr)
+        self.assertIn("or by steps (--torch-trace 5steps@100), has some.", done.stderr)
         done = self.run_traced(["1s", "1s"], "client = Client()\n" + nothing + "write(client.wait())", "--overwrite")
         self.assertIn("2 traces of PyTorch (1 without operators), with the samples", done.stderr)
 
@@ -162,6 +163,12 @@ class Ranks(TorchTest):
         self.assertIn("2 traces of PyTorch", done.stderr)
         shown = self.run_command("pytorch", "kernels", "torch-trace.json")
         self.assertNotIn("does not name its rank", shown.stderr)
+
+    def test_a_launcher_that_was_asked_before_its_ranks_has_no_trace(self):
+        early = RANKS.replace("launcher = Client()\n", "launcher = Client()\nwrite(launcher.wait(), 'nothing', 'user_annotation')\n")
+        done = self.run_traced(["1s"], f"CODE = {CLIENT!r}\n" + early)
+        self.assertIn("2 traces of PyTorch, with the samples", done.stderr)
+        self.assertNotIn("nothing", self.names())
 
     def test_a_tracker_of_one_rank_waits_for_no_other(self):
         code = "answer = Client().wait()\nwrite(answer)\nprint(answer['PROFILE_START_TIME'])"
