@@ -94,16 +94,14 @@ function withNotes(cards: Card[]): Card[] {
 }
 
 function curveOf(card: Card, panels: Panel[], session: number): Line | null {
-    // These have no curve: what of the CPU time samples saw, means of devices, and what is of all steps.
-    if (/captured|_mean_|^step_|^loop$/.test(card.id)) return null;
+    // These have no curve: what of the CPU time samples saw, sums and means of several devices, and what is of all steps.
+    if (/captured|_machine$|_mean_|^step_|^loop$/.test(card.id)) return null;
     const prefix = CHARTS.find(([words]) => words.test(card.id.toLowerCase()))?.[1];
     const panel = prefix ? panels.find((candidate) => candidate.id.startsWith(prefix)) : undefined;
     const lines = panel?.lines.filter((line) => line.session === session) ?? [];
-    // One of several parts is not the whole.
-    const shown = lines.filter((line) => line.shownAtFirst);
     const ofScope = lines.find((line) => line.scope === card.id) ?? lines.find((line) => line.scope !== "" && card.id.includes(line.scope));
     // "RAM" is in "RAM peak of main" too: the scope counts before the label.
-    return ofScope ?? lines.find((line) => card.label.includes(line.label)) ?? lines.find((line) => line.scope === "combined") ?? (shown.length === 1 ? shown[0]! : null);
+    return ofScope ?? lines.find((line) => card.label.includes(line.label)) ?? lines.find((line) => line.scope === "combined") ?? lines.find((line) => line.shownAtFirst) ?? null;
 }
 
 function cardValue(card: Card): string {

@@ -329,11 +329,13 @@ function firstEnding(stops: Float64Array, moment: number): number {
     return low;
 }
 
-/** Cut by code points, so that no half of a character is left. */
+/** Of a path its end says most. Cut by code points, so that no half of a character is left. */
 export function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
     // No name is wider on the screen than this, and measuring a longer one takes time.
     let shown = text.length > 200 ? `${[...text.slice(0, 200)].join("")}…` : text;
     if (context.measureText(shown).width <= width) return shown;
+    const file = /^\S+\/([^/\s]+( \(still open\))?)$/.exec(text)?.[1];
+    if (file) return fitted(context, file, width);
     const points = [...shown];
     let low = 0;
     let high = points.length;

@@ -487,6 +487,28 @@ test("draws calls that overlap, and how busy their threads are where there is no
     await close(page);
 });
 
+test("writes of a path that does not fit into its bar the end", async () => {
+    const made = samples.singleRun();
+    const { names } = made.report.sessions[0].calls;
+    names.forEach((name, i) => (names[i] = `${"../a-long-folder".repeat(20)}/${name}.c:48`));
+    const page = await browser.open(browser.write("paths", made));
+    await page.locator(".lanes").first().scrollIntoViewIfNeeded();
+    await page.evaluate(() => {
+        window.texts = [];
+        const draw = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+            window.texts.push(text);
+            draw.call(this, text, ...rest);
+        };
+    });
+    await page.locator(".stage").press("+");
+    await settle(page);
+    const texts = await page.evaluate(() => window.texts);
+    assert.ok(texts.some((text) => text === "epoch.c:48"), String(texts));
+    assert.ok(!texts.some((text) => text.startsWith("../a")), String(texts));
+    await close(page);
+});
+
 test("merges bars that are narrower than a pixel", async () => {
     const page = await browser.open(files.hostile);
     await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));

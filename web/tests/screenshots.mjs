@@ -31,7 +31,7 @@ async function toBlocks(page) {
 
 /** `act` brings the page into the state that is shown. */
 const PICTURES = [
-    { name: "run", file: () => recorder.run() },
+    { name: "run", file: () => recorder.run(), height: 1520 },
     { name: "code-block", file: () => recorder.codeBlocks(), dark: true, act: toBlocks },
     { name: "comparison", file: () => recorder.comparison() },
     { name: "ranks", file: () => recorder.ranks() },
