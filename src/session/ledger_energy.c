@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define JOULES_PER_KILOWATT_HOUR 3.6e6
-#define MAX_UNKNOWN 0.02 /* fraction of a session for which a GPU may be unknown */
+#define MAX_UNKNOWN 0.02 /* fraction of a session for which joules may be unknown */
 
 /* The user's value has priority over a country's mean. */
 static void fill_carbon(const struct gput_session_options *options, struct gput_energy *energy)
@@ -31,6 +31,21 @@ static void fill_carbon(const struct gput_session_options *options, struct gput_
     energy->co2e_grams = energy->combined / JOULES_PER_KILOWATT_HOUR * grams;
 }
 
+static bool knows_cpu(const struct gput_energy *energy)
+{
+    return !isnan(energy->machine.package) || !isnan(energy->machine.core) ||
+           !isnan(energy->machine.uncore) || !isnan(energy->machine.dram) ||
+           !isnan(energy->machine.psys);
+}
+
+/* Of the ranks on a machine one reads its counters, and then another. */
+static bool has_read_all(const struct ledger *ledger, double seconds)
+{
+    double read =
+        node_reader_seconds(ledger->node, ledger->settings->start_ns, ledger->snapshot->taken_ns);
+    return isnan(read) || read >= (1 - MAX_UNKNOWN) * seconds;
+}
+
 void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy)
 {
     *energy = ledger->snapshot->energy->energy;
@@ -39,7 +54,8 @@ void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy)
     const struct energy_meter *meter = ledger->snapshot->energy;
     /* Joules of a part of the time give no mean power of all of it. */
     bool has_lost_events = energy_meter_unknown_seconds(meter) > MAX_UNKNOWN * seconds;
-    bool is_known = seconds > 0 && !has_lost_events && !energy_meter_is_partial(meter);
+    bool is_known = seconds > 0 && !has_lost_events && !energy_meter_is_partial(meter) &&
+                    (!knows_cpu(energy) || has_read_all(ledger, seconds));
     energy->mean_watts = is_known ? energy->machine.total / seconds : NAN;
     if (has_lost_events)
         energy->max_watts = NAN;
@@ -50,13 +66,6 @@ void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy)
 }
 
 /* ---- sources ---- */
-
-static bool knows_cpu(const struct gput_energy *energy)
-{
-    return !isnan(energy->machine.package) || !isnan(energy->machine.core) ||
-           !isnan(energy->machine.uncore) || !isnan(energy->machine.dram) ||
-           !isnan(energy->machine.psys);
-}
 
 /* The CPU time of auto-reaped processes is not known, and that there are none is not proven. */
 static bool lacks_cpu_time(const struct ledger *ledger)

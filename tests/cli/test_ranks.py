@@ -11,6 +11,7 @@ import unittest
 
 import command
 from command import COMMAND, PATIENCE
+from energy_machine import Machine
 
 
 class Ranks(unittest.TestCase):
@@ -241,13 +242,13 @@ class Ranks(unittest.TestCase):
 
     # ---- figures of the machine ----
 
-    def start_rank(self, rank):
-        """Both are children of this process, which stands for the launcher. The command ends when there is a file "go"."""
+    def start_rank(self, rank, go="go", **variables):
+        """Both are children of this process, which stands for the launcher. The command ends when there is a file `go`."""
         tracker = subprocess.Popen(
             [command.COMMAND, "run", "-q", "--st", "0.05", "--resource-usage-file", "kept", "-o", "r.json", "--",
-             "sh", "-c", f"while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done"],
-            cwd=self.folder, env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2"}, stderr=subprocess.DEVNULL)  # fmt: skip
-        self.addCleanup(lambda: ((self.folder / "go").touch(), tracker.wait(command.PATIENCE)))
+             "sh", "-c", f"while [ -d {self.folder} ] && ! [ -e {go} ]; do sleep 0.05; done"],
+            cwd=self.folder, env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "2", **variables}, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.addCleanup(lambda: ((self.folder / go).touch(), tracker.wait(command.PATIENCE)))
         return tracker
 
     def shown(self, rank):
@@ -278,6 +279,36 @@ class Ranks(unittest.TestCase):
         report = json.loads((self.folder / "r.r1.json").read_text())
         self.assertGreater(report["max_ram"]["system"], 0)
         self.assertIn("when the tracker of another rank read it", report["sources"]["system"]["reason"])
+
+    def test_joules_of_the_machine_count_once_whoever_reads_them(self):
+        """The second reads when the first has ended. Of a part of its time it gives no mean power."""
+        machine = Machine(self.folder / "sys")
+        machine.add("intel-rapl:0", "package-0", joules=1000)
+        variables = {name: machine.environment()[name] for name in ("GPUT_SYSFS", "GPUT_NVML")}
+        joules = 1000
+
+        def moves_and_is_read(rank):
+            nonlocal joules
+            joules += 1
+            machine.counter("intel-rapl:0").write_text("%020d\n" % (joules * 1_000_000))
+            return "energy" in self.shown(rank)
+
+        first = self.start_rank(0, go="go0", **variables)
+        command.wait_until(lambda: self.node_seconds(0))
+        second = self.start_rank(1, go="go1", **variables)
+        command.wait_until(lambda: self.node_seconds(1) == 0)
+        for rank, tracker in enumerate((first, second)):
+            command.wait_until(lambda rank=rank: moves_and_is_read(rank))
+            (self.folder / f"go{rank}").touch()
+            self.assertEqual(tracker.wait(command.PATIENCE), 0)
+        energy = [json.loads((self.folder / f"r.r{rank}.json").read_text())["energy"] for rank in range(2)]
+        read = [of["machine"]["package"] for of in energy]
+        self.assertGreater(min(read), 0)
+        self.assertLessEqual(sum(read), joules - 1000)
+        self.assertGreater(energy[0]["mean_watts"], 0)
+        self.assertIsNone(energy[1]["mean_watts"])
+        done = subprocess.run([COMMAND, "job", "-f", "json", "."], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertAlmostEqual(json.loads(done.stdout)["jobs"][0]["energy_joules"], sum(read))
 
     def test_the_older_report_reads_the_machine_itself(self):
         self.start_rank(0)
