@@ -22,7 +22,7 @@ static int make(
             jobs->findings[0].evidence ? jobs->findings[0].evidence : jobs->findings[0].text);
     if (!jobs->failed && jobs->n_ranks == 0)
         return error_set(error, GPUT_ERROR_INVALID,
-            "There are no results of sessions in %.400s%s. Name reports in JSON (-o x.json), "
+            "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), "
             "tracking files (--tf), or folders with them.",
             count > 0 ? paths[0] : "nothing", count > 1 ? " and the others" : "");
     if (jobs->mark_files > 0)

@@ -413,7 +413,7 @@ class Job(unittest.TestCase):
         self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off by the same", self.findings()["late_start"])
 
     def test_nothing_to_read(self):
-        self.assertIn("There are no results of sessions in .", self.run_command(".", status=1).stderr)
+        self.assertIn("There are no results of sessions in .: name reports in JSON", self.run_command(".", status=1).stderr)
         self.assertIn("No such file or directory", self.run_command("nowhere", status=1).stderr)
         (self.folder / "none.csv").touch()
         self.assertEqual(self.run_command("none.csv", status=1).stderr, "gpu-tracker: none.csv is empty: its tracker was ended before it could write\n")
