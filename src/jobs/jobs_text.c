@@ -1,6 +1,7 @@
 /* The summary for people. */
 #include "jobs/jobs.h"
 
+#include "base/file.h"
 #include "output/human.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@
 #define MAX_LISTED 16
 /* Longer names of machines are cut. */
 #define MAX_MACHINE_WIDTH 16
+/* Likewise of files. */
+#define MAX_FILE_WIDTH 24
 
 static bool stands_out(const struct jobs_rank *rank)
 {
@@ -82,7 +85,10 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
         str_printf(text, " %11s", human_seconds(rank->waited_seconds, waited));
     str_append(text, "  ");
     write_end(rank, text);
-    str_append(text, rank->is_straggler ? ", straggler\n" : "\n");
+    str_append(text, rank->is_straggler ? ", straggler" : "");
+    if (strcmp(number, "-") == 0) /* steps of a workflow, workers: known by their files */
+        str_printf(text, "  %.*s", MAX_FILE_WIDTH, file_base_name(rank->path));
+    str_append(text, "\n");
 }
 
 /* Sessions of `gpu-tracker run -- mpirun …` have several ranks each, as a rule. */

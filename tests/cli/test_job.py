@@ -261,6 +261,8 @@ class Job(unittest.TestCase):
         text = self.run_command(".").stdout
         self.assertIn("slowest rank: 3 min 20 s, median 1 min 40 s; busiest rank: ", text)
         self.assertNotIn("nan", text)
+        self.assertRegex(text, r"\n +-  n1 .*  exit 0  parta.json\n")  # by which they are distinguished
+        self.assertRegex(text, r"\n +-  n1 .*  exit 0, straggler  partc.json\n")
 
     def test_ranks_that_only_the_names_of_files_have(self):
         for rank in 0, 1, 10:
