@@ -15,6 +15,7 @@
 
 /* What the receiver has not taken so long after the end of tracking is given up. */
 #define END_NS (3 * NS_PER_SECOND)
+#define NS_PER_MS (NS_PER_SECOND / 1000)
 
 /* What the writer's thread writes to; it outlives the sink where a receiver hangs. */
 struct push_output {
@@ -22,6 +23,7 @@ struct push_output {
     _Atomic int64_t
         retry_ns; /* when it wants to be called again; INT64_MAX: with the next sample */
     bool has_warned;
+    int64_t last_ns;      /* of the sample before */
     pthread_mutex_t lock; /* guards what follows, and the life of this */
     char description[512];
     uint64_t lost;
@@ -69,8 +71,10 @@ static void write_item(struct sink_writer *writer, void *user, void *bytes)
 {
     struct push_output *output = user;
     struct push_item *item = bytes;
-    if (item->results)
+    if (item->results) {
         push_add(output->push, item->time_ns, item->results);
+        output->last_ns = item->time_ns;
+    }
     gput_results_destroy(item->results);
     push_send(output->push);
     publish(output);
@@ -82,13 +86,17 @@ static void write_item(struct sink_writer *writer, void *user, void *bytes)
     output->has_warned |= output->push->problem[0] != '\0';
 }
 
-/* The figures of the end are sent, too. */
+/* The figures of the end are sent, too. Prometheus takes one sample a millisecond: the last one
+ * may have been taken in the same. */
 static void end_output(struct sink_writer *writer, void *user, const struct sink_end *end)
 {
     struct push_output *output = user;
     struct push *push = output->push;
+    int64_t time_ns = clock_realtime_ns();
+    if (time_ns / NS_PER_MS == output->last_ns / NS_PER_MS)
+        time_ns += NS_PER_MS;
     if (end->results && !end->is_unused)
-        push_add(push, clock_realtime_ns(), end->results);
+        push_add(push, time_ns, end->results);
     push_finish(push);
     publish(output);
     if (push->lost > 0)
