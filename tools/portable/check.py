@@ -5,6 +5,7 @@ import json
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,6 +16,8 @@ LARGEST_BYTES = 3_000_000
 NEWEST_GLIBC = (2, 17)
 IMPORT = "import gpu_tracker as g; t = g.Tracker(); t.start(); t.stop(); assert t.resource_usage.max_ram.main.total_rss > 0"
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
+DEBIAN_NAMES = {"x86_64": "amd64", "aarch64": "arm64"}
+DEBIAN_RELEASE = "bookworm"
 BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.2"
 
 
@@ -91,8 +94,27 @@ def check_archive(archive):
     print(f"{archive.name}: {size / 1e6:.2f} MB, {'static' if is_static else 'glibc ' + '.'.join(map(str, glibc))}")
 
 
+def import_foreign(wheel, folder):
+    """Tracks by the module of a wheel for another architecture, in that architecture's Python of Debian; says why it cannot."""
+    if not shutil.which("mmdebstrap"):
+        return "its module was not imported: mmdebstrap is missing"
+    architecture, root = architecture_of(wheel.name), f"{folder}/root"
+    options = [f"--architectures={DEBIAN_NAMES[architecture]}", "--variant=extract", "--include=python3"]
+    made = subprocess.run(["mmdebstrap", *options, DEBIAN_RELEASE, root], capture_output=True, text=True)
+    if made.returncode:
+        return f"its module was not imported: {made.stderr.strip().splitlines()[-1]}"
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(f"{folder}/packages")
+    (python,) = pathlib.Path(root, "usr/bin").glob("python3.*[0-9]")
+    words = [f"qemu-{architecture}-static", "-L", root, "-E", f"PYTHONPATH={folder}/packages", python, "-c", IMPORT]
+    subprocess.run(words, check=True, timeout=120)
+    return f"its module was imported by {python.name} for {architecture}"
+
+
 def check_wheel(wheel):
-    """In an environment of its own where this machine can run it; of another architecture or C library its command alone."""
+    """In an environment of its own where this machine can run it; of another architecture in such a Python where that can be had.
+    Of musl its command alone, for Debian and PyPI have no Python for musl."""
+    said = ""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as packed:
         before, is_musl = runner(wheel.name), "musllinux" in wheel.name
         for name in ("gpu_tracker/gpu-tracker", "gpu_tracker/_native.abi3.so"):
@@ -107,6 +129,7 @@ def check_wheel(wheel):
         assert len(json.loads(packed.read(components))["components"]) == 4, components
         if before or is_musl:
             program = pathlib.Path(packed.extract("gpu_tracker/gpu-tracker", folder))
+            said = "" if is_musl else f", {import_foreign(wheel, folder)}"
         else:
             subprocess.run([sys.executable, "-m", "venv", folder], check=True)
             subprocess.run([f"{folder}/bin/pip", "install", "--quiet", wheel], check=True)
@@ -114,7 +137,7 @@ def check_wheel(wheel):
             program = next(pathlib.Path(folder).rglob("gpu_tracker/gpu-tracker"))
         program.chmod(0o755)
         check_program(program, before)
-    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+    print(f"{wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB{said}")
 
 
 def main():
