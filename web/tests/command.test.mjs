@@ -50,7 +50,8 @@ test("shows the category, the exact peak and the counters of code blocks", optio
     const [, , names, ...rows] = readFileSync(csv, "utf8").trim().split("\n").map((line) => line.split(","));
     const [start, stop] = [rows[1], rows.at(-2)].map((row) => row[names.indexOf("timestamp")]);
     const head = "process_id,code_block_name,position,timestamp,thread_id,instructions,cycles,cache_misses,block_peak_rss_bytes,gpu_ns";
-    const marks = [`1,nvtx:train/step [phase],0,${start},1,10,20,30,4096,0`, `1,plain,0,${start},1,10,20,30,4096,0`, `1,plain,1,${stop},1,11,22,33,8192000,0`, `1,nvtx:train/step [phase],1,${stop},1,1010,2020,3030,9000000,2000000000`];
+    const label = (position) => `1,[gpu-tracker] category: nvtx:train [phase],${position},${start},1,10,20,30,4096,0`;
+    const marks = [label(0), label(1), `1,nvtx:train/step [phase],0,${start},1,10,20,30,4096,0`, `1,plain,0,${start},1,10,20,30,4096,0`, `1,plain,1,${stop},1,11,22,33,8192000,0`, `1,nvtx:train/step [phase],1,${stop},1,1010,2020,3030,9000000,2000000000`];
     writeFileSync(join(browser.folder, "counted-marks.csv"), [head, ...marks, ""].join("\n"));
     const page = await browser.open(report("counted.html", csv, "--stf", join(browser.folder, "counted-marks.csv")));
     const tables = await page.$$eval("table", (found) => found.map((table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))));

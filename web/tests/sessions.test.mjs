@@ -1,0 +1,168 @@
+// Several sessions on one page: overlays, comparisons, ranks of a job.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ask, Browser, chartBox, close, settle } from "./browser.mjs";
+import * as samples from "./samples.mjs";
+
+let browser;
+const files = {};
+
+before(async () => {
+    browser = await Browser.start();
+    for (const name of ["ranks", "twoRuns"]) files[name] = browser.write(name, samples[name]());
+});
+after(() => browser.stop());
+
+test("shows the straggler of many ranks and the chosen one, and the others as a background", async () => {
+    const page = await browser.open(files.ranks);
+    const chart = page.locator('[data-panel="cpu:percent"]');
+    const legend = () => chart.locator(".legend-entry:visible").evaluateAll((nodes) => nodes.map((node) => [node.querySelector(".name").textContent, node.querySelector("line").dataset.colour, node.getAttribute("aria-pressed")]));
+    assert.deepEqual(await legend(), [["rank 0", "0", "true"], ["rank 7", "1", "true"], ["10 others", "-1", "true"]]);
+    assert.deepEqual(await page.$$eval(".session-key li bdi", (names) => names.map((name) => name.textContent)), ["rank 0", "rank 7", "10 others"]);
+    assert.match(await page.textContent("tr.marked"), /^rank 7/);
+    await chart.getByText("10 others").click();
+    const [cpu] = (await ask(page, "charts")).filter(({ id }) => id === "cpu:percent");
+    assert.deepEqual(cpu.lines.filter((line) => line.shown).map((line) => line.label), ["rank 0", "rank 7"]);
+    await close(page);
+});
+
+test("names the one of many curves that is under the pointer", async () => {
+    const page = await browser.open(files.ranks);
+    const id = "ram:bytes";
+    const box = await chartBox(page, id);
+    const { lines } = (await ask(page, "charts")).find((chart) => chart.id === id);
+    const line = lines.find((one) => one.label === "rank 11");
+    const point = await ask(page, "pixelOf", id, line.highestAt, line.max);
+    await page.mouse.move(box.x + point.x, box.y + point.y);
+    await settle(page);
+    assert.match(await page.textContent(`[data-panel="${id}"] .pointed`), /^rank 11 [\d.]+.GB$/);
+    await close(page);
+});
+
+test("compares means of runs, and says what the spread of the runs explains", async () => {
+    const { report, encoder } = samples.ranks(9);
+    const [walls, rams] = [[[10, 10.2, 9.8, 10.1, 9.9], [12, 12.3, 11.8, 12.1]], [[5e8, 6e8, 4e8, 5.5e8, 4.5e8], [5.2e8, 4.4e8, 6.1e8, 5e8]]];
+    report.sessions.forEach((session, i) => {
+        const [group, run] = i < 5 ? [0, i] : [1, i - 5];
+        const card = (id, label, unit, value) => ({ id, label, unit, value, state: "exact" });
+        Object.assign(session, { name: ["old", "new"][group], identity: { seconds: 1 }, cards: [card("wall", "Wall time", "seconds", walls[group][run]), card("ram", "RAM peak", "bytes", rams[group][run]), card("n", "Cores", "cores", 2)] });
+    });
+    const page = await browser.open(browser.write("welch", { report, encoder }));
+    assert.equal(await page.textContent("h1"), "old, new");
+    const rows = await page.$$eval(".compare .table tbody tr", (found) => found.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
+    // 2.7764 x 0.1581 / sqrt(5) = 0.196, and 3.1824 x 0.2082 / sqrt(4) = 0.331.
+    assert.deepEqual(rows[0].slice(0, 3), ["Wall time", "10 s ± 1.96 %", "12.1 s ± 2.75 %"]);
+    assert.match(rows[0][3], /^\+20\.5 % ± 3\.\d+ %$/);
+    assert.match(rows[1][3], /^not distinguishable \(\+3\.5 % ± 2\d(\.\d)? %\)$/);
+    assert.deepEqual(rows[2].slice(1), ["2 cores in all runs", "2 cores in all runs", "the same"]);
+    assert.deepEqual((await page.$$eval('[data-panel="cpu:percent"] .legend-entry:not([hidden]) .name', (names) => names.map((name) => name.textContent))), ["old, 5 runs", "new, 4 runs"]);
+    await close(page);
+});
+
+test("lays several sessions over each other and compares them", async () => {
+    const page = await browser.open(files.twoRuns);
+    const [chart] = await ask(page, "charts");
+    assert.deepEqual(chart.lines.filter((line) => line.shown).map((line) => line.label), ["before", "after"]);
+    const after = await page.textContent(".compare tbody tr:nth-child(2)");
+    assert.match(after, /^after.*1.min 16.s \(−15\.6.%\)/);
+    assert.match(await page.textContent(".compare"), /95 % confidence.*−23\.1 to −18\.4/);
+    const sum = chart.lines.find((line) => line.id === "sum");
+    assert.ok(sum.max > chart.lines[0].max && sum.max <= chart.lines.filter((line) => line.shown).reduce((total, line) => total + line.max, 0));
+    await page.selectOption("#session", "1");
+    await page.waitForTimeout(400);
+    assert.match(await page.evaluate(() => location.hash), /s=1/);
+    await close(page);
+});
+
+test("names the measurements of a comparison as people do", async () => {
+    const { report, encoder } = samples.twoRuns();
+    const label = "CPU of main, of all cores";
+    for (const { series } of report.sessions) series.push({ ...series[2], id: "main_cpu_hardware", label, group: "cpu_hardware", scope: "main" });
+    const columns = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => ({ name }));
+    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100]] }];
+    const page = await browser.open(browser.write("measurements", { report, encoder }));
+    assert.match(await page.textContent(".compare"), /whole sessionCPU of main, of all cores10.%20.% \(\+100.%\)/);
+    assert.deepEqual((await ask(page, "charts")).map(({ id }) => id), ["ram:bytes", "cpu:percent"]);
+    await close(page);
+});
+
+test("shows runs of one name in one column, with the interval of their mean", async () => {
+    const { report, encoder } = samples.ranks(4);
+    report.sessions.forEach((session, i) => Object.assign(session, { name: i < 2 ? "old" : "new", identity: {} }));
+    const columns = ["code_block", "measurement", "session", "value", "percent_change", "runs", "low", "high", "within_noise"].map((name) => ({ name }));
+    const rows = [[null, "compute_time", "old", 4, 0, 2, 3, 5, 0], [null, "compute_time", "new", 6, 50, 2, 4, 8, 1]];
+    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows }];
+    const page = await browser.open(browser.write("runs", { report, encoder }));
+    assert.match(await page.textContent(".compare details"), /OfMeasurementoldnewwhole sessioncompute time4.s \(95 %: 3.s to 5.s\)6.s \(\+50.%, within noise; 95 %: 4.s to 8.s\)/);
+    await close(page);
+});
+
+test("gives each session a colour of its own, also one without curves", async () => {
+    const { report, encoder } = samples.ranks(3);
+    report.sessions[2].series = [];
+    const page = await browser.open(browser.write("no-curves", { report, encoder }));
+    const colours = await page.$$eval(".session-key line", (lines) => lines.map((line) => line.getAttribute("data-colour")));
+    assert.deepEqual(colours, ["0", "1", "2"]);
+    await close(page);
+});
+
+test("gives ranks a lane each and names the straggler", async () => {
+    const page = await browser.open(files.ranks);
+    assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
+    assert.equal(await page.locator(".heat").count(), 3);
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest.*at most/);
+    // Three machines with four ranks each: 1003 J of each machine, not 12 times that of one.
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /3\.01.kJ/);
+    await page.click(".heat summary >> nth=0");
+    await page.waitForSelector(".heat table");
+    assert.equal(await page.locator(".heat >> nth=0 >> tbody tr").count(), 12);
+    await close(page);
+});
+
+test("shows in the strip above the charts also the session that ends last", async () => {
+    const page = await browser.open(files.ranks);
+    const alpha = await page.locator(".strip canvas").evaluate((canvas) => {
+        const copy = document.createElement("canvas");
+        [copy.width, copy.height] = [canvas.width, canvas.height];
+        copy.getContext("2d").drawImage(canvas, 0, 0);
+        return copy.getContext("2d").getImageData(Math.round(canvas.width * 0.95), canvas.height - 4, 1, 1).data[3];
+    });
+    assert.ok(alpha > 20, `${alpha}`);
+    await close(page);
+});
+
+test("takes sessions for ranks of one job only where each has a rank of its own", async () => {
+    for (const other of [{}, { rank: 1 }]) {
+        const { report, encoder } = samples.ranks(4);
+        report.sessions[3].identity.rank = other.rank;
+        const page = await browser.open(browser.write(`not-ranks-${other.rank}`, { report, encoder }));
+        assert.equal(await page.$(".straggler"), null);
+    }
+});
+
+test("compares no ends of ranks whose clocks are off", async () => {
+    const { report, encoder } = samples.ranks(4);
+    report.sessions[1].identity.start_timestamp += 3600;
+    const page = await browser.open(browser.write("clocks", { report, encoder }));
+    const text = await page.textContent(".straggler");
+    assert.match(text, /^Some ranks started after others had ended, or clocks of machines are off/);
+    assert.doesNotMatch(text, /ended last/);
+    await close(page);
+});
+
+test("names the busiest of ranks that end together", async () => {
+    const page = await browser.open(browser.write("waiting", samples.ranks(12, true)));
+    assert.match(await page.textContent(".straggler"), /^All ended within .*: none ended late\. rank 7 was the busiest, GPU utilization [\d.]+.% against a median of [\d.]+.%/);
+    await close(page);
+});
+
+test("prints the whole legend of many sessions", async () => {
+    const page = await browser.open(files.ranks, { width: 320 });
+    for (const more of await page.$$(".legend-more")) await more.click();
+    const isWhole = () => page.$$eval(".legend", (legends) => legends.every((legend) => legend.scrollHeight <= legend.clientHeight));
+    assert.equal(await isWhole(), false);
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await isWhole(), true);
+    await close(page);
+});

@@ -1,0 +1,104 @@
+// Training profiles and traces on the page.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ask, Browser, close } from "./browser.mjs";
+import * as samples from "./samples.mjs";
+
+let browser, file;
+
+before(async () => {
+    browser = await Browser.start();
+    file = browser.write("training", samples.training());
+});
+after(() => browser.stop());
+
+test("calls threads of a trace as the trace does, and sums up events of one name", async () => {
+    const made = samples.overlapping(6);
+    const { calls } = made.report.sessions[0];
+    calls.threads = [{ process: 0, thread: 1, name: "stream 7" }];
+    const page = await browser.open(browser.write("threads", made), { fragment: "#sel=calls:2" });
+    assert.equal((await ask(page, "lanes"))[0].rows[0].label, "tasks, stream 7");
+    assert.match(await page.textContent(".details"), /In.*tasks, stream 7.*All events of this name/s);
+    assert.match(await page.textContent(".details tbody tr"), /^636.ms/);
+    await close(page);
+});
+
+test("shows first what each GPU of a trace did", async () => {
+    const made = samples.overlapping(6);
+    const names = ["gpu", "idle_%", "compute_%", "communication_us", "communication_overlap_%"];
+    made.report.sessions[0].tables = [{ id: "trace_breakdown", title: "What each GPU did", columns: names.map((name) => ({ name, type: "number", unit: name.endsWith("%") ? "percent" : name.endsWith("us") ? "microseconds" : "" })), rows: [[0, 10.25, 89.5, 13_255, null]] }];
+    const page = await browser.open(browser.write("trace-cards", made));
+    assert.deepEqual(await page.$$eval(".card", (cards) => cards.map((card) => card.textContent.replaceAll("\u00a0", " "))), ["GPU 0: computes89.5 %", "GPU 0: idle10.3 %", "GPU 0: communicates13.3 ms"]);
+    await close(page);
+});
+
+test("puts the few steps that took far longer into one bar", async () => {
+    const { report, encoder } = samples.training();
+    const [session] = report.sessions;
+    const durations = Array.from({ length: 100 }, (_, i) => (i % 25 === 24 ? 9 : 0.2 + (i % 10) / 100));
+    const column = (values) => encoder.delta(Float64Array.from(values), 1e-6);
+    session.training.steps = { number: column(durations.keys()), start: column(durations.map((_, i) => i * 10)), stop: column(durations.map((one, i) => i * 10 + one)), phase: column(durations.map(() => 0)), phases: ["train"] };
+    const page = await browser.open(browser.write("outliers", { report, encoder }));
+    assert.equal(await page.locator(".bin.longer").count(), 1);
+    assert.match(await page.textContent(".histogram svg"), /4 longer,up to 9.s/);
+    const counts = await page.$$eval(".histogram table tbody td", (cells) => cells.map((cell) => Number(cell.textContent)));
+    assert.deepEqual([counts.at(-1), counts.reduce((sum, count) => sum + count, 0)], [4, 100]);
+    await close(page);
+});
+
+test("shows steps, phases, devices and tables of a training profile", async () => {
+    const page = await browser.open(file);
+    assert.deepEqual((await ask(page, "lanes")).map(({ id }) => id), ["phases", "steps"]);
+    assert.match(await page.textContent(".histogram >> nth=0"), /Duration of steps: train400 in all; median 2\d\d.ms/);
+    const counts = await page.$$eval(".histogram:first-child table tbody td", (cells) => cells.map((cell) => Number(cell.textContent.replace(/\D/g, ""))));
+    assert.equal(counts.reduce((sum, count) => sum + count, 0), 400);
+    assert.equal(await page.locator('[data-heat="utilization"]').count(), 1);
+    assert.match(await page.textContent(".tables"), /ampere_sgemm_128x64_tn48.211/);
+    await close(page);
+});
+
+test("begins with the figures of a training profile, and calls its devices by what distinguishes them", async () => {
+    const made = samples.training();
+    const [session] = made.report.sessions;
+    const table = (id, row) => ({ id, title: id, columns: Object.keys(row).map((name) => ({ name })), rows: [Object.values(row)] });
+    delete session.cards;
+    for (const one of session.series) [one.label, one.limit] = [`algo-1/${one.label}/Utilization`, 100];
+    session.tables = [
+        table("profile_job", { training_loop_duration: 112, job_duration: 124, "training_loop_%": 90.3 }),
+        table("profile_steps", { training_phase: "Step:ModeKeys.TRAIN", duration_p50_us: 285_000, duration_p95_us: 305_000 }),
+        table("profile_utilization", { Resource: "gpu", nodeID: "algo-1", utilization_mean: 63.1, utilization_p50: 78.8 }),
+    ];
+    const page = await browser.open(browser.write("training-cards", made));
+    const cards = await page.$$eval(".card", (nodes) => nodes.map((card) => card.textContent.replaceAll("\u00a0", " ")));
+    assert.deepEqual(cards, ["Training loop1 min 52 s90.3 % of 2 min 4 s", "Median step, TRAIN285 ms95 % under 305 ms", "Mean GPU utilization63.1 %half of the time under 78.8 %"]);
+    assert.deepEqual((await ask(page, "charts")).find(({ id }) => id === "gpu:percent").lines.map(({ label }) => label), ["gpu0", "gpu1", "gpu2", "gpu3"]);
+    await close(page);
+});
+
+test("says of a histogram what the tables say: quantiles between two values in proportion", async () => {
+    const { report, encoder } = samples.training();
+    const [session] = report.sessions;
+    const column = (values) => encoder.delta(Float64Array.from(values), 1e-6);
+    session.training.steps = { number: column([0, 1, 2, 3, 4]), start: column([0, 1, 2, 3, 4]), stop: column([0.1, 1.1, 2.1, 3.2, 5]), phase: column([0, 0, 0, 0, 0]), phases: ["train"] };
+    const page = await browser.open(browser.write("quantiles", { report, encoder }));
+    assert.match(await page.textContent(".histogram"), /5 in all; median 100.ms, 95 % under 840.ms, 100.ms to 1.s/);
+    await close(page);
+});
+
+test("draws what is out of sight, too, when the page is still: a picture of the whole page has it", async () => {
+    const page = await browser.open(file, { height: 500 });
+    await page.waitForFunction(() => {
+        const isDrawn = (canvas) => {
+            const copy = document.createElement("canvas");
+            [copy.width, copy.height] = [canvas.width, canvas.height];
+            const context = copy.getContext("2d", { willReadFrequently: true });
+            context.drawImage(canvas, 0, 0);
+            return context.getImageData(0, 0, copy.width, copy.height).data.some((value) => value > 0);
+        };
+        return [...document.querySelectorAll(".chart canvas, .lanes canvas")].every(isDrawn);
+    }, null, { polling: 100 });
+    const below = await page.evaluate(() => [...document.querySelectorAll("canvas")].filter((canvas) => canvas.getBoundingClientRect().top > innerHeight + 200).length);
+    assert.ok(below > 2, String(below));
+    await close(page);
+});
