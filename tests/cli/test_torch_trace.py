@@ -300,7 +300,7 @@ class PyTorch(TorchTest):
         return [event["name"] for event in json.loads((self.folder / "torch-trace.json").read_text())]
 
     def test_an_untouched_training_loop_by_time(self):
-        names = self.trace("2s")
+        names = self.trace("6s")  # the first step can take seconds on a busy machine
         self.assertTrue({"aten::addmm", "Optimizer.step#SGD.step", "main_ram (gigabytes)"} <= set(names))
         self.assertTrue(self.steps_of(names))
 
