@@ -263,8 +263,9 @@ class Blocks(ReportTest):
 
     def test_blocks_have_their_categories(self):
         write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
-        names = ["nvtx:a/x [load]", "nvtx:a/y", "plain"]
-        write_marks(self.folder / "m.csv", [mark for name in names for mark in call(1, name, 0, 2)])
+        names = ["nvtx:a/x [load]", "nvtx:a/y", "plain [3]"]
+        label = call(1, "[gpu-tracker] category: nvtx:a [load]", 0, 0)
+        write_marks(self.folder / "m.csv", [*label, *(mark for name in names for mark in call(1, name, 0, 2))])
         self.assertEqual(self.report("t.csv", "--stf", "m.csv").sessions[0]["blocks"]["category"], ["load", None, None])
 
     def test_marks_without_samples_have_durations(self):
