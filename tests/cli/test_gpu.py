@@ -25,7 +25,8 @@ for size in map(int, sizes):
     while at > len(new):
         time.sleep(0.001)
         new, at = calls()[before:], 0
-        for call in "MemoryInfo_v2", "ComputeRunningProcesses_v3", "MPSComputeRunningProcesses_v3":
+        # The first call may have begun before.
+        for call in "MemoryInfo_v2", "MemoryInfo_v2", "ComputeRunningProcesses_v3", "MPSComputeRunningProcesses_v3":
             at = new.index(f"nvmlDeviceGet{call}", at) + 1 if f"nvmlDeviceGet{call}" in new[at:] else len(new) + 1
 """
 

@@ -168,7 +168,7 @@ if __name__ == "__main__":
                 names = list(gput.read_calls(name)["code_block_name"])
                 expected = 201 if method == "fork" else 1
                 self.assertEqual((names.count("given"), names.count("decorated")), (201, expected), name)
-        self.assertEqual([name for name in os.listdir() if "-" in name and not name.endswith(("-wal", "-shm"))], [])
+        self.assertEqual([name for name in os.listdir() if "-" in name and not name.endswith(("-wal", "-shm", "-journal"))], [])
 
     def test_a_copy_keeps_what_it_marks(self):
         block = gput.SubTracker("a", sub_tracking_file="m.gputblocks")
