@@ -7,6 +7,7 @@
 #include <time.h>
 
 #define NS_PER_SECOND INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
 
 /* Converts a duration; a date would lose digits. */
 static inline double clock_seconds_of_ns(int64_t ns)

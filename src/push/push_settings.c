@@ -19,8 +19,6 @@
 #define REMOTE_WRITE_INTERVAL_NS (15 * NS_PER_SECOND)
 #define REMOTE_WRITE_TIMEOUT_NS (30 * NS_PER_SECOND)
 
-#define NS_PER_MS INT64_C(1000000)
-
 /* Empty is as not set. */
 static const char *read(push_variable *variable, const char *name)
 {

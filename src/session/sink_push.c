@@ -15,7 +15,6 @@
 
 /* What the receiver has not taken so long after the end of tracking is given up. */
 #define END_NS (3 * NS_PER_SECOND)
-#define NS_PER_MS (NS_PER_SECOND / 1000)
 
 /* What the writer's thread writes to; it outlives the sink where a receiver hangs. */
 struct push_output {

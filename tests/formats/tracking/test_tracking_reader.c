@@ -1,6 +1,5 @@
 #include "base/str.h"
-#include "formats/sqlite_file.h"
-#include "formats/temporary.h"
+#include "formats/temporary_database.h"
 #include "formats/tracking/tracking_reader.h"
 
 #include <math.h>
@@ -172,19 +171,6 @@ static void files_that_cannot_be_opened_are_named(void **state)
     assert_int_equal(tracking_reader_open("x.pkl", &reader, &error), GPUT_ERROR_INVALID);
     assert_null(reader);
     tracking_reader_close(NULL);
-}
-
-static const char *make_database(const char *sql)
-{
-    const char *path = temporary("y.sqlite");
-    struct gput_error error = {0};
-    sqlite3 *database;
-    sqlite_file_remove(path, NULL);
-    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
-    if (sqlite_file_run(database, sql, path, &error) != GPUT_OK)
-        fail_msg("%s", error.message);
-    assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
-    return path;
 }
 
 #define STATIC_TABLE                                                                               \

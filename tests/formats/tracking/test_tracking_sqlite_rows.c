@@ -1,5 +1,4 @@
-#include "formats/sqlite_file.h"
-#include "formats/temporary.h"
+#include "formats/temporary_database.h"
 #include "formats/tracking/tracking_reader.h"
 
 #include <dirent.h>
@@ -33,19 +32,6 @@ static const char *const databases[] = {
     TABLE("timestamp, combined_ram, rowid)", "i, i, 30000 - i"),
     TABLE("timestamp, combined_ram, id INTEGER PRIMARY KEY)", "i, i, i * 1000000"),
 };
-
-static const char *make_database(const char *sql)
-{
-    const char *path = temporary("y.sqlite");
-    struct gput_error error = {0};
-    sqlite3 *database;
-    sqlite_file_remove(path, NULL);
-    assert_int_equal(sqlite_file_create(path, &database, NULL), GPUT_OK);
-    if (sqlite_file_run(database, sql, path, &error) != GPUT_OK)
-        fail_msg("%s", error.message);
-    assert_int_equal(sqlite_file_finish(database, path, NULL), GPUT_OK);
-    return path;
-}
 
 static struct tracking_reader *open_reader(const char *path, unsigned cores)
 {
