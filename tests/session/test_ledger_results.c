@@ -2,6 +2,10 @@
 
 #include <math.h>
 
+/* Of sessions with a long interval: at the start and at the end; under load the early first tick
+ * comes between them. */
+#define assert_first_and_last_tick(results) assert_in_range((results).tracker.ticks, 2, 3)
+
 static void results_so_far_grow(void **state)
 {
     (void)state;
@@ -59,7 +63,7 @@ static void results_of_a_session_that_is_not_stopped_stay_on_disk(void **state)
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     gput_session_destroy(session);
     assert_int_equal(results_load_by_value(kept_path, &kept, NULL), GPUT_OK);
-    assert_int_equal(kept.tracker.ticks, 2); /* the last one too */
+    assert_first_and_last_tick(kept);
 }
 
 static void a_session_of_no_time_has_figures(void **state)
@@ -70,7 +74,7 @@ static void a_session_of_no_time_has_figures(void **state)
     nap(0.005);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     struct gput_results results = results_of(session);
-    assert_int_equal(results.tracker.ticks, 2);
+    assert_first_and_last_tick(results);
     assert_true(results.max[GPUT_MAIN_RAM] > 0);
     assert_true(results.max[GPUT_SYSTEM_RAM] > 0);
     assert_true(results.max[GPUT_MAIN_THREADS] == 1);
