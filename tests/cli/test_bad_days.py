@@ -53,8 +53,11 @@ class BadDays(CommandTest):
     def test_a_rank_and_a_tracker_are_killed(self):
         ranks = [self.start(rank, self.waiting()) for rank in range(self.world)]
         commands = [int(process.stdout.readline()) for process in ranks]
-        for rank in range(self.world):
-            wait_until(lambda rank=rank: (self.folder / f"s.r{rank}.csv").exists() and (self.folder / f"s.r{rank}.csv").read_bytes().count(b"\n") > 6)
+        files = [self.folder / f"s.r{rank}.csv" for rank in range(self.world)]
+        # The first rows can be of a command that is still being loaded.
+        lines = [file.read_bytes().count(b"\n") if file.exists() else 3 for file in files]
+        for file, before in zip(files, lines, strict=True):
+            wait_until(lambda file=file, before=before: file.exists() and file.read_bytes().count(b"\n") > before + 3)
         os.kill(commands[1], signal.SIGKILL)
         self.end(ranks[1], -signal.SIGKILL)
         ranks[2].kill()
