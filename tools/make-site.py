@@ -22,7 +22,7 @@ PAGES = {
     "tests/fake-nvml/README.md": "fake-nvml.md",
     "LICENSE": "LICENSE",
 }
-LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
+LINK = re.compile(r"(!?\[)([^\]]*)(\]\()([^)#\s]*)((?:#[^)\s]*)?\))")
 NAME = re.compile(r"\b(?:GPUT_\w+|gput_\w+\*?(?:\(\))?)")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 
@@ -38,11 +38,18 @@ def place_of(source):
     return f"files/{source}"
 
 
+def titles():
+    """What the menu calls each page."""
+    return {page: title for title, page in re.findall(r"(?m)^ +- ([^:]+): (\S+\.md)$", (ROOT / "mkdocs.yml").read_text())}
+
+
 def with_links(text, source, copied):
-    """The page with its relative links as they are in the site. Files that are no pages are added to `copied`."""
+    """The page with its relative links as they are in the site, where a page has a title and not the name of a file. Files that
+    are not pages are added to `copied`."""
+    title_of = titles()
 
     def relink(found):
-        before, target, after = found.groups()
+        before, words, middle, target, after = found.groups()
         if not target or re.match(r"[a-z]+:", target):
             return found[0]
         path = os.path.normpath(os.path.join(os.path.dirname(source), target))
@@ -52,7 +59,9 @@ def with_links(text, source, copied):
         if place.startswith("files/") or place == "LICENSE":
             copied[path] = place
         here = os.path.dirname(place_of(source))
-        return before + os.path.relpath(place, here or ".") + after
+        if words.strip("`").endswith(".md"):
+            words = title_of.get(place, words)
+        return before + words + middle + os.path.relpath(place, here or ".") + after
 
     parts = CODE.split(text)
     return "".join(part if number % 2 else LINK.sub(relink, part) for number, part in enumerate(parts))
@@ -121,7 +130,7 @@ def gallery():
     ):
         captions = re.findall(rf"\[([^\]]*)\]\(screenshots/([\w-]+\.{kind})\)", (ROOT / "docs" / page).read_text())
         shown = {name: caption[0].upper() + caption[1:] for caption, name in captions}
-        lines += [f"## {title}", "", f"{about} ([{page}]({page})).", ""]
+        lines += [f"## {title}", "", f"{about} ([{titles()[page]}]({page})).", ""]
         for picture in sorted((ROOT / "docs" / "screenshots").glob(f"*.{kind}")):
             caption = shown.get(picture.name) or picture.stem.replace("-", " ").capitalize()
             lines += [f"### {caption}", "", f"![{caption}](screenshots/{picture.name})", ""]
@@ -131,7 +140,7 @@ def gallery():
 def menu(pages):
     """mkdocs.yml for the folder, with the pages that it does not name under Details."""
     text = (ROOT / "mkdocs.yml").read_text()
-    named = set(re.findall(r"(?m)^ +- [^:]+: (\S+\.md)$", text))
+    named = titles()
     more = []
     for page in sorted(pages.rglob("*.md")):
         name = str(page.relative_to(pages))
