@@ -51,6 +51,8 @@ static const struct command commands[] = {
         .options = run_options,
         .takes_defaults = true,
         .operands = {ARGUMENT_COMMAND, 1, -1},
+        .instead = "To give a command as one string: gpu-tracker -e \"COMMAND\"; as it is: "
+                   "gpu-tracker run -- COMMAND",
         .takes_a_command = true,
     },
     {

@@ -39,7 +39,8 @@ struct command {
         enum argument_kind kind; /* for completions */
         int min, max;            /* how many; max -1: any number */
     } operands;
-    const char *instead;  /* a sentence for who gives others: which command takes those; or NULL */
+    const char
+        *instead; /* a sentence for who gives others, or -e: which command takes those; or NULL */
     bool takes_defaults;  /* of the user's config file (defaults.c) */
     bool takes_a_command; /* everything from the first operand on belongs to another program */
 };

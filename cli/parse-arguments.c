@@ -204,8 +204,21 @@ void parse_describe_options(const struct command *command, char text[OPTIONS_TEX
     list_options(command->options, text + used, OPTIONS_TEXT_SIZE - (size_t)used);
 }
 
+/* Whether it is -e or --execute, which the form without a command's name has alone. */
+static bool is_execute(const char *name)
+{
+    static const enum option_id execute[] = {OPTION_EXECUTE, OPTION_END};
+    enum option_id id;
+    if (name[1] != '-')
+        return option_find_short(execute, name[1]) != OPTION_END;
+    return option_find_long(execute, name + 2, strlen(name + 2), &id, &id) == OPTION_FOUND;
+}
+
 static int unknown_option(struct arguments *arguments, const char *name, struct gput_error *error)
 {
+    if (arguments->command->instead && is_execute(name))
+        return fail(
+            error, GPUT_ERROR_INVALID, "Unknown option %s. %s", name, arguments->command->instead);
     char all[OPTIONS_TEXT_SIZE], list[OPTIONS_TEXT_SIZE], near[GPUT_NEAREST_SIZE];
     char question[CHOICE_QUESTION_SIZE];
     list_options(arguments->command->options, list, sizeof list);

@@ -58,8 +58,11 @@ static void choose_unit(struct axis *axis, double largest, const char *unit)
             prefix == 'u' ? "\u00b5" : (char[]){prefix, 0}, symbol);
         return;
     }
-    const char *name = is_plain ? "" : strcmp(unit, "percent") == 0 ? "%" : unit;
-    if (exponent == 0)
+    bool is_ratio = strcmp(unit, "ratio") == 0;
+    const char *name = is_plain ? "" : is_ratio || strcmp(unit, "percent") == 0 ? "%" : unit;
+    if (is_ratio)
+        axis->scale = 0.01;
+    if (is_ratio || exponent == 0)
         snprintf(axis->unit, sizeof axis->unit, "%.40s", name);
     else
         snprintf(axis->unit, sizeof axis->unit, "1e%d%s%.30s", exponent, *name ? " " : "", name);

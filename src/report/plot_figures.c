@@ -428,12 +428,27 @@ static int add_group(const struct plot_figures *figures, const char *group,
     return GPUT_OK;
 }
 
+/* Whether there are sessions, and all of them are recordings of power. */
+static bool is_of_power(const struct report_payload *payload)
+{
+    const struct doc *session = doc_get(payload->root, "sessions")->first;
+    bool is_any = session != NULL;
+    for (; session; session = session->next)
+        is_any = is_any && strcmp(doc_get_string(session, "kind"), "power") == 0;
+    return is_any;
+}
+
 int plot_figures_add(const struct plot_figures *figures, const struct report_payload *payload,
     const struct gput_plot_options *options, struct chart *chart, struct gput_error *error)
 {
+    const char *before = is_of_power(payload) ? "power" : "";
     size_t left_out = figures->left_out;
-    for (size_t i = 0; i < KNOWN_GROUPS; i++)
-        TRY(add_group(figures, known_groups[i].group, payload, chart, &left_out, error));
+    if (*before)
+        TRY(add_group(figures, before, payload, chart, &left_out, error));
+    for (size_t i = 0; i < KNOWN_GROUPS; i++) {
+        if (strcmp(known_groups[i].group, before) != 0)
+            TRY(add_group(figures, known_groups[i].group, payload, chart, &left_out, error));
+    }
     TRY(add_group(figures, NULL, payload, chart, &left_out, error));
     if (left_out > 0 && options->warn)
         options->warn(options->user,

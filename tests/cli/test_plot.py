@@ -203,6 +203,15 @@ class Recordings(PlotTest):
         self.assertEqual(self.lines_of("0"), ["CPU packages", "GPU 0"])
         self.assertEqual(self.lines_of("0", "1"), ["CPU packages", "GPU 0", "GPU 1", "all GPUs"])
 
+    def test_power_comes_first_and_shares_are_in_percent(self):
+        (self.folder / "rec").mkdir()
+        gpu = {"nvidia_power": 100.0, "per_gpu_nvidia_power": {"0": 100.0}, "per_gpu_nvidia_use_rate": {"0": 0.5}}
+        rows = [{"date": f"2023-06-30 16:32:{second}", "metrics": {"gpu": gpu}} for second in (10, 20)]
+        (self.folder / "rec" / "power_metrics.json").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        chart = self.plot("rec")
+        self.assertEqual(chart.headings, ["Power (W)", "GPU utilization (%)"])
+        self.assert_has_point(chart.line(1), 0, 50)
+
 
 class Files(PlotTest):
     def setUp(self):

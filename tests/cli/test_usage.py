@@ -139,6 +139,8 @@ class WrongUse(CommandTest):
             (["show", "--nonsense=3", "true"], f"Unknown option --nonsense. Options of gpu-tracker show: {show}"),
             (["show", "--outptu=3"], f"Unknown option --outptu: did you mean --output? Options of gpu-tracker show: {show}"),
             (["show", "-e", "true"], f"Unknown option -e. Options of gpu-tracker show: {show}"),
+            (["run", "-e", "true"], 'Unknown option -e. To give a command as one string: gpu-tracker -e "COMMAND"; as it is: gpu-tracker run -- COMMAND'),
+            (["attach", "--exec=true"], "Unknown option --exec. To start a command: gpu-tracker run -- COMMAND"),
             (["-e", "true", "--t=1"], "Option --t is ambiguous: --tconfig or --tu?"),
             (["-e", "true", "--st"], "Option --st needs a value: --st <sleep-time>"),
             (["-e"], "Option -e needs a value: -e <command>"),

@@ -46,6 +46,20 @@ static void a_unit_fits_the_largest_value(void **state)
     assert_labels(&axis, numbers, "1e12");
 }
 
+static void a_ratio_is_in_percent(void **state)
+{
+    (void)state;
+    struct axis axis;
+    char text[AXIS_TEXT_SIZE];
+    axis_make(&axis, 0.03, 0.87, "ratio", 5);
+    const char *const labels[] = {"0", "20", "40", "60", "80", "100", NULL};
+    assert_labels(&axis, labels, "%");
+    assert_true(fabs(axis_place(&axis, 0.25) - 0.25) < 1e-12);
+    assert_string_equal(axis_value(0.873, "ratio", text), "87.3 %");
+    axis_make(&axis, 0, 0, "ratio", 4);
+    assert_true(fabs(axis.high - 1) < 1e-9);
+}
+
 static void values_below_zero_are_on_it(void **state)
 {
     (void)state;
@@ -123,6 +137,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_axis_ends_at_round_numbers),
         cmocka_unit_test(a_unit_fits_the_largest_value),
+        cmocka_unit_test(a_ratio_is_in_percent),
+        cmocka_unit_test(a_ratio_is_in_percent),
         cmocka_unit_test(values_below_zero_are_on_it),
         cmocka_unit_test(counts_have_no_fractions),
         cmocka_unit_test(an_axis_of_nothing_has_a_height),
