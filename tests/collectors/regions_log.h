@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/wall_clock.h"
 #include "formats/marks/sub_tracking_file.h"
 #include "formats/marks/sub_tracking_names.h"
 #include "region_status.h"
@@ -13,17 +14,31 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct recorded {
     char text[1024]; /* the first marks: "+name " for a start, "-name " for a stop */
     uint64_t starts, stops, unmatched, paused;
-    int64_t longest_ns;    /* between a start and the next mark of its name and thread */
+    uint64_t open_at_rest; /* calls that were open when the process said that it rests */
     int64_t rank;          /* of its process */
     char thread_name[256]; /* of its first thread */
     char categories[256];  /* each with a semicolon */
 };
+
+/* Of the wall clock, in memory that the process which marks shares; 0: none. */
+#define MAX_RESTS 2
+static int64_t *rests_ns;
+
+/* Called by a process that marks, when none of its calls may be open: after this no call may end
+ * that began before. */
+static inline void rest(int number)
+{
+    usleep(2000); /* clocks are read a little apart */
+    rests_ns[number] = wall_clock_ns();
+    usleep(2000);
+}
 
 static inline int make_folder(void **state)
 {
@@ -94,17 +109,19 @@ static inline void *read_only_file(const char *folder, const char *end, size_t s
     return content;
 }
 
-static inline void add_duration(
-    const struct sub_tracking_mark *marks, size_t start, size_t count, struct recorded *recorded)
+/* Whether a call was open at one of the rests: until the next mark of its name and thread. */
+static inline bool was_open_at_rest(
+    const struct sub_tracking_mark *marks, size_t start, size_t count)
 {
-    for (size_t i = start + 1; i < count; i++) {
-        if (marks[i].name != marks[start].name || marks[i].thread_id != marks[start].thread_id)
-            continue;
-        int64_t duration_ns = marks[i].timestamp_ns - marks[start].timestamp_ns;
-        if (duration_ns > recorded->longest_ns)
-            recorded->longest_ns = duration_ns;
-        return;
+    size_t end = start + 1;
+    while (end < count &&
+           (marks[end].name != marks[start].name || marks[end].thread_id != marks[start].thread_id))
+        end++;
+    for (int i = 0; i < MAX_RESTS && end < count; i++) {
+        if (marks[start].timestamp_ns < rests_ns[i] && rests_ns[i] < marks[end].timestamp_ns)
+            return true;
     }
+    return false;
 }
 
 static inline void read_marks(const char *path, struct recorded *recorded)
@@ -123,8 +140,7 @@ static inline void read_marks(const char *path, struct recorded *recorded)
             const char *name = sub_tracking_names_text(names, marks[i].name);
             recorded->starts += is_start;
             recorded->stops += !is_start;
-            if (is_start)
-                add_duration(marks, i, count, recorded);
+            recorded->open_at_rest += is_start && was_open_at_rest(marks, i, count);
             if (used < sizeof recorded->text - 1)
                 used += (size_t)snprintf(recorded->text + used, sizeof recorded->text - used,
                     "%c%s ", is_start ? '+' : '-', name);
@@ -148,9 +164,13 @@ static inline struct recorded record(const char *folder, bool (*attach)(void), v
 {
     char path[4096];
     struct recorded recorded = {.text = ""};
+    size_t size = MAX_RESTS * sizeof *rests_ns;
+    rests_ns = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(rests_ns != MAP_FAILED);
     assert_int_equal(run(attach, mark), 0);
     find_file(folder, ".gputblocks", path);
     read_marks(path, &recorded);
+    munmap(rests_ns, size);
     struct region_status *status = read_only_file(folder, ".status", sizeof *status);
     for (size_t i = 0; i < REGION_STATUS_SLOTS; i++)
         recorded.unmatched += status->slots[i].left_out[REGION_UNMATCHED_ENDS];

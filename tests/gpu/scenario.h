@@ -98,6 +98,16 @@ static inline struct gpu_set *open_set(const struct gpu_options *options)
     return set;
 }
 
+/* Opens a set that reads in the background, and waits for its drivers: opening it waits for a
+ * second, which a busy machine may need to start a thread. */
+static inline struct gpu_set *open_threaded(struct gpu_options options)
+{
+    options.synchronous = false;
+    struct gpu_set *set = open_set(&options);
+    assert_true(gpu_set_await_all(set, 60));
+    return set;
+}
+
 /* A tree of main and one descendant (0: none). Its generation is new every time. */
 static inline struct gpu_tree tree_of(pid_t main, const pid_t *descendants, size_t count)
 {

@@ -136,9 +136,7 @@ static void a_forked_child_uses_nothing_of_its_parent(void **state)
 {
     (void)state;
     SCENARIO(GPU_A);
-    struct gpu_options options = fake_options();
-    options.synchronous = false;
-    struct gpu_set *set = open_set(&options);
+    struct gpu_set *set = open_threaded(fake_options());
     pid_t child = fork();
     if (child == 0) {
         struct gpu_sample sample = sample_once(set, getpid(), 0);

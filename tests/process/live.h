@@ -24,6 +24,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* What is waited for comes soon; after a minute the test fails. */
+#define LIVE_TIMEOUT_SECONDS 60
+
 #define ACTORS_FIRST_FD 3
 #define ACTORS_FDS 3
 
@@ -88,7 +91,7 @@ static inline void actors_await(struct actors *actors, int count)
     for (int i = 0; i < count; i++) {
         char byte;
         struct pollfd ready_came = {.fd = actors->ready_fd, .events = POLLIN};
-        assert_int_equal(poll(&ready_came, 1, 30000), 1);
+        assert_int_equal(poll(&ready_came, 1, LIVE_TIMEOUT_SECONDS * 1000), 1);
         assert_int_equal(read(actors->ready_fd, &byte, 1), 1);
     }
 }
@@ -127,9 +130,6 @@ static inline void collect_orphans(void)
         nanosleep(&pause, NULL);
     }
 }
-
-/* What is waited for comes soon; after a minute the test fails. */
-#define LIVE_TIMEOUT_SECONDS 60
 
 /* A short pause while waiting for something that is about to happen. */
 static inline void breathe(void)

@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <sys/resource.h>
 
 /* Each test has its own folder, so that it sees which files a session leaves. */
 static char folder[64];
@@ -123,20 +124,45 @@ static inline int wait_for_end(struct gput_session *session)
     return status;
 }
 
+static inline double cpu_seconds_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 /* Uses CPU time of the calling thread. */
 static inline void spin(double seconds)
 {
-    struct timespec time;
     double start = -1, now;
     volatile unsigned sink = 0;
     do {
         for (int i = 0; i < 10000; i++)
             sink += (unsigned)i;
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-        now = (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+        now = cpu_seconds_of(CLOCK_THREAD_CPUTIME_ID);
         if (start < 0)
             start = now;
     } while (now - start < seconds);
+}
+
+/* Opens a pipe on which consumers wait by "await N", N being what is returned, until its other end,
+ * `*writing`, is closed. They do not inherit that. */
+static inline int open_gate(int *writing)
+{
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    *writing = ends[1];
+    return ends[0];
+}
+
+/* Of the children of this process that were waited for, and of those that they waited for. */
+static inline double cpu_seconds_of_children(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
 static inline void nap(double seconds)

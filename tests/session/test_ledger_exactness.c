@@ -104,9 +104,14 @@ static void a_command_whose_children_live_on_has_counts_at_least(void **state)
 {
     (void)state;
     struct gput_session *session = create_alone(0.01);
-    launch_consumer(session, "daemon [ sleep 0.5 ]");
+    char words[40];
+    int end_daemon, daemon_waits = open_gate(&end_daemon);
+    snprintf(words, sizeof words, "daemon [ await %d ]", daemon_waits);
+    launch_consumer(session, words);
     wait_for_end(session);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
+    close(end_daemon);
+    close(daemon_waits);
     struct gput_results results = results_of(session);
     gput_session_destroy(session);
     assert_state(&results, "counts", GPUT_SOURCE_SAMPLED);

@@ -87,7 +87,7 @@ static void a_fork_cannot_harm_its_parents_session(void **state)
             /* The sampling thread, which may have held the lock, does not exist here. */
             struct gput_results *results;
             copy_in_fork = session;
-            alarm(30);
+            alarm(LIVE_TIMEOUT_SECONDS);
             if (gput_session_results(session, &results, NULL) != GPUT_ERROR_STATE)
                 _exit(1);
             if (gput_session_stop(session, NULL) != GPUT_ERROR_STATE)
