@@ -26,7 +26,8 @@ struct arguments {
     size_t capacity;
     char **added; /* the values that arguments_add() copied; owned */
     size_t n_added;
-    char **operands; /* what is no option, NULL at the end; the array is owned, the texts are argv's
+    char **operands; /* what is not an option, NULL at the end; the array is owned, the texts are
+                      * argv's
                       */
     int n_operands;
 };
@@ -54,7 +55,7 @@ const char *arguments_next(const struct arguments *arguments, enum option_id id,
 /*
  * A moment of a trace given to an option: microseconds since the epoch, or a step. *has is false
  * when the option was not given. `name` is the option's, for the message. Errors:
- * GPUT_ERROR_INVALID when it is no whole number.
+ * GPUT_ERROR_INVALID when it is not a whole number.
  */
 int arguments_read_moment(const struct arguments *arguments, enum option_id id, const char *name,
     bool *has, int64_t *moment, struct gput_error *error);

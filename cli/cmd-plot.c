@@ -57,7 +57,7 @@ static int read_seconds(const struct arguments *arguments, enum option_id id, co
     if (is_decimal && numbers_read_decimal(text, value) && isfinite(*value))
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
-        "--%s=%.64s is no number of seconds after the beginning of the session.", name, text);
+        "--%s=%.64s is not a number of seconds after the beginning of the session.", name, text);
 }
 
 static double mm_of_unit(const char *unit)
@@ -103,7 +103,7 @@ static int read_size(
     if (options->width_mm > 0 && (!has_height || options->height_mm > 0))
         return GPUT_OK;
     return fail(error, GPUT_ERROR_INVALID,
-        "--size=%.64s is no size. Give the width, and the height if you like, in mm, cm, in or "
+        "--size=%.64s is not a size. Give the width, and the height if you like, in mm, cm, in or "
         "pt: --size=88x50mm.",
         text);
 }

@@ -46,7 +46,7 @@ static int read_maps(const struct arguments *arguments, struct session_list *lis
         const char *sign = strchr(text, '=');
         if (!sign || sign == text || sign[1] == '\0')
             return fail(error, GPUT_ERROR_INVALID,
-                "\"-m %s\" is no mapping. It has the form -m <name>=<file-path>.", text);
+                "\"-m %s\" is not a mapping. It has the form -m <name>=<file-path>.", text);
         char *name = strndup(text, (size_t)(sign - text));
         if (!name)
             return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");

@@ -8,7 +8,7 @@
 
 /*
  * A command for each source that one opens, all capabilities in a single setcap (each replaces what
- * the file had); what is no command is a comment. On success the caller frees *text by free().
+ * the file had); what is not a command is a comment. On success the caller frees *text by free().
  * Errors: GPUT_ERROR_MEMORY.
  */
 int fix_script_write(const struct gput_doctor *doctor, char **text, struct gput_error *error);

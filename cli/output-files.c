@@ -161,7 +161,7 @@ static const char *output_name(enum option_id id, char name[64])
     return option(id)->short_name ? "-o" : option_name(option(id), name);
 }
 
-/* NULL: its argument is no file. */
+/* NULL: its argument is not a file. */
 static const char *file_of(const struct option_use *use)
 {
     const char *equals = use->id == OPTION_MAP ? strchr(use->value, '=') : NULL;

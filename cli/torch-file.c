@@ -43,7 +43,7 @@ static int copy_head(
     head[length] = '\0';
     size_t members = find_members(head, length);
     if (members == 0)
-        return fail(error, GPUT_ERROR_FORMAT, "%.400s is no trace of PyTorch's profiler.", path);
+        return fail(error, GPUT_ERROR_FORMAT, "%.400s is not a trace of PyTorch's profiler.", path);
     fwrite(head, 1, members, to);
     if (rank >= 0 && !has_rank(head))
         fprintf(to, "\n\"distributedInfo\": {\"rank\": %ld, \"world_size\": %ld},", rank,

@@ -45,7 +45,7 @@ static int write_reports(struct gput_session *session, const struct tracking *tr
     int code = GPUT_OK;
     if (tracking->also_summarizes && tracking->output) {
         struct report summary = *report;
-        struct gput_error no_matter; /* a screen without a reader is no failure */
+        struct gput_error no_matter; /* a screen without a reader is not a failure */
         summary.format = GPUT_SUMMARY;
         summary.path = NULL;
         report_write_session(&summary, session, results, has_processes, &no_matter);

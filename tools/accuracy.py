@@ -258,7 +258,7 @@ What `peaks` calls "at least" and "exact" is proven, except for this:
   smaller of the two has alone in that range. It stays until one of them is read again. Pages that are only given up, or only taken, are recognized.
 - *Files that others map.* Readings of a control group count the mapped files of the command as far as its processes had mapped files at the
   last scan. If these gave such pages up since, while another program had files of the command mapped, that much counts too many.
-- *Control groups.* The group's peak without page cache is no lower bound of RAM. How much page cache and memory of the kernel there was at that
+- *Control groups.* The group's peak without page cache is not a lower bound of RAM. How much page cache and memory of the kernel there was at that
   moment is in no counter ([between samples](running-commands.md#between-samples)).
 """
 

@@ -2,7 +2,7 @@
  * What a command prints while the view has its terminal. The command gets a pseudo-terminal in its
  * place, so that it behaves as on a terminal; what it prints is kept in a file without a name and
  * is written to the terminal when the view is closed, whole and in order. Streams of the command
- * that are no terminal, or another one, stay as they are.
+ * that are not a terminal, or are another one, stay as they are.
  */
 #pragma once
 

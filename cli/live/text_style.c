@@ -113,7 +113,7 @@ unsigned text_style_apply(unsigned style, const char *parameters)
     do {
         const char *before = at;
         style = apply(style, next(&at), &at);
-        if (at == before) /* what is no number */
+        if (at == before) /* what is not a number */
             break;
     } while (*at != '\0');
     return style;

@@ -93,8 +93,8 @@ struct gput_blocks_options {
     /** Where /proc is; NULL: /proc. */
     const char *procfs_root;
     /** The name is not the program's own choice: one of many ranks puts its rank into it, as
-     * gput_rank_path() does, and a name that is taken is no error. The file then gets the next free
-     * one, as gput_rank_free_path() finds it, and gput_blocks_status says so. Default: no. */
+     * gput_rank_path() does, and a name that is taken is not an error. The file then gets the next
+     * free one, as gput_rank_free_path() finds it, and gput_blocks_status says so. Default: no. */
     bool free_name;
 };
 

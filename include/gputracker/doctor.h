@@ -41,7 +41,7 @@ struct gput_doctor; /**< made by gput_doctor_create() */
  * made and removed again to see whether that is allowed.
  *
  * On success the caller frees `*doctor` by gput_doctor_destroy(); on failure it is NULL. Errors:
- * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is no error.
+ * GPUT_ERROR_INVALID (the brand), GPUT_ERROR_MEMORY. A source that does not work is not an error.
  */
 GPUT_API int gput_doctor_create(const struct gput_session_options *options,
     struct gput_doctor **doctor, struct gput_error *error);

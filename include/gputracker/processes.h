@@ -48,7 +48,7 @@ struct gput_process {
     pid_t parent;           /**< that started it; 0: not known */
     ptrdiff_t parent_index; /**< its place in the list, or that of the nearest ancestor in it; -1:
                                  none */
-    /** As the kernel has it, cut to 15 bytes; those that are no UTF-8 are U+FFFD, here and in the
+    /** As the kernel has it, cut to 15 bytes; those that are not UTF-8 are U+FFFD, here and in the
      * command line. "" when it was never seen. */
     char name[48];
     const char *command_line; /**< NULL unless asked for and seen */

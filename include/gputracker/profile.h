@@ -178,7 +178,7 @@ GPUT_API int gput_profile_assign_steps(
 enum gput_python_order {
     GPUT_PYTHON_TOTTIME, /**< time in the function itself */
     GPUT_PYTHON_CUMTIME, /**< and in what it called */
-    GPUT_PYTHON_PCALLS,  /**< calls that are no recursion */
+    GPUT_PYTHON_PCALLS,  /**< calls that do not recurse */
     GPUT_PYTHON_NCALLS,  /**< all calls */
 };
 

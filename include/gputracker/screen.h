@@ -22,7 +22,7 @@ extern "C" {
  *
  * - control characters: C0 but line ends and tabs, DEL, C1;
  * - those that turn the direction of what follows: U+202A to U+202E, U+2066 to U+2069;
- * - bytes that are no UTF-8.
+ * - bytes that are not UTF-8.
  *
  * Returns: the new length, at most `length`. Nothing is appended: a final 0 is the caller's.
  */

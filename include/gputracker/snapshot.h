@@ -71,7 +71,7 @@ struct gput_snapshot_process {
     int64_t start_ns; /**< when it started, since the epoch; with `pid` it identifies the process */
     bool is_main;     /**< the main process of the session */
     char state;       /**< as in /proc/PID/stat: 'R', 'S', 'D', 'T', 'Z' … */
-    char name[48];    /**< the kernel's comm; bytes that are no UTF-8 are U+FFFD */
+    char name[48];    /**< the kernel's comm; bytes that are not UTF-8 are U+FFFD */
     uint32_t threads; /**< 0 once it has ended */
     double cpu_seconds; /**< used since tracking began, by its CPU clock */
     double cpu_percent; /**< since the snapshot before; NaN in the first one */

@@ -31,7 +31,7 @@ _OPTIONS = {
     "textfile_folder": "--textfile",
 }
 _FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
-# A shell starts the command in the background and ends, so that it is no child of the program, and not counted. The command waits for
+# A shell starts the command in the background and ends, so that it is not a child of the program, and not counted. The command waits for
 # a line: the shell has to be gone, or it would be seen as a child of the program.
 _DETACH = 'exec 3<&0; (read -r _ <&3; exec "$@" 3<&- </dev/null) >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
@@ -149,7 +149,7 @@ class OwnProcessSession:
             pass  # it is not there, or what is wrong with it is reported when it is removed
         except (ValueError, LookupError, TypeError):
             raise FileExistsError(
-                f"File {self._report_file} already exists and is no resource usage file. Please name another one."
+                f"File {self._report_file} already exists and is not a resource usage file. Please name another one."
             ) from None
 
     def address(self):

@@ -41,7 +41,7 @@ def push(
     interval: at least so many seconds between two samples; 0: all are sent.
 
     A session that cannot be sent is a warning, and the others are sent. Raises OSError or ValueError where none could be, and
-    FileNotFoundError and ValueError for what is no session.
+    FileNotFoundError and ValueError for what is not a session.
     """
     text = ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None
     tables, warnings = _native.report_files(list(sessions))

@@ -388,7 +388,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
     def find_class(self, module, name):
         if (module, name) not in self._ALLOWED:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of results")
+            raise pickle.UnpicklingError(f"{module}.{name} is not part of results")
         return super().find_class(module, name)
 
 

@@ -180,7 +180,7 @@ class Options:
             elif word == "--no-preload":
                 self.preload = False
             else:
-                raise _usage_error(f'gput: "{word}" is no option{question(_OPTIONS, word)} Options are {", ".join(_OPTIONS)}')
+                raise _usage_error(f'gput: "{word}" is not an option{question(_OPTIONS, word)} Options are {", ".join(_OPTIONS)}')
         self.rest = line.strip()
 
     @classmethod
@@ -188,7 +188,7 @@ class Options:
         """Those of a line %%gput, which has no statement."""
         options = cls(line)
         if options.rest:
-            raise _usage_error(f'gput: "{options.rest}" is no option. What is to be run stands below the line %%gput')
+            raise _usage_error(f'gput: "{options.rest}" is not an option. What is to be run stands below the line %%gput')
         return options
 
 

@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     interval = config.getoption("--gput-interval")
     if not _SHORTEST <= interval < float("inf"):
-        raise pytest.UsageError(f"--gput-interval={interval:g} is no interval; it is a number of seconds, {_SHORTEST} or more")
+        raise pytest.UsageError(f"--gput-interval={interval:g} is not an interval; it is a number of seconds, {_SHORTEST} or more")
     if config.getoption("--gput") and not hasattr(config, "workerinput"):
         top, sort = config.getoption("--gput-top"), config.getoption("--gput-sort")
         config.pluginmanager.register(_Table(top, _SORTED_BY[sort]), "gput-table")
@@ -72,7 +72,7 @@ def _size(value):
     try:
         return float(match.group(1)) * factor
     except (AttributeError, TypeError, ValueError):
-        raise ValueError(f'{value!r} is no size; write "500 MB" or a number of bytes') from None
+        raise ValueError(f'{value!r} is not a size; write "500 MB" or a number of bytes') from None
 
 
 def _seconds(value):
@@ -81,7 +81,7 @@ def _seconds(value):
     except (TypeError, ValueError):
         seconds = -1
     if not 0 <= seconds < float("inf"):
-        raise ValueError(f"{value!r} is no number of seconds")
+        raise ValueError(f"{value!r} is not a number of seconds")
     return seconds
 
 

@@ -240,7 +240,7 @@ def sub_track(
 
     Arguments as for `SubTracker`, but that the name defaults to the file where it is decorated and the name of the function
     ("train.py:load"). Coroutine functions are marked from their first step to their end, generators likewise. What gives
-    back a coroutine and is no coroutine function (another decorator's function) is marked from its call to that one's end.
+    back a coroutine and is not a coroutine function (another decorator's function) is marked from its call to that one's end.
     """
 
     def decorate(function):

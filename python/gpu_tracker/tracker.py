@@ -210,7 +210,7 @@ class Tracker:
     _samples = ()
 
     def _create_session(self, options):
-        """In a job a tracking file that is taken is no error: it gets the next free name."""
+        """In a job a tracking file that is taken is not an error: it gets the next free name."""
         for _ in range(_MAX_NAME_TRIES):
             try:
                 return _create_session(options)

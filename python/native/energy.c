@@ -77,7 +77,7 @@ static bool parse_window(const struct gput_energy_recording *recording, const ch
     return false;
 }
 
-/* What is not found here is no file: it is a metric, and the text says which there are. */
+/* What is not found here is not a file: it is a metric, and the text says which there are. */
 static PyObject *raise_of_metric(struct gput_error *error)
 {
     if (error->code == GPUT_ERROR_NOT_FOUND)

@@ -98,7 +98,7 @@ static bool parse(PyObject *args, PyObject *kwargs, struct session_arguments *gi
         &options->push_interval_seconds, &options->remote_write, &options->textfile_folder);
 }
 
-/* What `given` says of the options that are no arguments as they are. */
+/* What `given` says of the options that are not arguments as they are. */
 static bool complete(struct session_arguments *given)
 {
     struct gput_session_options *options = &given->options;

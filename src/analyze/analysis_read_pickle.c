@@ -240,7 +240,7 @@ static int read_block(
     struct reader *reader, const struct pickle_value *object, struct gput_code_block *block)
 {
     if (!pickle_is_object(object, PICKLE_CODE_BLOCK))
-        return refuse(reader, "something among its code blocks is none");
+        return refuse(reader, "its list of code blocks has something else in it");
     const struct pickle_value *state = object->object.state;
     const struct pickle_value *name = pickle_get(state, "name");
     if (pickle_is_object(name, PICKLE_QUOTED_NAME))
@@ -290,7 +290,7 @@ static int read_lost_calls(struct reader *reader, const struct pickle_value *sta
 static int read_results(struct reader *reader, const struct pickle_value *results)
 {
     if (!pickle_is_object(results, PICKLE_RESULTS))
-        return refuse(reader, "it is no SubTrackingResults object");
+        return refuse(reader, "it is not a SubTrackingResults object");
     const struct pickle_value *state = results->object.state;
     TRY(read_overall(reader, state));
     TRY(read_static_data(reader, state));

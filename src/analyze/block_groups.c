@@ -6,7 +6,7 @@
 #define WITHOUT_SOURCE "(no source)"
 #define WITHOUT_CATEGORY "(no category)"
 
-/* A file and its line, "train.py:12", is no source. */
+/* A file and its line, "train.py:12", is not a source. */
 static size_t source_length(const char *name)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-");

@@ -157,7 +157,7 @@ int call_table_add(struct call_table *table, const struct sub_tracking_mark *row
         double time = time_of(table, &rows[i]);
         if (!isfinite(time))
             return error_set(error, GPUT_ERROR_FORMAT,
-                "Sub-tracking file is invalid. A timestamp of code block \"%s\" is no number.",
+                "Sub-tracking file is invalid. A timestamp of code block \"%s\" is not a number.",
                 sub_tracking_names_text(table->names, rows[i].name));
         struct call_lane *lane = lane_of(table, &rows[i]);
         double started = started_of(table, &rows[i]);

@@ -96,7 +96,7 @@ void call_table_init(struct call_table *table, const struct sub_tracking_names *
 
 void call_table_finish(struct call_table *table); /* frees all of it */
 
-/* Adds marks. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_FORMAT (a time that is no number). */
+/* Adds marks. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_FORMAT (a time that is not a number). */
 int call_table_add(struct call_table *table, const struct sub_tracking_mark *rows, size_t count,
     struct gput_error *error);
 

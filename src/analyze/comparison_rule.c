@@ -107,7 +107,7 @@ static int read_limit(struct parser *parser, const char *at, struct rule *rule)
         at++;
     const char *end = number_parse_double(at, at + strlen(at), &rule->limit);
     if (!end || isnan(rule->limit))
-        return refuse(parser, "its limit is no number");
+        return refuse(parser, "its limit is not a number");
     end = skip_blanks(end);
     rule->percent = *end == '%';
     return *skip_blanks(end + rule->percent) == '\0'

@@ -367,7 +367,7 @@ static int parse_bound(const struct gput_energy_recording *recording, const char
         return GPUT_OK;
     }
     return error_set(error, GPUT_ERROR_INVALID,
-        "The %s \"%s\" is no moment of a recording. It is a date such as "
+        "The %s \"%s\" is not a moment of a recording. It is a date such as "
         "\"2023-06-30 16:32:14.5\", or seconds after the beginning or since 1970.",
         name, text);
 }

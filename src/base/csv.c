@@ -125,7 +125,7 @@ static int read_more(struct csv_reader *reader, struct gput_error *error)
 {
     if (reader->fill - reader->start > CSV_RECORD_MAX)
         return error_set(error, GPUT_ERROR_FORMAT,
-            "%s is no CSV file: line %llu is longer than %u MB", reader->path,
+            "%s is not a CSV file: line %llu is longer than %u MB", reader->path,
             (unsigned long long)reader->line, CSV_RECORD_MAX >> 20);
     if (!reserve_space(reader))
         return error_memory(error);

@@ -94,7 +94,7 @@ int file_windows_create(int fd, unsigned cores, const struct file_window_class *
     *windows = NULL;
     if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) ||
         info.st_size < FILE_WINDOWS_MIN)
-        return error_set(error, GPUT_ERROR_UNSUPPORTED, "It is no large file");
+        return error_set(error, GPUT_ERROR_UNSUPPORTED, "It is not a large file");
     struct file_windows *made = calloc(1, sizeof *made);
     if (!made)
         return error_memory(error);

@@ -45,7 +45,7 @@ struct file_windows;
 
 /* For `cores` threads that include the caller. `fd` belongs to the caller, `user` is for scan().
  * Memory: half a MiB for each thread and two more, besides what windows hold. Errors:
- * GPUT_ERROR_UNSUPPORTED: it is no regular file, or a small one. */
+ * GPUT_ERROR_UNSUPPORTED: it is not a regular file, or a small one. */
 int file_windows_create(int fd, unsigned cores, const struct file_window_class *class, void *user,
     struct file_windows **windows, struct gput_error *error);
 

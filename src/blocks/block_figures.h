@@ -58,7 +58,8 @@ void block_figures_open_peak(struct block_figures *figures);
 
 /*
  * Finds the energy counters of CPU packages: class/powercap/intel-rapl:N below `sysfs_root`.
- * Without any, or with one that cannot be read, energy is SUB_TRACKING_UNKNOWN; that is no error.
+ * Without any, or with one that cannot be read, energy is SUB_TRACKING_UNKNOWN; that is not an
+ * error.
  */
 void block_figures_open_energy(struct block_figures *figures, const char *sysfs_root);
 

@@ -59,7 +59,7 @@ int gput_blocks_options_read_exact(
         snprintf(
             word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), list);
         code = error_set(error, GPUT_ERROR_INVALID,
-            "\"%s\" is no kind of exact figures%s Valid are: 1, peak, counters, gpu.", word,
+            "\"%s\" is not a kind of exact figures%s Valid are: 1, peak, counters, gpu.", word,
             nearest_question("1 peak counters gpu", word, question));
     }
     return code;

@@ -2,8 +2,8 @@
  * The peak of RSS since any earlier mark. Each mark of a process ends a segment, of which the
  * kernel said the peak (VmHWM), and begins the next one. Calls may nest and overlap in any way.
  *
- * Kept are only segments above all later ones: what came before a higher one is no peak of any call
- * that goes on. Where there are too many, two neighbors become one.
+ * Kept are only segments above all later ones: what came before a higher one is not a peak of any
+ * call that goes on. Where there are too many, two neighbors become one.
  */
 #pragma once
 

@@ -42,7 +42,7 @@ static int add_session(struct gput_comparison_config *config, const char *name,
 {
     if (path->kind != DOC_STRING)
         return error_set(error, GPUT_ERROR_FORMAT,
-            "Config file %s: the file path of session \"%.100s\" is no string.", file, name);
+            "Config file %s: the file path of session \"%.100s\" is not a string.", file, name);
     if (!ARRAY_EXTEND(config->sessions, config->n_sessions))
         return error_memory(error);
     config->sessions[config->n_sessions++] = (struct gput_comparison_session){name, path->string};
@@ -56,7 +56,8 @@ static int read_map(struct gput_comparison_config *config, const struct doc *map
         return GPUT_OK;
     if (map->kind != DOC_OBJECT)
         return error_set(error, GPUT_ERROR_FORMAT,
-            "Config file %s: file_path_map is no object of session names and file paths.", file);
+            "Config file %s: file_path_map is not an object of session names and file paths.",
+            file);
     for (const struct doc *session = map->first; session; session = session->next) {
         if (session->kind != DOC_ARRAY)
             TRY(add_session(config, session->key, session, file, error));
@@ -73,7 +74,8 @@ static int read_statistic(struct gput_comparison_config *config, const struct do
     if (!word || word->kind == DOC_NULL)
         return GPUT_OK;
     if (word->kind != DOC_STRING)
-        return error_set(error, GPUT_ERROR_FORMAT, "Config file %s: statistic is no string.", file);
+        return error_set(
+            error, GPUT_ERROR_FORMAT, "Config file %s: statistic is not a string.", file);
     return gput_statistic_parse(word->string, &config->statistic, error);
 }
 

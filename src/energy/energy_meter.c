@@ -97,7 +97,7 @@ static double share(double part, double whole)
     return part < whole ? part / whole : 1;
 }
 
-/* Whether 0 joules of GPUs is no figure, because too much that may be ours is unattributed. */
+/* Whether 0 joules of GPUs is not a figure, because too much that may be ours is unattributed. */
 static bool gpus_may_hide_something(const struct energy_meter *meter)
 {
     bool is_little = meter->unshared_joules <= MAX_UNSHARED * meter->energy.machine.gpu;
@@ -372,7 +372,7 @@ void energy_meter_explain_gpus(const struct energy_meter *meter, char *text, siz
     char line[160];
     fault_list_begin(&faults, text, size);
     for (size_t i = 0; i < GPU_MAX_DEVICES; i++) {
-        /* Where no GPU gives joules, that is no fault of one. */
+        /* Where no GPU gives joules, that is not a fault of one. */
         bool is_counted = meter->gpus[i].has_counter || !isnan(meter->energy.machine.gpu);
         if (is_counted && gpu_energy_explain(&meter->gpus[i], i, line, sizeof line))
             fault_list_add(&faults, line);

@@ -32,7 +32,7 @@ void energy_power_add(
     if (!first && passed_ns < (is_known(power) ? INTERVAL_NS : FIRST_INTERVAL_NS))
         return;
     for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        /* At the end they are less where too much was extrapolated: that is no power. */
+        /* At the end they are less where too much was extrapolated: that is not a power. */
         if (!first && !(joules[i] < power->joules[i]))
             power->watts[i] =
                 (joules[i] - power->joules[i]) * (double)NS_PER_SECOND / (double)passed_ns;

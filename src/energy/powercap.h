@@ -50,7 +50,7 @@ struct powercap {
 };
 
 /*
- * Finds and opens the counters. No counters at all is no error: count is 0. Neither is a folder
+ * Finds and opens the counters. No counters at all is not an error: count is 0. Neither is a folder
  * that cannot be read. Skips intel-rapl-mmio zones of a package that intel-rapl has too, and parts
  * of a package with unknown names. The caller calls powercap_close(), also after an error. Errors:
  * GPUT_ERROR_MEMORY.

@@ -32,7 +32,7 @@ struct counted {
     bool main, descendants, all;
 };
 
-/* A client was found among the process's own files, so it is no evidence of which pids the driver
+/* A client was found among the process's own files, so it is not evidence of which pids the driver
  * reports. */
 static void count_pid(struct gpu_share *share, enum pid_owner owner, bool is_client)
 {

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define DRM_MAJOR 226
-/* A descriptor that was no card can be reused for one: after this long all are read again. */
+/* A descriptor that was not a card can be reused for one: after this long all are read again. */
 #define NOT_CARD_VALID_NS (3 * NS_PER_SECOND)
 #define MAX_REMEMBERED_FD (1 << 20)
 #define FDINFO_TEXT_SIZE 8192

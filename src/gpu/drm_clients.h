@@ -1,6 +1,6 @@
 /*
  * The use of graphics cards by tracked processes, from the fdinfo of each card that they have open.
- * Reads only those processes, and caches which of their descriptors are no cards.
+ * Reads only those processes, and caches which of their descriptors are not cards.
  */
 #pragma once
 

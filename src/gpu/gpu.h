@@ -114,7 +114,7 @@ struct gpu_device_sample {
     double all_sm_percent; /* by all processes; NaN also where only tracked processes are listed */
     bool lacks_ram;        /* main or descendants may have RAM that is not in their figures */
     bool lacks_samples;    /* the driver gave no utilization samples yet; later ones may come, so
-                              memory is no substitute */
+                              memory is not a substitute */
     uint32_t n_unattributed; /* pids in its list of no visible process */
     int64_t read_ns; /* when the device's own figures were read (monotonic clock); 0: never */
 };
@@ -172,9 +172,9 @@ struct gpu_source_status {
 struct gpu_set;
 
 /*
- * Finds the GPUs and reads their first figures. No GPU at all is no error: gpu_set_missing() then
- * gives the reason. Waits for drivers, a second at most (30 s to find a requested UUID); a driver
- * that answers later is added later.
+ * Finds the GPUs and reads their first figures. No GPU at all is not an error: gpu_set_missing()
+ * then gives the reason. Waits for drivers, a second at most (30 s to find a requested UUID); a
+ * driver that answers later is added later.
  *
  * On success the caller closes `*set` by gpu_set_close(); on failure it is NULL. Errors:
  * GPUT_ERROR_INVALID (brand; an empty list of UUIDs), GPUT_ERROR_NOT_FOUND (a UUID that the machine

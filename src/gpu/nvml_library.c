@@ -88,7 +88,7 @@ int nvml_library_open(struct nvml_library *library, const char *path, struct gpu
         return GPUT_OK;
     nvml_library_close(library);
     return error_set(error, GPUT_ERROR_FORMAT,
-        "%s lacks the functions that find GPUs: it is no NVIDIA management library",
+        "%s lacks the functions that find GPUs: it is not an NVIDIA management library",
         path ? path : usual_paths[0]);
 }
 

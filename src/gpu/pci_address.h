@@ -13,7 +13,7 @@ struct pci_address {
 /* Enough for the text of any address. */
 #define PCI_ADDRESS_TEXT_SIZE 24
 
-/* Reads a whole text, upper or lower case; false when it is no PCI address. */
+/* Reads a whole text, upper or lower case; false when it is not a PCI address. */
 bool pci_address_parse(const char *text, struct pci_address *address);
 
 /* Writes it as in sysfs, "0000:01:00.0". */

@@ -23,7 +23,7 @@ struct gpu_missing {
     bool lacks_samples; /* the driver gives no utilization samples */
 };
 
-/* Whether the reason is that the driver may hide processes. NULL is no reason. */
+/* Whether the reason is that the driver may hide processes. NULL is not a reason. */
 bool gpu_reason_is_hidden(const char *reason);
 
 /* A device that was sampled, with its list. */

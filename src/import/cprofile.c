@@ -21,7 +21,7 @@ struct adding {
 static int no_profile(const struct adding *adding)
 {
     return error_set(adding->error, GPUT_ERROR_FORMAT,
-        "%s is no cProfile dump: it holds something else", adding->name);
+        "%s is not a cProfile dump: it holds something else", adding->name);
 }
 
 static uint32_t item(const struct adding *adding, const struct marshal_value *tuple, uint32_t i)

@@ -20,7 +20,7 @@ struct reader {
 static int damaged(struct reader *reader)
 {
     return error_set(
-        reader->error, GPUT_ERROR_FORMAT, "%s is no profile, or a damaged one", reader->name);
+        reader->error, GPUT_ERROR_FORMAT, "%s is not a profile, or a damaged one", reader->name);
 }
 
 static int truncated(struct reader *reader)

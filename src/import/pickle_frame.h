@@ -44,7 +44,7 @@ enum frame_cell_kind { FRAME_MISSING, FRAME_INT, FRAME_DOUBLE, FRAME_TEXT };
 struct frame_cell {
     enum frame_cell_kind kind;
     int64_t integer;
-    double number; /* also of an integer; NaN when it is no number */
+    double number; /* also of an integer; NaN when it is not a number */
     char *text;    /* owned by the frame */
 };
 

@@ -283,8 +283,8 @@ static int extend(struct reader *reader, enum pickle_kind kind, size_t count, si
     size_t first = reader->stack.count - count;
     struct pickle_value *container = reader->stack.items[first - marks - 1];
     if (!container || container->kind != kind)
-        return refuse(
-            reader, "something is added to what is no %s", kind == PICKLE_DICT ? "dict" : "list");
+        return refuse(reader, "something is added to what is not a %s",
+            kind == PICKLE_DICT ? "dict" : "list");
     for (size_t i = first; i < reader->stack.count; i++) {
         if (!reader->stack.items[i])
             return refuse_short(reader);
@@ -350,7 +350,7 @@ static int make_object(struct reader *reader, bool keywords)
     if (!arguments || arguments->kind != PICKLE_TUPLE || !class)
         return refuse_short(reader);
     if (class->kind != PICKLE_CLASS)
-        return refuse(reader, "it calls something that is no class");
+        return refuse(reader, "it calls something that is not a class");
     struct pickle_value *object = new_value(reader, PICKLE_OBJECT);
     if (object) {
         object->class_id = class->class_id;
@@ -366,7 +366,7 @@ static int build_object(struct reader *reader)
     if (!state || !object)
         return refuse_short(reader);
     if (object->kind != PICKLE_OBJECT)
-        return refuse(reader, "it gives a state to what is no object");
+        return refuse(reader, "it gives a state to what is not an object");
     object->object.state = state;
     return GPUT_OK;
 }
@@ -531,7 +531,7 @@ static int run_other(struct reader *reader, int opcode)
 static int run(struct reader *reader)
 {
     if (reader->end - reader->start < 2 || *reader->at != PROTO)
-        return refuse(reader, "it is no pickle of protocol 2 to 5");
+        return refuse(reader, "it is not a pickle of protocol 2 to 5");
     while (!reader->stopped) {
         if (reader->at == reader->end)
             return refuse_short(reader);

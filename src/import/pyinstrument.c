@@ -90,7 +90,7 @@ int pyinstrument_add(struct pyinstrument *sum, const char *text, size_t length, 
     int code = GPUT_OK;
     if (!root)
         code = error_set(
-            error, GPUT_ERROR_FORMAT, "%s is no session of pyinstrument: no root_frame", name);
+            error, GPUT_ERROR_FORMAT, "%s is not a session of pyinstrument: no root_frame", name);
     else if (root->kind == DOC_OBJECT && !add_frame(sum, root, &seconds))
         code = error_memory(error);
     if (code == GPUT_OK) {

@@ -251,7 +251,7 @@ int results_read_pickle(const char *bytes, size_t length, const char *name,
     const struct pickle_value *root = pickle_root(pickle);
     int code = pickle_is_object(root, RESOURCE_USAGE)
                    ? GPUT_OK
-                   : refuse(&reader, "it is no ResourceUsage object");
+                   : refuse(&reader, "it is not a ResourceUsage object");
     const struct pickle_value *usage = code == GPUT_OK ? root->object.state : NULL;
     int (*const sections[])(const struct reader *, const struct pickle_value *) = {
         read_ram, read_gpu_ram, read_cpu, read_gpus, read_time};

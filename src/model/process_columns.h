@@ -15,5 +15,5 @@ extern const struct column process_columns[PROCESS_COLUMNS];
 extern const struct column other_process_columns[OTHER_PROCESS_COLUMNS];
 
 /* Formats that have RAM in a unit: the name of a column there ("peak_ram") and which unit it is of.
- * NULL: it is no column of RAM. */
+ * NULL: it is not a column of RAM. */
 const char *process_column_in_unit(const struct column *column, enum gput_quantity *quantity);

@@ -47,8 +47,8 @@ void cgroup_texts_finish(struct cgroup_texts *texts);
  * Finds the directories of a process: <procfs>/PID/cgroup, and the mounts of
  * <procfs>/self/mountinfo (or, where there is no self, PID/mountinfo). A mount point below /sys is
  * searched for below `sysfs`. On success the caller frees it with cgroup_finish(); directories that
- * are not available are NULL, which is no error. Errors: see os/procfs.h; GPUT_ERROR_UNSUPPORTED
- * when the kernel has no cgroups; GPUT_ERROR_MEMORY.
+ * are not available are NULL, which is not an error. Errors: see os/procfs.h;
+ * GPUT_ERROR_UNSUPPORTED when the kernel has no cgroups; GPUT_ERROR_MEMORY.
  */
 int cgroup_find(const char *procfs, const char *sysfs, pid_t pid, struct cgroup *cgroup,
     struct gput_error *error);

@@ -29,8 +29,8 @@ struct proc_list {
 
 /*
  * Replaces the list's contents. Processes that end meanwhile or are not visible are missing from
- * it; that is no error. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION or GPUT_ERROR_IO when
- * `root` cannot be listed; GPUT_ERROR_MEMORY.
+ * it; that is not an error. Errors: GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION or GPUT_ERROR_IO
+ * when `root` cannot be listed; GPUT_ERROR_MEMORY.
  */
 int proc_list_read(const char *root, struct proc_list *list, struct gput_error *error);
 

@@ -113,7 +113,7 @@ static int visit_stream(int fd, proc_smaps_visit *visit, void *user)
             continue;
         size_t whole = last_mapping(text, length);
         if (whole == 0)
-            whole = length; /* no mapping is that long: this is no smaps file */
+            whole = length; /* no mapping is that long: this is not a smaps file */
         visit_text(text, whole, visit, user);
         memmove(text, text + whole, length - whole);
         length -= whole;

@@ -21,7 +21,7 @@
 
 /* ---- parsing ---- */
 
-/* The event inside one connector message; false when it is no process event. */
+/* The event inside one connector message; false when it is not a process event. */
 static bool add_event(const unsigned char *bytes, size_t length, struct process_event *event)
 {
     struct proc_event raw = {0};

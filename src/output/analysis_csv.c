@@ -62,7 +62,7 @@ static void put_figures(const struct lines *lines, const struct gput_statistics 
             percentiles ? percentiles : &no_percentiles);
 }
 
-/* A line of what is no measurement of the samples. */
+/* A line of what is not a measurement of the samples. */
 static void put_line(const struct lines *lines, const char *name,
     const struct gput_statistics *statistics, double total)
 {

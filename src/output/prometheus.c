@@ -113,7 +113,7 @@ static void write_build(struct writer *writer)
     str_append(writer->text, " 1\n");
 }
 
-/* What is known of these; numbers of processes and command lines are no labels. */
+/* What is known of these; numbers of processes and command lines are not labels. */
 static const char *const session_labels[] = {"host", "boot_id", "user", "container", "pod",
     "launcher", "job_id", "task", "step", "rank", "local_rank", "world_size", "node", "node_rank",
     "node_count", "restarts"};

@@ -14,7 +14,7 @@
 #define UNUSED_RAM_MIN_BYTES 4e9
 #define IDLE_PERCENT 1.0
 #define LOW_GPU_PERCENT 25.0
-#define MIN_SHORT_LIVED_SECONDS 1 /* a command that is short itself is no waste */
+#define MIN_SHORT_LIVED_SECONDS 1 /* a command that is short itself is not waste */
 #define NOTABLE_PERCENT 20.0
 #define LATE_PERCENT 5.0
 #define BUSY 0.9 /* of the cores: no others were to be had */

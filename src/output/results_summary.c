@@ -455,7 +455,7 @@ static void write_processes(struct summary *summary)
         highest);
 }
 
-/* "GPU, CPU energy"; who used a GPU is no second gap where there is none. */
+/* "GPU, CPU energy"; who used a GPU is not a second gap where there is none. */
 static void list_missing(const struct gput_results *results, struct str *list)
 {
     const struct gput_source *gpu = find_source(results, "gpu");

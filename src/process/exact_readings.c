@@ -164,7 +164,7 @@ static bool has_private_memory_in(const struct memory *memory, uint64_t device, 
     return false;
 }
 
-/* Another process has shared memory in the object: if this one had some alone, that is no more. */
+/* Another process has shared memory in the object: what this one had alone may now be shared. */
 static void mark_mapper_stale(
     struct exact_readings *readings, struct process *process, uint64_t device, uint64_t inode)
 {

@@ -311,7 +311,7 @@ static int poll_process(struct process *process, const struct process *vfork_par
     if (stat.start_time_ticks != polled->stat.start_time_ticks)
         return GPUT_ERROR_GONE;
     update_stat(process, &stat);
-    /* Before its memory is read: when it is no vfork child any more, that is its own. */
+    /* Before its memory is read: when it is not a vfork child any more, that is its own. */
     if (process_is_vfork_child(process))
         share_parent_memory(process, vfork_parent, view);
     TRY(read_cheap(process, view));

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct http_answer {
-    int status;             /* 200, 503 ...; 0: it is no answer of HTTP */
+    int status;             /* 200, 503 ...; 0: it is not an answer of HTTP */
     char reason[64];        /* "Service Unavailable"; what cannot be printed is '?' */
     char location[256];     /* of a redirection; likewise */
     double retry_after;     /* seconds; -1: it does not say */

@@ -9,7 +9,8 @@
 static int refuse(const char *text, const char *why, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_INVALID,
-        "\"%.200s\" is no address of a receiver: %s. It is http://HOST:PORT/PATH or https://...",
+        "\"%.200s\" is not an address of a receiver: %s. It is http://HOST:PORT/PATH or "
+        "https://...",
         text, why);
 }
 
@@ -83,7 +84,7 @@ int push_url_parse(const char *text, struct push_url *url, struct gput_error *er
     if (!take_host(&rest, url))
         return refuse(host, "there is no host", error);
     if (!take_port(&rest, url))
-        return refuse(host, "the port is none", error);
+        return refuse(host, "the port is not a number from 1 to 65535", error);
     int length =
         snprintf(url->text, sizeof url->text, "http%s://%s", url->is_https ? "s" : "", host);
     if (length < 0 || (size_t)length >= sizeof url->text || strchr(rest, '#'))

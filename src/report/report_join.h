@@ -24,6 +24,6 @@ int report_join(struct report_plan *plan, struct gput_error *error);
 /* The session of a sub-tracking file among those that are named themselves, or NULL. */
 struct report_planned *report_join_owner(struct report_plan *plan, const char *path);
 
-/* Gives a session a sub-tracking file. Takes `path`, also on failure; NULL is no memory. Errors:
+/* Gives a session a sub-tracking file. Takes `path`, also on failure; NULL: out of memory. Errors:
  * GPUT_ERROR_MEMORY. */
 int report_join_marks(struct report_planned *session, char *path, struct gput_error *error);

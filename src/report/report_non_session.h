@@ -1,5 +1,5 @@
 /*
- * Files that gpu-tracker writes itself and that are no sessions: analyses and comparisons.
+ * Files that gpu-tracker writes itself and that are not sessions: analyses and comparisons.
  */
 #pragma once
 

@@ -152,7 +152,7 @@ static int add_folder(struct report_plan *plan, const struct gput_report_session
     return code;
 }
 
-/* A folder that is no kind itself is one of sessions, if there is any in it. */
+/* A folder that is not a kind itself is one of sessions, if there is any in it. */
 static int add_sessions_in(struct report_plan *plan, const struct gput_report_session *given,
     const struct gput_error *reason, struct gput_error *error)
 {

@@ -21,7 +21,7 @@ void report_session_begin(struct report_session *session, const char *kind)
 }
 
 /* The rank that its name has goes before the one that its results have: files may be renamed. The
- * bare name of a command is no title for the page, as a command line is. */
+ * bare name of a command is not a title for the page, as a command line is. */
 static void add_identity(struct report_session *session)
 {
     const struct gput_results *known = session->results ? session->results : session->described;
@@ -143,7 +143,7 @@ void report_session_warn_unfit(
     struct str text = {0};
     if (unfit_count == 0)
         return;
-    str_printf(&text, "%s: %s: %" PRIu64 " values are no sizes that can be drawn and are left out.",
+    str_printf(&text, "%s: %s: %" PRIu64 " values cannot be drawn as sizes and are left out.",
         session->path, label, unfit_count);
     report_session_warn(session, str_text(&text));
     str_finish(&text);
@@ -159,7 +159,8 @@ void report_session_progress(const struct report_session *session, double done)
 int report_session_refuse(const char *path, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_UNSUPPORTED,
-        "%s is no session: neither a tracking file, a sub-tracking file, results, a recording of "
+        "%s is not a session: neither a tracking file, a sub-tracking file, results, a recording "
+        "of "
         "power, a training profile, a profile of Python nor a trace.",
         path);
 }

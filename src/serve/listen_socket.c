@@ -33,7 +33,7 @@ static bool split(const char *address, const char **port, const char **host, siz
         *host_length -= 2;
         return colon - address > 2 && colon[-1] == ']';
     }
-    /* An IPv6 address needs its brackets: its last part is no port. */
+    /* An IPv6 address needs its brackets: its last part is not a port. */
     return !memchr(address, ':', *host_length);
 }
 
@@ -46,7 +46,7 @@ static int read_place(const char *address, struct place *place, struct gput_erro
     const char *end = port + strlen(port);
     if (!is_valid || number_parse_uint64(port, end, &number) != end || number > MAX_PORT)
         return error_set(error, GPUT_ERROR_INVALID,
-            "\"%.200s\" is no address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or "
+            "\"%.200s\" is not an address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or "
             "[::1]:5001, or a port alone (of this machine only); port 0 is any that is free.",
             address);
     snprintf(place->port, sizeof place->port, "%u", (unsigned)number);

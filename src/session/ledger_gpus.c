@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* That it was at least 0 is no information. */
+/* That it was at least 0 says nothing. */
 static double unless_lacking(double figure, bool lacks_some)
 {
     return lacks_some && figure == 0 ? NAN : figure;

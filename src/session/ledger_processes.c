@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It ended after the last scan: "at least 0" is no information. */
+/* It ended after the last scan: "at least 0" says nothing. */
 static bool ended_unseen(const struct process *process)
 {
     return process_has_ended(process) && !process_has_last_record(process);
@@ -138,7 +138,7 @@ static void add_others(struct gput_processes *list, const struct process_others 
     list->others.storage_write_bytes = (double)task_counts_stored_bytes(&others->counts);
 }
 
-/* Where GPU RAM may have been used unseen, 0 is no peak; and none had more than all of them. */
+/* Where GPU RAM may have been used unseen, 0 is not a peak; and none had more than all of them. */
 static void check_gpu_ram(const struct ledger *ledger, double *bytes)
 {
     double max = gpu_usage_limit_sum(&ledger->gpu_usage, ledger->usage.max[GPUT_COMBINED_GPU_RAM]);

@@ -281,7 +281,7 @@ static void fill_attached_cpu(const struct ledger *ledger, struct gput_accountin
 
 /* ---- page faults, context switches, bytes ---- */
 
-/* "At least 0" is no information. */
+/* "At least 0" says nothing. */
 static void clear_zero(double *bytes)
 {
     if (*bytes == 0)

@@ -1,7 +1,7 @@
 /*
  * Which of the trackers of a job reads what is the machine's: system RAM and CPU, energy of the
  * CPU, GPUs that the command does not see. Of the ranks on one machine one does, and another when
- * it has ended; a tracker that is no rank reads all for itself.
+ * it has ended; a tracker that is not a rank reads all for itself.
  */
 #pragma once
 

@@ -21,7 +21,7 @@ void ram_between_init(struct ram_between *between)
         .charged_bytes = NAN};
 }
 
-/* That a scan saw no page of what lives is no figure. */
+/* That a scan saw no page of what lives is not a figure. */
 static void raise_to(double *highest, double bytes)
 {
     if (bytes > 0 && !(bytes <= *highest))

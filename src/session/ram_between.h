@@ -9,7 +9,7 @@
  * Memory that living processes take and give back between two samples is announced by nothing. The
  * peak that a control group keeps shows it afterwards, but not how much of it was RAM of processes.
  * It includes page cache and memory of the kernel, and no counter bounds how much of these there
- * was at that moment: a file may have been written and removed since. So it is no figure, but a
+ * was at that moment: a file may have been written and removed since. So it is not a figure, but a
  * reason to read the group often for some time: servers do again what they did.
  */
 #pragma once

@@ -260,7 +260,7 @@ static void read_and_report(struct session_events *events, struct reader_state *
     reader_state->have_ended = log->ended_total != reader_state->ended;
     reader_state->ended = log->ended_total;
     reader_state->seen = log->seen;
-    /* What others do on this machine is no reason to read anything else. */
+    /* What others do on this machine is not a reason to read anything else. */
     if (are_ours || reader_state->again_ns)
         events->changed(events->user);
     events->cpu_ns = clock_thread_cpu_ns();

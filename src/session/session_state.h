@@ -94,8 +94,8 @@ void session_reap_orphans(struct gput_session *session);
 /* After a scan: opens the I/O counters of orphans, to read them when they have ended. */
 void session_open_orphans_io(struct process_tree *tree);
 
-/* True for a child of ours that is no orphan but was started by the caller. `session` is a struct
- * gput_session. */
+/* True for a child of ours that is not an orphan but was started by the caller. `session` is a
+ * struct gput_session. */
 bool session_is_own_child(void *session, pid_t pid);
 
 /* session_figures.c; the lock is held, or no thread runs */

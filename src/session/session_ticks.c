@@ -184,7 +184,8 @@ static void publish_snapshot(struct gput_session *session, const struct snapshot
         latest_set_snapshot(&session->latest, copy);
 }
 
-/* The very first sample, in the caller's thread, has no interval before it and is no row of files.
+/* The very first sample, in the caller's thread, has no interval before it and is not a row of
+ * files.
  */
 static void take_sample(struct gput_session *session, enum moment moment)
 {

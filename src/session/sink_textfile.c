@@ -133,7 +133,7 @@ static int check(const char *folder, struct gput_error *error)
     if (stat(folder, &info) != 0)
         return error_set_errno(error, errno, "%.400s", folder);
     if (!S_ISDIR(info.st_mode))
-        return error_set(error, GPUT_ERROR_INVALID, "%.400s is no folder.", folder);
+        return error_set(error, GPUT_ERROR_INVALID, "%.400s is not a folder.", folder);
     if (access(folder, W_OK | X_OK) != 0)
         return error_set_errno(error, errno, "%.400s", folder);
     return GPUT_OK;

@@ -20,7 +20,7 @@ struct usage {
 void usage_init(struct usage *usage);
 
 /* Adds a sample that stands for the `seconds` since the one before it; 0: the baseline that is
- * taken at the start, which is no row of the tracking file and counts for the maximum alone. */
+ * taken at the start, which is not a row of the tracking file and counts for the maximum alone. */
 void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds);
 
 /*

@@ -61,7 +61,7 @@ static bool name_columns(struct sampling *sampling, const struct tracking_reader
 static int add_row(
     struct sampling *sampling, const struct tracking_row *row, struct gput_error *error)
 {
-    if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is no time of a sample */
+    if (!(fabs(row->timestamp) < 9e9)) /* the year 2255; what is beyond is not a time of a sample */
         return GPUT_OK;
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         char value[NUMBER_TEXT_SIZE];
@@ -295,7 +295,8 @@ static int add_sub_tracking(
     return code;
 }
 
-/* A file that is no session's, damaged beyond reading, does not keep others from being merged. */
+/* A file that is not a session's, damaged beyond reading, does not keep others from being merged.
+ */
 static int leave_out(struct timeline_inputs *inputs, const struct gput_error *not_tracking,
     const struct gput_error *not_sub_tracking)
 {

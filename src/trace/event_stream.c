@@ -19,7 +19,7 @@ struct event_stream {
     struct event_shapes *shapes;
     enum place place;
     bool object_form;
-    bool resyncing; /* after damage: what is no event is passed over in silence */
+    bool resyncing; /* after damage: what is not an event is passed over in silence */
     bool seen_events;
     bool not_a_trace;
     char *name;
@@ -322,7 +322,7 @@ static int start(struct event_stream *stream, struct gput_error *error)
 
 /*
  * Reads to the end after a whole trace, so that the checksum of compressed data is verified. What
- * is no trace may have no end.
+ * is not a trace may have no end.
  */
 static int drain(struct event_stream *stream, struct gput_error *error)
 {
@@ -404,9 +404,9 @@ const char *event_stream_warning(struct event_stream *stream)
     uint64_t events = stream->counts.events;
     str_clear(text);
     if (stream->not_a_trace)
-        str_printf(text, "%s is no trace: it starts with neither [ nor {", stream->name);
+        str_printf(text, "%s is not a trace: it starts with neither [ nor {", stream->name);
     else if (!stream->seen_events && !stream->counts.truncated)
-        str_printf(text, "%s is no trace: it has no \"traceEvents\"", stream->name);
+        str_printf(text, "%s is not a trace: it has no \"traceEvents\"", stream->name);
     else if (packed)
         str_printf(text, "%s: the packed data %s; the %" PRIu64 " whole events before are used",
             stream->name, packed, events);

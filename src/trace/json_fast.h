@@ -81,7 +81,7 @@ static inline const char *json_fast_number(const char *at)
 }
 #endif
 
-/* json_scan_value() for what is no array and no object. */
+/* json_scan_value() for what is neither an array nor an object. */
 static inline enum json_status json_fast_scalar(
     const char **at, const char *end, struct json_value *value)
 {

@@ -64,7 +64,7 @@ static inline const char *json_skip_space(const char *at)
  */
 enum json_status json_scan_value(const char **at, const char *end, struct json_value *value);
 
-/* The same for what is no array and no object; those are JSON_BAD. */
+/* The same for what is neither an array nor an object; those are JSON_BAD. */
 enum json_status json_scan_scalar(const char **at, const char *end, struct json_value *value);
 
 /*
@@ -104,6 +104,6 @@ bool json_double(const struct json_value *value, double *number);
 /*
  * A decimal number times 10^places, cut to a whole number: "12.3456" with 3 places is 12345. What
  * trace files stamp in microseconds becomes nanoseconds without going through floating point.
- * False when it is no number or does not fit.
+ * False when it is not a number or does not fit.
  */
 bool json_scaled_int64(const struct json_value *value, int places, int64_t *number);

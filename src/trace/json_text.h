@@ -8,7 +8,7 @@
 
 /*
  * Appends a string's text with its escapes resolved. Lone surrogates, NUL and bytes that are
- * no UTF-8 become U+FFFD.
+ * not UTF-8 become U+FFFD.
  */
 void json_append_string(const struct json_value *string, struct str *text);
 

@@ -22,7 +22,7 @@ struct merged_mark {
 void merged_mark_append(
     struct str *out, int64_t trace, const char *name, int64_t rank, int64_t world_size);
 
-/* False where an event is no name of a process with a mark. */
+/* False where an event is not a name of a process with a mark. */
 bool merged_mark_read(const struct trace_event *event, struct merged_mark *mark);
 
 /* Whether the file begins as a merged timeline does; what cannot be read does not. */

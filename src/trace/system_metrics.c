@@ -23,7 +23,7 @@ struct reading {
 
 static const char *const keys[TEXTS] = {"Type", "Name", "Dimension", "NodeId"};
 
-/* Takes the members of a line; false when it is no reading. */
+/* Takes the members of a line; false when it is not a reading. */
 static bool parse_members(
     struct reading *reading, const struct json_value *object, struct system_reading *out)
 {

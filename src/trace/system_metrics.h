@@ -24,7 +24,7 @@ typedef int system_visitor(
     void *user, const struct system_reading *reading, struct gput_error *error);
 
 /*
- * Reads a file. Lines that are no reading are skipped and counted, blank ones passed over; a last
+ * Reads a file. Lines that are not readings are skipped and counted, blank ones passed over; a last
  * line that is cut off counts as truncated. Adds to `report`, with one warning for the file.
  */
 int system_metrics_read(const char *path, system_visitor *visit, void *user,

@@ -45,8 +45,8 @@ bool trace_file_is_readable(const struct trace_file *file, const struct read_rep
     errno = 0;
     if (stat(file->path, &info) == 0 && S_ISREG(info.st_mode) && access(file->path, R_OK) == 0)
         return true;
-    str_printf(
-        &text, "%s is left out: %s", file->path, errno ? strerror(errno) : "it is no plain file");
+    str_printf(&text, "%s is left out: %s", file->path,
+        errno ? strerror(errno) : "it is not a plain file");
     read_report_warn_text(report, &text);
     return false;
 }
@@ -296,7 +296,7 @@ int trace_root_read(const char *path, struct trace_root *root, struct gput_error
     snprintf(inner, sizeof inner, "%s%s", path, holds_traces(path) ? "" : "/profiler-output");
     if (!holds_traces(inner))
         return error_set(error, GPUT_ERROR_FORMAT,
-            "%s is no trace root: it has neither a folder \"system\" nor \"framework\"", path);
+            "%s is not a trace root: it has neither a folder \"system\" nor \"framework\"", path);
     int code = walk_both(root, inner, error);
     if (code != GPUT_OK)
         trace_root_finish(root);

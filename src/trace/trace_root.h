@@ -39,8 +39,8 @@ struct trace_root {
 
 /*
  * Lists the files below `path`. A folder that has the root in "profiler-output" will do as well.
- * Errors: GPUT_ERROR_NOT_FOUND when the folder is not there, GPUT_ERROR_FORMAT when it is no trace
- * root: it has neither "system" nor "framework" in it.
+ * Errors: GPUT_ERROR_NOT_FOUND when the folder is not there, GPUT_ERROR_FORMAT when it is not a
+ * trace root: it has neither "system" nor "framework" in it.
  */
 int trace_root_read(const char *path, struct trace_root *root, struct gput_error *error);
 
@@ -58,8 +58,8 @@ bool trace_root_metadata_times(const char *name, int64_t *start_us, int64_t *end
 /* True when `path` is a folder that trace_root_read() would take. */
 bool trace_root_is(const char *path);
 
-/* False, with a warning, for a file that is gone, may not be read or is no plain file: it is left
- * out. */
+/* False, with a warning, for a file that is gone, may not be read or is not a plain file: it is
+ * left out. */
 bool trace_file_is_readable(const struct trace_file *file, const struct read_report *report);
 
 /* The suffixes of files of framework events, TensorFlow's last. */

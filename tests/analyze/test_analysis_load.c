@@ -220,7 +220,7 @@ static void other_files_are_refused(void **state)
                    "[{\"name\": \"b\", \"compute_time\": {}, \"resource_usage\": {}}]}",
         "the counts of a code block are missing");
     assert_refuses("{\"overall\": ", "x");
-    assert_refuses("\x80\x04N.", "it is no SubTrackingResults object");
+    assert_refuses("\x80\x04N.", "it is not a SubTrackingResults object");
     assert_refuses("\x80\x04\x8c\x17gpu_tracker.sub_tracker\x8c\x12SubTrackingResults\x93)\x81.",
         "its \"overall\" is not in a form that pandas 1.5 to 3 writes");
 }

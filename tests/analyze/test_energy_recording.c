@@ -84,7 +84,7 @@ static void a_metric_by_gpu_is_one_for_each_gpu(void **state)
     assert_string_equal(metric.device, "1");
     assert_true(metric.max == 7);
     assert_null(metric_of("intel_power").device);
-    assert_true(metric_of("nvidia_attributable_power").max == 12); /* "all", which is no GPU */
+    assert_true(metric_of("nvidia_attributable_power").max == 12); /* "all", which is not a GPU */
     assert_true(metric_of("nvidia_mem_use:0").max == 100 && metric_of("nvidia_mem_use:1").max == 0);
     assert_int_equal(
         gput_energy_recording_select(recording, "per_gpu_attributable_power", names, 4), 2);
@@ -240,7 +240,7 @@ static void what_there_is_not_is_an_error(void **state)
     assert_non_null(strstr(error.message, "There is no metric \"power\" in "));
     assert_int_equal(gput_energy_recording_parse_window(recording, NULL, "later", &window, &error),
         GPUT_ERROR_INVALID);
-    assert_non_null(strstr(error.message, "The end \"later\" is no moment of a recording."));
+    assert_non_null(strstr(error.message, "The end \"later\" is not a moment of a recording."));
 }
 
 /* Found by fuzzing: the reason was read where the caller wants none. */

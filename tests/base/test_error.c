@@ -44,7 +44,7 @@ static void an_error_carries_errno(void **state)
 {
     (void)state;
     struct gput_error error = {.errno_value = ENOSPC}, copy = {0};
-    error_set(&error, GPUT_ERROR_FORMAT, "line 3 is no number");
+    error_set(&error, GPUT_ERROR_FORMAT, "line 3 is not a number");
     assert_int_equal(error.errno_value, 0);
     error_set_errno(&error, ENOTDIR, "Cannot open a/b");
     assert_int_equal(error.errno_value, ENOTDIR);

@@ -259,7 +259,7 @@ static void a_csv_file_that_is_truncated_before_a_write_stays_whole(void **state
     }
 }
 
-/* What is no fault of ours ends the program as it would without us. */
+/* What is not a fault of ours ends the program as it would without us. */
 static void other_faults_end_the_program(void **state)
 {
     (void)state;

@@ -61,7 +61,7 @@ class Machine:
         """
         Moves counters by a microjoule every few milliseconds; not while there is a file `hold` in the folder, as `held` says.
 
-        A counter that has not moved yet, or stands still for 2 s, is no figure, and the command may need as long to begin.
+        A counter that has not moved yet, or stands still for 2 s, is not a figure, and the command may need as long to begin.
         """
         moving, hold, held, is_over = folder / "moving", folder / "hold", folder / "held", threading.Event()
 

@@ -66,7 +66,7 @@ def check_family(family, openmetrics):
         raise Violation(f"{name} has no samples")
     if openmetrics:
         if name.endswith(("_total", "_info")):
-            raise Violation(f"{name} is no name of a family")
+            raise Violation(f"{name} is not a name of a family")
         if "UNIT" in family and (family["UNIT"] not in UNITS or not name.endswith("_" + family["UNIT"])):
             raise Violation(f"{name} does not end with its unit {family['UNIT']}")
     elif "UNIT" in family:

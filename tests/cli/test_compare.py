@@ -240,7 +240,7 @@ class Messages(CompareTest):
             "Invalid summary statistic 'most'. Valid values are min max mean std.",
         )
         self.assert_fails(
-            self.compare("-m", "A"), 1, '"-m A" is no mapping. It has the form -m <name>=<file-path>.'
+            self.compare("-m", "A"), 1, '"-m A" is not a mapping. It has the form -m <name>=<file-path>.'
         )
 
     def test_names_that_differ_by_line_number_are_warned_of(self):

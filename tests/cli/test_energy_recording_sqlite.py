@@ -86,7 +86,7 @@ class RecordingInSqlite(RecordingTest):
             database.execute("CREATE TABLE power_metrics (date, segment, device, name, key, value)")
             database.execute("INSERT INTO power_metrics VALUES ('yesterday', 0, 'cpu', 'intel_power', NULL, 1)")
             database.commit()
-        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, 'rec/power_metrics.sqlite: "yesterday" is no date.')
+        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, 'rec/power_metrics.sqlite: "yesterday" is not a date.')
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ class Reading(CommandTest):
             metric = self.summary(warning="line 3 is cut off")["metrics"]["intel_power"]
             self.assertEqual((metric["total"], metric["segments"]), (31, 2))
         self.record(*whole, '"END OF ALL')
-        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 3 is no JSON.")
+        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 3 is not JSON.")
 
     def test_numbers_that_json_has_not_are_missing(self):
         nan = float("nan")
@@ -145,7 +145,7 @@ class Reading(CommandTest):
         self.assertRegex(done.stderr, r" And \d+ more of the kind\.\n")
         self.record(whole, whole[:-1] + ",}", END)
         done = self.run_command("energy", "summary", "rec")
-        self.assertIn("line 2 is no JSON and was left out. ", done.stderr)
+        self.assertIn("line 2 is not JSON and was left out. ", done.stderr)
         self.assertIn("model_summary.json is not valid JSON", done.stderr)
 
     def test_missing_metrics(self):
@@ -290,9 +290,9 @@ class Reading(CommandTest):
             self.run_command("energy", "curve", "rec", ",".join(65 * ["intel_power"])), 1, "At most 64 metrics are shown at once."
         )
         done = self.run_command("energy", "summary", "rec", "--start", "yesterday")
-        self.assertIn('The start "yesterday" is no moment of a recording.', done.stderr)
+        self.assertIn('The start "yesterday" is not a moment of a recording.', done.stderr)
         self.record("hello", line(0, {"intel_power": 1}))
-        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 is no JSON.")
+        self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 is not JSON.")
         self.record('{"metrics": {}}')
         self.assert_fails(self.run_command("energy", "summary", "rec"), 1, "rec/power_metrics.json: line 1 has no date.")
 

@@ -111,7 +111,7 @@ class Curves(PlotTest):
         self.assertAlmostEqual(max(line.values()), 30e9, delta=line.resolution[0])
         self.assert_fails(self.run_command("plot", "t.csv", "--start", "200"), 1, "Nothing was recorded then: it is from 0 to 100 seconds.")
         self.assert_fails(self.run_command("plot", "t.csv", "--end", "soon"), 1,
-                          "--end=soon is no number of seconds after the beginning of the session.")
+                          "--end=soon is not a number of seconds after the beginning of the session.")
 
     def test_limits_are_drawn_where_they_are_near(self):
         write_tracking(self.folder / "t.csv", [sample(i, system_ram=60, combined_ram=1) for i in range(3)])

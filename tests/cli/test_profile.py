@@ -58,7 +58,7 @@ class Training(CommandTest):
         (self.folder / "none" / "system").mkdir(parents=True)
         for arguments, status, words in [
             (["job", "/nowhere"], 1, "no folder /nowhere"),
-            (["job", self.folder], 1, "no trace root"),
+            (["job", self.folder], 1, "not a trace root"),
             (["steps", "none"], 1, "There are no steps of any training phase in none"),
             (["steps", "none", "--by", "process"], 1, "There are no events of any training step in none"),
             (["steps", ROOT, "--unit", "step", "--start", 900], 1, "There are no steps of any training phase in "),
@@ -87,7 +87,7 @@ class Training(CommandTest):
             (["python", "list", ROOT, "--end-phase", "yy"], 2, '"yy" is not a valid phase. Valid values are start, stepstart'),
             (["python", "top", "/nowhere"], 1, "/nowhere"),
             (["python", "x", ROOT], 2, "top or list"),
-            (["python", "top", SOURCE / "Makefile"], 1, "no profile"),
+            (["python", "top", SOURCE / "Makefile"], 1, "not a profile"),
         ]:
             done = self.profile(*arguments)
             self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
@@ -467,7 +467,7 @@ class Python(CommandTest):
             {"function_name": "m.py:1(main)", "total_time": 0.75, "cumulative_time": 3.0},
             {"function_name": "m.py:9(io)", "total_time": 0.25, "cumulative_time": 0.25},
         ])
-        # What pyinstrument calls "[self]" and the like is no function but own time of the one above.
+        # What pyinstrument calls "[self]" and the like is not a function but own time of the one above.
         own = [frame(name, 0, time) for name, time in (("[self]", 0.5), ("[await]", 0.25), ("[out-of-context]", 0.125))]
         root = frame("[root]", 0, 3.0, frame("main", 1, 3.0, *own, frame("work", 5, 2.0, frame("[self]", 0, 2.0))))
         path.write_text(json.dumps(session | {"root_frame": root}))

@@ -217,7 +217,7 @@ class Otlp(PushTest):
             self.assertIn("2 of 2 samples did not reach", self.source())
 
     def test_addresses_that_are_none(self):
-        for url, words in [("collector:4318", "does not begin with http:// or https://"), ("http://:1/x", "there is no host"), ("http://a:0", "the port is none")]:
+        for url, words in [("collector:4318", "does not begin with http:// or https://"), ("http://:1/x", "there is no host"), ("http://a:0", "the port is not a number from 1 to 65535")]:
             done = self.run_command("run", "--otlp=" + url, "--", "touch", "ran", env=self.environment())
             self.assertEqual(done.returncode, 125)
             self.assertIn(words, done.stderr)

@@ -110,7 +110,7 @@ class Curves(ReportTest):
         write_tracking(self.folder / "t.csv", rows)
         done = self.run_report("t.csv", "-o", "report.html")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("main_ram: 1 values are no sizes that can be drawn", done.stderr)
+        self.assertIn("main_ram: 1 values cannot be drawn as sizes", done.stderr)
 
     def test_without_results_cards_are_of_the_samples(self):
         write_tracking(self.folder / "t.csv", [row(1), row(3), row(2)])
@@ -483,7 +483,7 @@ class Traces(ReportTest):
         (self.folder / "x.json").write_text('{"a": 1}')
         done = self.run_report("x.json")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("x.json is no session", done.stderr)
+        self.assertIn("x.json is not a session", done.stderr)
 
     def test_analyses_and_comparisons_say_what_to_name_instead(self):
         write_tracking(self.folder / "t.csv", [row(number) for number in range(3)])

@@ -204,7 +204,7 @@ class Exports(ReportTest):
             self.assertEqual((done.returncode, done.stdout.splitlines(), done.stderr), (3, passed, ""), arguments)
 
     def test_parquet_without_the_package_or_python(self):
-        (self.folder / "gpu_tracker.py").write_text("raise SystemExit('not ours')\n")  # what lies in a folder is no package
+        (self.folder / "gpu_tracker.py").write_text("raise SystemExit('not ours')\n")  # what lies in a folder is not a package
         self.use_python(f'exec "{sys.executable}" -E -S "$@"')
         done = self.run_report("t.csv", "-o", "x.png")
         self.assertEqual((done.returncode, (self.folder / "x.png").exists()), (1, False))

@@ -131,7 +131,7 @@ class Folders(ReportTest):
         (self.folder / "empty" / "notes.txt").write_text("nothing")
         done = self.run_report("empty")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("empty is no session", done.stderr)
+        self.assertIn("empty is not a session", done.stderr)
 
 
 class Ranks(ReportTest):

@@ -7,7 +7,7 @@ import subprocess
 
 from command import COMMAND, CommandTest, main, read_terminal
 
-# Escape sequences by ESC and by one C1 control, as a byte that is no UTF-8 and as UTF-8; a return; a real letter.
+# Escape sequences by ESC and by one C1 control, as a byte that is not UTF-8 and as UTF-8; a return; a real letter.
 HOSTILE = "a\033]0;title\007b\udc9b31m\u009b1mc\rd-ö"
 SHOWN = "a?]0;title?b?31m?1mc?d-ö"
 
@@ -22,7 +22,7 @@ class Screen(CommandTest):
                                    env=inherited | ({"TERM": screen} if screen else {}) | environment)
         self.processes.append(process)
         os.close(slave)
-        shown = read_terminal(master).decode()  # fails where it is no UTF-8
+        shown = read_terminal(master).decode()  # fails where it is not UTF-8
         process.wait()
         return shown.replace("\r\n", "\n")
 

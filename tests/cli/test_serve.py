@@ -232,7 +232,7 @@ class Serving(ServeTest):
         done = self.run_command("run", "--disable-logs", "--listen", "::1:5001", "--", "touch", "ran")
         self.assert_says(
             done, 125,
-            '"::1:5001" is no address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or [::1]:5001, or a port alone (of this machine only); '
+            '"::1:5001" is not an address to listen at. It is HOST:PORT, as 127.0.0.1:5001 or [::1]:5001, or a port alone (of this machine only); '
             "port 0 is any that is free.",
         )
         self.assert_folder_is()

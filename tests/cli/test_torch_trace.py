@@ -191,7 +191,7 @@ class Failing(TorchTest):
 
     def test_a_file_that_is_no_trace_is_kept(self):
         done = self.run_traced(["1s"], "answer = Client().wait()\nopen(answer['ACTIVITIES_LOG_FILE'], 'w').write('nonsense')")
-        self.assertRegex(done.stderr, r"torch-trace.parts/torch-.*\.trace is no trace of PyTorch's profiler\.")
+        self.assertRegex(done.stderr, r"torch-trace.parts/torch-.*\.trace is not a trace of PyTorch's profiler\.")
         self.assertEqual(len(list((self.folder / "torch-trace.parts").iterdir())), 1)
 
     def test_a_killed_tracker_leaves_traces_that_can_be_merged(self):

@@ -252,7 +252,7 @@ class WrongUse(CommandTest):
         for options, said in (
                 (["--limit", "rma=8GB"], '"rma=8GB" is not a valid limit: did you mean ram? Limits are ram, gpu_ram, seconds and cpu_seconds, '),
                 (["--regions=nvtxx"], '"nvtxx" is not a source of regions: did you mean nvtx? Valid are: nvtx'),
-                (["--regions", "--region-exact=peek"], '"peek" is no kind of exact figures: did you mean peak? Valid are: 1, peak, counters, gpu.'),
+                (["--regions", "--region-exact=peek"], '"peek" is not a kind of exact figures: did you mean peak? Valid are: 1, peak, counters, gpu.'),
                 (["--tconfig", "c.json"], '"gigabyts" is not a valid RAM unit: did you mean gigabytes? Valid values are bytes, gigabytes, '),
                 (["--tconfig", "d.json"], 'Unknown option "ram_uint": did you mean ram_unit? Valid options are '),
         ):

@@ -42,7 +42,7 @@ static void mark_domains(void)
     domain_pop(domain);
     pop_default();
     pop_default();           /* nothing is open */
-    push_a("tensor [3, 4]"); /* which is no category */
+    push_a("tensor [3, 4]"); /* which is not a category */
     push_a("sizes = [[3], [4]]");
     pop_default();
     pop_default();

@@ -101,7 +101,7 @@ static void users_that_no_list_shows_may_be_ours(void **state)
     assert_true(meter.unshared_joules == 0 && meter.energy.combined == 0);
 }
 
-/* The package alone is no figure of all domains. */
+/* The package alone is not a figure of all domains. */
 static void unlisted_users_make_the_total_unknown_next_to_a_package(void **state)
 {
     (void)state;

@@ -142,7 +142,7 @@ static void pids_of_other_namespaces_are_matched_or_unattributed(void **state)
     (void)state;
     char procfs[4096];
     snprintf(procfs, sizeof procfs, "%s", fixture("gpu-namespaces/proc"));
-    /* 8 is what 5007 is called inside; 30 is a process that is not tracked; 44 is no process. */
+    /* 8 is what 5007 is called inside; 30 is a process that is not tracked; 44 is not a process. */
     SCENARIO(GPU_A "compute 8 100\ncompute 30 1000\ncompute 44 5\ncompute 45 na\n");
     struct gpu_options options = fake_options();
     options.procfs_root = procfs;

@@ -151,8 +151,8 @@ static void a_class_that_is_not_expected_is_refused_by_name(void **state)
 static void what_is_no_pickle_of_ours_is_refused(void **state)
 {
     (void)state;
-    ASSERT_REFUSES("", "it is no pickle of protocol 2 to 5.");
-    ASSERT_REFUSES("(dp0\n.", "it is no pickle of protocol 2 to 5.");
+    ASSERT_REFUSES("", "it is not a pickle of protocol 2 to 5.");
+    ASSERT_REFUSES("(dp0\n.", "it is not a pickle of protocol 2 to 5.");
     ASSERT_REFUSES("\x80\x06N.", "protocol 6 is unknown (2 to 5 are read).");
     ASSERT_REFUSES("\x80\x04Pid\n.", "its opcode 0x50 at byte 2 is not accepted.");
     ASSERT_REFUSES("\x80\x05\x97.", "part of it was kept outside the file.");

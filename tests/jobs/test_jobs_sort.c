@@ -71,7 +71,7 @@ static void files_of_one_session_are_one_rank(void **state)
     assert_int_equal(jobs->n_ranks, 2);
     assert_int_equal(jobs->ranks[0].files, JOBS_SAMPLES | JOBS_REPORT);
     assert_true(jobs->ranks[0].samples == 7);
-    assert_int_equal(jobs->n_findings, 0); /* a report and samples are no doubled file */
+    assert_int_equal(jobs->n_findings, 0); /* a report and samples are not a doubled file */
     gput_jobs_destroy(jobs);
 }
 

@@ -144,7 +144,7 @@ static void hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group(
     assert_directory(&cgroup.memory, "/memory/jobs/42");
     assert_directory(&cgroup.cpuacct, "/cpuacct");
     cgroup_limits_read(&cgroup, &limits);
-    assert_true(isnan(limits.memory_max_bytes)); /* the highest number is no limit */
+    assert_true(isnan(limits.memory_max_bytes)); /* the highest number is not a limit */
     assert_true(isnan(limits.cpu_cores));
     assert_float_equal(limits.cpuset_cores, 2, 0);
     cgroup_usage_read(&cgroup, &usage);

@@ -55,7 +55,7 @@ static void takes_torchrun_before_all_others(void **state)
     assert_string_equal(launcher.name, "torchrun");
     assert_int_equal(launcher.rank, 5);
     assert_int_equal(launcher.restarts, 2);
-    assert_null(launcher.job); /* "none" is no id */
+    assert_null(launcher.job); /* "none" is not an id */
 }
 
 static void takes_no_rank_in_the_batch_script_of_slurm(void **state)

@@ -74,7 +74,7 @@ static void cores_that_were_not_used(void **state)
     results.accounting.kernel_cpu_seconds = NAN;
     expect(&results, NULL);
     results.elapsed_seconds = results.accounting.kernel_cpu_seconds = 0.9;
-    results.accounting.short_lived_cpu_seconds = 0.9; /* `gpu-tracker run true` is no waste */
+    results.accounting.short_lived_cpu_seconds = 0.9; /* `gpu-tracker run true` is not waste */
     expect(&results, NULL);
 }
 

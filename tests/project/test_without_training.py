@@ -62,7 +62,7 @@ def build_core():
     headers = [*SOURCE.glob("cli/**/*.h"), *SOURCE.glob("include/**/*.h")]
     assert not any("WITH_TRAINING" in header.read_text() for header in headers)
     for link in BUILD.rglob("*.o"):
-        link.unlink()  # some may be of sources that are no more
+        link.unlink()  # some may be of sources that are gone
     compiled = {name: words for _, name, words in steps_of(WHOLE) if words}
     for line, name, words in steps_of(BUILD):
         if name:

@@ -39,6 +39,8 @@ ALLOWED = {
 }
 # Bounds in names; a figure may still have AT_MOST or AT_LEAST.
 BOUNDS = re.compile(r"(?<![A-Za-z])(?<!AT_)(?:MOST|LEAST)(?![A-Za-z])")
+# "x is no number": x is not a number. There is no number, and it is no longer one. What begins a line may follow on "there".
+IS_NO = re.compile(r"(?<=\w.)(?<!\bthere )\b(?:is|are|was|were) no (?=[^\W\d])(?!longer|higher|smaller|such|use\b)", re.IGNORECASE)
 ALLOWED_TEXT = re.compile(r"(?:AS|NO)_NOBODY|(?:as|to)_nobody|\.tell\(\)")  # the user nobody; files of Python
 
 
@@ -47,13 +49,13 @@ def pattern(phrases):
     return re.compile(rf"(?<![A-Za-z])(?:{words})(?![A-Za-z])", re.IGNORECASE)
 
 
-PATTERNS = [(pattern(phrases), instead) for phrases, instead in BANNED.items()] + [(BOUNDS, "MAX, MIN")]
+PATTERNS = [(pattern(phrases), instead) for phrases, instead in BANNED.items()] + [(BOUNDS, "MAX, MIN"), (IS_NO, "is not a")]
 ANY = pattern(", ".join(BANNED))
 
 
 def violations(text):
     """Yields the number of each line with a banned word, the word, and what to write instead."""
-    if not ANY.search(text) and not BOUNDS.search(text):
+    if not ANY.search(text) and not BOUNDS.search(text) and not IS_NO.search(text):
         return
     for number, line in enumerate(ALLOWED_TEXT.sub("", text).splitlines(), 1):
         for banned, instead in PATTERNS:
@@ -85,6 +87,7 @@ class Words(unittest.TestCase):
     def test_words_are_found_in_names_and_in_sentences(self):
         self.assertEqual([word for _, word, _ in violations("bool is_told;\nint n;\n/* Nobody waits. */")], ["told", "Nobody"])
         self.assertEqual(list(violations("f.tell(); retelling = tellurium; skin = king; AT_MOST")), [])
+        self.assertEqual([word for _, word, _ in violations("x is no number\nThere is no x; it is no longer one.\n* is no y")], ["is no "])
         self.assertEqual([word for _, word, _ in violations("look_at(MOST_ROWS)\nLEAST")], ["look_at", "MOST", "LEAST"])
 
 

@@ -255,7 +255,7 @@ class Export(Folder):
     def test_nothing_to_export_is_an_error(self):
         with self.assertRaises(FileNotFoundError):
             fleet.export("nowhere", "out")
-        with self.assertRaisesRegex(FileNotFoundError, "no folder of exported sessions"):
+        with self.assertRaisesRegex(FileNotFoundError, "not a folder of exported sessions"):
             fleet.analyze("out")
         with self.assertRaisesRegex(ValueError, "not a valid format"):
             fleet.export("runs", "out", format="csv")

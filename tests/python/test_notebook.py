@@ -114,7 +114,7 @@ class Loggers(ShellTest):
             "import threading; t = threading.Thread(target=print, args=('in a thread',)); t.start(); t.join()",
             "import multiprocessing as mp; p = mp.get_context('fork').Process(target=int); p.start(); p.join()",
             "import os; child = os.fork() or os._exit(0)",
-            "this is no Python",
+            "this is not Python",
             "raise KeyboardInterrupt",
         )
         self.assertEqual(len(re.findall(rf"{THREE_LINES}|{ONE_LINE}", output)), 7)
@@ -272,7 +272,7 @@ class Magics(ShellTest):
 
     def test_the_nearest_option_is_suggested(self):
         done = package.run_forked(run_shell, "#cell\n".join([*self.LOAD, "%gput --of"]))
-        self.assertRegex(done.stderr, r'^UsageError: gput: "--of" is no option: did you mean --on or --off\? Options are --interval, .* --on, --off\n$')
+        self.assertRegex(done.stderr, r'^UsageError: gput: "--of" is not an option: did you mean --on or --off\? Options are --interval, .* --on, --off\n$')
 
     def test_await_and_line_numbers_are_as_ever(self):
         output = self.run_cells(*self.LOAD, "%%gput\nimport asyncio\nawait asyncio.sleep(0)\n1 / 0")

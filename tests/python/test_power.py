@@ -77,7 +77,7 @@ class Reading(package.PackageTest):
         self.assertIsNone(results.total_("intel_power", 5, 6))
         self.assert_raises(
             ValueError,
-            'The start "soon" is no moment of a recording. It is a date such as "2023-06-30 16:32:14.5", or seconds after the '
+            'The start "soon" is not a moment of a recording. It is a date such as "2023-06-30 16:32:14.5", or seconds after the '
             "beginning or since 1970.",
             results.total_, "intel_power", "soon",
         )  # fmt: skip
@@ -189,7 +189,7 @@ class ReadingGpus(package.PackageTest):
         ])  # fmt: skip
         self.assertEqual(results.total_power_draw(), 2 * (20 + 75))
         self.assertEqual(results.total_("nvidia_attributable_power"), 150)
-        self.assertEqual(results.total_("per_gpu_attributable_power"), {"1": 150})  # "all" is no GPU
+        self.assertEqual(results.total_("per_gpu_attributable_power"), {"1": 150})  # "all" is not a GPU
         self.assertEqual(results.total_("per_gpu_power_draw"), {"0": 40, "1": 150})
         self.assertEqual(results.total_("per_gpu_power_draw:1"), 150)
         self.assertEqual(results.max_("nvidia_mem_use"), {"0": 0, "1": 1500})

@@ -97,7 +97,7 @@ class Views(package.PackageTest):
     def test_refusals(self):
         for exception, words, function, *arguments in (
             (FileNotFoundError, "no folder /nowhere", PandasFrame, "/nowhere"),
-            (ValueError, "no trace root", PandasFrame, "."),
+            (ValueError, "not a trace root", PandasFrame, "."),
             (ValueError, "aws s3 sync s3://bucket/job FOLDER", PandasFrame, "s3://bucket/job"),
             (ValueError, "aws s3 sync", MergedTimeline, "s3://bucket/job"),
             (ValueError, '"x" is not a valid view', profiler.read_profile, "x", "."),

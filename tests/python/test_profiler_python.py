@@ -202,7 +202,7 @@ class PythonProfiles(package.PackageTest):
         with self.assertLogs("gpu_tracker", "WARNING") as logs:
             (stats,) = analysis.fetch_profile_stats_by_step(0, 1)
         self.assertEqual(stats.json_stats["duration"], 1.0)
-        self.assertRegex("".join(logs.output), "train-1-.*python_stats.json is no session of pyinstrument.*left out")
+        self.assertRegex("".join(logs.output), "train-1-.*python_stats.json is not a session of pyinstrument.*left out")
         self.assertRaisesRegex(ValueError, "train-1-.*python_stats.json", analysis.fetch_profile_stats_by_step, 1)
 
     def test_a_damaged_dump_is_left_out(self):

@@ -76,10 +76,10 @@ class Plugin(package.PackageTest):
         for interval in "0", "-1", "nan", "inf":
             done = self.run_tests("def test_a(): pass\ndef test_b(): pass\n", "--gput", f"--gput-interval={interval}")
             self.assertEqual(done.returncode, 4, done.stdout)
-            self.assertEqual((done.stdout + done.stderr).count(f"--gput-interval={interval} is no interval"), 1)
+            self.assertEqual((done.stdout + done.stderr).count(f"--gput-interval={interval} is not an interval"), 1)
         for limit in "seconds=-1", "seconds=float('nan')", "ram=-1":
             done = self.run_tests(f"@pytest.mark.gput_limit({limit})\ndef test_a(): pass\n")
-            self.assertRegex(done.stdout, "gput_limit: (-1|nan) is no ")
+            self.assertRegex(done.stdout, "gput_limit: (-1|nan) is not a ")
 
     def test_gpu_ram_that_was_held_for_a_moment_passes_its_limit(self):
         gpu = package.FakeGpu(self.folder)

@@ -205,7 +205,7 @@ class Files(package.PackageTest):
                 os.mkdir(f"in {overwrite}{name}")
                 os.chdir(f"in {overwrite}{name}")
                 time.sleep(0.05)  # the file is checked for every 10 ms
-                with block:  # another working directory is no other file
+                with block:  # another working directory is not another file
                     pass
                 self.assertEqual(os.listdir(), [])
                 os.chdir("..")

@@ -115,7 +115,7 @@ class Exact(package.PackageTest):
             self.assertIn("block_peak_rss_bytes", gput.read_marks(name).columns)
 
     def test_kinds_are_words(self):
-        with self.assertRaisesRegex(ValueError, r'"peaks" is no kind of exact figures: did you mean peak\? Valid are: 1, peak, counters, gpu.'):
+        with self.assertRaisesRegex(ValueError, r'"peaks" is not a kind of exact figures: did you mean peak\? Valid are: 1, peak, counters, gpu.'):
             gput.SubTracker("a", sub_tracking_file="m.csv", exact="peaks").__enter__()
         with gput.SubTracker("a", sub_tracking_file="m.csv", exact="counters"):
             pass

@@ -54,7 +54,7 @@ class OwnProcess(package.PackageTest):
             with open("kept.json", "w") as file:
                 file.write(text)
             tracker = gput.Tracker(own_process=True, resource_usage_file="kept.json")
-            self.assertRaisesRegex(FileExistsError, "kept.json already exists and is no resource usage file", tracker.start)
+            self.assertRaisesRegex(FileExistsError, "kept.json already exists and is not a resource usage file", tracker.start)
             self.assertEqual(open("kept.json").read(), text)
 
     def test_files_of_an_earlier_session_are_not_taken_for_its_own(self):

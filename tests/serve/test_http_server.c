@@ -298,7 +298,7 @@ static void reads_addresses(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(listen_socket_open(wrong[i], &fd, bound, &error), GPUT_ERROR_INVALID);
         assert_int_equal(fd, -1);
-        assert_non_null(strstr(error.message, "is no address to listen at"));
+        assert_non_null(strstr(error.message, "is not an address to listen at"));
     }
     assert_int_equal(listen_socket_open("127.0.0.1:0", &fd, bound, &error), GPUT_OK);
     assert_int_equal(listen_socket_open(bound, &again, bound, &error), GPUT_ERROR_IO);

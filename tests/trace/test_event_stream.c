@@ -122,7 +122,7 @@ static void skips_damage_and_counts_it(void **state)
 static void says_what_is_no_trace(void **state)
 {
     (void)state;
-    assert_non_null(strstr(read_all("hello", 5).warning, "is no trace"));
+    assert_non_null(strstr(read_all("hello", 5).warning, "is not a trace"));
     assert_non_null(strstr(read_all("{\"a\": 1}", 8).warning, "no \"traceEvents\""));
     assert_non_null(strstr(read_all("", 0).warning, "ends too early"));
     assert_string_equal(read_all("[]", 2).warning, "");
@@ -199,7 +199,7 @@ static void reads_no_further_in_what_is_no_trace(void **state)
     assert_int_equal(event_stream_open("/dev/zero", &stream, NULL), GPUT_OK);
     assert_int_equal(event_stream_next(stream, &event, &there, NULL), GPUT_OK);
     assert_false(there);
-    assert_non_null(strstr(event_stream_warning(stream), "is no trace"));
+    assert_non_null(strstr(event_stream_warning(stream), "is not a trace"));
     event_stream_close(stream);
 }
 

@@ -153,7 +153,7 @@ static void says_what_is_no_root(void **state)
     struct gput_error error;
     assert_int_equal(trace_root_read("/nowhere", &other, &error), GPUT_ERROR_NOT_FOUND);
     assert_int_equal(trace_root_read(fixture("."), &other, &error), GPUT_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, "is no trace root"));
+    assert_non_null(strstr(error.message, "is not a trace root"));
     assert_false(trace_root_is(fixture(".")));
     assert_true(trace_root_is(fixture("trace-root")));
 }

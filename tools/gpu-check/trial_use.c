@@ -229,7 +229,7 @@ static void compare_shares(struct check *check)
     double shared = check_number(check, result.report, "energy.main") +
                     check_number(check, result.report, "energy.descendants");
     if (!isnan(shared))
-        check_table_state(&check->table, "shares of energy are no more than the GPU's",
+        check_table_state(&check->table, "shares of energy do not exceed the GPU's",
             shared <= check_number(check, result.report, "energy.machine.gpu") * 1.001, NULL);
     check_result_release(&result);
 }

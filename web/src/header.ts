@@ -7,7 +7,7 @@ import { calendar, figure } from "./units";
 
 const KINDS: Record<string, string> = { tracking: "tracking file", results: "results", power: "recording of power", profile: "training profile", trace: "trace", python: "profile of Python" };
 
-/** In 1980: what comes before is no date of a session. */
+/** In 1980: what comes before is not a date of a session. */
 const FIRST_DAY = 10 * 365.25 * 86400;
 
 interface HeaderActions {

@@ -77,10 +77,10 @@ test("gives each card the curve of what it is about", async () => {
 
 test("says what was damaged or left out", async () => {
     const made = samples.singleRun();
-    made.report.sessions[0].warnings = ["m.csv: <b>row 3</b> is no mark."];
+    made.report.sessions[0].warnings = ["m.csv: <b>row 3</b> is not a mark."];
     made.report.warnings = ["The sessions do not match."];
     const page = await browser.open(browser.write("warned", made));
-    assert.equal(await page.textContent(".warnings"), "The sessions do not match.m.csv: <b>row 3</b> is no mark.");
+    assert.equal(await page.textContent(".warnings"), "The sessions do not match.m.csv: <b>row 3</b> is not a mark.");
     await close(page);
 });
 

@@ -45,7 +45,7 @@ def sessions_in(folder: str) -> list[str]:
     try:
         names = os.listdir(os.path.join(folder, "sessions"))
     except (FileNotFoundError, NotADirectoryError):
-        raise FileNotFoundError(f"{folder} is no folder of exported sessions: `python -m gpu_tracker.fleet export` makes one.") from None
+        raise FileNotFoundError(f"{folder} is not a folder of exported sessions: `python -m gpu_tracker.fleet export` makes one.") from None
     found = sorted(name[: -len(".parquet")] for name in names if name.endswith(".parquet"))
     if not found:
         arrow = any(name.endswith(".arrow") for name in names)

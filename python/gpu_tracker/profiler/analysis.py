@@ -151,7 +151,7 @@ class PandasFrameAnalysis(Shown):
         """Durations of steps: mean, min, max, p50, p95, p99 in microseconds, a row for each phase, metric or process.
 
         What happened under one name in one step is one span, from its first begin to its last end.
-        Returns None when `by` is no StatsBy.
+        Returns None when `by` is not a StatsBy.
         """
         if not isinstance(by, StatsBy):
             logger.warning("%s should be of type StatsBy", by)

@@ -203,7 +203,7 @@ def _load_session(path):
         try:
             session = json.load(file)
         except ValueError as error:
-            raise ValueError(f"{path} is no session of pyinstrument: {error}") from error
+            raise ValueError(f"{path} is not a session of pyinstrument: {error}") from error
     return PyinstrumentStepStats(path.removesuffix(".json") + ".html", session)
 
 
@@ -212,7 +212,7 @@ def _find(folder):
     table = tables_of(warned(_native.python_profiles([folder])))["profiles"]
     for path, node in zip(table["stats_path"], table["node_id"]):
         if os.path.basename(path) not in ("python_stats", "python_stats.json"):
-            logger.info("%s is none of a training run's profiles and left out", path)
+            logger.info("%s is not one of a training run's profiles and is left out", path)
             continue
         yield path, node
         page = path.removesuffix(".json") + ".html"

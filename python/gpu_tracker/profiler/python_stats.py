@@ -26,7 +26,7 @@ class Metrics(Enum):
     TOTAL_TIME = "tottime"
     #: time in the function and in what it called, seconds
     CUMULATIVE_TIME = "cumtime"
-    #: calls that are no recursion
+    #: calls that do not recurse
     PRIMITIVE_CALLS = "pcalls"
     #: all calls
     TOTAL_CALLS = "ncalls"
@@ -156,7 +156,7 @@ def _read_folder_name(name):
     if match is None:
         older = _OLDER_FOLDER.fullmatch(name)
         if older is None:
-            raise ValueError(f'"{name}" is no folder of a Python profile: MODE-STEP-PHASE-MICROSECONDS twice, "_" between')
+            raise ValueError(f'"{name}" is not a folder of a Python profile: MODE-STEP-PHASE-MICROSECONDS twice, "_" between')
         step = int(older["step"])
         return None, step, None, float(older["start_time"]), None, step, None, float(older["end_time"])
     moments = []
@@ -230,7 +230,7 @@ class cProfileStats(Shown):
 class cProfileFunctionStats(Shown):
     """One function and what cProfile counted of it.
 
-    function_name: "file:line(function)". prim_calls: calls that are no recursion; total_calls: all.
+    function_name: "file:line(function)". prim_calls: calls that do not recurse; total_calls: all.
     total_time: seconds in the function itself; cumulative_time: and in what it called. callers: names of functions.
 
     key, value: as in pstats: (file, line, function), (prim_calls, total_calls, total_time, cumulative_time, callers).

@@ -84,7 +84,7 @@ void sub_tracking_reader_close(struct sub_tracking_reader *reader)
     free(reader);
 }
 
-/* Whether the name of a mark is no block's: it is one of lost calls, which are then in
+/* Whether the name of a mark is not a block's: it is one of lost calls, which are then in
  * reader->checked, or a label. */
 static bool is_apart(struct sub_tracking_reader *reader, uint32_t name)
 {
@@ -121,8 +121,8 @@ static bool take_label(struct sub_tracking_reader *reader, const struct sub_trac
     return row->position != SUB_TRACKING_START || sub_tracking_labels_add(&reader->labels, &label);
 }
 
-/* Takes the rows that are no block's out of those that were read; `*count` is how many others there
- * are. */
+/* Takes the rows that are not a block's out of those that were read; `*count` is how many others
+ * there are. */
 static int take_apart(struct sub_tracking_reader *reader, struct sub_tracking_mark *rows,
     size_t *count, struct gput_error *error)
 {

@@ -48,7 +48,7 @@ static int check_header(struct log_reader *reader, size_t got, struct gput_error
 {
     const struct block_log_header *header = &reader->header;
     if (got < sizeof *header || memcmp(header->magic, BLOCK_LOG_MAGIC, sizeof BLOCK_LOG_MAGIC) != 0)
-        return sub_tracking_invalid(&reader->base, error, "it is no block log.");
+        return sub_tracking_invalid(&reader->base, error, "it is not a block log.");
     if (header->byte_order != BLOCK_LOG_BYTE_ORDER)
         return sub_tracking_invalid(&reader->base, error,
             "it was written on a machine of another byte order. Convert it there with "

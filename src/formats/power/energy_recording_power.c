@@ -123,13 +123,13 @@ static int parse_text(
     if (code == GPUT_ERROR_FORMAT && begins_as_line(text)) {
         bool is_whole = length >= 2 && text[length - 2] == '}';
         energy_record_warn(reader->record, "%.120s: line %llu is %s and was left out.",
-            reader->path, (unsigned long long)reader->number, is_whole ? "no JSON" : "cut off");
+            reader->path, (unsigned long long)reader->number, is_whole ? "not JSON" : "cut off");
         reader->segment += reader->segment_has_lines;
         reader->segment_has_lines = false;
         return GPUT_OK;
     }
     if (code == GPUT_ERROR_FORMAT)
-        return error_set(error, GPUT_ERROR_FORMAT, "%s: line %llu is no JSON.", reader->path,
+        return error_set(error, GPUT_ERROR_FORMAT, "%s: line %llu is not JSON.", reader->path,
             (unsigned long long)reader->number);
     TRY(code);
     code = parse_line(reader, line, error);

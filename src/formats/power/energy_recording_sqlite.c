@@ -201,7 +201,7 @@ static int read_moment_row(struct sums_reader *reader, struct gput_error *error)
 {
     int64_t time_us, segment = sqlite3_column_int64(reader->rows, SEGMENT);
     if (!recording_date_parse(text_at(reader, DATE), &time_us))
-        return error_set(error, GPUT_ERROR_FORMAT, "%s: \"%.60s\" is no date.", reader->path,
+        return error_set(error, GPUT_ERROR_FORMAT, "%s: \"%.60s\" is not a date.", reader->path,
             text_at(reader, DATE));
     bool is_same_segment = reader->has_moment && segment == reader->file_segment;
     if (is_same_segment && time_us == reader->time_us)

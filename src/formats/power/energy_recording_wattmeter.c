@@ -128,7 +128,7 @@ static int parse_lines(struct energy_record *record, char *text, struct gput_err
             read_header(&table, line);
             if (table.time == table.count)
                 return error_set(error, GPUT_ERROR_FORMAT,
-                    "%s/omegawatt.csv: its second line is no header with a timestamp.",
+                    "%s/omegawatt.csv: its second line is not a header with a timestamp.",
                     record->folder);
         } else if (number > 2) {
             TRY(add_row(&record->series[RECORDED_WATTMETER], &table, line, error));

@@ -66,7 +66,7 @@ static int empty(const struct results_file *file, struct gput_error *error)
         return GPUT_OK;
     if (got < 0 || !results_is_copy(begin, (size_t)got))
         return error_set(error, GPUT_ERROR_EXISTS,
-            "File %s already exists and is no resource usage file. Please name another one.",
+            "File %s already exists and is not a resource usage file. Please name another one.",
             file->path);
     if (ftruncate(file->fd, 0) != 0)
         return error_set_errno(error, errno, "Cannot write %s", file->path);
@@ -155,7 +155,7 @@ int results_file_parse(const char *path, const struct str *content, struct gput_
     char version[RESULTS_VERSION_SIZE] = "";
     if (!results_is_copy(str_text(content), content->length))
         return error_set(
-            error, GPUT_ERROR_FORMAT, "%s is no resource usage file of gpu-tracker.", path);
+            error, GPUT_ERROR_FORMAT, "%s is not a resource usage file of gpu-tracker.", path);
     for (size_t i = 0; i < RESULTS_COPIES; i++) {
         size_t at = i * RESULTS_COPY_DISTANCE;
         if (at >= content->length)

@@ -287,7 +287,8 @@ static int read_sidecar(struct csv_tracking_reader *reader, struct gput_error *e
     if (!static_data || static_data->kind != DOC_OBJECT)
         code = tracking_reader_invalid(&reader->base, error,
             "it is plain CSV, and %s" TRACKING_IDENTITY_EXTENSION
-            ", which has its units, is missing or is none. Please keep the two together.",
+            ", which has its units, is missing or is not a JSON object. Please keep the two "
+            "together.",
             file_base_name(reader->base.path));
     for (const struct doc *value = code == GPUT_OK ? static_data->first : NULL;
          value && code == GPUT_OK; value = value->next)

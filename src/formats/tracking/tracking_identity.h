@@ -14,8 +14,8 @@
 #define TRACKING_IDENTITY_EXTENSION ".session.json"
 
 /*
- * Writes it, or replaces what was written before. A file that is no regular one has none. Errors:
- * GPUT_ERROR_EXISTS (a file of that name, which is none of ours), and as of files.
+ * Writes it, or replaces what was written before. A file that is not a regular one has none.
+ * Errors: GPUT_ERROR_EXISTS (a file of that name, which is none of ours), and as of files.
  */
 int tracking_identity_write(
     struct tracking_file *file, const struct gput_results *results, struct gput_error *error);

@@ -34,7 +34,7 @@ int kineto_merged_parse(
 /* The number of the rank that an event is of. */
 uint32_t kineto_merged_rank(const struct kineto_merged *merged, const struct trace_event *event);
 
-/* At the end of the file, takes the rank of one that is no merged timeline from its header. */
+/* At the end of the file, takes the rank of one that is not a merged timeline from its header. */
 void kineto_merged_end(struct kineto_merged *merged);
 
 void kineto_merged_finish(struct kineto_merged *merged);

@@ -34,7 +34,7 @@ int profile_check_resources(const struct gput_profile_options *options, struct g
     return GPUT_OK;
 }
 
-/* Of the caller's rows there may be none: that is no more than an empty table. */
+/* Of the caller's rows there may be none: that is just an empty table. */
 static int say_that_none(
     const struct gput_profile_options *options, const char *of_all, struct gput_error *error)
 {

@@ -8,7 +8,7 @@ static void other_files_named_as_logs_are_refused(void **state)
     struct content content;
     temporary_write(temporary("x.gputblocks"), "GPUTBLK");
     assert_int_equal(read_file(temporary("x.gputblocks"), &content), GPUT_ERROR_FORMAT);
-    assert_non_null(strstr(content.error.message, "it is no block log."));
+    assert_non_null(strstr(content.error.message, "it is not a block log."));
     forget(&content);
 }
 

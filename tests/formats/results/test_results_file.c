@@ -224,7 +224,7 @@ static void other_files_are_refused(void **state)
     assert_int_equal(results_load_by_value(path, &results, &error), GPUT_ERROR_FORMAT);
     temporary_write(path, "some text that is longer than a magic number");
     assert_int_equal(results_load_by_value(path, &results, &error), GPUT_ERROR_FORMAT);
-    assert_non_null(strstr(error.message, "is no resource usage file"));
+    assert_non_null(strstr(error.message, "is not a resource usage file"));
     temporary_write(path, "gpu-tracker res\nand then nothing of ours");
     assert_int_equal(results_load_by_value(path, &results, &error), GPUT_ERROR_FORMAT);
     assert_non_null(strstr(error.message, "another version"));

@@ -24,7 +24,7 @@ static const char *const databases[] = {
     /* texts that are numbers, and empty cells */
     TABLE(
         "timestamp, combined_ram, note)", "i, CASE i % 3 WHEN 0 THEN '1e3' WHEN 1 THEN i END, 'x'"),
-    /* what is no number, and a row without a time */
+    /* what is not a number, and a row without a time */
     TABLE("timestamp, combined_ram, note)", "i, CASE i WHEN 25001 THEN 'none' ELSE i END, 'x'"),
     TABLE("timestamp, combined_ram, note)", "CASE i WHEN 12345 THEN NULL ELSE i END, i, 'x'"),
     /* no row ids, others of that name, and ids that are far apart */
