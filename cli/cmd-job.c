@@ -23,6 +23,7 @@ struct lanes {
     struct gput_report_session sessions[MAX_LANES];
     const struct gput_report_session *list[MAX_LANES];
     char names[MAX_LANES][64];
+    char clocks[MAX_LANES][224];
     size_t count;
 };
 
@@ -42,8 +43,80 @@ static bool stands_out(const struct gput_table *ranks, size_t row)
            signal > 0 || (exit_status < 0 && signal < 0); /* missing: no end is known */
 }
 
-static void add_lane(struct lanes *lanes, const struct gput_table *ranks, size_t row)
+/* ---- Clocks of machines ---- */
+
+static double double_of(const struct gput_table *table, size_t row, const char *name)
 {
+    return gput_table_double(table, row, column_of(table, name));
+}
+
+/* "": it is missing. */
+static const char *text_of(const struct gput_table *table, size_t row, const char *name)
+{
+    const char *text = gput_table_text(table, row, column_of(table, name));
+    return text ? text : "";
+}
+
+static int64_t int_of(const struct gput_table *table, size_t row, const char *name)
+{
+    return gput_table_int(table, row, column_of(table, name));
+}
+
+/* The machine of that rank; the number of machines: it is not among them. */
+static size_t machine_of(
+    const struct gput_table *machines, const struct gput_table *ranks, size_t rank)
+{
+    size_t row = 0, rows = gput_table_row_count(machines);
+    while (row < rows &&
+           (int_of(machines, row, "job") != int_of(ranks, rank, "job") ||
+               strcmp(text_of(machines, row, "machine"), text_of(ranks, rank, "machine")) != 0 ||
+               strcmp(text_of(machines, row, "boot_id"), text_of(ranks, rank, "boot_id")) != 0))
+        row++;
+    return row;
+}
+
+/* How far off it is, by what, and how sure that is. */
+static void describe_clock(const struct gput_table *machines, size_t row, char *text, size_t size)
+{
+    char by[96];
+    const char *block = text_of(machines, row, "clock_block");
+    const char *source = text_of(machines, row, "clock_source");
+    double offset = double_of(machines, row, "clock_offset_seconds");
+    double doubt = double_of(machines, row, "clock_doubt_seconds");
+    bool is_corrected = int_of(machines, row, "clock_is_corrected") == 1;
+    snprintf(by, sizeof by, block[0] ? "%s of block \"%s\"" : "%s", source, block);
+    if (strcmp(source, "reference") == 0)
+        snprintf(text, size, "that of %s: others are compared with it",
+            text_of(machines, row, "machine"));
+    else if (isnan(offset))
+        snprintf(text, size, "that of %s: it is compared with no other",
+            text_of(machines, row, "machine"));
+    else if (is_corrected)
+        snprintf(text, size, "Times of %s are corrected by %.3f s, to within %.3f s, by %s",
+            text_of(machines, row, "machine"), -offset, doubt, by);
+    else
+        snprintf(text, size, "that of %s, not corrected: %.3f s ahead, to within %.3f s, by %s",
+            text_of(machines, row, "machine"), offset, doubt, by);
+}
+
+static void add_clock(struct lanes *lanes, size_t at, const struct gput_table *machines,
+    const struct gput_table *ranks, size_t rank)
+{
+    size_t row = machine_of(machines, ranks, rank), rows = gput_table_row_count(machines);
+    bool are_several = rows > 1 && int_of(machines, 1, "job") == 0; /* of the job that is shown */
+    if (row >= rows || !are_several)
+        return;
+    describe_clock(machines, row, lanes->clocks[at], sizeof lanes->clocks[at]);
+    lanes->sessions[at].clock_note = lanes->clocks[at];
+    if (int_of(machines, row, "clock_is_corrected") == 1)
+        lanes->sessions[at].clock_offset_seconds = double_of(machines, row, "clock_offset_seconds");
+}
+
+/* ---- Lanes ---- */
+
+static void add_lane(struct lanes *lanes, const struct gput_tables *tables, size_t row)
+{
+    const struct gput_table *ranks = gput_tables_find(tables, "ranks");
     size_t at = lanes->count++;
     int64_t rank = gput_table_int(ranks, row, column_of(ranks, "rank"));
     if (rank >= 0)
@@ -51,12 +124,14 @@ static void add_lane(struct lanes *lanes, const struct gput_table *ranks, size_t
     lanes->sessions[at] = gput_report_session_default();
     lanes->sessions[at].path = gput_table_text(ranks, row, column_of(ranks, "path"));
     lanes->sessions[at].name = rank >= 0 ? lanes->names[at] : NULL;
+    add_clock(lanes, at, gput_tables_find(tables, "machines"), ranks, row);
     lanes->list[at] = &lanes->sessions[at];
 }
 
 /* Ranks of the first job, in their order: names of two jobs would be the same. */
-static void choose_lanes(const struct gput_table *ranks, struct lanes *lanes)
+static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
 {
+    const struct gput_table *ranks = gput_tables_find(tables, "ranks");
     size_t rows = gput_table_row_count(ranks), out = 0, others = 0, count = 0;
     size_t job = column_of(ranks, "job");
     for (; count < rows && gput_table_int(ranks, count, job) == 0; count++)
@@ -69,7 +144,7 @@ static void choose_lanes(const struct gput_table *ranks, struct lanes *lanes)
             !is_out && (rest <= space || others * space / rest != (others + 1) * space / rest);
         others += !is_out;
         if (is_out || is_next)
-            add_lane(lanes, ranks, row);
+            add_lane(lanes, tables, row);
     }
     if (lanes->count < count) {
         char text[160];
@@ -86,7 +161,7 @@ static int write_html(const struct gput_jobs *jobs, const char *path, struct gpu
     struct lanes lanes = {.count = 0};
     struct gput_report_options options = gput_report_options_default();
     TRY(gput_jobs_tables(jobs, &tables, error));
-    choose_lanes(gput_tables_find(tables, "ranks"), &lanes);
+    choose_lanes(tables, &lanes);
     options.sessions = lanes.list;
     options.session_count = lanes.count;
     options.page = getenv("GPUT_REPORT_PAGE");

@@ -50,6 +50,11 @@ struct gput_report_session {
     /** How the processes in `report` name their sub-tracking files, as for gput_blocks_open():
      * those that were written since their process started are shown. NULL: it is not known. */
     const char *blocks_pattern;
+    /** So much its machine's clock is ahead of that of the other sessions: its start is shown
+     * earlier by that. */
+    double clock_offset_seconds;
+    /** What that rests on, a sentence for the page. NULL: nothing is said of its clock. */
+    const char *clock_note;
 };
 
 /** Sets the defaults, all zero, in a struct of that size. */

@@ -25,13 +25,15 @@ static int make(
             "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), "
             "tracking files (--tf), or folders with them.",
             count > 0 ? paths[0] : "nothing", count > 1 ? " and the others" : "");
-    if (jobs->mark_files > 0)
+    if (jobs->n_marks > 0)
         jobs_find(jobs, NAN, "marks", "gpu-tracker sub-track analyze shows their code blocks",
-            jobs->mark_files > 1 ? "%s and %.0f more have marks of code blocks"
-                                 : "%s has marks of code blocks",
-            jobs->mark_file ? jobs->mark_file : "", jobs->mark_files - 1);
+            jobs->n_marks > 1 ? "%s and %zu more have marks of code blocks"
+                              : "%s has marks of code blocks",
+            jobs->marks[0].path, jobs->n_marks - 1);
     if (!jobs->failed)
         jobs_sort(jobs);
+    if (!jobs->failed && jobs->n_machines > jobs->n_jobs)
+        jobs_find_ranks_of_marks(jobs);
     for (size_t i = 0; i < jobs->n_jobs && !jobs->failed; i++) {
         jobs_compare_clocks(jobs, &jobs->jobs[i]);
         jobs_add_up(jobs, &jobs->jobs[i]);
@@ -63,7 +65,9 @@ void gput_jobs_destroy(struct gput_jobs *jobs)
         free(jobs->findings[i].text);
         free(jobs->findings[i].evidence);
     }
-    free(jobs->mark_file);
+    for (size_t i = 0; i < jobs->n_marks; i++)
+        free(jobs->marks[i].path);
+    free(jobs->marks);
     free(jobs->ranks);
     free(jobs->gpus);
     free(jobs->jobs);

@@ -50,13 +50,37 @@ struct jobs_gpu {
     double joules, percent; /* mean use */
 };
 
+/* No rank is known. */
+#define JOBS_NO_RANK SIZE_MAX
+
+/* A file of marks. */
+struct jobs_marks {
+    char *path;  /* owned */
+    size_t rank; /* that wrote it, or JOBS_NO_RANK */
+};
+
+/* Why a clock is taken to be off by so much; texts of the column `clock_source`. */
+#define JOBS_CLOCK_REFERENCE "reference"
+#define JOBS_CLOCK_BOOT "same boot"
+#define JOBS_CLOCK_MARKS "marks"
+#define JOBS_CLOCK_ENDS "starts and ends"
+#define JOBS_CLOCK_STARTS "starts"
+#define JOBS_CLOCK_NONE "none" /* not compared: what ran there need not start together */
+
+/* Times that are closer together are alike: ranks of one job do not take equally long. */
+#define JOBS_ALIKE_SECONDS 2.0
+
 /* One machine of one job. */
 struct jobs_machine {
     size_t job, first, count; /* of its ranks, in the order of struct jobs */
-    const char *name, *boot_id, *clock;
+    size_t clock;             /* the first machine of the job with the same boot id: one clock */
+    const char *name, *boot_id;
+    const char *kernel_clock; /* what the kernel says of it: synchronized or not */
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
-    double other_cores; /* of `cores`, that others kept busy */
-    double clock_offset_seconds, clock_doubt_seconds;
+    double other_cores;                               /* of `cores`, that others kept busy */
+    double clock_offset_seconds, clock_doubt_seconds; /* against the reference, before correction */
+    const char *clock_source;                         /* JOBS_CLOCK_… */
+    char clock_block[48];                             /* of marks: whose calls end together */
     bool clock_is_corrected;
     bool clock_is_doubtful; /* its times are compared with no other machine's */
 };
@@ -64,9 +88,12 @@ struct jobs_machine {
 struct jobs_job {
     char name[160];
     size_t first, count; /* of its ranks */
-    size_t n_machines;
+    size_t first_machine, n_machines;
+    const char *noun; /* what its sessions are: "rank", "element", "task", "session" */
+    bool has_ranks, has_tasks;
     bool is_array;        /* each rank has an allocation of its own, while it runs */
-    bool are_independent; /* none waits for another: elements of an array, GNU parallel's jobs */
+    bool are_independent; /* none waits for another: elements of an array, tasks, steps of a
+                             workflow */
     double world_size, missing, failed, unfinished;
     double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
                            such session is in it */
@@ -99,10 +126,10 @@ struct gput_jobs {
     size_t n_machines;
     struct jobs_finding *findings;
     size_t n_findings;
+    struct jobs_marks *marks; /* which have no figures of ranks */
+    size_t n_marks;
     double files_left_out;
-    double mark_files; /* which have no figures of ranks */
-    char *mark_file;   /* one of them; owned */
-    bool failed;       /* no memory */
+    bool failed; /* no memory */
 };
 
 /* jobs_read.c: reads every file of a path; what cannot be read is a finding. */
@@ -111,7 +138,22 @@ int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error
 /* jobs_sort.c: puts files of one session together, sorts ranks into jobs and machines. */
 void jobs_sort(struct gput_jobs *jobs);
 
-/* jobs_clocks.c: compares the clocks of a job's machines, and puts right what is far off. */
+/* jobs_marks.c: how far the clock of one machine is ahead of another's by blocks that their ranks
+ * leave together. */
+struct jobs_blocks;
+struct jobs_apart {
+    double seconds, doubt; /* NaN: they have no block in common */
+    size_t calls;
+    char block[48];
+};
+void jobs_find_ranks_of_marks(struct gput_jobs *jobs);
+/* The blocks of a rank with that clock; NULL: it has none. */
+struct jobs_blocks *jobs_blocks_create(const struct gput_jobs *jobs, size_t clock);
+struct jobs_apart jobs_blocks_compare(
+    const struct gput_jobs *jobs, struct jobs_blocks *blocks, size_t clock);
+void jobs_blocks_destroy(struct jobs_blocks *blocks);
+
+/* jobs_clocks.c: compares the clocks of a job's machines, and puts right what is off. */
 void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 
 /* jobs_figures.c: figures of machines and jobs. */
@@ -141,6 +183,9 @@ void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size);
 
 /* Neither how its command ended nor that tracking did. A process that tracks itself goes on. */
 bool jobs_is_unfinished(const struct jobs_rank *rank);
+
+/* Where the identity has none: the number after "r" or "rank" in "usage.r3.json", or NaN. */
+double jobs_rank_of_name(const char *path);
 
 /* The middle of `count` values, which are sorted; NaN: there are none. */
 double jobs_median(double *values, size_t count);

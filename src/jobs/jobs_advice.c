@@ -68,9 +68,9 @@ static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, siz
     if (!(job->missing > 0))
         return;
     list_missing(jobs, job, &list);
-    snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu rank%s",
-        job->world_size, job->count, job->count > 1 ? "s" : "");
-    FIND("missing_ranks", evidence, "%.0f rank%s missing: %s", job->missing,
+    snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu %s%s",
+        job->world_size, job->count, job->noun, job->count > 1 ? "s" : "");
+    FIND("missing_ranks", evidence, "%.0f %s%s missing: %s", job->missing, job->noun,
         job->missing > 1 ? "s are" : " is", str_text(&list));
     str_finish(&list);
 }
@@ -131,8 +131,8 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
             snprintf(first, sizeof first, ", %s first", name);
     }
     if (count > 0)
-        FIND(
-            "failed_ranks", str_text(&list), "%zu of %zu ranks failed%s", count, job->count, first);
+        FIND("failed_ranks", str_text(&list), "%zu of %zu %ss failed%s", count, job->count,
+            job->noun, first);
     free(failed);
     str_finish(&list);
 }
@@ -152,8 +152,8 @@ static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, 
     }
     if (named > 0)
         FIND("unfinished_ranks", str_text(&list),
-            "The end of %zu rank%s is not known: still running, or the tracker was killed", named,
-            named > 1 ? "s" : "");
+            "The end of %zu %s%s is not known: still running, or the tracker was killed", named,
+            job->noun, named > 1 ? "s" : "");
     str_finish(&list);
 }
 
@@ -169,8 +169,8 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
     }
     if (named > 0)
         FIND("no_samples", str_text(&list),
-            "Of %zu rank%s there is a tracking file without a sample, and nothing else", named,
-            named > 1 ? "s" : "");
+            "Of %zu %s%s there is a tracking file without a sample, and nothing else", named,
+            job->noun, named > 1 ? "s" : "");
     str_finish(&list);
 }
 
@@ -219,8 +219,9 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
     if (!(job->efficiency_percent < LOW_CPU_PERCENT) || job->seconds < SHORT_SECONDS ||
         !(job->cores > 1))
         return;
-    snprintf(evidence, sizeof evidence, "%s of CPU time in %.3g core-seconds that were allocated",
-        human_seconds(job->cpu_seconds, used), job->core_seconds);
+    const char *work = strcmp(job->noun, "session") == 0 ? "process" : job->noun;
+    snprintf(evidence, sizeof evidence, "%s of CPU time in %.*f core-seconds that were allocated",
+        human_seconds(job->cpu_seconds, used), job->core_seconds < 100 ? 1 : 0, job->core_seconds);
     if (busy + job->other_cores > BUSY_PERCENT / 100 * job->cores) {
         FIND("shared_cores", evidence,
             "The job used %.1f of its %s (%.0f %%); others kept %.1f of them busy", busy,
@@ -228,9 +229,10 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
         return;
     }
     FIND("idle_cores", evidence,
-        "The job kept %.1f of its %s busy (%.0f %%): ask for fewer, or run more ranks or "
-        "threads",
-        busy, jobs_say_cores(job->cores, cores), job->efficiency_percent);
+        "The job kept %.1f of its %s busy (%.0f %%): ask for fewer, or run more "
+        "%s%s or threads",
+        busy, jobs_say_cores(job->cores, cores), job->efficiency_percent, work,
+        strcmp(work, "process") == 0 ? "es" : "s");
 }
 
 static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -272,8 +274,8 @@ static void find_idle_gpus(struct gput_jobs *jobs, const struct jobs_job *job, s
     }
     if (named > 0 && job->seconds >= SHORT_SECONDS)
         FIND("idle_gpus", str_text(&list),
-            "GPUs of %zu rank%s had little to do: check input and transfers, or ask for none",
-            named, named > 1 ? "s" : "");
+            "GPUs of %zu %s%s had little to do: check input and transfers, or ask for none", named,
+            job->noun, named > 1 ? "s" : "");
     str_finish(&list);
 }
 
@@ -293,7 +295,7 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
             human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu));
     }
     if (named > 0)
-        FIND("stragglers", str_text(&list), "%zu rank%s far longer than the others", named,
+        FIND("stragglers", str_text(&list), "%zu %s%s far longer than the others", named, job->noun,
             named > 1 ? "s ran or worked" : " ran or worked");
     str_finish(&list);
 }
@@ -315,14 +317,13 @@ static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, s
         job->seconds < SHORT_SECONDS)
         return;
     snprintf(evidence, sizeof evidence,
-        "slowest rank%s: %s, median %s; busiest rank%s: %s of CPU time, median %s",
+        "slowest %s%s: %s, median %s; busiest %s%s: %s of CPU time, median %s", job->noun,
         number_of(job->slowest_rank, slow_number), human_seconds(job->slowest_seconds, slowest),
-        human_seconds(job->median_seconds, median), number_of(job->busiest_rank, busy_number),
-        human_seconds(job->busiest_cpu_seconds, busiest),
+        human_seconds(job->median_seconds, median), job->noun,
+        number_of(job->busiest_rank, busy_number), human_seconds(job->busiest_cpu_seconds, busiest),
         human_seconds(job->median_cpu_seconds, cpu));
-    FIND("imbalance", evidence,
-        "Work is uneven: the slowest rank needs %.0f %% more than the median",
-        job->imbalance_percent);
+    FIND("imbalance", evidence, "Work is uneven: the slowest %s needs %.0f %% more than the median",
+        job->noun, job->imbalance_percent);
 }
 
 static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -342,9 +343,9 @@ static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, siz
         return;
     jobs_name_rank(longest, name, sizeof name);
     snprintf(evidence, sizeof evidence,
-        "the most: %s, %s; waiting is time in which a rank used less CPU than the busiest one",
-        name, human_seconds(longest->waited_seconds, most));
-    FIND("waiting", evidence, "Ranks waited for %.0f %% of their time", percent);
+        "the most: %s, %s; an estimate: time in which a %s used less CPU than the busiest one",
+        name, human_seconds(longest->waited_seconds, most), job->noun);
+    FIND("waiting", evidence, "The %ss waited for about %.0f %% of their time", job->noun, percent);
 }
 
 void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)

@@ -219,30 +219,17 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         job->missing = world_size - (double)job->count;
 }
 
-/* Whether a machine of that job with the same boot id was before this one: it counts once. */
-static bool is_repeated(const struct gput_jobs *jobs, size_t index)
-{
-    const struct jobs_machine *machine = &jobs->machines[index];
-    for (size_t i = index; i-- > 0 && jobs->machines[i].job == machine->job;) {
-        if (machine->boot_id[0] && strcmp(jobs->machines[i].boot_id, machine->boot_id) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 {
     job->cores = job->core_seconds = job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
-    for (size_t i = 0; i < jobs->n_machines; i++) {
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         struct jobs_machine *machine = &jobs->machines[i];
-        if (machine->job != jobs->ranks[job->first].job)
-            continue;
         add_up_machine(jobs, machine, job->is_array);
         jobs_add(&job->cores, machine->cores);
         jobs_add(&job->core_seconds, machine->cores * machine->seconds);
         job->other_cores += machine->other_cores;
         jobs_add(&job->cpu_seconds, machine->cpu_seconds);
-        if (!is_repeated(jobs, i))
+        if (machine->clock == i) /* of several with one boot id: it counts once */
             jobs_add(
                 &job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
     }

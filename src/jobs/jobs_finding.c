@@ -1,8 +1,11 @@
 #include "jobs/jobs.h"
 
 #include "base/array.h"
+#include "base/file.h"
+#include "base/number.h"
 #include "base/text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,7 +36,7 @@ void jobs_find(struct gput_jobs *jobs, double job, const char *kind, const char 
 void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size)
 {
     const char *node = rank->node[0] ? rank->node : "a machine that is not known";
-    if (isnan(rank->rank) && rank->task[0])
+    if (rank->task[0] && !(rank->world_size > 1))
         text_fit(text, size, "task %s on %s", rank->task, node);
     else if (isnan(rank->rank))
         text_fit(text, size, "%s on %s", rank->path, node);
@@ -58,6 +61,22 @@ bool jobs_has_failed(const struct jobs_rank *rank)
 bool jobs_is_unfinished(const struct jobs_rank *rank)
 {
     return isnan(rank->exit_status) && isnan(rank->signal) && isnan(rank->end);
+}
+
+double jobs_rank_of_name(const char *path)
+{
+    double rank = NAN;
+    for (const char *at = file_base_name(path); *at; at++) {
+        bool begins = !isalnum((unsigned char)*at) || at == file_base_name(path);
+        const char *word = at + !isalnum((unsigned char)*at);
+        size_t length = strncmp(word, "rank", 4) == 0 ? 4 : *word == 'r';
+        size_t digits = strspn(word + length, "0123456789");
+        uint64_t number;
+        if (begins && length > 0 && digits > 0 && !isalnum((unsigned char)word[length + digits]) &&
+            number_parse_uint64(word + length, word + length + digits, &number))
+            rank = (double)number;
+    }
+    return rank;
 }
 
 double jobs_median(double *values, size_t count)

@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/names.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "formats/results/results_read.h"
 #include "formats/tracking/tracking_identity.h"
@@ -12,7 +11,6 @@
 #include "model/results_columns.h"
 #include "model/results_identity.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -64,23 +62,6 @@ static double known(double value, double other)
     return isnan(value) ? other : value;
 }
 
-/* Where the identity has none: the number after "r" or "rank" in "usage.r3.json". */
-static double rank_of_name(const char *path)
-{
-    double rank = NAN;
-    for (const char *at = file_base_name(path); *at; at++) {
-        bool begins = !isalnum((unsigned char)*at) || at == file_base_name(path);
-        const char *word = at + !isalnum((unsigned char)*at);
-        size_t length = strncmp(word, "rank", 4) == 0 ? 4 : *word == 'r';
-        size_t digits = strspn(word + length, "0123456789");
-        uint64_t number;
-        if (begins && length > 0 && digits > 0 && !isalnum((unsigned char)word[length + digits]) &&
-            number_parse_uint64(word + length, word + length + digits, &number))
-            rank = (double)number;
-    }
-    return rank;
-}
-
 static void take_identity(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_identity *identity = &results->identity;
@@ -100,7 +81,7 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->are_of_descendants = strcmp(identity->ranks_of, "descendants") == 0;
     if (isnan(identity->rank))
         COPY(rank->ranks, identity->ranks);
-    rank->rank = rank->ranks[0] ? NAN : known(identity->rank, rank_of_name(rank->path));
+    rank->rank = rank->ranks[0] ? NAN : known(identity->rank, jobs_rank_of_name(rank->path));
     rank->world_size = identity->world_size;
     rank->restarts = identity->restarts;
     rank->exit_status = identity->exit_status;
@@ -313,11 +294,15 @@ static bool is_our_table(const char *path)
            memcmp(bytes, columns, sizeof bytes) == 0;
 }
 
-static void count_marks(struct gput_jobs *jobs, const char *path)
+static void add_marks(struct gput_jobs *jobs, const char *path)
 {
-    if (!jobs->mark_file)
-        jobs->failed |= !(jobs->mark_file = strdup(path));
-    jobs->mark_files++;
+    char *kept = strdup(path);
+    if (kept && ARRAY_EXTEND(jobs->marks, jobs->n_marks)) {
+        jobs->marks[jobs->n_marks++] = (struct jobs_marks){kept, JOBS_NO_RANK};
+        return;
+    }
+    free(kept);
+    jobs->failed = true;
 }
 
 /* What a tracker that was killed left in its spool. */
@@ -348,7 +333,7 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, bool
         jobs_find(jobs, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);
     } else if ((is_samples && has_marks(path)) || ends_in(path, ".gputblocks")) {
-        count_marks(jobs, path);
+        add_marks(jobs, path);
     } else if (is_samples && is_our_table(path)) {
         jobs->files_left_out++;
     } else if (is_samples) {

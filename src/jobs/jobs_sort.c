@@ -137,6 +137,12 @@ static const char *element_of(const struct jobs_rank *rank)
                                                                                              : NULL;
 }
 
+/* One of GNU parallel's jobs, or an element of an array: ranks of a job in one belong together. */
+static bool is_task(const struct jobs_rank *rank)
+{
+    return rank->task[0] && !(rank->world_size > 1);
+}
+
 static void name_job(const struct jobs_rank *rank, char *name, size_t size)
 {
     const char *element = element_of(rank);
@@ -245,7 +251,9 @@ static void split_into_jobs(struct gput_jobs *jobs)
         rank->job = jobs->n_jobs - 1;
         jobs->jobs[rank->job].count++;
         jobs->jobs[rank->job].is_array |= element != NULL;
-        jobs->jobs[rank->job].are_independent |= element != NULL || rank->task[0];
+        jobs->jobs[rank->job].are_independent |= element || is_task(rank);
+        jobs->jobs[rank->job].has_tasks |= is_task(rank);
+        jobs->jobs[rank->job].has_ranks |= !isnan(rank->rank) || rank->ranks[0];
     }
     free(run.ranks);
 }
@@ -278,7 +286,8 @@ static void split_into_machines(struct gput_jobs *jobs)
             }
             jobs->machines[jobs->n_machines++] =
                 (struct jobs_machine){.job = rank->job, .first = i};
-            jobs->jobs[rank->job].n_machines++;
+            if (jobs->jobs[rank->job].n_machines++ == 0)
+                jobs->jobs[rank->job].first_machine = jobs->n_machines - 1;
         }
         rank->machine = jobs->n_machines - 1;
         jobs->machines[rank->machine].count++;
@@ -337,14 +346,22 @@ void jobs_sort(struct gput_jobs *jobs)
     free(alias);
     size_t first = 0;
     for (size_t i = 0; i < jobs->n_jobs; i++) {
-        jobs->jobs[i].first = first;
-        first += jobs->jobs[i].count;
+        struct jobs_job *job = &jobs->jobs[i];
+        job->first = first;
+        job->noun = job->is_array    ? "element"
+                    : job->has_tasks ? "task"
+                    : job->has_ranks ? "rank"
+                                     : "session";
+        /* Steps of a workflow come one after the other. */
+        job->are_independent |=
+            strcmp(job->noun, "session") == 0 && !jobs->ranks[first].launcher[0];
+        first += job->count;
     }
     split_into_machines(jobs);
     for (size_t i = 0; i < jobs->n_machines; i++) {
         const struct jobs_rank *rank = &jobs->ranks[jobs->machines[i].first];
         jobs->machines[i].name = rank->node;
         jobs->machines[i].boot_id = rank->boot_id;
-        jobs->machines[i].clock = rank->clock;
+        jobs->machines[i].kernel_clock = rank->clock;
     }
 }

@@ -14,6 +14,8 @@
 #define MAX_MACHINE_WIDTH 16
 /* Likewise of files. */
 #define MAX_FILE_WIDTH 24
+/* Machines that a line of clocks names. */
+#define MAX_CLOCKS 3
 
 static bool stands_out(const struct jobs_rank *rank)
 {
@@ -35,13 +37,14 @@ static void write_end(const struct jobs_rank *rank, struct str *text)
 
 /* The columns of a table of ranks that are not the same for all jobs: it is to fit a terminal. */
 struct layout {
-    int machine_width;
+    int number_width, machine_width;
     bool has_gpu, has_waited;
 };
 
 static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job *job)
 {
-    struct layout layout = {.machine_width = (int)strlen("machine")};
+    struct layout layout = {.number_width = (int)fmax(5, (double)strlen(job->noun)),
+        .machine_width = (int)strlen("machine")};
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         int length = (int)strlen(rank->node);
@@ -53,10 +56,10 @@ static struct layout lay_out(const struct gput_jobs *jobs, const struct jobs_job
     return layout;
 }
 
-static void write_header(const struct layout *layout, struct str *text)
+static void write_header(const struct jobs_job *job, const struct layout *layout, struct str *text)
 {
-    str_printf(text, "  %5s  %-*s %11s %11s %8s", "rank", layout->machine_width, "machine",
-        "wall time", "CPU time", "RAM");
+    str_printf(text, "  %*s  %-*s %11s %11s %8s", layout->number_width, job->noun,
+        layout->machine_width, "machine", "wall time", "CPU time", "RAM");
     if (layout->has_gpu)
         str_printf(text, " %5s", "GPU");
     if (layout->has_waited)
@@ -76,9 +79,10 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
         snprintf(number, sizeof number, "%.0f", rank->rank);
     if (!isnan(rank->gpu_percent))
         snprintf(gpu, sizeof gpu, "%.0f %%", rank->gpu_percent);
-    str_printf(text, "  %5s  %-*.*s %11s %11s %8s", number, layout->machine_width,
-        layout->machine_width, rank->node, human_seconds(rank->seconds, seconds),
-        human_seconds(rank->cpu_seconds, cpu), human_bytes(rank->max_ram_bytes, ram));
+    str_printf(text, "  %*s  %-*.*s %11s %11s %8s", layout->number_width, number,
+        layout->machine_width, layout->machine_width, rank->node,
+        human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu),
+        human_bytes(rank->max_ram_bytes, ram));
     if (layout->has_gpu)
         str_printf(text, " %5s", gpu);
     if (layout->has_waited)
@@ -110,7 +114,7 @@ static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job
     str_printf(text, "%zu", job->count);
     if (job->missing > 0)
         str_printf(text, " of %.0f", job->world_size);
-    str_printf(text, " %s%s", has_sessions ? "session" : "rank", is_plural ? "s" : "");
+    str_printf(text, " %s%s", has_sessions ? "session" : job->noun, is_plural ? "s" : "");
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
         const char *ranks = jobs->ranks[i].ranks;
         const char *first = job->count > 1 || strpbrk(ranks, "-,") ? " of ranks " : " of rank ";
@@ -125,7 +129,7 @@ static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job
 {
     size_t listed = 0;
     struct layout layout = lay_out(jobs, job);
-    write_header(&layout, text);
+    write_header(job, &layout, text);
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (job->count > MAX_LISTED && !stands_out(rank))
@@ -144,8 +148,8 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
     if (!isnan(job->gpu_percent))
         str_printf(text, ", %.0f %% used on average", job->gpu_percent);
     if (!isnan(job->max_gpu_ram_bytes))
-        str_printf(
-            text, ", %s of GPU RAM in the largest rank", human_bytes(job->max_gpu_ram_bytes, ram));
+        str_printf(text, ", %s of GPU RAM in the largest %s",
+            human_bytes(job->max_gpu_ram_bytes, ram), job->noun);
     str_append(text, "\n");
 }
 
@@ -161,16 +165,55 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             busy < 10 ? 2 : 1, busy, jobs_say_cores(job->cores, cores),
             job->is_array ? " on average" : "", job->efficiency_percent,
             human_seconds(job->cpu_seconds, cpu));
-    str_printf(text, "  RAM      %s in the largest rank\n", human_bytes(job->max_ram_bytes, ram));
+    str_printf(
+        text, "  RAM      %s in the largest %s\n", human_bytes(job->max_ram_bytes, ram), job->noun);
     if (job->gpus > 0)
         write_gpus(job, text);
     if (!isnan(job->energy_joules))
         str_printf(text, "  Energy   %s: each machine and GPU once\n",
             human_joules(job->energy_joules, energy));
     if (job->count > 1)
-        str_printf(text, "  Balance  slowest rank %s, median %s\n",
+        str_printf(text, "  Balance  slowest %s %s, median %s\n", job->noun,
             human_seconds(job->slowest_seconds, slowest),
             human_seconds(job->median_seconds, median));
+}
+
+/* Machines of which the clock rests on one source, and the largest doubt of them. */
+static void write_clocks_by(const struct gput_jobs *jobs, const struct jobs_job *job,
+    const char *source, bool *is_first, struct str *text)
+{
+    char doubt[HUMAN_SIZE];
+    double largest = NAN;
+    size_t count = 0;
+    struct str names = {0};
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        const struct jobs_machine *machine = &jobs->machines[i];
+        if (strcmp(machine->clock_source, source) != 0)
+            continue;
+        largest = fmax(largest, machine->clock_doubt_seconds);
+        if (count++ < MAX_CLOCKS)
+            str_printf(&names, "%s%.*s", count > 1 ? ", " : "", MAX_FILE_WIDTH, machine->name);
+    }
+    if (count > MAX_CLOCKS)
+        str_printf(&names, " and %zu more", count - MAX_CLOCKS);
+    if (count > 0) {
+        str_printf(text, "%s%s: %s", *is_first ? "  Clocks   " : "; ", source, str_text(&names));
+        if (largest > 0)
+            str_printf(text, " (to within %s)", human_seconds(largest, doubt));
+        *is_first = false;
+    }
+    str_finish(&names);
+}
+
+/* What times of several machines rest on. */
+static void write_clocks(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    static const char *const sources[] = {JOBS_CLOCK_REFERENCE, JOBS_CLOCK_BOOT, JOBS_CLOCK_MARKS,
+        JOBS_CLOCK_ENDS, JOBS_CLOCK_STARTS, JOBS_CLOCK_NONE};
+    bool is_first = true;
+    for (size_t i = 0; i < sizeof sources / sizeof *sources && job->n_machines > 1; i++)
+        write_clocks_by(jobs, job, sources[i], &is_first, text);
+    str_append(text, is_first ? "" : "\n");
 }
 
 static void write_finding(const struct jobs_finding *finding, struct str *text)
@@ -202,6 +245,7 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
         human_seconds(job->seconds, seconds));
     write_figures(job, text);
+    write_clocks(jobs, job, text);
     write_ranks(jobs, job, text);
     write_findings(jobs, (double)index, text);
     str_append(text, "\n");

@@ -39,14 +39,26 @@ static void add_identity(struct report_session *session)
     results_identity_add(&results, session->identity);
 }
 
+/* A correction is among the warnings, too: those of all sessions are shown together. */
+static void add_clock(struct report_session *session)
+{
+    if (session->clock_note)
+        doc_add_string(session->identity, "clock_note", session->clock_note);
+    if (session->clock_note && session->clock_offset_seconds != 0)
+        doc_add_string(report_session_list(session, &session->warnings, "warnings"), NULL,
+            session->clock_note);
+}
+
 void report_session_end(struct report_session *session)
 {
     if (!isnan(session->start)) {
-        doc_add_double(session->identity, "start_timestamp", session->start);
+        doc_add_double(
+            session->identity, "start_timestamp", session->start - session->clock_offset_seconds);
         if (!doc_get(session->identity, "seconds"))
             doc_add_double(session->identity, "seconds", session->end - session->start);
     }
     add_identity(session);
+    add_clock(session);
     gput_results_destroy(session->loaded_results);
     gput_results_destroy(session->described);
     session->described = NULL;

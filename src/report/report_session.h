@@ -49,6 +49,9 @@ struct report_session {
 
     struct gput_analysis *analysis; /* of its samples; NULL: not made; owned */
 
+    double clock_offset_seconds; /* its clock is ahead of that of the others */
+    const char *clock_note;      /* NULL: nothing is said of it */
+
     double start; /* seconds since the epoch of time 0; NaN until it is known */
     double end;   /* likewise, of the last thing in it */
     double progress_from, progress_span; /* its share of the work */

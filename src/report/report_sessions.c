@@ -113,6 +113,8 @@ static int add_session(struct report_payload *payload, const struct gput_report_
         .path = planned->path,
         .is_temporary = planned->given.is_temporary,
         .results = planned->given.results,
+        .clock_offset_seconds = planned->given.clock_offset_seconds,
+        .clock_note = planned->given.clock_note,
         .progress_from = READ_SHARE * (double)index / (double)plan->count,
         .progress_span = READ_SHARE / (double)plan->count,
     };

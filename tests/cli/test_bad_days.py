@@ -7,7 +7,7 @@ import subprocess
 
 import receiver
 from command import COMMAND, PATIENCE, CommandTest, main, refusal, wait_until
-from test_job import NAMES
+from job_test import NAMES
 
 NO_MOUNTS = refusal("unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt")
 

@@ -1,72 +1,20 @@
 """gpu-tracker job: the results of many ranks as one job, and what is said of bad ones."""
 
 import csv
-import datetime
 import io
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
-
-BEGIN = datetime.datetime(2026, 1, 31, 12, 0, 0)
-NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK"
+from job_test import JobTest, moment
 
 
-def moment(seconds):
-    return (BEGIN + datetime.timedelta(seconds=seconds)).isoformat(timespec="microseconds") + "Z"
-
-
-class Job(unittest.TestCase):
-    """Reports of ranks that never ran: one real report, changed."""
-
-    @classmethod
-    def setUpClass(cls):
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "r.json"
-            environment = {name: value for name, value in os.environ.items() if not name.startswith(NAMES)}
-            subprocess.run([command.COMMAND, "run", "-q", "-o", path, "--ru", "bytes", "--", "true"], check=True, env=environment)
-            cls.report = path.read_text()
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def rank(self, rank, *, machine="n1", world=4, start=0, seconds=100, cpu=90, ram=1e9, clock=0, job="4711", name=None, **more):
-        report = json.loads(self.report)
-        report["identity"] |= {
-            "host": machine, "boot_id": f"boot-of-{machine}", "clock": "synchronized", "pid": 100 + rank, "exit_status": 0,
-            "start": moment(start + clock), "end": moment(start + seconds + clock)} | more.get("identity", {})  # fmt: skip
-        report["job"] = {"launcher": "Open MPI", "job_id": job, "rank": rank, "world_size": world, "node": machine} | more.get("job", {})
-        report["compute_time"] = {"unit": "seconds", "time": seconds}
-        report["accounting"]["cpu_seconds"]["kernel"] = cpu
-        report["max_ram"]["combined"]["total_rss"] = ram
-        report["allowed"] |= {"cores": 1, "cpuset_cores": None, "quota_cores": None, "slurm_cores": None} | more.get("allowed", {})
-        report["cpu_utilization"] |= {"system_core_count": 8}
-        report["cpu_utilization"]["system"]["mean_sum_percent"] = more.get("system_percent", 0)
-        report["tracker"]["node_seconds"] = seconds if rank == 0 else 0
-        report |= more.get("members", {})
-        path = self.folder / (name or f"r.r{rank}.json")
-        path.write_text(json.dumps(report))
-        return path
-
-    def run_command(self, *words, status=0):
-        done = subprocess.run([command.COMMAND, "job", *words], cwd=self.folder, capture_output=True, text=True, timeout=command.PATIENCE)
-        self.assertEqual(done.returncode, status, done.stderr)
-        return done
-
-    def job(self, *names):
-        return json.loads(self.run_command("-f", "json", *(names or ["."])).stdout)
-
-    def findings(self, *names):
-        return {finding["kind"]: f"{finding['text']}: {finding['evidence']}" for finding in self.job(*names)["findings"]}
-
+class Job(JobTest):
     # ---- files of other kinds ----
 
     def test_files_of_marks_are_called_what_they_are(self):
@@ -139,7 +87,7 @@ class Job(unittest.TestCase):
         findings = self.findings()
         self.assertIn("rank 2 on n1: 1 min 40 s, 1 min 35 s of CPU time", findings["stragglers"])
         self.assertIn("the slowest rank needs 375 % more than the median", findings["imbalance"])
-        self.assertIn("Ranks waited for 59 % of their time", findings["waiting"])
+        self.assertIn("The ranks waited for about 59 % of their time: the most: rank 0 on n1, 1 min 19 s; an estimate: time in which", findings["waiting"])
         self.assertIn("kept 1.6 of its 4 cores busy", findings["idle_cores"])
 
     def test_a_core_group_is_shared_and_slurm_knows_best(self):
@@ -232,7 +180,7 @@ class Job(unittest.TestCase):
         ranks = sorted(self.job()["ranks"], key=lambda rank: rank["path"])
         self.assertEqual([rank["stopped_by"] for rank in ranks], ["Ray", None, "Spark", "Spark", None, None])
         self.assertEqual(self.job()["jobs"][0]["failed"], 3)
-        self.assertIn("3 of 6 ranks failed", self.findings()["failed_ranks"])
+        self.assertIn("3 of 6 sessions failed", self.findings()["failed_ranks"])
         text = self.run_command(".").stdout
         self.assertEqual((text.count("stopped by Ray"), text.count("stopped by Spark")), (1, 2))
 
@@ -259,10 +207,40 @@ class Job(unittest.TestCase):
             members = {"job": {"launcher": "PBS", "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
             self.rank(i, seconds=seconds, name=f"part{'abc'[i]}.json", members=members)
         text = self.run_command(".").stdout
-        self.assertIn("slowest rank: 3 min 20 s, median 1 min 40 s; busiest rank: ", text)
+        self.assertIn("slowest session: 3 min 20 s, median 1 min 40 s; busiest session: ", text)
         self.assertNotIn("nan", text)
         self.assertRegex(text, r"\n +-  n1 .*  exit 0  parta.json\n")  # by which they are distinguished
         self.assertRegex(text, r"\n +-  n1 .*  exit 0, straggler  partc.json\n")
+
+    def test_jobs_of_gnu_parallel_are_tasks(self):
+        for i in range(3):
+            members = {"job": {"launcher": "GNU parallel", "job_id": "99", "task": str(i + 1), "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(i, name=f"usage.{i + 1}.json", seconds=300 if i == 2 else 100, cpu=20, members=members, identity={"exit_status": i % 2})
+        text = self.run_command(".").stdout
+        self.assertIn("Job 99 (GNU parallel): 3 tasks on 1 machine, ", text)
+        self.assertIn(" in the largest task\n  Balance  slowest task ", text)
+        self.assertIn("\n   task  machine ", text)
+        self.assertIn("1 of 3 tasks failed.\n    task 2 on n1: exit status 1\n", text)
+        self.assertIn("or run more tasks or threads", text)
+        self.assertNotIn("rank", text)
+
+    def test_steps_of_a_workflow_wait_for_nothing(self):
+        """They come one after the other."""
+        for i in range(3):
+            members = {"job": {"launcher": None, "job_id": None, "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(i, name=f"{'abc'[i]}.json", start=100 * i, seconds=10 if i else 100, cpu=9, members=members)
+        text = self.run_command(".").stdout
+        self.assertIn("Job without a launcher: 3 sessions on 1 machine, 3 min 30 s\n", text)
+        self.assertNotIn("waited", text)
+        self.assertNotIn("uneven", text)
+
+    def test_ranks_of_an_element_of_an_array_are_ranks(self):
+        for rank in range(2):
+            self.rank(rank, world=2, cpu=90 if rank else 20, members={"job": {
+                "launcher": "Slurm", "job_id": "12_3", "task": "3", "step": "0", "rank": rank, "world_size": 2, "node": "n1"}})  # fmt: skip
+        text = self.run_command(".").stdout
+        self.assertIn(": 2 ranks on 1 machine", text)
+        self.assertIn("The ranks waited for about ", text)
 
     def test_ranks_that_only_the_names_of_files_have(self):
         for rank in 0, 1, 10:
@@ -352,18 +330,6 @@ class Job(unittest.TestCase):
         read = self.job()
         self.assertEqual([(job["name"], job["ranks"]) for job in read["jobs"]], [("4711", 2), ("4711, run 2", 2), ("4712", 2)])
 
-    def test_a_clock_that_is_an_hour_off(self):
-        for rank in range(4):
-            self.rank(rank, machine=f"n{rank // 2}", start=rank * 0.1, clock=3600 if rank > 1 else 0)
-        read = self.job()
-        (job,) = read["jobs"]
-        self.assertLess(job["seconds"], 102)
-        first, second = read["machines"]
-        self.assertEqual((first["clock_is_corrected"], second["clock_is_corrected"]), (0, 1))
-        self.assertAlmostEqual(second["clock_offset_seconds"], 3600, delta=1)
-        self.assertLess(second["clock_doubt_seconds"], 1)
-        self.assertIn("The clock of n1 is off by 3600", self.findings()["clock"])
-
     def test_a_clock_that_is_set_while_a_rank_runs(self):
         for name, jump in ("back", -3600), ("ahead", 7200):
             write_tracking(self.folder / f"{name}.csv", [row(1), row(2), row(3 + jump)])
@@ -372,47 +338,12 @@ class Job(unittest.TestCase):
         self.assertEqual(sorted(finding["text"].split(" jump by ")[1].split(",")[0] for finding in read["findings"] if finding["kind"] == "clock"),
                          ["-3599.0 s", "7201.0 s"])
 
-    def test_a_clock_that_is_off_where_ends_differ(self):
-        """An hour, on one of four machines whose ranks take 10 seconds longer."""
-        for rank in range(16):
-            last = rank // 4 == 3
-            self.rank(rank, world=16, machine=f"n{rank // 4}", seconds=3610 if last else 3600, cpu=3500, clock=3600 if last else 0)
-        read = self.job()
-        (job,) = read["jobs"]
-        self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0, 0, 1])
-        self.assertAlmostEqual(job["seconds"], 3610, delta=0.01)
-        self.assertGreater(job["efficiency_percent"], 95)
-        self.assertNotIn("late_start", self.findings())
-
-    def test_a_clock_that_is_off_of_a_machine_that_died(self):
-        for rank in range(4):
-            dead = rank > 1
-            report = self.rank(rank, machine=f"n{rank // 2}", clock=-7200 if dead else 0, seconds=50 if dead else 100, cpu=45 if dead else 90)
-            if dead:
-                read = json.loads(report.read_text())
-                read["identity"] |= {"end": None, "exit_status": None, "clock": "unsynchronized"}
-                report.write_text(json.dumps(read))
-        (job,) = self.job()["jobs"]
-        self.assertEqual(job["seconds"], 100)
-        self.assertGreater(job["efficiency_percent"], 60)
-        findings = self.findings()
-        self.assertIn("or its clock is off: without an end that is not known", findings["late_start"])
-        self.assertIn("The job's time does not include theirs: by their kernels the clock of n1 is unsynchronized, that of n0 synchronized", findings["late_start"])
-        self.assertNotIn("idle_cores", findings)
-
     def test_cores_that_others_use_are_no_reason_to_ask_for_fewer(self):
         for rank in range(4):
             self.rank(rank, cpu=20, system_percent=780)  # of 8 cores, 4 of which are the job's
         findings = self.findings()
         self.assertNotIn("idle_cores", findings)
         self.assertIn("The job used 0.8 of its 4 cores (20 %); others kept 3.0 of them busy", findings["shared_cores"])
-
-    def test_a_machine_that_starts_late_keeps_its_times(self):
-        for rank in range(4):
-            self.rank(rank, machine=f"n{rank // 2}", start=0 if rank < 2 else 60, seconds=100 if rank < 2 else 40)
-        read = self.job()
-        self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0])
-        self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off by the same", self.findings()["late_start"])
 
     def test_nothing_to_read(self):
         self.assertIn("There are no results of sessions in .: name reports in JSON", self.run_command(".", status=1).stderr)

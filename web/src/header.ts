@@ -50,6 +50,7 @@ export function sessionFacts(session: Session): Child[] {
     const ranks = typeof identity.world_size === "number" ? ` of ${identity.world_size}` : "";
     add(typeof identity.rank === "number" ? "rank" : "ranks", typeof identity.rank === "number" ? `${identity.rank}${ranks}` : text("ranks"));
     add("node", identity.node !== identity.host ? text("node") : null);
+    add("clock", text("clock_note"));
     add("container", text("container"));
     add("file", session.file ? element("bdi", { class: "file" }, session.file) : null);
     return facts;
