@@ -4,8 +4,8 @@
  * The kernel counts the machine's CPU time in clock ticks, mostly for the process that runs at the
  * moment of a tick, and ours in nanoseconds. So in a short interval our CPU time is known but not
  * that of others: one tick is many times what a quiet process uses. Theirs is the mean rate over an
- * interval up to now that is long enough for enough ticks, weighted by our CPU time, so that it is
- * also right for processes that run in step with ours or alternate with them.
+ * interval up to now that has enough ticks. It is weighted by our CPU time, which makes it right
+ * also for processes that run in step with ours, or alternate with them.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /*
- * Energy counters of the CPU packages (RAPL) by the powercap files:
- * <sysfs>/class/powercap/intel-rapl:N for a package or the platform, intel-rapl:N:M for a part of
- * it; the same folder names on AMD. intel-rapl-mmio:N counts a package by another way. Counters are
- * in microjoules and wrap at max_energy_range_uj.
+ * Energy counters of the CPU packages (RAPL), read from the powercap files in
+ * <sysfs>/class/powercap. intel-rapl:N is a package or the platform, intel-rapl:N:M a part of it,
+ * on AMD, too. intel-rapl-mmio:N counts a package by another way. Counters are in microjoules and
+ * wrap at max_energy_range_uj.
  */
 #pragma once
 

@@ -78,8 +78,8 @@ bool feed_open_source(struct gpu_feed *feed)
     return opened;
 }
 
-/* Pairs a reading that began after the list with it when memory in use is the same as before the
- * list: then it did not change while the list was read, or returned to the same value. */
+/* Pairs the list with a reading that began after it, if memory in use is the same as before the
+ * list. Then it did not change while the list was read, or returned to the same value. */
 static void pair_with_list(
     struct gpu_feed *feed, uint32_t device, int64_t begun_ns, double ram_bytes)
 {

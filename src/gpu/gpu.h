@@ -231,9 +231,9 @@ void gpu_set_await(struct gpu_set *set, int64_t timeout_ns);
 
 /*
  * Requests lists of processes whose reading starts from now on, and returns at once. Otherwise
- * lists are read at the intervals described in feed.h. Until they come, those from before give no
- * RAM of processes on a device whose RAM in use has changed since; `is_last`: no others will come,
- * so that what they would have said is missing in the whole session.
+ * lists are read at the intervals described in feed.h. Until they come, the lists from before give
+ * no RAM of processes on a device whose RAM in use has changed since. `is_last`: no further lists
+ * will come, so what they would have said is missing in the whole session.
  */
 void gpu_set_request_lists(struct gpu_set *set, const struct gpu_tree *tree, bool is_last);
 

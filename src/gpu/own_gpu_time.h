@@ -1,7 +1,7 @@
 /*
- * The GPU time of this process: for how long engines of graphics cards were busy with its own
- * clients, as their drivers count it in fdinfo, where each program may read its own. It adds up
- * engines and cards, so that it may grow faster than time passes.
+ * The GPU time of this process: how long engines of graphics cards were busy with its own clients.
+ * Drivers count it in fdinfo, where each program may read its own. It adds up engines and cards, so
+ * that it may grow faster than time passes.
  *
  * Descriptors are searched for cards when their number has changed, when a client is not where it
  * was, and after 10 ms. What a client did before it was found counts from then on, what one did

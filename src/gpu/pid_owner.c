@@ -119,10 +119,10 @@ static pid_t find_in_outer(struct pid_owner_cache *pid_owners, const char *procf
 enum proof { PROVES_NOTHING, PROVES_OURS, PROVES_OUTER };
 
 /*
- * A pid of ours that is not in the outer procfs is one of ours. One that is in the outer procfs
- * alone may be that of a process of ours that has ended, whose number another process has out there
- * (a thread of the kernel has most of the small ones): it is an outer one where that process is in
- * our namespace too, or has a GPU open.
+ * A pid of ours that is not in the outer procfs is one of ours. A pid that is in the outer procfs
+ * alone may be that of a process of ours that has ended: another process has this number in the
+ * outer namespace (kernel threads have most of the small ones). It counts as an outer pid if that
+ * process is in our namespace, too, or has a GPU open.
  */
 static enum proof proof_of(struct pid_owner_cache *pid_owners, const char *procfs_root,
     const struct gpu_tree *tree, pid_t pid)

@@ -29,9 +29,9 @@ void gpu_visible_read(gpu_variable *variable, void *user, struct gpu_visible *vi
 bool gpu_visible_is_limited(const struct gpu_visible *visible);
 
 /*
- * Whether the command sees the device at that index. Lists of numbers are of the order of PCI
- * addresses; where CUDA may count different GPUs in another order, which ones it sees is not known,
- * and all of them count.
+ * Whether the command sees the device at that index. Numbers in lists follow the order of PCI
+ * addresses. Where CUDA may number different GPUs in another order, it is unknown which ones it
+ * sees, and all of them count.
  */
 bool gpu_visible_has(const struct gpu_visible *visible, const struct gpu_device *devices,
     size_t count, size_t index);

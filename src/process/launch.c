@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Resets handlers as execve() will: a signal that arrives before it must act on the child as it
- * will on the program, and not be caught by a handler of ours.
+ * Resets handlers as execve() will. A signal that arrives earlier must act on the child as on the
+ * program, and must not reach a handler of ours.
  */
 static void reset_handlers(void)
 {

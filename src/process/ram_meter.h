@@ -3,13 +3,13 @@
  * combined.
  *
  * One process: private and shared are the sums over its mappings, total is its RSS. Several:
- * private memory adds up; file and shared mappings count once per object and range
- * (process/shared_ranges.h); anonymous memory that a fork left shared counts by proportional
- * shares, which add up to each page once because all its sharers are in the tree.
+ * private memory adds up. File and shared mappings count once per object and range
+ * (process/shared_ranges.h). Anonymous memory that a fork left shared counts by proportional
+ * shares: all its sharers are in the tree, so each page counts once.
  *
- * For processes whose maps may not be read, statm gives RSS and its file part: what they may share
- * counts once, so that the sums are lower bounds. Each may share its anonymous memory with forks
- * that have not called execve, and its files with any process.
+ * For processes whose maps may not be read, statm gives RSS and its file part. What they may share
+ * counts once, so the sums are lower bounds. Each may share its anonymous memory with forks that
+ * have not called execve, and its files with any process.
  */
 #pragma once
 

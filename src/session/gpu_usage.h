@@ -65,9 +65,9 @@ double gpu_usage_last(const struct gpu_usage *usage, size_t device, enum gpu_usa
 
 /*
  * An upper bound of the RAM of the tracked processes on a device: its highest reading, minus what
- * was in use there besides theirs. NaN: not known; or other processes, possibly hidden by the
- * driver, may have used it, and freed as much as the tracked ones allocated; or a list gave more,
- * so that readings missed it.
+ * was in use there besides theirs. NaN: not known. Other processes, possibly hidden by the driver,
+ * may have used it, and freed as much as the tracked ones allocated; or a list gave more, which the
+ * readings missed.
  */
 double gpu_usage_combined_ram_at_most(const struct gpu_usage *usage, size_t device);
 

@@ -173,9 +173,8 @@ static double sampled_or_exit_records(
 }
 
 /*
- * CPU time collected from a launched command or from ourselves, or that of its control group where
- * it is higher, or that of samples or exit records where even those are higher: then the parts of
- * user and system are not known.
+ * The highest of: CPU time collected from a launched command or from ourselves, that of its control
+ * group, that of samples or exit records. Of the last, the parts of user and system are not known.
  */
 static void fill_collected_cpu(
     const struct ledger *ledger, struct exactness *exactness, struct gput_accounting *accounting)

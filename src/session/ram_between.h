@@ -6,10 +6,10 @@
  * file, each page once and of one moment; a scan of all processes costs far more. Each is repeated
  * only after a pause of 200 times its cost: 0.5 % of one core at most.
  *
- * Memory that living processes take and give back between two samples is announced by nothing. The
- * peak that a control group keeps shows it afterwards, but not how much of it was RAM of processes.
- * It includes page cache and memory of the kernel, and no counter bounds how much of these there
- * was at that moment: a file may have been written and removed since. So it is not a figure, but a
+ * Nothing announces memory that living processes take and give back between two samples. The peak
+ * that a control group keeps shows it afterwards, but not how much of it was RAM of processes. It
+ * includes page cache and memory of the kernel, and no counter bounds how much of these there was
+ * at that moment: a file may have been written and removed since. So it is not a figure, but a
  * reason to read the group often for some time: servers do again what they did.
  */
 #pragma once

@@ -48,9 +48,9 @@ bool session_is_own_child(void *user, pid_t pid)
     if (owner != UNKNOWN)
         return owner == OWN_CHILD;
     /*
-     * The kernel announces descendants of the command. One announced after events were read is left
-     * to the next scan: reading events in the middle of a scan could end the record of a process
-     * that the scan has just found.
+     * The kernel announces descendants of the command. An orphan announced after events were read
+     * is left to the next scan. Events read in the middle of a scan could end the record of a
+     * process that the scan has just found.
      */
     return !process_log_get(&session->ledger.log, pid);
 }

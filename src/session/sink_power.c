@@ -88,8 +88,8 @@ static void keep_states(struct power_sink *recording)
         recorded_period_date_ns(&recording->period), &recording->max);
 }
 
-/* When all have ended by the end of the period, it has the states of the sample with the most RAM
- * or, where none was taken, those of its start: their memory is not 0 then, but not known. */
+/* If all have ended by the end of the period, it has the states of the sample with the most RAM.
+ * Without a sample it has those of its start: their memory is unknown then, not 0. */
 static struct doc *end_line(struct power_sink *recording, const struct period_powers *powers)
 {
     if (process_tree_has_memory(recording->period.snapshot->tree))

@@ -19,14 +19,14 @@ struct usage {
 
 void usage_init(struct usage *usage);
 
-/* Adds a sample that stands for the `seconds` since the one before it; 0: the baseline that is
- * taken at the start, which is not a row of the tracking file and counts for the maximum alone. */
+/* Adds a sample that stands for the `seconds` since the one before it. 0: the baseline, taken at
+ * the start. It is not a row of the tracking file, and counts for the maximum alone. */
 void usage_add(struct usage *usage, const struct gput_sample *sample, double seconds);
 
 /*
- * CPU percents are of the time since the sample before and are weighted by it, so that mean CPU
- * percent x time is the CPU time used, also when the last interval is a short one. Everything else
- * is of the moment of its sample: all rows of the tracking file count alike, as in an analysis of
- * it. NaN when it was never read.
+ * CPU percents cover the time since the sample before, and are weighted by it. So mean CPU percent
+ * x time is the CPU time used, also if the last interval is short. Everything else is of the moment
+ * of its sample: all rows of the tracking file count alike, as in an analysis of it. NaN when it
+ * was never read.
  */
 double usage_mean(const struct usage *usage, enum gput_measurement_id id);

@@ -1,8 +1,8 @@
 /*
- * The shapes of events: a trace has millions of events, but few sequences of keys. What stands
- * between two values (`, "tid": `) is the same bytes again and again; once one event was scanned
- * with care, the next one of its shape only needs to be compared with it, and its values scanned.
- * The result is the same, in a quarter of the time.
+ * The shapes of events: a trace has millions of events, but few sequences of keys. The bytes
+ * between two values (`, "tid": `) are the same again and again. Once one event was scanned in
+ * full, the next one of its shape is compared with it, and only its values are scanned. The result
+ * is the same, in a quarter of the time.
  *
  * The shapes that were seen form a tree: after each separator, those that followed it. It is
  * bounded, and begins afresh when it is full of what does not come again.

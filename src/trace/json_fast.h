@@ -1,6 +1,6 @@
 /*
- * The quick ways over JSON's scalars, right for nearly all that trace files hold: a string of plain
- * ASCII shorter than 32 bytes, a number without sign and exponent of at most 15 digits before its
+ * The fast path over JSON's scalars, for nearly all that trace files hold: strings of plain ASCII
+ * shorter than 32 bytes, and numbers without sign and exponent, with at most 15 digits before the
  * point. What is anything else takes the slow path of json_scan.h, with the same result.
  */
 #pragma once

@@ -1,6 +1,6 @@
 /*
- * A window that slides over the text of a byte source: what stands in it is contiguous, padded as
- * json_scan.h wants it, and grows only when one element is larger than it.
+ * A window that slides over the text of a byte source. Its text is contiguous and padded as
+ * json_scan.h needs it. The window grows only if one element is larger than it.
  */
 #pragma once
 
@@ -29,8 +29,8 @@ int text_window_init(
     struct text_window *window, struct byte_source *source, struct gput_error *error);
 
 /*
- * Drops what stands before `at` and reads more after what is left; pointers into the window become
- * invalid, but for `at` and `end`. `*more` is false when there is nothing more, or when the window
+ * Drops the text before `at` and reads more after the rest. Pointers into the window become
+ * invalid, except `at` and `end`. `*more` is false when there is nothing more, or when the window
  * is full at its limit.
  */
 int text_window_fill(struct text_window *window, bool *more, struct gput_error *error);

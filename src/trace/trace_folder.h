@@ -17,8 +17,8 @@ struct trace_paths {
 
 /* An empty list is all zeroes. */
 
-/* Adds a file, or all trace files (.json, .json.gz, .json.zst) of a folder by name, but for merged
- * timelines, of which `report` is warned: they hold again what is next to them. Errors:
+/* Adds a file, or all trace files (.json, .json.gz, .json.zst) of a folder, by name. Merged
+ * timelines are left out with a warning to `report`: they repeat what is next to them. Errors:
  * GPUT_ERROR_NOT_FOUND; GPUT_ERROR_FORMAT for a folder without any. */
 int trace_paths_add(struct trace_paths *list, const char *path, const struct read_report *report,
     struct gput_error *error);
