@@ -181,6 +181,22 @@ static void handle_interrupt(struct follower *follower)
     follower->interrupt_ms = now;
 }
 
+/*
+ * Takes the SIGINTs that come at the same moment as one that was handled: all that are there when
+ * that moment is over, however late this thread runs. A busy machine may run it long after the
+ * second one came.
+ */
+static void take_same_interrupts(void)
+{
+    const struct timespec moment = {.tv_nsec = SAME_INTERRUPT_MS * 1000000L}, none = {0};
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    nanosleep(&moment, NULL);
+    while (sigtimedwait(&interrupt, NULL, &none) == SIGINT)
+        ;
+}
+
 static void handle_signal(struct follower *follower, const struct signal_event *event)
 {
     if (signals_asks_to_end(event->number) && !is_command_or_descendant(follower, event->sender))
@@ -195,6 +211,8 @@ static void handle_signal(struct follower *follower, const struct signal_event *
         return;
     if (is_to_be_forwarded(follower, event))
         signals_forward(event, follower->pid);
+    if (event->number == SIGINT)
+        take_same_interrupts();
 }
 
 /* Waits until the command ended or is abandoned. */

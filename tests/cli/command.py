@@ -36,8 +36,9 @@ def python(code, *arguments):
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
-def wait_until(condition, what="something"):
-    end = time.monotonic() + PATIENCE
+def wait_until(condition, what="something", patience=PATIENCE):
+    """`patience` is more where seconds of CPU time are waited for, which a busy machine gives slowly."""
+    end = time.monotonic() + patience
     while not (result := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"waited in vain for {what}")

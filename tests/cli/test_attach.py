@@ -74,11 +74,15 @@ class Attach(CommandTest):
             self.assertEqual("without hugetlb pages (210 MB of one process)" in reason, said, reason)
 
     def test_until_the_process_ends(self):
-        process = self.start(["sleep", "0.5"])
-        done = self.run_command("attach", process.pid, "--tu=seconds")
-        self.assertEqual(done.returncode, 0)
-        self.assert_is_summary(done.stdout)
-        self.assertRegex(done.stdout, rf"^gpu-tracker: sleep, pid {process.pid}\n  Time .*s  the process ended\n")
+        process = self.start([CONSUMER, "await", "0"], stdin=subprocess.PIPE)
+        tracker = self.start_command("attach", process.pid, "--tu=seconds", "--st=0.05", "--tf", "rows.csv")
+        rows = self.folder / "rows.csv"
+        wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3, "samples")
+        process.stdin.close()
+        output, _ = self.finish(tracker)
+        self.assertEqual(tracker.returncode, 0)
+        self.assert_is_summary(output)
+        self.assertRegex(output, rf"^gpu-tracker: {CONSUMER}, pid {process.pid}\n  Time .*s  the process ended\n")
 
     def test_the_summary_says_what_was_tracked(self):
         process = self.start(["sleep", "100"])

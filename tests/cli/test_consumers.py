@@ -84,7 +84,12 @@ class KnownFigures(ConsumerTest):
         self.assertGreaterEqual(report["max_ram"]["main"]["total_rss"], 90)
 
     def test_a_daemon_is_tracked(self):
-        report = self.consume("daemon [ alloc 60 spin 0.3 ] sleep 4")
+        ready, is_ready = os.pipe()
+        try:  # the command ends when the daemon has done its work, however long that takes
+            report = self.consume(f"daemon [ alloc 60 spin 0.3 ready sleep 1 ] await {ready}", stdout=is_ready, capture_output=False, pass_fds=[ready])
+        finally:
+            os.close(ready)
+            os.close(is_ready)
         self.assert_within(0.05, report["max_ram"]["descendants"]["total_rss"], 60)
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.3)
 
@@ -119,13 +124,17 @@ class KnownFigures(ConsumerTest):
                  f"child [ ready await {children_end} ] ready await {main_end} "
                  f"alloc 25 ready await {main_end} free ready await {main_end} wait").split()
         tracker = self.start_command(
-            "run", "-f", "json", "-o", f"{ram_mode}.json", "--ru", "megabytes", "--st", "0.02", "--ram", ram_mode,
+            "run", "-f", "json", "-o", f"{ram_mode}.json", "--ru", "megabytes", "--st", "0.02", "--ram", ram_mode, "--tf", f"{ram_mode}.csv",
             "--", CONSUMER, *words, pass_fds=(main_end, children_end))
         os.close(main_end)
         os.close(children_end)
+        rows = self.folder / f"{ram_mode}.csv"
+        count_rows = lambda: rows.read_text().count("\n") if rows.exists() else 0
         for ready in (3, 1, 1):
             self.assertEqual(tracker.stdout.read(ready), "." * ready)
             time.sleep(0.4)
+            seen = count_rows()
+            wait_until(lambda seen=seen: count_rows() > seen + 3, "samples")
             os.write(main_pipe, b".")
         os.close(children_pipe)
         _, errors = self.finish(tracker)

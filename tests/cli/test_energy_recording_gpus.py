@@ -106,24 +106,33 @@ class RecordingOfGpus(RecordingTest):
         self.assert_near(self.summary()["total_power_draw"], joules)
 
     def test_a_gpus_power_is_what_its_counter_moved_by(self):
-        environment, scenario = self.gpu_environment(), self.folder / "scenario"
+        scenario, log = self.folder / "scenario", self.folder / "calls"
+        environment = self.gpu_environment() | {"FAKE_NVML_LOG": str(log)}
         move = """
 import os, sys, time
 def write(joules):  # what it draws at this moment is little, always
     with open(sys.argv[1] + ".new", "w") as file:
-        file.write(f"gpu GPU-a\\nmemory 100 0 50\\nutilization 50\\npower_mw 10000\\nenergy_mj {1000000 + int(joules * 1e3)}\\n")
+        file.write(f"gpu GPU-a\\nmemory 100 0 50\\nutilization 50\\npower_mw 100\\nenergy_mj {1000000 + int(joules * 1e3)}\\n")
     os.rename(sys.argv[1] + ".new", sys.argv[1])
+def wait_until_read():  # the first of two answers may have begun before
+    answers = lambda: open(sys.argv[3]).read().count("TotalEnergyConsumption")
+    seen = answers()
+    while answers() < seen + 2:
+        time.sleep(0.01)
 write(0)
 if sys.argv[2:]:
+    write(0.001)  # from when it moves the counter is believed
+    wait_until_read()
     begin = time.monotonic()
     while (passed := time.monotonic() - begin) < float(sys.argv[2]):
         write(passed * 100)
         time.sleep(0.01)
     write(float(sys.argv[2]) * 100)
+    wait_until_read()
 """
         subprocess.run(python(move, scenario), check=True)
         done = self.run_command(
-            "energy", "record", "--output_folder", "rec", "--period", "0.1", "--measurement_period", "0.5", *python(move, scenario, "1.5"),
+            "energy", "record", "--output_folder", "rec", "--period", "0.1", "--measurement_period", "0.5", *python(move, scenario, "1.5", log),
             env=environment
         )
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -131,7 +140,7 @@ if sys.argv[2:]:
         dates = [datetime.datetime.fromisoformat(entry["date"]) for entry in lines]
         watts = [entry["metrics"]["gpu"]["nvidia_power"] for entry in lines]
         joules = sum((date - before).total_seconds() * watts for before, date, watts in zip(dates, dates[1:], watts[1:]))
-        # The driver is asked by a thread of its own, and before the counter moves for the first time there is the power alone.
+        # Before the counter moves for the first time there is the power alone.
         self.assertTrue(120 < joules < 155, (joules, watts))
         for power, entry in zip(watts, lines):
             self.assertAlmostEqual(power, entry["metrics"]["gpu"]["per_gpu_nvidia_power"]["0"])

@@ -6,6 +6,8 @@ import re
 import shutil
 import sqlite3
 import subprocess
+import threading
+import time
 
 from command import AS_NOBODY, COMMAND, CommandTest, main, python, wait_until
 
@@ -74,11 +76,32 @@ class Exact(CommandTest):
         for key, text in report["peaks"].items():
             self.assertNotIn("…", str(text), key)
 
+    def track_for_a_second(self, track, count, *words):
+        """The report of a command of which so many processes are ready: all of them are there for a second, however late they start."""
+        (ready, is_ready), (held, hold) = os.pipe(), os.pipe()
+
+        def release():
+            while count_ready[0] < count and (dots := os.read(ready, count)):
+                count_ready[0] += len(dots)
+            time.sleep(1)
+            os.close(hold)
+
+        count_ready = [0]
+        thread = threading.Thread(target=release)
+        thread.start()
+        try:
+            return track(*words, stdin=held, stdout=is_ready, capture_output=False)
+        finally:
+            for pipe in held, is_ready:
+                os.close(pipe)
+            thread.join()
+            os.close(ready)
+
     def test_processes_that_come_and_go_between_two_samples_count_together(self):
-        backends = ["child", "[", "alloc", 20, "sleep", 1.5, "]"] * 8
+        backends = ["child", "[", "alloc", 20, "ready", "await", 0, "]"] * 8
         for track in self.track, self.track_without_rights:
             with self.subTest(track=track.__name__):
-                report = track("alloc", 40, "sleep", 0.2, *backends, "wait", "sleep", 0.1)
+                report = self.track_for_a_second(track, 8, "alloc", 40, "sleep", 0.2, *backends, "wait", "sleep", 0.1)
                 if self.announced(report):
                     self.assertGreater(report["peaks"]["combined"], 190e6)
                 self.assertLess(report["peaks"]["combined"], 240e6)
@@ -501,12 +524,11 @@ class Exact(CommandTest):
         self.assertGreaterEqual(report["max_ram"]["combined"]["total_rss"], 100e6)
 
     def test_a_peak_from_before_attaching_is_only_a_bound(self):
-        actor = subprocess.Popen([CONSUMER, *"alloc 200 free ready sleep 1".split()], stdout=subprocess.PIPE)
+        actor = subprocess.Popen([CONSUMER, *"alloc 200 free ready await 0".split()], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.processes.append(actor)
         self.assertEqual(actor.stdout.read(1), b".")
         report = self.folder / "report.json"
-        done = self.run_command("attach", "--disable-logs", "--st", "0.1", "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
-        actor.stdout.close()
+        done = self.run_command("attach", "--disable-logs", "--for", "1", "--st", "0.1", "--ru", "bytes", "-f", "json", "-o", report, str(actor.pid))
         self.assertEqual(done.returncode, 0, done.stderr)
         peaks = json.loads(report.read_text())["peaks"]
         self.assertLess(peaks["main"], 100e6)

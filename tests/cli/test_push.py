@@ -69,9 +69,22 @@ def read_otlp(body):
 
 
 class Otlp(PushTest):
+    def receive_three(self):
+        """A receiver, and a command that ends when it has got three requests, however late they are sent."""
+        go = self.folder / "go"
+
+        def take_it(handler):
+            go.touch()
+            handler.send_response(200)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+
+        command = ["sh", "-c", f"while [ -d {self.folder} ] && ! [ -e {go} ]; do sleep 0.05; done"]
+        return self.receive((200, {}, b""), (200, {}, b""), take_it), command
+
     def test_what_arrives(self):
-        collector = self.receive()
-        self.track("--otlp=" + collector.url(), "--push-interval", "0.5", "--label", "job=train", "--label", "team=b", command=LONG,
+        collector, command = self.receive_three()
+        self.track("--otlp=" + collector.url(), "--push-interval", "0.5", "--label", "job=train", "--label", "team=b", command=command,
                    OTEL_RESOURCE_ATTRIBUTES="team=a,site=x%2Cy", OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20t,x-y=z")
         self.assertGreaterEqual(len(collector.requests), 3)
         for path, head, _ in collector.requests:
@@ -118,10 +131,10 @@ class Otlp(PushTest):
         self.assertTrue(metrics["hw.energy"].is_monotonic)
 
     def test_variables_of_opentelemetry(self):
-        collector, other = self.receive(), self.receive()
+        (collector, command), other = self.receive_three(), self.receive()
         variables = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url("/base/"), "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
                      "OTEL_METRIC_EXPORT_INTERVAL": "500", "OTEL_SERVICE_NAME": "night"}
-        said = self.track("--otlp", command=LONG, **variables)
+        said = self.track("--otlp", command=command, **variables)
         self.assertEqual(said, "")
         self.assertGreaterEqual(len(collector.requests), 3)
         path, head, body = collector.requests[0]
@@ -261,10 +274,10 @@ def apart(rows):
 class Ended(PushTest):
     """gpu-tracker push: sessions that have ended, with the times of their samples."""
 
-    def session(self, name="s", extension=".sqlite", **variables):
+    def session(self, name="s", extension=".sqlite", command=BRIEF, **variables):
         folder = self.folder / name
         folder.mkdir()
-        done = self.run_command("run", "--st", "0.1", "-q", "--tf", folder / f"a{extension}", "-o", folder / "a.json", "--", *BRIEF, env=self.environment(**variables))
+        done = self.run_command("run", "--st", "0.1", "-q", "--tf", folder / f"a{extension}", "-o", folder / "a.json", "--", *command, env=self.environment(**variables))
         self.assertEqual(done.returncode, 0, done.stderr)
         return folder, json.loads((folder / "a.json").read_text())
 
@@ -307,7 +320,9 @@ class Ended(PushTest):
 
     def test_gpus_and_bytes_of_databases(self):
         (self.folder / "scenario").write_text(TWO_GPUS.replace("{main}", "1").replace("{child}", "1"))
-        folder, results = self.session(GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"), FAKE_NVML_SCENARIO=str(self.folder / "scenario"))
+        asked_often = "until [ \"$(grep -c nvmlDeviceGetPowerUsage calls)\" -ge 8 ]; do sleep 0.05; done 2>errors"  # both GPUs, at each tick
+        folder, results = self.session(command=["sh", "-c", asked_often], GPUT_NVML=str(BUILD / "tests" / "gpu" / "libfake-nvml.so"),
+                                       FAKE_NVML_SCENARIO=str(self.folder / "scenario"), FAKE_NVML_LOG=str(self.folder / "calls"))
         server = self.receive()
         self.push(folder, "--remote-write", server.url())
         found = {}

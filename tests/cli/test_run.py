@@ -203,7 +203,7 @@ class Tracked(CommandTest):
         self.assertGreaterEqual(json.loads((self.folder / "report.json").read_text())["accounting"]["processes"]["seen"], 4)
 
     def test_a_descendant_that_lives_on_does_not_keep_us(self):
-        done = self.run_command("run", "-o", "report", "sh", "-c", "sleep 30 >/dev/null 2>&1 & echo $!")
+        done = self.run_command("run", "-o", "report", "sh", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!")
         os.kill(int(done.stdout), 15)
         self.assertEqual(done.returncode, 0)
 

@@ -156,7 +156,7 @@ print(count)
 class OurOwnCpuTime(CommandTest):
     """`ulimit -t` holds for each process: what the tracker itself may use ends its tracking, and not the command."""
 
-    MANY = ("ulimit -St; for i in $(seq 150); do sleep 300 & done; trap 'kill $(jobs -p); exit 6' TERM; "
+    MANY = ("ulimit -St; for i in $(seq 150); do sleep 1000 & done; trap 'kill $(jobs -p); exit 6' TERM; "
             "while [ ! -e enough ]; do sleep 0.1; done; kill $(jobs -p); exit 5")
 
     def start(self, *limits):
@@ -181,7 +181,7 @@ class OurOwnCpuTime(CommandTest):
     def test_before_it_is_used_up_the_report_so_far_is_written_and_the_command_waited_for(self):
         for end, status in ((lambda process: (self.folder / "enough").touch(), 5), (lambda process: process.terminate(), 6)):
             process = self.start(2, 2)
-            wait_until(lambda: "peak" in self.report() or process.poll() is not None, "the report")
+            wait_until(lambda: "peak" in self.report() or process.poll() is not None, "the report", 4 * PATIENCE)
             said, _, summary = self.report().partition("\n")
             self.assertRegex(said, r"^gpu-tracker: gpu-tracker's own CPU time \(ulimit -t\) is used up: .* The command goes on\.$")
             self.assertIsNone(process.poll())
@@ -193,16 +193,13 @@ class OurOwnCpuTime(CommandTest):
     def test_a_soft_limit_alone_is_not_ours(self):
         process = self.start(1, resource.RLIM_INFINITY)
         self.assertEqual(process.stdout.readline(), "1\n")
-        wait_until(lambda: self.cpu_seconds(process) > 1.3, "its CPU time")
+        wait_until(lambda: self.cpu_seconds(process) > 1.3, "its CPU time", 4 * PATIENCE)
         (self.folder / "enough").touch()
         self.assertEqual(process.wait(PATIENCE), 5)
         self.assert_is_summary(self.report())
 
 
 class Interrupts(CommandTest):
-    IGNORES = python("import signal, time; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-                     "print('ready', flush=True); time.sleep(100)")
-
     def test_after_the_first_the_report_waits_for_the_command(self):
         code = LISTENER_BASE + \
             "signal.signal(signal.SIGINT, lambda *_: (say('cleaning up'), time.sleep(0.3), sys.exit(3))); wait()"
@@ -214,11 +211,12 @@ class Interrupts(CommandTest):
         self.assert_is_summary(report)
 
     def test_the_second_ends_us_at_once_with_the_report_so_far(self):
-        process = self.start_command("run", "-o", "report", "--", *self.IGNORES)
+        process = self.start_command("run", "-o", "report", "--", *python(LISTENER, "SIGINT"))
         process.stdout.readline()
         command = int(open(f"/proc/{process.pid}/task/{process.pid}/children").read().split()[0])
         self.addCleanup(os.kill, command, signal.SIGKILL)
         process.send_signal(signal.SIGINT)
+        self.assertEqual(process.stdout.readline(), "SIGINT\n")  # sent on: the first one was taken
         time.sleep(0.2)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
@@ -229,20 +227,29 @@ class Interrupts(CommandTest):
         self.assert_folder_is("report")
 
     def test_two_at_the_same_moment_are_one(self):
-        process = self.start_command("run", "--", *python(LISTENER, "SIGINT", "SIGTERM"))
-        process.stdout.readline()
-        os.kill(process.pid, signal.SIGINT)
-        os.kill(process.pid, signal.SIGINT)
+        while True:
+            process = self.start_command("run", "--", *python(LISTENER, "SIGINT", "SIGTERM"))
+            process.stdout.readline()
+            begin = time.monotonic()
+            os.kill(process.pid, signal.SIGINT)
+            os.kill(process.pid, signal.SIGINT)
+            if time.monotonic() - begin < 0.025:
+                break
+            self.end_processes()  # a busy machine did not send them at the same moment
         self.assertEqual(process.stdout.readline(), "SIGINT\n")
         process.terminate()
         self.finish(process)
         self.assertEqual(process.returncode, 7)
 
     def test_timeout_gets_a_report(self):
-        done = subprocess.run(
-            ["timeout", "0.5", COMMAND, "run", "--", "sleep", "100"], cwd=self.folder, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 124)
-        self.assert_is_summary(done.stderr)
+        process = subprocess.Popen(["timeout", "1000", COMMAND, "run", "--", "sh", "-c", "echo ready; exec sleep 1000"], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        process.stdout.readline()
+        process.send_signal(signal.SIGALRM)  # as the kernel does when the time is over
+        _, report = self.finish(process)
+        self.assertEqual(process.returncode, 124)
+        self.assert_is_summary(report)
 
 
 class NobodyReads(CommandTest):
@@ -252,7 +259,8 @@ class NobodyReads(CommandTest):
 
     def end(self, process, begun="begun"):
         """Ends it by SIGTERM: until the command has ended that is the command's, and after that ours."""
-        wait_until(lambda: (self.folder / begun).exists() and (self.folder / begun).read_text().count("\n") != 3, "the beginning")
+        lines = 4 if begun.endswith(".csv") else 0  # with a sample: before it signals may not be caught yet
+        wait_until(lambda: (self.folder / begun).exists() and (self.folder / begun).read_text().count("\n") >= lines, "the beginning")
         wait_until(lambda: process.poll() is not None or process.terminate(), "the end")
         (self.folder / begun).unlink()
 
@@ -359,7 +367,7 @@ class NobodyReads(CommandTest):
             started.append((words, process, folder, status))
         for words, process, folder, status in started:
             begun = folder / ("rows.csv" if words[0] == "attach" else "begun")
-            wait_until(lambda: begun.exists() and (begun.name == "begun" or begun.read_text().count("\n") > 2), "the beginning")
+            wait_until(lambda: begun.exists() and (begun.name == "begun" or begun.read_text().count("\n") > 3), "the beginning")
             process.terminate()
         for words, process, folder, status in started:
             self.assertEqual(process.wait(PATIENCE), status, words)
