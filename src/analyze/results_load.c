@@ -1,9 +1,9 @@
 /*
  * Results from a file: of this tool or the older one.
  */
+#include "analyze/results_read_pickle.h"
 #include "base/file.h"
 #include "formats/results/results_file.h"
-#include "import/results_read_pickle.h"
 
 #include <stdlib.h>
 

@@ -232,27 +232,3 @@ int frame_read(const struct pickle_value *value, const char *what, struct pickle
     return error_set(
         error, GPUT_ERROR_FORMAT, "its \"%s\" is not in a form that pandas 1.5 to 3 writes", what);
 }
-
-static size_t find(char *const *names, size_t count, const char *name)
-{
-    size_t i = 0;
-    while (i < count && strcmp(names[i], name) != 0)
-        i++;
-    return i;
-}
-
-size_t frame_find_row(const struct frame *frame, const char *name)
-{
-    return find(frame->row_names, frame->n_rows, name);
-}
-
-size_t frame_find_column(const struct frame *frame, const char *name)
-{
-    return find(frame->column_names, frame->n_columns, name);
-}
-
-const struct frame_cell *frame_cell(const struct frame *frame, size_t row, size_t column)
-{
-    bool known = row < frame->n_rows && column < frame->n_columns;
-    return known ? &frame->cells[row * frame->n_columns + column] : &missing;
-}

@@ -70,11 +70,3 @@ struct frame {
 int frame_read(const struct pickle_value *value, const char *what, struct pickle_budget *budget,
     struct frame *frame, struct gput_error *error);
 void frame_finish(struct frame *frame);
-
-/* Where a row or a column is; n_rows or n_columns when it is not there. Not for columns of a
- * series, which have no names. */
-size_t frame_find_row(const struct frame *frame, const char *name);
-size_t frame_find_column(const struct frame *frame, const char *name);
-
-/* A cell; a missing one beyond the frame. The only column of a series is 0. */
-const struct frame_cell *frame_cell(const struct frame *frame, size_t row, size_t column);

@@ -28,7 +28,7 @@ MARKS = """process_id,code_block_name,position,timestamp
 
 
 class FailingAllocations(CommandTest):
-    MAX_FAILURES = 4000
+    MAX_FAILURES = 6000
 
     def setUp(self):
         super().setUp()
