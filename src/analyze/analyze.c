@@ -519,7 +519,7 @@ static int analyze(struct work *work, struct gput_error *error)
 {
     struct tracking_reader *reader;
     TRY(tracking_reader_open(work->options->tracking_file, &reader, error));
-    tracking_reader_use_cores(reader, work->options->cores);
+    tracking_reader_use_cores(reader, work->options->cores ? work->options->cores : 1);
     int code = create_analysis(work, reader, error);
     if (code == GPUT_OK && work->options->sub_tracking_file)
         code = load_calls(work, error);

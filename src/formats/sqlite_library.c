@@ -40,6 +40,12 @@
     F(int, sqlite3_column_type, (sqlite3_stmt * statement, int column), (statement, column))       \
     F(sqlite3_value *, sqlite3_column_value, (sqlite3_stmt * statement, int column),               \
         (statement, column))                                                                       \
+    F(int, sqlite3_create_function,                                                                \
+        (sqlite3 * database, const char *name, int count, int encoding, void *user,                \
+            void (*call)(sqlite3_context *, int, sqlite3_value **),                                \
+            void (*step)(sqlite3_context *, int, sqlite3_value **),                                \
+            void (*finish)(sqlite3_context *)),                                                    \
+        (database, name, count, encoding, user, call, step, finish))                               \
     F(const char *, sqlite3_db_filename, (sqlite3 * database, const char *schema),                 \
         (database, schema))                                                                        \
     F(sqlite3 *, sqlite3_db_handle, (sqlite3_stmt * statement), (statement))                       \
@@ -67,7 +73,10 @@
     F(int, sqlite3_stricmp, (const char *one, const char *other), (one, other))                    \
     F(int, sqlite3_system_errno, (sqlite3 * database), (database))                                 \
     F(int, sqlite3_threadsafe, (void), ())                                                         \
+    F(void *, sqlite3_user_data, (sqlite3_context * context), (context))                           \
+    F(int, sqlite3_value_bytes, (sqlite3_value * value), (value))                                  \
     F(double, sqlite3_value_double, (sqlite3_value * value), (value))                              \
+    F(const unsigned char *, sqlite3_value_text, (sqlite3_value * value), (value))                 \
     F(int, sqlite3_value_type, (sqlite3_value * value), (value))                                   \
     F(int, sqlite3_wal_checkpoint_v2,                                                              \
         (sqlite3 * database, const char *schema, int mode, int *pages, int *copied),               \

@@ -466,8 +466,9 @@ static int parse_row(struct csv_tracking_reader *reader, struct csv_record *reco
 static void use_cores(struct tracking_reader *reader, unsigned cores)
 {
     struct csv_tracking_reader *csv = (struct csv_tracking_reader *)reader;
-    file_windows_create(
-        csv_reader_fd(csv->csv), cores, &csv_row_windows, &csv->columns, &csv->windows, NULL);
+    if (cores > 1)
+        file_windows_create(
+            csv_reader_fd(csv->csv), cores, &csv_row_windows, &csv->columns, &csv->windows, NULL);
 }
 
 /* Gives rows that another thread has parsed, where reading has arrived at them. */

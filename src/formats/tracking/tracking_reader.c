@@ -69,7 +69,7 @@ bool tracking_reader_has(const struct tracking_reader *reader, enum gput_measure
 
 void tracking_reader_use_cores(struct tracking_reader *reader, unsigned cores)
 {
-    if (cores > 1 && reader->format->use_cores)
+    if (cores > 0 && reader->format->use_cores)
         reader->format->use_cores(reader, cores);
 }
 

@@ -46,8 +46,8 @@ int tracking_reader_open(
 int tracking_reader_salvage(
     const char *path, struct tracking_reader **reader, struct gput_error *error);
 
-/* Has as many threads as that parse the rows of a large file, the caller among them. What is given
- * stays the same. To be called before the first row. */
+/* Has as many threads as that, at least one, parse the rows of a large file, the caller among them.
+ * What is given stays the same. To be called before the first row. */
 void tracking_reader_use_cores(struct tracking_reader *reader, unsigned cores);
 
 /* How many damaged rows were skipped so far. */

@@ -326,7 +326,7 @@ struct sqlite_tracking_reader {
     sqlite3 *database;
     sqlite3_stmt *rows;
     struct sqlite_columns columns;
-    struct sqlite_ranges *ranges; /* what other threads read; NULL: there are none, or no more */
+    struct sqlite_ranges *ranges; /* whose rows come first; NULL: there are none, or no more */
     bool at_end;
     uint64_t total;
 };

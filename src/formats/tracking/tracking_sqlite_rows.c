@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/ordered_jobs.h"
+#include "base/str.h"
 #include "formats/sqlite_file.h"
 
 #include <math.h>
@@ -17,12 +18,12 @@
 /* No row is smaller, so a file that has less for each row id has gaps between them. */
 #define MIN_ROW_BYTES 8
 #define WAITING_RANGES 2
+#define TAKE_ROW "gput_take_row"
 
 /* ---- a row ---- */
 
-static bool read_cell(sqlite3_stmt *statement, int place, double *value)
+static bool read_cell(sqlite3_value *cell, double *value)
 {
-    sqlite3_value *cell = sqlite3_column_value(statement, place); /* looked up once */
     switch (sqlite3_value_type(cell)) {
     case SQLITE_INTEGER:
     case SQLITE_FLOAT:
@@ -31,8 +32,8 @@ static bool read_cell(sqlite3_stmt *statement, int place, double *value)
     case SQLITE_NULL:
         return true;
     }
-    const char *text = (const char *)sqlite3_column_text(statement, place);
-    const char *end = text ? text + sqlite3_column_bytes(statement, place) : NULL;
+    const char *text = (const char *)sqlite3_value_text(cell);
+    const char *end = text ? text + sqlite3_value_bytes(cell) : NULL;
     return text && number_parse_double(text, end, value) == end;
 }
 
@@ -43,7 +44,7 @@ int sqlite_columns_read(
         values[i] = NAN;
     for (size_t i = 0; i < columns->count; i++) {
         int column = columns->all[i];
-        if (column >= 0 && !read_cell(statement, (int)i, &values[column]))
+        if (column >= 0 && !read_cell(sqlite3_column_value(statement, (int)i), &values[column]))
             return (int)i;
     }
     return -1;
@@ -54,6 +55,9 @@ int sqlite_columns_read(
 struct connection {
     sqlite3 *database;
     sqlite3_stmt *rows;
+    const struct sqlite_columns *columns;
+    double values[TRACKING_COLUMNS]; /* of the row at which `rows` is */
+    bool is_plain;                   /* they are numbers, with a timestamp */
 };
 
 struct sqlite_ranges {
@@ -76,26 +80,50 @@ struct range {
     struct tracking_row rows[RANGE_IDS];
 };
 
+/*
+ * A function of SQL over the known columns, in their order: SQLite has their values at hand when it
+ * calls one. Asking for each after a row was found takes half as long again as finding it.
+ */
+static void take_row(sqlite3_context *context, int count, sqlite3_value **cells)
+{
+    struct connection *connection = sqlite3_user_data(context);
+    const struct sqlite_columns *columns = connection->columns;
+    double *values = connection->values;
+    int taken = 0;
+    for (size_t i = 0; i < TRACKING_COLUMNS; i++)
+        values[i] = NAN;
+    for (size_t i = 0; i < columns->count && taken < count; i++) {
+        int column = columns->all[i];
+        if (column >= 0 && !read_cell(cells[taken++], &values[column]))
+            return;
+    }
+    connection->is_plain = !isnan(values[TRACKING_TIMESTAMP]);
+}
+
+static bool step(struct connection *connection, int *result)
+{
+    connection->is_plain = false;
+    *result = sqlite3_step(connection->rows);
+    return *result == SQLITE_ROW && connection->is_plain;
+}
+
 /* Until the first row that is not plain. */
 static void read_range(void *job, unsigned thread)
 {
     struct range *range = job;
-    const struct sqlite_columns *columns = range->ranges->columns;
-    sqlite3_stmt *statement = range->ranges->connections[thread].rows;
-    double values[TRACKING_COLUMNS];
+    struct connection *connection = range->ranges->connections + thread;
+    sqlite3_stmt *statement = connection->rows;
     int result = SQLITE_DONE;
     range->count = 0;
     range->after = range->first;
     sqlite3_reset(statement);
     sqlite3_bind_int64(statement, 1, range->first);
     sqlite3_bind_int64(statement, 2, range->last);
-    while (range->count < RANGE_IDS && (result = sqlite3_step(statement)) == SQLITE_ROW &&
-           sqlite_columns_read(columns, statement, values) < 0 &&
-           !isnan(values[TRACKING_TIMESTAMP])) {
+    while (range->count < RANGE_IDS && step(connection, &result)) {
         struct tracking_row *row = range->rows + range->count++;
-        memcpy(row->values, values, sizeof row->values);
-        row->timestamp = values[TRACKING_TIMESTAMP];
-        range->after = sqlite3_column_int64(statement, (int)columns->count) + 1;
+        memcpy(row->values, connection->values, sizeof row->values);
+        row->timestamp = connection->values[TRACKING_TIMESTAMP];
+        range->after = sqlite3_column_int64(statement, 1) + 1;
     }
     if (result == SQLITE_DONE)
         range->after = range->last + 1;
@@ -109,28 +137,53 @@ static void finish_range(void *job)
 
 static const struct job_class range_class = {sizeof(struct range), read_range, finish_range};
 
+/* Where a column has that name, row ids cannot be asked for by it. */
+static bool append_columns(struct str *sql, const struct sqlite_columns *columns, sqlite3_stmt *all)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < columns->count; i++) {
+        const char *name = sqlite3_column_name(all, (int)i);
+        if (!name || sqlite3_stricmp(name, "rowid") == 0)
+            return false;
+        if (columns->all[i] < 0)
+            continue;
+        if (!is_first)
+            str_append_char(sql, ',');
+        sqlite_file_append_name(sql, name);
+        is_first = false;
+    }
+    return !sql->failed;
+}
+
+static bool prepare_rows(struct connection *connection, const char *path)
+{
+    sqlite3_stmt *all = NULL;
+    struct str sql = {0};
+    str_append(&sql, "SELECT " TAKE_ROW "(");
+    bool is_known = sqlite_file_prepare(
+                        connection->database, "SELECT * FROM data", path, &all, NULL) == GPUT_OK &&
+                    (size_t)sqlite3_column_count(all) == connection->columns->count &&
+                    append_columns(&sql, connection->columns, all);
+    sqlite3_finalize(all);
+    str_append(&sql, "), rowid FROM data WHERE rowid BETWEEN ? AND ? ORDER BY rowid");
+    bool is_prepared = is_known && !sql.failed &&
+                       sqlite_file_prepare(connection->database, sql.data, path, &connection->rows,
+                           NULL) == GPUT_OK;
+    str_finish(&sql);
+    return is_prepared;
+}
+
 static bool open_connection(
     const char *path, const struct sqlite_columns *columns, struct connection *connection)
 {
     /* Each page is read once: a large cache is of no use. */
     const char *begin = "PRAGMA cache_size = -256; BEGIN";
-    const char *sql = "SELECT *, rowid FROM data WHERE rowid BETWEEN ? AND ? ORDER BY rowid";
+    connection->columns = columns;
     return sqlite_file_open(path, &connection->database, NULL) == GPUT_OK &&
            sqlite3_exec(connection->database, begin, NULL, NULL, NULL) == SQLITE_OK &&
-           sqlite_file_prepare(connection->database, sql, path, &connection->rows, NULL) ==
-               GPUT_OK &&
-           (size_t)sqlite3_column_count(connection->rows) == columns->count + 1;
-}
-
-/* Where a column has that name, row ids cannot be asked for by it. */
-static bool has_column_rowid(sqlite3_stmt *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *name = sqlite3_column_name(rows, (int)i);
-        if (!name || sqlite3_stricmp(name, "rowid") == 0)
-            return true;
-    }
-    return false;
+           sqlite3_create_function(connection->database, TAKE_ROW, -1,
+               SQLITE_UTF8 | SQLITE_DIRECTONLY, connection, take_row, NULL, NULL) == SQLITE_OK &&
+           prepare_rows(connection, path);
 }
 
 static bool open_connections(struct sqlite_ranges *ranges, const char *path, unsigned cores)
@@ -143,7 +196,7 @@ static bool open_connections(struct sqlite_ranges *ranges, const char *path, uns
         if (!open_connection(path, ranges->columns, connection))
             return false;
     }
-    return !has_column_rowid(ranges->connections[0].rows, ranges->columns->count);
+    return true;
 }
 
 struct sqlite_ranges *sqlite_ranges_create(
@@ -152,8 +205,8 @@ struct sqlite_ranges *sqlite_ranges_create(
     struct stat info;
     if (last / MIN_IDS < cores)
         cores = last > 0 ? (unsigned)(last / MIN_IDS) : 0;
-    if (cores < 2 || stat(path, &info) != 0 || info.st_size / MIN_ROW_BYTES < last ||
-        !sqlite3_threadsafe())
+    if (cores < 1 || stat(path, &info) != 0 || info.st_size / MIN_ROW_BYTES < last ||
+        (cores > 1 && !sqlite3_threadsafe()))
         return NULL;
     struct sqlite_ranges *made = calloc(1, sizeof *made);
     if (!made)

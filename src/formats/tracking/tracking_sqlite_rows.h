@@ -1,7 +1,7 @@
 /*
- * Rows of an SQLite tracking file, by ranges of their row ids: each thread has a connection of its
- * own. Rows of numbers only, with a timestamp: nearly all are. At anything else, also at damage,
- * the ranges end, and tracking_sqlite.c reads on.
+ * Rows of an SQLite tracking file, by ranges of their row ids, which a function of SQL takes: each
+ * thread has a connection of its own. Rows of numbers only, with a timestamp: nearly all are. At
+ * anything else, also at damage, the ranges end, and tracking_sqlite.c reads on.
  */
 #pragma once
 
