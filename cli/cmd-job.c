@@ -20,11 +20,11 @@
 /* ---- The HTML report ---- */
 
 struct lanes {
-    struct gput_report_session sessions[MAX_LANES];
-    const struct gput_report_session *list[MAX_LANES];
+    struct gput_report_session sessions[2 * MAX_LANES]; /* samples, and reports behind them */
+    const struct gput_report_session *list[2 * MAX_LANES];
     char names[MAX_LANES][64];
     char clocks[MAX_LANES][224];
-    size_t count;
+    size_t count, n_reports;
 };
 
 static size_t column_of(const struct gput_table *table, const char *name)
@@ -86,16 +86,16 @@ static void describe_clock(const struct gput_table *machines, size_t row, char *
     bool is_corrected = int_of(machines, row, "clock_is_corrected") == 1;
     snprintf(by, sizeof by, block[0] ? "%s of block \"%s\"" : "%s", source, block);
     if (strcmp(source, "reference") == 0)
-        snprintf(text, size, "that of %s: others are compared with it",
-            text_of(machines, row, "machine"));
+        snprintf(
+            text, size, "of %s: others are compared with it", text_of(machines, row, "machine"));
     else if (isnan(offset))
-        snprintf(text, size, "that of %s: it is compared with no other",
-            text_of(machines, row, "machine"));
+        snprintf(
+            text, size, "of %s: it is compared with no other", text_of(machines, row, "machine"));
     else if (is_corrected)
-        snprintf(text, size, "Times of %s are corrected by %.3f s, to within %.3f s, by %s",
+        snprintf(text, size, "of %s, corrected by %.3f s: to within %.3f s, by %s",
             text_of(machines, row, "machine"), -offset, doubt, by);
     else
-        snprintf(text, size, "that of %s, not corrected: %.3f s ahead, to within %.3f s, by %s",
+        snprintf(text, size, "of %s, not corrected: %.3f s ahead, to within %.3f s, by %s",
             text_of(machines, row, "machine"), offset, doubt, by);
 }
 
@@ -155,6 +155,22 @@ static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
     }
 }
 
+/* The report finds its samples by the session in it. */
+static void add_reports(struct lanes *lanes, const struct gput_table *ranks)
+{
+    for (size_t row = 0; row < gput_table_row_count(ranks); row++) {
+        const char *report = text_of(ranks, row, "report");
+        for (size_t i = 0; i < lanes->count && report[0]; i++) {
+            if (strcmp(lanes->sessions[i].path, text_of(ranks, row, "path")) != 0)
+                continue;
+            size_t at = lanes->count + lanes->n_reports++;
+            lanes->sessions[at] = gput_report_session_default();
+            lanes->sessions[at].path = report;
+            lanes->list[at] = &lanes->sessions[at];
+        }
+    }
+}
+
 static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct gput_tables *tables;
@@ -162,8 +178,9 @@ static int write_html(const struct gput_jobs *jobs, const char *path, struct gpu
     struct gput_report_options options = gput_report_options_default();
     TRY(gput_jobs_tables(jobs, &tables, error));
     choose_lanes(tables, &lanes);
+    add_reports(&lanes, gput_tables_find(tables, "ranks"));
     options.sessions = lanes.list;
-    options.session_count = lanes.count;
+    options.session_count = lanes.count + lanes.n_reports;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
     options.title = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);

@@ -53,7 +53,7 @@ struct gput_report_session {
     /** So much its machine's clock is ahead of that of the other sessions: its start is shown
      * earlier by that. */
     double clock_offset_seconds;
-    /** What that rests on, a sentence for the page. NULL: nothing is said of its clock. */
+    /** Whose clock that is, and what the offset rests on: "of n2, …". NULL: nothing is said. */
     const char *clock_note;
 };
 

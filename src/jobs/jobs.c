@@ -59,8 +59,10 @@ void gput_jobs_destroy(struct gput_jobs *jobs)
 {
     if (!jobs)
         return;
-    for (size_t i = 0; i < jobs->n_ranks; i++)
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
         free(jobs->ranks[i].path);
+        free(jobs->ranks[i].report);
+    }
     for (size_t i = 0; i < jobs->n_findings; i++) {
         free(jobs->findings[i].text);
         free(jobs->findings[i].evidence);

@@ -20,6 +20,7 @@ enum jobs_files { JOBS_REPORT = 1, JOBS_KEPT = 2, JOBS_SAMPLES = 4 };
 /* A figure is NaN, and a text "", when it is not known. */
 struct jobs_rank {
     char *path;     /* the file to show; owned */
+    char *report;   /* its report where that is another one, or NULL; owned */
     unsigned files; /* enum jobs_files */
     char launcher[16], job_id[96], task[40], step[32], host[65], node[65], boot_id[37], version[32];
     char clock[16]; /* what the kernel says of it */

@@ -75,9 +75,10 @@ static void take(double *figure, double other)
 static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
 {
     if (!(rank->files & JOBS_SAMPLES) && (from->files & JOBS_SAMPLES)) {
-        char *path = rank->path;
+        free(rank->report);
+        rank->report = rank->path;
         rank->path = from->path;
-        from->path = path;
+        from->path = NULL;
     }
     rank->files |= from->files;
     if (rank->samples_hash == 0)
@@ -121,7 +122,8 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
         put_together(rank, next);
         alias[next->machine] = rank->machine;
         free(next->path);
-        next->path = NULL;
+        free(next->report);
+        next->path = next->report = NULL;
     }
     drop_empty(jobs);
 }
@@ -153,7 +155,10 @@ static void name_job(const struct jobs_rank *rank, char *name, size_t size)
         text_fit(
             name, size, "%s%s%s", rank->job_id, has_step ? "." : "", has_step ? rank->step : "");
     else
-        text_fit(name, size, "%s", rank->launcher[0] ? rank->launcher : "without a launcher");
+        text_fit(name, size, "%s",
+            rank->launcher[0] ? rank->launcher
+            : rank->task[0]   ? "of GNU parallel" /* of schedulers' arrays an id is known */
+                              : "without a launcher");
 }
 
 static int compare_jobs(const void *left, const void *right)

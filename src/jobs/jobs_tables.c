@@ -36,6 +36,7 @@ static const struct column rank_columns[] = {
     WORD(struct jobs_rank, "launcher", launcher, "what started it"),
     WORD(struct jobs_rank, "version", version, "of gpu-tracker"),
     WORD(struct jobs_rank, "path", path, "the file with most of it"),
+    WORD(struct jobs_rank, "report", report, "its report, where `path` has samples"),
     {"start_timestamp", "seconds since the epoch", "after correction of its machine's clock", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_rank, start)},
     OF_RANK(seconds, "seconds", "wall time"),
     WHOLE(struct jobs_rank, exit_status, "of the command"),

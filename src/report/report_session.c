@@ -44,9 +44,13 @@ static void add_clock(struct report_session *session)
 {
     if (session->clock_note)
         doc_add_string(session->identity, "clock_note", session->clock_note);
-    if (session->clock_note && session->clock_offset_seconds != 0)
-        doc_add_string(report_session_list(session, &session->warnings, "warnings"), NULL,
-            session->clock_note);
+    if (!session->clock_note || session->clock_offset_seconds == 0)
+        return;
+    struct str text = {0};
+    str_printf(&text, "Clock %s", session->clock_note);
+    doc_add_string(
+        report_session_list(session, &session->warnings, "warnings"), NULL, str_text(&text));
+    str_finish(&text);
 }
 
 void report_session_end(struct report_session *session)

@@ -1,8 +1,10 @@
 """Slurm on this machine alone: four nodes with names of their own, without systemd, munge or control groups."""
 
+import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
 
@@ -79,22 +81,44 @@ class Cluster:
         self.config.write_text(head + "".join(nodes) + "PartitionName" + partition)
         self.environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "OMPI_", "PMI", "PMIX_"))}
         self.environment["SLURM_CONF"] = str(self.config)
-        self.daemons = [self.start(find("slurmctld"), "-D", "-c", "-f", self.config)]
+        self.daemons = []
+        try:
+            self.begin()
+        except BaseException:
+            self.end()
+            raise
+
+    def begin(self):
+        self.start(find("slurmctld"), "-D", "-c", "-f", self.config)
         for name in NODES:
             (self.folder / f"spool-{name}").mkdir()
             inside = f"hostname {name} && mount -t tmpfs none /tmp && exec {find('slurmd')} -D -N {name} -f {self.config}"
-            self.daemons.append(self.start("unshare", "--mount", "--uts", "sh", "-c", inside))
+            self.start("unshare", "--mount", "--uts", "sh", "-c", inside)
         command.wait_until(lambda: self.run("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.strip() == str(len(NODES)), "the nodes")
 
     def start(self, *words):
-        return subprocess.Popen(list(map(str, words)), env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.daemons.append(subprocess.Popen(
+            list(map(str, words)), env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))  # fmt: skip
 
     def run(self, *words, **options):
         return subprocess.run(
             list(map(str, words)), env=self.environment, capture_output=True, text=True, timeout=command.PATIENCE, **options)  # fmt: skip
 
+    def processes(self):
+        """Of its nodes: daemons, and what they start for each step. Their environment names this cluster's file."""
+        wanted, found = f"SLURM_CONF={self.config}".encode(), []
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                    found.append(int(folder.name))
+            except OSError:  # it ended
+                continue
+        return found
+
     def end(self):
         self.run("scancel", "-u", "root")
+        with contextlib.suppress(AssertionError):
+            command.wait_until(lambda: not self.run("squeue", "-h").stdout.strip(), "an empty queue")
         for daemon in reversed(self.daemons):
             daemon.terminate()
         for daemon in self.daemons:
@@ -103,3 +127,7 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
+        for process in self.processes():  # of steps, which outlive their daemon
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        command.wait_until(lambda: not self.processes(), "the end of Slurm's processes")

@@ -214,10 +214,10 @@ class Job(JobTest):
 
     def test_jobs_of_gnu_parallel_are_tasks(self):
         for i in range(3):
-            members = {"job": {"launcher": "GNU parallel", "job_id": "99", "task": str(i + 1), "rank": None, "world_size": None, "node": "n1"}}
+            members = {"job": {"launcher": None, "job_id": None, "task": str(i + 1), "rank": None, "world_size": None, "node": "n1"}}
             self.rank(i, name=f"usage.{i + 1}.json", seconds=300 if i == 2 else 100, cpu=20, members=members, identity={"exit_status": i % 2})
         text = self.run_command(".").stdout
-        self.assertIn("Job 99 (GNU parallel): 3 tasks on 1 machine, ", text)
+        self.assertIn("Job of GNU parallel: 3 tasks on 1 machine, ", text)
         self.assertIn(" in the largest task\n  Balance  slowest task ", text)
         self.assertIn("\n   task  machine ", text)
         self.assertIn("1 of 3 tasks failed.\n    task 2 on n1: exit status 1\n", text)

@@ -221,11 +221,12 @@ class Clocks(JobTest):
                        env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")})  # fmt: skip
         sessions = Report(self.folder / "x.html").sessions
         starts = [session["identity"]["start_timestamp"] for session in sessions]
+        self.assertEqual(len(starts), 4)
         self.assertAlmostEqual(max(starts) - min(starts), 0, delta=0.01)
         notes = [session["identity"]["clock_note"] for session in sessions]
-        self.assertEqual(notes[0], "that of n0: others are compared with it")
-        self.assertRegex(notes[3], r'^Times of n1 are corrected by -3600.000 s, to within 0.000 s, by marks of block "step"$')
-        self.assertEqual([session.get("warnings") for session in sessions][2:], [[notes[3]]] * 2)
+        self.assertEqual(notes[0], "of n0: others are compared with it")
+        self.assertRegex(notes[3], r'^of n1, corrected by -3600.000 s: to within 0.000 s, by marks of block "step"$')
+        self.assertEqual([session.get("warnings") for session in sessions][2:], [["Clock " + notes[3]]] * 2)
 
 
 if __name__ == "__main__":

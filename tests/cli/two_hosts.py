@@ -29,7 +29,16 @@ class Hosts:
         self.folder = pathlib.Path(folder)
         hosts = self.folder / "hosts"
         hosts.write_text("127.0.0.1 localhost\n" + "".join(f"{address} {name}\n" for address, name in zip(ADDRESSES, NAMES)))
-        self.holders = [self.start(name, hosts) for name in NAMES]
+        self.holders = []
+        try:
+            self.join(hosts)
+        except BaseException:
+            self.end()
+            raise
+
+    def join(self, hosts):
+        for name in NAMES:
+            self.start(name, hosts)
         self.pids = {name: holder.pid for name, holder in zip(NAMES, self.holders)}
         first, second = self.holders
         self.ip("link", "add", "one", "netns", str(first.pid), "type", "veth", "peer", "name", "one", "netns", str(second.pid))
@@ -45,9 +54,9 @@ class Hosts:
         """Holds the namespaces as long as it lives."""
         inside = f"hostname {name} && mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && mount --bind {hosts} /etc/hosts && echo ready && exec sleep infinity"
         holder = subprocess.Popen(["unshare", "--mount", "--uts", "--net", "sh", "-c", inside], stdout=subprocess.PIPE, text=True)
+        self.holders.append(holder)
         if holder.stdout.readline() != "ready\n":
             raise AssertionError(f"{name} did not start")
-        return holder
 
     @staticmethod
     def ip(*words):

@@ -81,7 +81,8 @@ export function mainFigures(sessions: Session[]): MainFigure[] {
         figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.seconds ?? null });
     }
     for (const one of figures) one.base = baseOf(one, sessions);
-    return figures;
+    // Why a figure is not available, the details of a session say.
+    return figures.filter((one) => sessions.some((session) => one.of(session) !== null));
 }
 
 function baseOf(figures: MainFigure, sessions: Session[]): number | null {
