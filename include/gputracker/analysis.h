@@ -164,7 +164,7 @@ GPUT_API void gput_analysis_destroy(struct gput_analysis *analysis);
 /** The number of measurements, which is the length of each list of figures. */
 GPUT_API size_t gput_analysis_measurement_count(const struct gput_analysis *analysis);
 
-/** The name of the measurement at that index: "main_ram". */
+/** The name of the measurement at that index, "main_ram"; NULL: there is no such index. */
 GPUT_API const char *gput_analysis_measurement_name(
     const struct gput_analysis *analysis, size_t index);
 

@@ -49,8 +49,8 @@ GPUT_API int gput_doctor_create(const struct gput_session_options *options,
 /** NULL is fine. */
 GPUT_API void gput_doctor_destroy(struct gput_doctor *doctor);
 
-/** The number of sources. The functions below take an index that is less. Texts belong to
- * `doctor`. */
+/** The number of sources. Texts of the functions below belong to `doctor`; at an index beyond the
+ * last they are NULL, and the state is GPUT_DOCTOR_UNAVAILABLE. */
 GPUT_API size_t gput_doctor_source_count(const struct gput_doctor *doctor);
 /** In snake_case: "procfs", "nvml", "rapl" …. */
 GPUT_API const char *gput_doctor_source_name(const struct gput_doctor *doctor, size_t index);

@@ -91,7 +91,8 @@ GPUT_API void gput_energy_recording_destroy(struct gput_energy_recording *record
 /** What was skipped (a truncated line), a sentence each, or NULL. */
 GPUT_API const char *gput_energy_recording_warning(const struct gput_energy_recording *recording);
 
-/** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. */
+/** The metrics, in the order in which they first appear: CPU and GPU, experiment, wattmeter. NULL:
+ * there is no such index. */
 GPUT_API size_t gput_energy_recording_count(const struct gput_energy_recording *recording);
 GPUT_API const char *gput_energy_recording_name(
     const struct gput_energy_recording *recording, size_t index);

@@ -160,7 +160,8 @@ enum gput_source_state {
 /** "exact", "sampled" or "unavailable". Static text. */
 GPUT_API const char *gput_source_state_name(enum gput_source_state state);
 
-/** The number of sources. The functions below take an index that is less. */
+/** The number of sources. At an index beyond the last one, texts of the functions below are NULL,
+ * and the state is GPUT_SOURCE_UNAVAILABLE. */
 GPUT_API size_t gput_results_source_count(const struct gput_results *results);
 /** Its name in snake_case: "ram", "cpu_time", "gpu" …. Texts belong to the results. */
 GPUT_API const char *gput_results_source_name(const struct gput_results *results, size_t index);

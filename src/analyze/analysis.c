@@ -170,7 +170,7 @@ size_t gput_analysis_measurement_count(const struct gput_analysis *analysis)
 
 const char *gput_analysis_measurement_name(const struct gput_analysis *analysis, size_t index)
 {
-    return analysis->measurements[index];
+    return index < analysis->n_measurements ? analysis->measurements[index] : NULL;
 }
 
 const struct gput_statistics *gput_analysis_overall(

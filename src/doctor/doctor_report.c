@@ -28,27 +28,27 @@ size_t gput_doctor_source_count(const struct gput_doctor *doctor)
 
 const char *gput_doctor_source_name(const struct gput_doctor *doctor, size_t index)
 {
-    return doctor->sources[index].name;
+    return index < doctor->n_sources ? doctor->sources[index].name : NULL;
 }
 
 enum gput_doctor_state gput_doctor_source_state(const struct gput_doctor *doctor, size_t index)
 {
-    return doctor->sources[index].state;
+    return index < doctor->n_sources ? doctor->sources[index].state : GPUT_DOCTOR_UNAVAILABLE;
 }
 
 const char *gput_doctor_source_gives(const struct gput_doctor *doctor, size_t index)
 {
-    return doctor->sources[index].gives;
+    return index < doctor->n_sources ? doctor->sources[index].gives : NULL;
 }
 
 const char *gput_doctor_source_reason(const struct gput_doctor *doctor, size_t index)
 {
-    return doctor->sources[index].reason;
+    return index < doctor->n_sources ? doctor->sources[index].reason : NULL;
 }
 
 const char *gput_doctor_source_remedy(const struct gput_doctor *doctor, size_t index)
 {
-    return doctor->sources[index].remedy;
+    return index < doctor->n_sources ? doctor->sources[index].remedy : NULL;
 }
 
 /* ---- Tables ---- */

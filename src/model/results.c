@@ -163,17 +163,17 @@ size_t gput_results_source_count(const struct gput_results *results)
 
 const char *gput_results_source_name(const struct gput_results *results, size_t index)
 {
-    return results->sources[index].name;
+    return index < results->n_sources ? results->sources[index].name : NULL;
 }
 
 enum gput_source_state gput_results_source_state(const struct gput_results *results, size_t index)
 {
-    return results->sources[index].state;
+    return index < results->n_sources ? results->sources[index].state : GPUT_SOURCE_UNAVAILABLE;
 }
 
 const char *gput_results_source_reason(const struct gput_results *results, size_t index)
 {
-    return results->sources[index].reason;
+    return index < results->n_sources ? results->sources[index].reason : NULL;
 }
 
 void gput_results_add_source(struct gput_results *results, const char *name,

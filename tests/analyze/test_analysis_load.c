@@ -340,6 +340,7 @@ static void many_measurements_or_blocks_are_read(void **state)
         struct gput_analysis *analysis = analysis_of(sizes[i][0], sizes[i][1]);
         struct gput_analysis *pickle = round_trip(analysis, GPUT_PICKLE);
         assert_int_equal(gput_analysis_measurement_count(pickle), sizes[i][0]);
+        assert_null(gput_analysis_measurement_name(pickle, sizes[i][0]));
         assert_int_equal(gput_analysis_block_count(pickle), sizes[i][1]);
         gput_analysis_destroy(pickle);
         gput_analysis_destroy(analysis);

@@ -117,6 +117,19 @@ static void values_that_a_column_cannot_have_are_ignored(void **state)
     assert_int_equal(results.static_data.system_core_count, 4294967295);
 }
 
+static void beyond_the_last_source_there_is_none(void **state)
+{
+    (void)state;
+    struct gput_results results = {0};
+    results_add_source(&results, "ram", GPUT_SOURCE_EXACT, "counted");
+    assert_int_equal(gput_results_source_count(&results), 1);
+    assert_string_equal(gput_results_source_name(&results, 0), "ram");
+    assert_int_equal(gput_results_source_state(&results, 0), GPUT_SOURCE_EXACT);
+    assert_null(gput_results_source_name(&results, 1));
+    assert_null(gput_results_source_reason(&results, SIZE_MAX));
+    assert_int_equal(gput_results_source_state(&results, 1), GPUT_SOURCE_UNAVAILABLE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +140,7 @@ int main(void)
         cmocka_unit_test(figures_and_words_are_read_by_name),
         cmocka_unit_test(a_name_with_a_nul_in_it_is_no_column),
         cmocka_unit_test(values_that_a_column_cannot_have_are_ignored),
+        cmocka_unit_test(beyond_the_last_source_there_is_none),
     };
     return cmocka_run_group_tests_name("model/results_columns", tests, NULL, NULL);
 }

@@ -1,0 +1,43 @@
+"""Each sink has its rows, and each option of a sink is known to every front end (CONTRIBUTING.md, "Add a sink")."""
+
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+import tap
+
+SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
+FRONT_ENDS = {
+    "command": "cli/tracking-files.c",
+    "config file": "src/config/config.c",
+    "Python": "python/native/session_arguments.c",
+    "Python's Tracker": "python/gpu_tracker/tracker.py",
+    "Python's Tracker(own_process=True)": "python/gpu_tracker/_own_process.py",
+}
+
+
+def sinks():
+    """{name: its source}; sink.c and sinks.c are what they share, sink_writer.c is a thread."""
+    sources = (SOURCE / "src/session").glob("sink_*.c")
+    texts = [text for text in (path.read_text() for path in sources) if "const struct sink_class sink_" in text]
+    return {name: text for text in texts for name in re.findall(r"const struct sink_class sink_(\w+) =", text)}
+
+
+class Sinks(unittest.TestCase):
+    def test_each_is_a_row(self):
+        rows = re.search(r"#define SINKS\(X\)(.*?)\n\n", (SOURCE / "src/session/sink.h").read_text(), re.DOTALL)[1]
+        self.assertEqual(sorted(re.findall(r"X\((\w+)\)", rows)), sorted(sinks()))
+
+    def test_their_options_are_known_to_every_front_end(self):
+        options = {option for text in sinks().values() for option in re.findall(r"\.option = offsetof\(struct gput_session_options, (\w+)\)", text)}
+        self.assertGreaterEqual(len(options), 7)
+        missing = [f"{option} is not in {file} ({name})" for name, file in FRONT_ENDS.items() for option in sorted(options)
+                   if not re.search(rf"\b{option}\b", (SOURCE / file).read_text())]
+        self.assertEqual(missing, [])
+
+
+if __name__ == "__main__":
+    tap.main()
