@@ -200,20 +200,22 @@ class TrackingComparison(Shown):
         tables, warnings = self._compare(statistic)
         log_warnings(warnings)
         results = comparison_of(tables)
-        vars(results)["_draw"] = functools.partial(self._draw, statistic)
+        vars(results)["_shown"] = functools.partial(self._shown, statistic)
         return results
+
+    def _shown(self, statistic, results):
+        from ._display import comparison_html
+
+        first = next(iter(self.results_map.values()))
+        draw = functools.partial(self._draw, statistic)
+        return comparison_html(results, statistic, first.to_json()["static_data"], list(self.results_map), draw)
 
     def _draw(self, statistic):
         return self._compare(statistic, _native.SVG, is_inline=True)[0].decode()
 
     def _repr_html_(self):
         """For notebooks: the means of all sessions, and their changes against the first."""
-        from ._display import comparison_html
-
-        first = next(iter(self.results_map.values()))
-        return comparison_html(
-            self.compare().to_json(), first.to_json()["static_data"], list(self.results_map), functools.partial(self._draw, "mean")
-        )
+        return self.compare()._repr_html_()
 
     def plot(self, path: _Path | None = None, *, statistic: Literal["min", "max", "mean", "std"] = "mean") -> Picture | None:
         """Draws the main figures and the time of code blocks, a bar for each session.

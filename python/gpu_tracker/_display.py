@@ -265,16 +265,17 @@ def _figure(name, value, static):
 # ---- A comparison ----
 
 
-def comparison_html(results, static, sessions, draw):
+def comparison_html(results, statistic, static, sessions, draw):
     """results: as to_json() of a comparison gives them; static: of one of its sessions, for units; sessions: in their order;
     draw: gives it as SVG."""
+    words = {"min": "lowest", "max": "highest", "std": "standard deviation"}.get(statistic, statistic)
     overall = results["overall_resource_usage"]
     rows = [(_MAIN[name], *_changes(overall[name], sessions, lambda value, name=name: _figure(name, value, static))) for name in _MAIN if _is_used(overall.get(name))]
     times = results["code_block_compute_time"]
     block_rows = [(str(block), *_changes(values, sessions, duration)) for block, values in times.items()]
     return _page(
-        _table(("Session", *sessions), rows),
-        _table(("Code block", *sessions), block_rows) if block_rows else "",
+        _table((f"Session, {words}", *sessions), rows),
+        _table((f"Code block, {words} of a call", *sessions), block_rows) if block_rows else "",
         f"<div>Changes are against {escape(str(sessions[0]))}.</div>" if len(sessions) > 1 else "",
         _bars(draw),
     )
@@ -282,7 +283,7 @@ def comparison_html(results, static, sessions, draw):
 
 def _bars(draw):
     try:
-        return image(draw()) if draw else ""
+        return image(draw())
     except ValueError:  # nothing of it is known and above 0
         return ""
 
@@ -297,8 +298,8 @@ def _changes(values, sessions, text):
     return cells
 
 
-def compared_html(results, draw=None):
-    """results: to_json() of one statistic of several sessions, whose units it does not know; draw: as above."""
+def compared_html(results):
+    """results: to_json() of one statistic of several sessions, whose units it does not know."""
     overall, times = results["overall_resource_usage"], results["code_block_compute_time"]
     sessions = list(next(iter((overall or times).values()), ()))
     rows = [(name, *(_number(values.get(session)) for session in sessions)) for name, values in overall.items() if _is_used(values)]
@@ -306,7 +307,6 @@ def compared_html(results, draw=None):
     return _page(
         _table(("Session", *map(str, sessions)), rows),
         _table(("Code block", *map(str, sessions)), block_rows) if block_rows else "",
-        _bars(draw),
     )
 
 

@@ -204,8 +204,8 @@ class ComparisonResults:
     lost_calls: typing.ClassVar[dict[str, dict[str, int]] | None] = None
     overall_energy: typing.ClassVar[dict[str, Series[float]] | None] = None
     code_block_energy: typing.ClassVar[dict[str, dict[str, Series[float]]] | None] = None
-    # Draws it as SVG. Pickles do not have it.
-    _draw: typing.ClassVar[typing.Any] = None
+    # Makes HTML of to_json(): the TrackingComparison, which knows units. Pickles do not have it.
+    _shown: typing.ClassVar[typing.Any] = None
 
     overall_resource_usage: dict[str, Series[float]]
     code_block_resource_usage: dict[str, dict[str, Series[float]]]
@@ -228,13 +228,13 @@ class ComparisonResults:
         return comparison_text(self.to_json())
 
     def _repr_html_(self):
-        """For notebooks: the session as a whole, the times of code blocks, and a picture of a TrackingComparison's."""
+        """For notebooks: the session as a whole and the times of code blocks; a TrackingComparison's with units and a picture."""
         from ._display import compared_html
 
-        return compared_html(self.to_json(), self._draw)
+        return (self._shown or compared_html)(self.to_json())
 
     def __getstate__(self):
-        return _without(self, "_draw")
+        return _without(self, "_shown")
 
 
 def _without(results, name):

@@ -23,9 +23,16 @@ static double bytes_per_unit(const struct doc *static_data, const char *key)
     return 1 / gput_ram_unit_factor(unit);
 }
 
-static const char *plain(double value, const char *unit, char text[HUMAN_SIZE])
+static const char *plain(double value, char text[HUMAN_SIZE])
 {
-    snprintf(text, HUMAN_SIZE, "%.4g%s", value, unit);
+    snprintf(text, HUMAN_SIZE, "%.4g", value);
+    return text;
+}
+
+/* Three digits that count, as all figures have; of many cores all. */
+static const char *percent(double value, char text[HUMAN_SIZE])
+{
+    snprintf(text, HUMAN_SIZE, fabs(value) >= 999.5 ? "%.0f %%" : "%.3g %%", value);
     return text;
 }
 
@@ -40,13 +47,13 @@ const char *figure_text(
     if (strncmp(measurement, "energy_", strlen("energy_")) == 0)
         return human_joules(value, text);
     if (row && row->quantity == GPUT_QUANTITY_PERCENT)
-        return plain(value, " %", text);
+        return percent(value, text);
     double factor = 0;
     if (row && row->quantity == GPUT_QUANTITY_RAM)
         factor = bytes_per_unit(static_data, "ram_unit");
     if (row && row->quantity == GPUT_QUANTITY_GPU_RAM)
         factor = bytes_per_unit(static_data, "gpu_ram_unit");
-    return factor > 0 ? human_bytes(value * factor, text) : plain(value, "", text);
+    return factor > 0 ? human_bytes(value * factor, text) : plain(value, text);
 }
 
 /* The end of a text that takes at most so many columns; its own begin when all of it does. */

@@ -65,20 +65,22 @@ struct layout {
     struct drawing *drawing;
     const struct bars *bars;
     uint32_t ink;
-    double width, left, right; /* between these are the bars */
+    double width, label; /* the most that a label takes */
+    double left, right;  /* between these are the bars */
 };
 
 static void find_edges(struct layout *layout)
 {
-    double label = 0, text = 0;
+    double text = 0, most = layout->width * MAX_LABEL_SHARE;
     for (size_t i = 0; i < layout->bars->count; i++) {
         const struct bars_panel *panel = &layout->bars->panels[i];
         for (size_t k = 0; k < panel->count; k++) {
-            label = fmax(label, drawing_text_width(panel->bars[k].label, FONT));
+            double label = drawing_text_width(panel->bars[k].label, FONT);
+            layout->label = fmin(fmax(layout->label, label), most);
             text = fmax(text, drawing_text_width(panel->bars[k].text, FONT));
         }
     }
-    layout->left = MARGIN + fmin(label, layout->width * MAX_LABEL_SHARE) + GAP;
+    layout->left = MARGIN + layout->label + GAP;
     layout->right = fmax(layout->width - MARGIN - text - GAP, layout->left + MIN_BAR);
 }
 
@@ -126,7 +128,7 @@ static void draw_bar(struct layout *layout, const struct bar *bar, double most, 
     double scale = most > 0 ? (layout->right - layout->left) / most : 0;
     double end = layout->left + (bar->value > 0 ? bar->value * scale : 0);
     double middle = y + ROW / 2, baseline = middle + FONT * 0.35;
-    char *label = chart_cut(bar->label, FONT, layout->left - MARGIN - GAP);
+    char *label = chart_cut(bar->label, FONT, layout->label);
     add_text(layout, layout->left - GAP, baseline, DRAWING_STOP, label ? label : "");
     layout->drawing->failed |= !label;
     free(label);

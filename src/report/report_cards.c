@@ -30,14 +30,18 @@ static void add_known(struct doc *object, const char *key, double value)
         doc_add_double(object, key, value);
 }
 
-/* A figure whose bounds are equal is exact, whatever its source. */
-static const char *state_of(const struct card *card, const struct gput_source *source)
+/* A figure whose bounds are equal is exact, whatever its source. Of results, NULL where no source
+ * has it: the clock is none. */
+static const char *state_of(
+    const struct report_session *session, const struct card *card, const struct gput_source *source)
 {
     if (isnan(card->value))
         return gput_source_state_name(GPUT_SOURCE_UNAVAILABLE);
     if (!isnan(card->at_most))
         return gput_source_state_name(
             card->at_most <= card->value ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED);
+    if (!source && session->results)
+        return NULL;
     return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
 }
 
@@ -56,7 +60,9 @@ static void add_card(struct report_session *session, const struct card *card)
     add_known(object, "at_least", card->at_least);
     add_known(object, "at_most", card->at_most);
     add_known(object, "limit", card->limit);
-    doc_add_string(object, "state", state_of(card, source));
+    const char *state = state_of(session, card, source);
+    if (state)
+        doc_add_string(object, "state", state);
     if (source)
         doc_add_string(object, "reason", source->reason);
 }
@@ -155,7 +161,8 @@ static void add_from_results(struct report_session *session)
     add_cpu(session);
     add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
         is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes);
-    add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
+    if (results->accounting.processes_seen != 1) /* that of one process is the same */
+        add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
     for (uint32_t i = 0; i < results->n_gpus; i++) {
         if (results->gpus[i].selected)
             add_gpu(session, i, &results->gpus[i]);

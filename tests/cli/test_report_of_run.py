@@ -150,6 +150,8 @@ class AtTheEnd(ReportTest):
         (session,) = report.sessions
         cards = report.cards()
         self.assertEqual(session["kind"], "tracking")
+        self.assertNotIn("state", cards["wall"])  # the clock is no source
+        self.assertEqual("ram_main" in cards, results["accounting"]["processes"]["seen"] != 1)
         most = results["peaks"]["combined_at_most"]
         self.assertEqual(cards["ram"].get("at_most"), most and round(most * 1e6))
         self.assertEqual(cards["cpu"]["value"], results["accounting"]["cpu_seconds"]["kernel"])

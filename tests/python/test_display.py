@@ -229,6 +229,11 @@ class Display(package.PackageTest):
         self.assertEqual((self.folder / "x.svg").read_text(), picture.svg)
         self.assert_raises(ValueError, "A picture is SVG, PDF or PNG: name it .svg, .pdf or .png, not x.jpg", comparison.plot, "x.jpg")
 
+    def test_the_longest_name_of_a_session_has_its_place(self):
+        for name in ("one", "seven", "a run"):
+            results = {name: self.results("old", [4.0, 4.0]), "i": self.results("new", [3.0, 3.0])}
+            self.assertIn(f">{name}<", gpu_tracker.TrackingComparison(results).plot().svg)
+
     def test_what_analyses_and_comparisons_return(self):
         files = self.tracking_file("t.csv", [4.0, 2.0, 3.0, 1.0]), self.marks("m.csv", "a<b")
         results = gpu_tracker.SubTrackingAnalyzer(*files).sub_tracking_results()
@@ -247,7 +252,9 @@ class Display(package.PackageTest):
         html = comparison._repr_html_()
         xml.etree.ElementTree.fromstring(html)
         self.assertIn('alt="RAM, max: old 4 GB, new 3 GB (-25.0 %)', html)
-        self.assertNotIn("<img", pickle.loads(pickle.dumps(comparison))._repr_html_())
+        self.assertRegex(html, r">Session, highest<.*>RAM</th><td [^>]*>4 GB</td><td [^>]*>3 GB \(-25\.0 %\)</td>")
+        html = pickle.loads(pickle.dumps(comparison))._repr_html_()
+        self.assertNotIn("<img", html)
         head = re.search("<thead>(.*?)</thead>", html)[1]
         row = re.search("main_ram</th>(.*?)</tr>", html)[1]
         named = dict(zip(re.findall(">(old|new)<", head), re.findall(r">(\d)<", row)))
