@@ -150,7 +150,7 @@ class AtTheEnd(ReportTest):
         (session,) = report.sessions
         cards = report.cards()
         self.assertEqual(session["kind"], "tracking")
-        self.assertNotIn("state", cards["wall"])  # the clock is no source
+        self.assertNotIn("state", cards["wall"])  # of a clock, which none of the sources is
         self.assertEqual("ram_main" in cards, results["accounting"]["processes"]["seen"] != 1)
         most = results["peaks"]["combined_at_most"]
         self.assertEqual(cards["ram"].get("at_most"), most and round(most * 1e6))

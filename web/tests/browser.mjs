@@ -65,6 +65,21 @@ export async function close(page) {
 /** Asks the read-only handle of the page. */
 export const ask = (page, what, ...parameters) => page.evaluate(([name, args]) => window.gputReport[name](...args), [what, parameters]);
 
+/** Waits for the place in the address, which is written a while after the view has changed, and returns it. */
+export async function waitForAddress(page, pattern) {
+    await page.waitForFunction((text) => new RegExp(text).test(location.hash), pattern.source);
+    return page.evaluate(() => location.hash);
+}
+
+/** Waits until the view is what `isThere` says of it, and returns it. */
+export async function waitForView(page, isThere) {
+    for (;;) {
+        const view = await ask(page, "view");
+        if (isThere(view)) return view;
+        await settle(page);
+    }
+}
+
 /** Scrolls a chart into sight, and returns where on the page its canvas is. */
 export async function chartBox(page, id) {
     const canvas = page.locator(`[data-panel="${id}"] canvas`);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import axe from "axe-core";
-import { ask, Browser, chartBox, close, pixelsAround, settle, TEMPLATE } from "./browser.mjs";
+import { ask, Browser, chartBox, close, pixelsAround, settle, TEMPLATE, waitForAddress, waitForView } from "./browser.mjs";
 import * as samples from "./samples.mjs";
 
 const KINDS = ["singleRun", "ranks", "twoRuns", "training", "power", "hostile"];
@@ -144,7 +144,7 @@ test("opens a million samples, and keeps their peak at every zoom", async () => 
     const at = peakAt * 0.01;
     for (const span of [10_000, 2000, 100, 3, 0.05]) {
         await page.evaluate((fragment) => (location.hash = fragment), `t=${Math.max(0, at - span / 3)}_${Math.min(9999.99, at + span / 2)}`);
-        await page.waitForTimeout(100);
+        await waitForView(page, ({ from, to }) => to - from < 0.9 * span);
         await settle(page);
         const points = await ask(page, "points", "ram:bytes", "combined_ram");
         assert.equal(Math.max(...points.values), ram[peakAt], `span ${span}`);
@@ -200,14 +200,12 @@ test("zooms by the wheel with Ctrl, pans by Shift, and leaves the plain wheel to
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, -200);
     await page.keyboard.up("Control");
-    await page.waitForTimeout(50);
-    const near = await ask(page, "view");
+    const near = await waitForView(page, ({ from, to }) => to - from < 150);
     const span = near.to - near.from;
-    assert.ok(span < 150, String(span));
     const scroll = await page.evaluate(() => scrollY);
     await page.mouse.wheel(0, 200);
-    await page.waitForTimeout(100);
-    assert.deepEqual([(await ask(page, "view")).from, (await page.evaluate(() => scrollY)) > scroll], [near.from, true]);
+    await page.waitForFunction((before) => scrollY > before, scroll);
+    assert.equal((await ask(page, "view")).from, near.from);
     await chartBox(page, "ram:bytes");
     const again = await page.locator('[data-panel="ram:bytes"] canvas').boundingBox();
     await page.keyboard.down("Shift");
@@ -278,10 +276,8 @@ test("keeps the view in the address", async () => {
     await page.click('[data-line="main_ram"]');
     await page.focus(".stage");
     await page.keyboard.press("+");
-    await page.waitForTimeout(400);
-    const fragment = await page.evaluate(() => location.hash);
+    const fragment = await waitForAddress(page, /t=.*main_ram/);
     const view = await ask(page, "view");
-    assert.match(fragment, /t=.*main_ram/);
     const other = await browser.open(files.singleRun, { fragment });
     const shown = await ask(other, "view");
     assert.ok(Math.abs(shown.from - view.from) < 1e-5 && Math.abs(shown.to - view.to) < 1e-5);

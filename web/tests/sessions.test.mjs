@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ask, Browser, chartBox, close, settle } from "./browser.mjs";
+import { ask, Browser, chartBox, close, settle, waitForAddress } from "./browser.mjs";
 import * as samples from "./samples.mjs";
 
 let browser;
@@ -70,8 +70,7 @@ test("lays several sessions over each other and compares them", async () => {
     const sum = chart.lines.find((line) => line.id === "sum");
     assert.ok(sum.max > chart.lines[0].max && sum.max <= chart.lines.filter((line) => line.shown).reduce((total, line) => total + line.max, 0));
     await page.selectOption("#session", "1");
-    await page.waitForTimeout(400);
-    assert.match(await page.evaluate(() => location.hash), /s=1/);
+    await waitForAddress(page, /s=1/);
     await close(page);
 });
 
