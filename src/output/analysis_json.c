@@ -26,7 +26,7 @@ static void add_usage(const struct gput_analysis *analysis, struct doc *object,
     }
 }
 
-static void add_missing(const struct gput_analysis *analysis, struct doc *parent,
+void analysis_add_missing(const struct gput_analysis *analysis, struct doc *parent,
     const struct gput_statistics *statistics)
 {
     if (!analysis_lacks_rows(analysis, statistics))
@@ -37,7 +37,7 @@ static void add_missing(const struct gput_analysis *analysis, struct doc *parent
             doc_add_int(object, analysis->measurements[i], (int64_t)statistics[i].n_missing);
 }
 
-static void add_energy(
+void analysis_add_energy(
     const struct gput_analysis *analysis, struct doc *parent, const double *energy)
 {
     if (!analysis->has_energy)
@@ -102,8 +102,8 @@ static void add_block(
         add_percentiles(compute_time, &block->compute_time_percentiles);
     add_usage(analysis, doc_add_object(object, "resource_usage"), block->resource_usage,
         block->percentiles);
-    add_missing(analysis, object, block->resource_usage);
-    add_energy(analysis, object, block->energy);
+    analysis_add_missing(analysis, object, block->resource_usage);
+    analysis_add_energy(analysis, object, block->energy);
     if (analysis->details) {
         doc_add_double(object, "self_time", block->self_time_total);
         doc_add_double(object, "cpu_time", block->cpu_time_total);
@@ -141,8 +141,8 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
         doc_add_int(root, "num_lost_calls", (int64_t)analysis->num_lost_calls);
     if (analysis->lost_calls_at_least)
         doc_add_bool(root, "lost_calls_at_least", true);
-    add_missing(analysis, root, analysis->overall);
-    add_energy(analysis, root, analysis->energy);
+    analysis_add_missing(analysis, root, analysis->overall);
+    analysis_add_energy(analysis, root, analysis->energy);
     if (analysis->details)
         doc_add_int(root, "num_timepoints", (int64_t)analysis->num_timepoints);
     doc_finish_json(root, text);

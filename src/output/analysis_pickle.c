@@ -2,8 +2,6 @@
 #include "output/analysis_render.h"
 #include "output/pickle_writer.h"
 
-#include <math.h>
-
 #define MODULE "gpu_tracker.sub_tracker"
 
 static void write_usage(const struct gput_analysis *analysis,
@@ -51,56 +49,22 @@ static void write_static_data(const struct doc *data, struct str *text)
     pickle_call_end(text);
 }
 
-/* The Python tool's classes do not know it, and keep it as a plain attribute. */
-static void write_energy(
-    const struct gput_analysis *analysis, const double *energy, struct str *text)
+/* What the Python tool's classes do not know, and keep as plain attributes. `block`: NULL for the
+ * whole session. */
+static void write_more(const struct gput_analysis *analysis,
+    const struct gput_statistics *statistics, const double *energy,
+    const struct gput_code_block *block, struct str *text)
 {
-    if (!analysis->has_energy)
-        return;
-    pickle_text(text, "energy");
-    pickle_dict_begin(text);
-    pickle_text(text, "unit");
-    pickle_text(text, gput_energy_unit_name(GPUT_JOULES));
-    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++) {
-        pickle_text(text, gput_energy_figure_name((enum gput_energy_figure)i));
-        if (isnan(energy[i]))
-            pickle_none(text);
-        else
-            pickle_float(text, energy[i]);
-    }
-    pickle_dict_end(text);
-}
-
-/* The same. */
-static void write_missing(const struct gput_analysis *analysis,
-    const struct gput_statistics *statistics, struct str *text)
-{
-    if (!analysis_lacks_rows(analysis, statistics))
-        return;
-    pickle_text(text, "missing_timepoints");
-    pickle_dict_begin(text);
-    for (size_t i = 0; i < analysis->n_measurements; i++)
-        if (statistics[i].n_missing > 0)
-            write_count(analysis->measurements[i], statistics[i].n_missing, text);
-    pickle_dict_end(text);
-}
-
-/* The same. */
-static void write_exact(
-    const struct gput_analysis *analysis, const struct gput_code_block *block, struct str *text)
-{
-    if (!analysis->exact)
-        return;
-    struct doc *parent = doc_create_object();
-    if (parent)
-        analysis_add_exact(analysis, block, parent);
-    if (parent && !doc_failed(parent)) {
-        pickle_text(text, "exact");
-        pickle_doc(text, parent->first);
-    } else {
+    struct doc *more = doc_create_object();
+    analysis_add_missing(analysis, more, statistics);
+    analysis_add_energy(analysis, more, energy);
+    if (block && analysis->exact)
+        analysis_add_exact(analysis, block, more);
+    if (more && !doc_failed(more))
+        pickle_members(text, more);
+    else
         text->failed = true;
-    }
-    doc_destroy(parent);
+    doc_destroy(more);
 }
 
 static void write_compute_time(const struct gput_code_block *block, struct str *text)
@@ -128,9 +92,7 @@ static void write_block(
     write_compute_time(block, text);
     pickle_text(text, "resource_usage");
     write_usage(analysis, block->resource_usage, text);
-    write_missing(analysis, block->resource_usage, text);
-    write_energy(analysis, block->energy, text);
-    write_exact(analysis, block, text);
+    write_more(analysis, block->resource_usage, block->energy, block, text);
     if (block->num_outside_calls > 0)
         write_count("num_outside_calls", block->num_outside_calls, text);
     pickle_object_end(text);
@@ -155,8 +117,7 @@ void analysis_write_pickle(const struct gput_analysis *analysis, struct str *tex
         pickle_text(text, "lost_calls_at_least");
         pickle_bool(text, true);
     }
-    write_missing(analysis, analysis->overall, text);
-    write_energy(analysis, analysis->energy, text);
+    write_more(analysis, analysis->overall, analysis->energy, NULL, text);
     pickle_object_end(text);
     pickle_end(text);
 }

@@ -13,6 +13,13 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
 void analysis_write_csv(const struct gput_analysis *analysis, struct str *text);
 void analysis_write_pickle(const struct gput_analysis *analysis, struct str *text);
 
+/* Adds "missing_timepoints" and "energy" where the analysis has such, of a block or of the whole
+ * session. `parent` may be NULL: memory ran out. */
+void analysis_add_missing(const struct gput_analysis *analysis, struct doc *parent,
+    const struct gput_statistics *statistics);
+void analysis_add_energy(
+    const struct gput_analysis *analysis, struct doc *parent, const double *energy);
+
 /* Adds a block's exact figures: an object of unit, total and mean for each. */
 void analysis_add_exact(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent);

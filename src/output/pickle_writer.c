@@ -20,7 +20,7 @@ void pickle_end(struct str *text)
     str_append_char(text, '.');
 }
 
-void pickle_none(struct str *text)
+static void pickle_none(struct str *text)
 {
     str_append_char(text, 'N');
 }
@@ -113,7 +113,7 @@ void pickle_call_end(struct str *text)
     str_append(text, "tR");
 }
 
-static void write_items(struct str *text, const struct doc *doc)
+void pickle_members(struct str *text, const struct doc *doc)
 {
     for (const struct doc *item = doc->first; item; item = item->next) {
         if (doc->kind == DOC_OBJECT)
@@ -142,12 +142,12 @@ void pickle_doc(struct str *text, const struct doc *doc)
         break;
     case DOC_ARRAY:
         pickle_list_begin(text);
-        write_items(text, doc);
+        pickle_members(text, doc);
         pickle_list_end(text);
         break;
     case DOC_OBJECT:
         pickle_dict_begin(text);
-        write_items(text, doc);
+        pickle_members(text, doc);
         pickle_dict_end(text);
         break;
     }

@@ -19,7 +19,6 @@
 void pickle_begin(struct str *text); /* of the file */
 void pickle_end(struct str *text);
 
-void pickle_none(struct str *text);
 void pickle_bool(struct str *text, bool value);
 void pickle_int(struct str *text, int64_t value);
 void pickle_float(struct str *text, double value);
@@ -40,6 +39,9 @@ void pickle_call_end(struct str *text);
 
 /* A document: dictionaries, lists, texts, numbers. */
 void pickle_doc(struct str *text, const struct doc *doc);
+
+/* The items of a list, or the names and values of an object, as a part of what has been begun. */
+void pickle_members(struct str *text, const struct doc *doc);
 
 /* A pandas series of numbers, written as integers or as floats. */
 void pickle_series(
