@@ -41,11 +41,14 @@ def _write(table, output):
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    from . import analyze, export
+    from . import analyze
 
+    failed = 0
     try:
         if options.command == "export":
-            names = export(options.sessions, options.output, format=options.format, overwrite=options.overwrite)
+            from .writing import export_some
+
+            names, failed = export_some(options.sessions, options.output, options.format, options.overwrite)
             print(f"{len(names)} session{'s' * (len(names) != 1)} in {options.output}")
         else:
             by = [name for name in options.by.split(",") if name]
@@ -53,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         print(f"gpu-tracker: {error}", file=sys.stderr)
         return 1
-    return 0
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -43,32 +43,38 @@ def export(sessions: _Path | Iterable[_Path], folder: _Path, *, format: str = "p
 
     What cannot be exported is a warning; the rest is. Raises ValueError and OSError where nothing can be, ImportError without pyarrow.
     """
+    return export_some(sessions, folder, format, overwrite)[0]
+
+
+def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, overwrite: bool) -> tuple[list[str], int]:
+    """As export(), and how many sessions could not be exported."""
     if format not in FORMATS:
         raise ValueError(f'"{format}" is not a valid format of an export. Valid values are "parquet" and "arrow".')
     pyarrow_or_error()
     paths = [sessions] if isinstance(sessions, (str, bytes, os.PathLike)) else list(sessions)
     folder = os.fspath(folder)
-    found, warnings = _find(paths)
+    found, warnings, unreadable = _find(paths)
     os.makedirs(folder, exist_ok=True)
     written: dict[str, str] = {}
-    problem: Exception | None = None
+    problems: list[Exception] = []
     for path, marks in found:
         try:
             _export_once(path, marks, folder, format, overwrite, written, warnings)
         except (ValueError, OSError) as error:
-            problem = problem or error
+            problems.append(error)
             warnings.append(f"{path} is left out: {error}")
     log_warnings(warnings)
     if written:
-        return list(written)
-    if problem:
-        raise problem
+        return list(written), unreadable + len(problems)
+    if problems:
+        raise problems[0]
     raise ValueError("There is no tracking file in what was named.")
 
 
 def _find(paths):
-    """-> [(tracking file, its sub-tracking files)], warnings."""
+    """-> [(tracking file, its sub-tracking files)], warnings, how many of these are of files that cannot be read."""
     found_tables, warnings = _native.report_files(paths)
+    unreadable = len(warnings)
     tables = {name: Table(table) for name, table in found_tables.items()}
     marks: dict[int, list[str]] = {}
     for session, path in tables["marks"].rows():
@@ -86,7 +92,7 @@ def _find(paths):
             f"{left_out[0]} {f'and {len(left_out) - 1} more are' if many else 'is'} left out: "
             f"{'they have' if many else 'it has'} no samples ({kind}), or it is not clear which tracking "
             f"{'files they belong' if many else 'file it belongs'} to.")  # fmt: skip
-    return found, warnings
+    return found, warnings, unreadable
 
 
 def _export_once(path, marks, folder, format, overwrite, written, warnings):
