@@ -1,5 +1,7 @@
 #include "analyze/change_points.h"
 
+#include "base/doubles.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -31,19 +33,13 @@ struct division {
 
 /* ---- Noise ---- */
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static void smooth(double *values, size_t n, double *copy)
 {
     memcpy(copy, values, n * sizeof *copy);
     for (size_t i = WINDOW / 2; i + WINDOW / 2 < n; i++) {
         double window[WINDOW];
         memcpy(window, &copy[i - WINDOW / 2], sizeof window);
-        qsort(window, WINDOW, sizeof *window, by_value);
+        qsort(window, WINDOW, sizeof *window, doubles_compare);
         values[i] = window[WINDOW / 2];
     }
 }

@@ -1,6 +1,7 @@
 #include "analyze/quantile_sketch.h"
 
 #include "base/array.h"
+#include "base/doubles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -112,15 +113,9 @@ int quantile_sketch_add(struct quantile_sketch *sketch, double value, struct gpu
     return GPUT_OK;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static double exact_quantile(struct quantile_sketch *sketch, double q)
 {
-    qsort(sketch->values, sketch->count, sizeof *sketch->values, compare_doubles);
+    qsort(sketch->values, sketch->count, sizeof *sketch->values, doubles_compare);
     double rank = q * (double)(sketch->count - 1);
     size_t low = (size_t)rank;
     double share = rank - (double)low;

@@ -1,6 +1,7 @@
 /* What people should know of a job, each with its evidence. */
 #include "jobs/jobs.h"
 
+#include "base/doubles.h"
 #include "output/human.h"
 
 #include <math.h>
@@ -30,12 +31,6 @@ static size_t end_of(const struct jobs_job *job)
 
 /* ---- Ranks that are missing, failed or unfinished ---- */
 
-static int compare(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* "3, 7-9", of a job whose world size is known. */
 static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *list)
 {
@@ -47,7 +42,7 @@ static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *jo
     }
     if (!present)
         return;
-    qsort(present, count, sizeof *present, compare);
+    qsort(present, count, sizeof *present, doubles_compare);
     present[count] = job->world_size;
     for (size_t i = 0; i <= count && ranges <= MAX_NAMED; i++) {
         if (present[i] > next && ranges++ < MAX_NAMED) {

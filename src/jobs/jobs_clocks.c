@@ -5,6 +5,7 @@
  */
 #include "jobs/jobs.h"
 
+#include "base/doubles.h"
 #include "base/text.h"
 #include "output/human.h"
 
@@ -31,12 +32,6 @@ struct clock {
     struct spread starts, ends;
 };
 
-static int compare(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 static struct spread spread_of(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock, bool of_ends)
 {
@@ -49,7 +44,7 @@ static struct spread spread_of(
         if (jobs->machines[jobs->ranks[i].machine].clock == clock && !isnan(time))
             times[count++] = time;
     }
-    qsort(times, count, sizeof *times, compare);
+    qsort(times, count, sizeof *times, doubles_compare);
     struct spread spread = {jobs_median(times, count), count ? times[count - 1] - times[0] : NAN};
     free(times);
     return spread;

@@ -1,6 +1,8 @@
 /* Figures of machines and jobs: what is the machine's counts once. */
 #include "jobs/jobs.h"
 
+#include "base/doubles.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +17,6 @@
 static double least(double a, double b)
 {
     return isnan(a) || b < a ? b : a;
-}
-
-static int compare(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
 }
 
 /* ---- Machines ---- */
@@ -137,7 +133,7 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
             values[count++] = value;
     }
     if (values) {
-        qsort(values, count, sizeof *values, compare);
+        qsort(values, count, sizeof *values, doubles_compare);
         median = jobs_median(values, count);
     }
     free(values);

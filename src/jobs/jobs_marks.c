@@ -5,6 +5,7 @@
  */
 #include "jobs/jobs.h"
 
+#include "base/doubles.h"
 #include "base/text.h"
 #include "formats/marks/sub_tracking_file.h"
 
@@ -34,12 +35,6 @@ struct jobs_blocks {
     struct sub_tracking_names *names; /* numbers are those of `reference` and `other` */
     struct block_ends reference[MAX_BLOCKS], other[MAX_BLOCKS];
 };
-
-static int compare(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
 
 /* ---- Whose marks a file has ---- */
 
@@ -153,11 +148,11 @@ static struct jobs_apart compare_block(const struct block_ends *from, const stru
     }
     if (found.calls < MIN_CALLS)
         return found;
-    qsort(apart, found.calls, sizeof *apart, compare);
+    qsort(apart, found.calls, sizeof *apart, doubles_compare);
     found.seconds = jobs_median(apart, found.calls);
     for (size_t i = 0; i < found.calls; i++)
         apart[i] = fabs(apart[i] - found.seconds);
-    qsort(apart, found.calls, sizeof *apart, compare);
+    qsort(apart, found.calls, sizeof *apart, doubles_compare);
     found.doubt = apart[(size_t)ceil(SURE_PART * (double)found.calls) - 1];
     return found;
 }

@@ -1,6 +1,7 @@
 #include "training/statistics.h"
 
 #include "base/array.h"
+#include "base/doubles.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,17 +52,11 @@ void figure_set_finish(struct figure_set *figures)
     *figures = (struct figure_set){0};
 }
 
-static int compare(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 struct figure_summary figure_set_summarize(struct figure_set *figures)
 {
     struct sorted_figures sorted = sorted_figures_of(figures->count);
     if (figures->count > 1)
-        qsort(figures->values, figures->count, sizeof *figures->values, compare);
+        qsort(figures->values, figures->count, sizeof *figures->values, doubles_compare);
     for (size_t i = 0; i < figures->count; i++)
         sorted_figures_next(&sorted, figures->values[i]);
     return sorted.summary;
