@@ -230,7 +230,7 @@ static void a_library_that_is_not_nvml_is_refused(void **state)
     gpu_set_close(set);
     options.nvml_path = "libz.so.1";
     set = open_set(&options);
-    assert_contains(gpu_set_missing(set), "no NVIDIA management library");
+    assert_contains(gpu_set_missing(set), "not an NVIDIA management library");
     gpu_set_close(set);
 }
 
