@@ -152,8 +152,9 @@ class Recording(package.PackageTest):
         self.assertFalse(os.path.exists("other"))
 
     def test_it_ends_with_the_processes(self):
-        command = self.start([sys.executable, "-c", "import time; time.sleep(0.5)"])
+        command = self.start(SLEEP)
         process, queue = power.Experiment(self.driver).measure_from_pid_list([command.pid], period=0.1)
+        command.terminate()
         process.join()  # a zombie has ended, too
         self.assertFalse(process.is_alive())
         self.assertEqual(lines_of()[-1], "END OF RECORDING SEGMENT")

@@ -172,7 +172,7 @@ class Results(package.PackageTest):
 
             ctypes.PyDLL(None).usleep(500_000)
         rows = list(csv.reader(open("t.csv")))[3:]
-        self.assertGreater(len(rows), 10)
+        self.assertGreater(len(rows), 4)  # it were two, and a busy machine may need 50 ms for each
 
 
 class States(package.PackageTest):
