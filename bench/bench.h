@@ -99,6 +99,7 @@ static inline const char *bench_program(const char *name)
 struct bench_tree {
     pid_t pid;
     int hold_fd;
+    int count;
 };
 
 /* `count` processes in all; with `busy` each runs for a moment 40 times a second. */
@@ -109,7 +110,7 @@ static inline struct bench_tree bench_tree_start(int count, bool busy)
     snprintf(number, sizeof number, "%d", count);
     if (pipe(hold) != 0 || pipe(ready) != 0)
         exit(1);
-    struct bench_tree tree = {.hold_fd = hold[1], .pid = fork()};
+    struct bench_tree tree = {.hold_fd = hold[1], .count = count, .pid = fork()};
     if (tree.pid == 0) {
         dup2(hold[0], STDIN_FILENO);
         dup2(ready[1], STDOUT_FILENO);
