@@ -78,7 +78,6 @@ struct jobs_machine {
     const char *name, *boot_id;
     const char *kernel_clock; /* what the kernel says of it: synchronized or not */
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
-    double other_cores;                               /* of `cores`, that others kept busy */
     double clock_offset_seconds, clock_doubt_seconds; /* against the reference, before correction */
     const char *clock_source;                         /* JOBS_CLOCK_… */
     char clock_block[48];                             /* of marks: whose calls end together */

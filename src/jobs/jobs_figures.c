@@ -72,18 +72,23 @@ static double machine_energy(
 }
 
 /* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
- * use. */
-static double others_of(
-    const struct gput_jobs *jobs, const struct jobs_machine *machine, bool is_array)
+ * use. Of all machines with that clock, which are one. */
+static double others_of(const struct gput_jobs *jobs, const struct jobs_job *job, size_t clock)
 {
-    const struct jobs_rank *first = &jobs->ranks[machine->first];
-    double busy = NAN, own = NAN;
-    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        busy = fmax(busy, rank->system_busy_cores);
-        jobs_add(&own, rank->cpu_seconds / (is_array ? machine->seconds : rank->seconds));
+    double busy = NAN, own = NAN, cores = 0;
+    for (size_t k = clock; k < job->first_machine + job->n_machines; k++) {
+        const struct jobs_machine *machine = &jobs->machines[k];
+        if (machine->clock != clock)
+            continue;
+        cores += machine->cores;
+        for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+            const struct jobs_rank *rank = &jobs->ranks[i];
+            busy = fmax(busy, rank->system_busy_cores);
+            jobs_add(&own, rank->cpu_seconds / (job->is_array ? machine->seconds : rank->seconds));
+        }
     }
-    double others = busy - own - (first->system_cores - machine->cores);
+    double unused = jobs->ranks[jobs->machines[clock].first].system_cores - cores;
+    double others = busy - own - fmax(unused, 0);
     return others > 0 ? others : 0;
 }
 
@@ -102,7 +107,6 @@ static void add_up_machine(
     machine->seconds = end - start;
     machine->cores =
         is_array ? mean_cores_of(jobs, machine) : cores_of(jobs, machine->first, machine->count);
-    machine->other_cores = others_of(jobs, machine, is_array);
     machine->energy_joules = machine_energy(jobs, machine->boot_id, machine->first, machine->count);
 }
 
@@ -223,11 +227,15 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
         add_up_machine(jobs, machine, job->is_array);
         jobs_add(&job->cores, machine->cores);
         jobs_add(&job->core_seconds, machine->cores * machine->seconds);
-        job->other_cores += machine->other_cores;
         jobs_add(&job->cpu_seconds, machine->cpu_seconds);
-        if (machine->clock == i) /* of several with one boot id: it counts once */
+        if (machine->clock ==
+            i) /* of several with one boot id: what is the machine's counts once */
             jobs_add(
                 &job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
+    }
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        if (jobs->machines[i].clock == i)
+            job->other_cores += others_of(jobs, job, i);
     }
 }
 

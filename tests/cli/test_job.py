@@ -224,6 +224,13 @@ class Job(JobTest):
         self.assertIn("or run more tasks or threads", text)
         self.assertNotIn("rank", text)
 
+    def test_others_of_a_machine_with_two_names_count_once(self):
+        """As two pods, or nodes of Slurm: all 8 cores of it are busy."""
+        for rank in range(4):
+            self.rank(rank, machine=f"n{rank // 2}", cpu=20, system_percent=780, identity={"boot_id": "the-same"})
+        said = self.findings()["shared_cores"]
+        self.assertIn("The job used 0.8 of its 4 cores (20 %); others kept 3.0 of them busy", said)
+
     def test_steps_of_a_workflow_wait_for_nothing(self):
         """They come one after the other."""
         for i in range(3):
