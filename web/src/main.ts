@@ -15,6 +15,16 @@ function notice(text: string): HTMLElement {
     return element("p", { class: "notice", role: "alert" }, text);
 }
 
+/** A frame in a notebook is below the main figures, and shows the charts first. It gets its size late, and it may change. */
+function beginWithCharts(): void {
+    const charts = document.querySelector<HTMLElement>(".over-time");
+    if (!charts) return;
+    const observer = new ResizeObserver(() => scrollTo(0, charts.offsetTop));
+    observer.observe(document.documentElement);
+    // From then on the reader scrolls.
+    for (const kind of ["wheel", "pointerdown", "keydown"]) addEventListener(kind, () => observer.disconnect(), { once: true, capture: true });
+}
+
 async function start(): Promise<void> {
     const place = document.getElementById("report")!;
     try {
@@ -25,8 +35,7 @@ async function start(): Promise<void> {
         const app = new App(payload);
         place.append(app.node);
         window.gputReport = Object.freeze(app.debug);
-        // A frame in a notebook is below the main figures, and shows the charts first.
-        if (window.name === "charts") requestAnimationFrame(() => scrollTo(0, document.querySelector<HTMLElement>(".over-time")?.offsetTop ?? 0));
+        if (window.name === "charts") beginWithCharts();
     } catch (error) {
         replaceChildren(place, notice(`This report cannot be read: ${error instanceof Error ? error.message : String(error)}.`));
         throw error;

@@ -110,7 +110,7 @@ test("draws charts in a frame of a notebook, which may do nothing else", { skip:
         const body = page.frameLocator(locator).locator("body");
         await body.locator("main h1").waitFor();
         return body.evaluate(async (_, isScrolled) => {
-            while (isScrolled && scrollY === 0) await new Promise((done) => setTimeout(done, 20));
+            for (let waits = 0; isScrolled && scrollY === 0 && waits < 1000; waits++) await new Promise((done) => setTimeout(done, 20));
             return scrollY;
         }, locator.startsWith("details"));
     };
