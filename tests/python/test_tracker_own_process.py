@@ -82,10 +82,13 @@ class OwnProcess(package.PackageTest):
     def test_goes_on_to_the_end_of_a_killed_program(self):
         code = """
 import gpu_tracker as gput, os, signal, time
-tracker = gput.Tracker(0.02, "bytes", disable_logs=True, own_process=True, resource_usage_file="kept.json")
+tracker = gput.Tracker(0.02, "bytes", disable_logs=True, own_process=True, resource_usage_file="kept.json", tracking_file="t.csv")
 tracker.start()
 block = b"x" * 90_000_000
-time.sleep(0.3)
+rows = lambda: open("t.csv").read().count("\\n") if os.path.exists("t.csv") else 0
+seen = rows()
+while rows() < seen + 3:  # the first sample may have begun before
+    time.sleep(0.01)
 os.kill(os.getpid(), signal.SIGKILL)
 """
         self.run_python(code, check=False)
