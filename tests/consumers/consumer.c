@@ -16,6 +16,7 @@
  * spin S       uses S seconds of CPU time (of the calling thread)
  * sleep S      sleeps
  * threads N S  N threads that use S seconds of CPU time each; waits for them
+ * waiters N FD N threads that wait as `await` does; `ready` once all are there; waits for them
  * child [ … ]  forks; the child does what is in the brackets and ends
  * swarm N S    N children one after the other, each using S seconds of CPU time
  * ignored N S  the same, but auto-reaped: it ignores SIGCHLD
@@ -185,6 +186,22 @@ static void threads(int count, double seconds)
     pthread_t all[256];
     for (int i = 0; i < count && i < 256; i++)
         pthread_create(&all[i], NULL, spin_thread, &seconds);
+    for (int i = 0; i < count && i < 256; i++)
+        pthread_join(all[i], NULL);
+}
+
+static void *await_in_thread(void *fd)
+{
+    await_byte(*(int *)fd);
+    return NULL;
+}
+
+static void waiters(int count, int fd)
+{
+    pthread_t all[256];
+    for (int i = 0; i < count && i < 256; i++)
+        pthread_create(&all[i], NULL, await_in_thread, &fd);
+    report_ready();
     for (int i = 0; i < count && i < 256; i++)
         pthread_join(all[i], NULL);
 }
@@ -394,6 +411,8 @@ static void run_plain(char ***at)
         burst(number, atof(*(*at)++));
     else if (strcmp(*word, "threads") == 0 && word[1] && word[2])
         threads((int)number, atof(*(*at)++));
+    else if (strcmp(*word, "waiters") == 0 && word[1] && word[2])
+        waiters((int)number, atoi(*(*at)++));
     else if (strcmp(*word, "swarm") == 0 && word[1] && word[2])
         swarm((int)number, atof(*(*at)++));
     else if (strcmp(*word, "ignored") == 0 && word[1] && word[2])
