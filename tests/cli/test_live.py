@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 
 from command import PATIENCE, CommandTest, main, python, wait_until
 from terminal_screen import ENTER, LEAVE, ViewTerminal
@@ -125,12 +124,12 @@ class Live(CommandTest):
             terminal.set_size(20 + n * 7 % 180, 5 + n * 3 % 55)
             terminal.screen.resize(200, 60)  # of what is on its way nothing is known
             terminal.read(0)
-        time.sleep(0.3)
-        while terminal.read(0.2):
-            pass
-        terminal.resize(90, 20)
-        terminal.expect(r"^ Process .* s$")
-        terminal.wait_for(lambda: terminal.screen.lines()[-1].startswith("q quit"), "the last row")
+        # No size before had 60 rows: with the last of them, all frames before have been read, however late they were drawn.
+        terminal.set_size(200, 60)
+        terminal.wait_for(lambda: terminal.screen.lines()[59].startswith("q quit"), "the last of 60 rows")
+        terminal.set_size(90, 20)  # our screen stays as large: a frame of 60 rows may be on its way still
+        terminal.wait_for(lambda: re.search(r"^ Process .* s$", terminal.screen.lines()[0][:90].rstrip()), "the first row")
+        terminal.wait_for(lambda: terminal.screen.lines()[19].startswith("q quit"), "the last row")
         terminal.send("q")
         self.assertEqual(terminal.end(), 0)
         self.assert_restored(terminal)
