@@ -1,5 +1,6 @@
 """Recordings of power in AIPowerMeter's form, as they are written."""
 
+import csv
 import datetime
 import json
 import os
@@ -157,15 +158,20 @@ class Recording(RecordingTest):
         self.assertGreater(sum(lines[-1]["metrics"]["cpu"]["per_process_mem_use_abs"].values()), 100_000_000)
 
     def test_periods_are_counted_from_the_start(self):
-        for _ in range(20):  # a busy machine can leave out the tick at 2 s
-            shutil.rmtree(self.folder / "rec", ignore_errors=True)
-            done = self.run_command("run", "--energy-folder", "rec", "--st", "1", "--", "sleep", "2.6", env=self.machine.environment())
-            self.assertEqual(done.returncode, 0, done.stderr)
-            *lines, _ = self.lines()
-            if len(lines) == 2 * 3:
-                break
-        # A short one, that to the tick at 2 s, and the last one: two lines each.
-        self.assertEqual(len(lines), 2 * 3)
+        until_sampled = 'until [ -e rows.csv ] && [ "$(wc -l < rows.csv)" -ge 8 ]; do sleep 0.1; done'
+        done = self.run_command("run", "--energy-folder", "rec", "--st", "1", "--tf", "rows.csv", "--", "sh", "-c", until_sampled,
+                                env=self.machine.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *lines, _ = self.lines()  # two of each period: a short one, those of 2 s, and the last one
+        start, *dates = [datetime.datetime.fromisoformat(entry["date"]).timestamp() for entry in lines]
+        short, *ends, _ = dates[::2]
+        self.assertTrue(ends)
+        with open(self.folder / "rows.csv", newline="") as file:
+            samples = [float(row["timestamp"]) for row in csv.DictReader(list(file)[2:])]
+        for before, end in zip([short, *ends], ends):
+            due = start + 2 * ((before - start + 0.01) // 2 + 1)
+            # A busy machine can leave out a sample: it is at the first one from then on.
+            self.assertAlmostEqual(end, next(sample for sample in samples if sample > due - 0.01), delta=0.1)
 
     def test_aipowermeter_reads_our_recordings(self):
         spin = "import os, time\ngrow = bytearray(50_000_000)\nwhile sum(os.times()[:2]) < 0.6: pass"
