@@ -163,12 +163,20 @@ import subprocess, sys, threading, time
 block = b"x" * 100_000_000
 def spin(seconds):
     while time.process_time() < seconds: pass
-threading.Thread(target=time.sleep, args=[1]).start()
-child = subprocess.Popen([sys.executable, "-c", "import time\\nb = b'x' * 50_000_000\\nwhile time.process_time() < 0.5: pass"])
+sampled = threading.Event()
+threading.Thread(target=sampled.wait).start()
+work = "import sys, time\\nb = b'x' * 50_000_000\\nwhile time.process_time() < 0.5: pass\\nprint(flush=True); sys.stdin.read()"
+child = subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 spin(0.5)
+child.stdout.readline()
+rows = lambda: open("rows.csv").read().count("\\n")
+seen = rows()
+while rows() < seen + 2: time.sleep(0.01)
+sampled.set()
+child.stdin.close()
 child.wait()
 """
-        done = self.run_command("run", "--st=0.05", "--ru=bytes", "--tu=seconds", "-f", "json", "-o", "-", *python(code))
+        done = self.run_command("run", "--st=0.05", "--tf=rows.csv", "--ru=bytes", "--tu=seconds", "-f", "json", "-o", "-", *python(code))
         report = json.loads(done.stdout)
         ram = report["max_ram"]
         self.assertGreater(ram["main"]["private_rss"], 100e6)
