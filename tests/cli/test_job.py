@@ -372,8 +372,11 @@ class Job(JobTest):
 
     def test_a_tracker_that_was_killed(self):
         ranks = self.start_ranks("sh", "-c", f"echo $$ >> pids; while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done")
-        samples = self.folder / "s.r1.csv"
-        command.wait_until(lambda: (self.folder / "kept.r1").exists() and samples.exists() and samples.read_bytes().count(b"\n") > 6)
+        samples, pids = self.folder / "s.r1.csv", self.folder / "pids"
+        # The first samples can be of a command that is still being loaded.
+        command.wait_until(lambda: pids.exists() and pids.read_bytes().count(b"\n") == 2 and samples.exists())
+        lines = samples.read_bytes().count(b"\n")
+        command.wait_until(lambda: (self.folder / "kept.r1").exists() and samples.read_bytes().count(b"\n") > lines + 3)
         ranks[1].kill()
         ranks[1].wait()
         (self.folder / "go").touch()
