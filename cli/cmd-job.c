@@ -171,20 +171,74 @@ static void add_reports(struct lanes *lanes, const struct gput_table *ranks)
     }
 }
 
-static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
+/* ---- What was found ---- */
+
+/* Of the page; a clock is a warning of its session. */
+#define MAX_NOTES 64
+#define NOTE_SIZE 1024
+
+struct notes {
+    char texts[MAX_NOTES][NOTE_SIZE];
+    const char *list[MAX_NOTES];
+    size_t count;
+};
+
+static void add_note(struct notes *notes, const char *text, const char *evidence)
 {
-    struct gput_tables *tables;
+    if (notes->count == MAX_NOTES)
+        return;
+    snprintf(notes->texts[notes->count], NOTE_SIZE, evidence[0] ? "%s: %s" : "%s", text, evidence);
+    notes->list[notes->count] = notes->texts[notes->count];
+    notes->count++;
+}
+
+/* Of the job that is shown, and of the files. */
+static void add_notes(struct notes *notes, const struct gput_tables *tables)
+{
+    const struct gput_table *findings = gput_tables_find(tables, "findings");
+    size_t jobs = gput_table_row_count(gput_tables_find(tables, "jobs"));
+    if (jobs > 1) {
+        char text[160];
+        snprintf(text, sizeof text,
+            "the files are of %zu jobs: the HTML report has the first one; name the files of "
+            "another "
+            "one to see that",
+            jobs);
+        message_note(text);
+        text[0] = 'T'; /* a sentence there, the rest of a line here */
+        add_note(notes, text, "");
+    }
+    for (size_t row = 0; row < gput_table_row_count(findings); row++) {
+        if (int_of(findings, row, "job") <= 0 &&
+            strcmp(text_of(findings, row, "kind"), "clock") != 0)
+            add_note(notes, text_of(findings, row, "text"), text_of(findings, row, "evidence"));
+    }
+}
+
+static int write_tables(
+    const struct gput_tables *tables, const char *path, struct gput_error *error)
+{
     struct lanes lanes = {.count = 0};
+    struct notes notes = {.count = 0};
     struct gput_report_options options = gput_report_options_default();
-    TRY(gput_jobs_tables(jobs, &tables, error));
     choose_lanes(tables, &lanes);
     add_reports(&lanes, gput_tables_find(tables, "ranks"));
+    add_notes(&notes, tables);
     options.sessions = lanes.list;
     options.session_count = lanes.count + lanes.n_reports;
+    options.notes = notes.list;
+    options.note_count = notes.count;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
     options.title = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
-    int code = gput_report_write(&options, path, error);
+    return gput_report_write(&options, path, error);
+}
+
+static int write_html(const struct gput_jobs *jobs, const char *path, struct gput_error *error)
+{
+    struct gput_tables *tables;
+    TRY(gput_jobs_tables(jobs, &tables, error));
+    int code = write_tables(tables, path, error);
     gput_tables_destroy(tables);
     return code;
 }

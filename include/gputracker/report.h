@@ -87,6 +87,9 @@ struct gput_report_options {
     /** gput_report_write() waits for the reader of a pipe until this descriptor is readable,
      * as gput_file_write_until() does. -1 (usual): for ever. */
     int stop_fd;
+    /** What is known of the sessions together, a sentence each: the page begins with it. */
+    const char *const *notes;
+    size_t note_count;
 };
 
 /** Sets the defaults, zero but for `stop_fd`, in a struct of that size. */

@@ -12,6 +12,7 @@ import unittest
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
 from job_test import JobTest, moment
+from report_data import PAGE, Report
 
 
 class Job(JobTest):
@@ -390,6 +391,20 @@ class Job(JobTest):
         self.assertGreater(read["ranks"][1]["max_ram_bytes"], 100_000)  # the file has gigabytes
         self.assertIn("rank 1 on ", self.findings()["unfinished_ranks"])
         self.assertIn("r.r1.json is empty", self.run_command(".").stdout)
+
+    def test_the_report_begins_with_what_was_found(self):
+        (self.folder / "page.html").write_text(PAGE)
+        self.rank(0, identity={"exit_status": None, "signal": 9})
+        self.rank(2)
+        self.rank(0, job="4712", start=9000, name="other.json")
+        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
+                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("gpu-tracker: the files are of 2 jobs: the HTML report has the first one", done.stderr)
+        notes = Report(self.folder / "x.html").document["notes"]
+        self.assertIn("The files are of 2 jobs", notes[0])
+        self.assertIn("1 of 2 ranks failed: rank 0 on n1: ended by signal 9", notes)
+        self.assertTrue([note for note in notes if note.startswith("2 ranks are missing: 1, 3")], notes)
 
     def test_lanes_of_the_report(self):
         for rank in self.start_ranks("sleep", "0.3"):

@@ -136,6 +136,7 @@ export class App {
         const session = this.#current;
         return [
             makeHeader(report, { theme: () => this.#switchTheme(), help: () => this.#help.showModal() }),
+            notesOf(report.notes, "advice", "What was found"),
             warningsOf(report),
             !several && this.#cards(),
             !several && adviceOf(session),
@@ -503,15 +504,18 @@ function section(id: string, title: string, ...children: Child[]): HTMLElement {
 }
 
 function adviceOf(session: Session): Child {
-    if (!session.advice?.length) return null;
-    return element("section", { class: "advice", "aria-label": "Advice" }, element("ul", {}, ...session.advice.map((text) => element("li", {}, text))));
+    return notesOf(session.advice, "advice", "Advice");
 }
 
 /** What was damaged or left out, of all sessions; the text has the file. */
 function warningsOf(report: Report): Child {
     const texts = [...new Set([...(report.warnings ?? []), ...report.sessions.flatMap((session) => session.warnings ?? [])])];
-    if (!texts.length) return null;
-    return element("section", { class: "advice warnings", "aria-label": "Warnings" }, element("ul", {}, ...texts.map((text) => element("li", {}, element("bdi", {}, text)))));
+    return notesOf(texts, "advice warnings", "Warnings");
+}
+
+function notesOf(texts: string[] | undefined, kind: string, label: string): Child {
+    if (!texts?.length) return null;
+    return element("section", { class: kind, "aria-label": label }, element("ul", {}, ...texts.map((text) => element("li", {}, element("bdi", {}, text)))));
 }
 
 /** Where each figure comes from; what was not to be had, first, with the reason. */

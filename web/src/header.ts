@@ -1,6 +1,7 @@
 // The head of the page: what ran, where, when, for how long, and how it ended.
 
 import { button, element, type Child } from "./dom";
+import { type Ending, endingOf } from "./ending";
 import { titleOf, upright } from "./names";
 import type { Report, Session } from "./report";
 import { calendar, figure } from "./units";
@@ -38,7 +39,7 @@ export function sessionFacts(session: Session): Child[] {
     const facts: Child[] = [];
     const add = (label: string, value: Child): void => void (value && facts.push(element("span", { class: "fact" }, element("span", { class: "fact-name" }, label), " ", value)));
     add("took", typeof identity.seconds === "number" ? element("strong", {}, figure(identity.seconds, "seconds")) : null);
-    add("", exitBadge(identity.exit_status));
+    add("", endingBadge(endingOf(session)));
     // Clocks of traces may count from when the machine was started.
     add("started", typeof identity.start_timestamp === "number" && identity.start_timestamp > FIRST_DAY ? calendar(identity.start_timestamp) : null);
     add("on", identity.host ? element("bdi", {}, identity.host) : null);
@@ -57,9 +58,6 @@ export function sessionFacts(session: Session): Child[] {
 }
 
 /** The mark says it too, not the colour alone. */
-function exitBadge(exit: number | string | null | undefined): HTMLElement | null {
-    if (exit === null || exit === undefined || exit === "") return null;
-    const good = exit === 0 || exit === "0" || exit === "exit status 0";
-    const words = typeof exit === "number" ? `exit status ${exit}` : exit;
-    return element("span", { class: good ? "badge good" : "badge bad" }, `${good ? "✓" : "✗"} ${words}`);
+function endingBadge(ending: Ending | null): HTMLElement | null {
+    return ending && element("span", { class: ending.good ? "badge good" : "badge bad" }, `${ending.good ? "✓" : "✗"} ${ending.text}`);
 }

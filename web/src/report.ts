@@ -154,4 +154,6 @@ export interface Report {
     sessions: Session[];
     comparison?: Table[];
     warnings?: string[];
+    /** What is known of the sessions together. */
+    notes?: string[];
 }

@@ -2,6 +2,7 @@
 
 import { FAINT, lineColour } from "./colours";
 import { element, svg } from "./dom";
+import { endingOf } from "./ending";
 import type { HeatRow } from "./heat";
 import { Line, type LineStyle, Moments } from "./line";
 import { ascending } from "./order";
@@ -80,6 +81,7 @@ export function mainFigures(sessions: Session[]): MainFigure[] {
     if (![...cards.keys()].some((id) => /^(wall|time|duration|elapsed)/.test(id))) {
         figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.seconds ?? null });
     }
+    if (sessions.some(hasFailed)) figures.push({ id: "end", label: "End", unit: "", base: null, of: (session) => endingOf(session)?.text ?? null });
     for (const one of figures) one.base = baseOf(one, sessions);
     // Why a figure is not available, the details of a session say.
     return figures.filter((one) => sessions.some((session) => one.of(session) !== null));
@@ -206,6 +208,17 @@ function rankLabel(session: Session, index: number): string {
     return rank === null || rank === undefined ? sessionName(session, index) : `rank ${rank}`;
 }
 
+function hasFailed(session: Session): boolean {
+    return endingOf(session)?.good === false;
+}
+
+/** Ranks of a failed job end when they are ended, late or not. */
+function failedOf(sessions: Session[]): Straggler | null {
+    const failed = sessions.flatMap((session, index) => (hasFailed(session) ? [`${rankLabel(session, index)} (${endingOf(session)!.text})`] : []));
+    const shown = failed.slice(0, 8).join(", ");
+    return failed.length ? { session: -1, text: `${failed.length} of ${sessions.length} ranks failed: ${shown}${failed.length > 8 ? " …" : ""}. Their ends are not compared.` } : null;
+}
+
 interface Straggler {
     /** Its place; -1: none. */
     session: number;
@@ -237,6 +250,8 @@ function slowestOf(ends: End[]): Straggler {
 /** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
 export function stragglerOf(sessions: Session[], panels: Panel[]): Straggler | null {
     if (!areRanks(sessions)) return null;
+    const failed = failedOf(sessions);
+    if (failed) return failed;
     const ends = sessions.map((session, index): End => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_timestamp ?? NaN) + (session.identity?.seconds ?? NaN), wall: session.identity?.seconds ?? NaN }));
     const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
     if (known.length < 2 || known.length < sessions.length) return null;

@@ -140,6 +140,28 @@ test("takes sessions for ranks of one job only where each has a rank of its own"
     }
 });
 
+test("says of a failed job who failed and how, and who ended late of no other", async () => {
+    const { report, encoder } = samples.ranks(4);
+    Object.assign(report.sessions[2].identity, { exit_status: null, signal: 9 });
+    report.sessions[3].identity.exit_status = 3;
+    report.notes = ["1 rank is missing: 4 </script>"];
+    const page = await browser.open(browser.write("failed", { report, encoder }));
+    assert.equal(await page.textContent(".straggler"), "2 of 4 ranks failed: rank 2 (ended by signal 9 (SIGKILL)), rank 3 (exit status 3). Their ends are not compared.");
+    const head = await page.$$eval(".compare thead th", (cells) => cells.map((cell) => cell.textContent));
+    const ends = await page.$$eval(".compare tbody tr", (rows, at) => rows.map((row) => row.cells[at].textContent), head.findIndex((text) => text.startsWith("End")));
+    assert.deepEqual(ends, ["exit status 0", "exit status 0", "ended by signal 9 (SIGKILL)", "exit status 3", "–"]);
+    assert.equal(await page.textContent("[aria-label='What was found']"), "1 rank is missing: 4 </script>");
+    await close(page);
+});
+
+test("says of a session by which signal it ended", async () => {
+    const { report, encoder } = samples.singleRun();
+    Object.assign(report.sessions[0].identity, { exit_status: null, signal: 11 });
+    const page = await browser.open(browser.write("signal", { report, encoder }));
+    assert.equal(await page.textContent(".page-head .badge.bad"), "✗ ended by signal 11 (SIGSEGV)");
+    await close(page);
+});
+
 test("compares no ends of ranks whose clocks are off", async () => {
     const { report, encoder } = samples.ranks(4);
     report.sessions[1].identity.start_timestamp += 3600;
