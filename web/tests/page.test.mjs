@@ -357,6 +357,7 @@ test("draws bars of code blocks, shows their statistics and zooms to one that is
     const details = await page.textContent(".details");
     assert.match(details, /This call16\.9.s, from 11\.400.s/);
     assert.match(details, /All 9 calls/);
+    assert.doesNotMatch(details, /descendants.gpu.ram/, "the session has no such curve");
     const view = await ask(page, "view");
     assert.ok(view.from < 11.4 && view.from > 8 && view.to > 28.2 && view.to < 32, JSON.stringify(view));
     await page.click(".details >> text=Close");

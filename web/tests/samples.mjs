@@ -150,6 +150,7 @@ function addBlocks(session, encoder, wall, random) {
         usage: [
             { series: "combined_ram", min: each(() => 2.1e9), max: each((_, i) => 3e9 + i * 2e8), mean: each(() => 2.8e9), std: each(() => 1e8) },
             { series: "cpu_combined_sum_utilization_percent", min: each(() => 3), max: each(() => 640), mean: each((_, i) => 120 + i * 90), std: each(() => 12) },
+            { series: "descendants_gpu_ram", min: each(() => 0), max: each(() => 0), mean: each(() => 0), std: each(() => 0) },
         ],
     };
 }
