@@ -41,8 +41,8 @@ static int find_sessions(
     return code;
 }
 
-/* One that fails is said, and the others are sent. */
-static void send_session(const struct gput_table *sessions, size_t row,
+/* One that fails is said, and the others are sent. False: the receiver is not there for them. */
+static bool send_session(const struct gput_table *sessions, size_t row,
     const struct gput_push_options *options, struct sent *sent)
 {
     struct gput_push_counts counts = gput_push_counts_default();
@@ -57,7 +57,7 @@ static void send_session(const struct gput_table *sessions, size_t row,
         snprintf(text, sizeof text, "%.400s is left out: it has no metrics of a session.",
             path ? path : "a session");
         message_warning(NULL, text);
-        return;
+        return true;
     }
     int code = gput_push_session(
         has_samples ? path : NULL, has_samples ? results : path, options, &counts, &error);
@@ -66,19 +66,24 @@ static void send_session(const struct gput_table *sessions, size_t row,
     sent->counts.refused += counts.refused;
     sent->sessions++;
     if (code == GPUT_OK)
-        return;
+        return true;
     sent->failed++;
     snprintf(text, sizeof text, "%.400s was not sent%s: %s", path,
         counts.sent > 0 ? " to its end" : "", error.message);
     message_warning(NULL, text);
+    return code != GPUT_ERROR_GONE;
 }
 
 static int send_all(const struct gput_table *sessions, const struct gput_push_options *options,
     struct gput_error *error)
 {
     struct sent sent = {.counts = gput_push_counts_default()};
-    for (size_t row = 0; row < gput_table_row_count(sessions); row++)
-        send_session(sessions, row, options, &sent);
+    size_t row = 0, rows = gput_table_row_count(sessions);
+    while (row < rows && send_session(sessions, row, options, &sent))
+        row++;
+    if (row + 1 < rows)
+        message_warning(
+            NULL, "the receiver is not there: the sessions after that one were not tried.");
     if (sent.sessions == 0)
         return fail(
             error, GPUT_ERROR_INVALID, "There is no session with metrics in what was named.");

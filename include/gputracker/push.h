@@ -71,10 +71,11 @@ static inline struct gput_push_counts gput_push_counts_default(void)
  * alone. Samples are read as a stream. Blocks until the receiver took them all: where it is busy it
  * is tried again after 1, 2, 4 and 8 seconds, or when it says.
  *
- * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_IO (the receiver cannot be
- * reached, refuses, or stays busy: what is left is not sent), GPUT_ERROR_INVALID (an address, a
- * label, nothing to send or nowhere to), GPUT_ERROR_UNSUPPORTED (https without libcurl),
- * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (a file), GPUT_ERROR_MEMORY.
+ * `counts` may be NULL; it is set on failure, too. Errors: GPUT_ERROR_GONE (the receiver cannot be
+ * reached or stays busy) and GPUT_ERROR_IO (it refuses): what is left is not sent;
+ * GPUT_ERROR_INVALID (an address, a label, nothing to send or nowhere to), GPUT_ERROR_UNSUPPORTED
+ * (https without libcurl), GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT (a file),
+ * GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_push_session(const char *samples, const char *results,
     const struct gput_push_options *options, struct gput_push_counts *counts,

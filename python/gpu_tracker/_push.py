@@ -40,13 +40,14 @@ def push(
     labels: of all metrics.
     interval: at least so many seconds between two samples; 0: all are sent.
 
-    A session that cannot be sent is a warning, and the others are sent. Raises OSError or ValueError where none could be, and
-    FileNotFoundError and ValueError for what is not a session.
+    A session that cannot be sent is a warning, and the others are sent; where the receiver is not there, they are not tried. Raises
+    OSError (ConnectionError: it is not there) or ValueError where none could be sent, and FileNotFoundError and ValueError for what is not a session.
     """
     text = ",".join(f"{name}={value}" for name, value in labels.items()) if labels else None
     tables, warnings = _native.report_files(list(sessions))
     pushed = Pushed()
     problem: Exception | None = None
+    is_there = True
     for _, path, kind, results, *_ in Table(tables["sessions"]).rows():
         if kind not in ("tracking", "results"):
             warnings.append(f"{path} is left out: it has no metrics of a session.")
@@ -57,13 +58,16 @@ def push(
         try:
             warnings += _native.push_session(*files, counts, otlp=otlp, remote_write=remote_write, labels=text, interval=interval)
         except (OSError, ValueError) as error:
-            problem = problem or error
+            is_there = not isinstance(error, ProcessLookupError)
+            problem = problem or (error if is_there else ConnectionError(str(error)))
             pushed.failed += 1
             warnings.append(f"{path} was not sent: {error}")
         for sent, lost, refused in counts:
             pushed.sent += sent
             pushed.lost += lost
             pushed.refused += refused
+        if not is_there:
+            break
     log_warnings(warnings)
     if problem and pushed.failed == pushed.sessions:
         raise problem

@@ -313,7 +313,7 @@ int push_deliver(struct push *push, struct gput_error *error)
     }
     if (push->n_waiting == 0 && push->lost == 0)
         return GPUT_OK;
-    return error_set(error, GPUT_ERROR_IO, "%s",
+    return error_set(error, push->lost > 0 ? GPUT_ERROR_IO : GPUT_ERROR_GONE, "%s",
         push->problem[0] ? push->problem : "There was no memory for samples.");
 }
 

@@ -88,7 +88,8 @@ void push_send(struct push *push);
 void push_finish(struct push *push);
 
 /* Sends all that waits, for those who have nothing else to do: a busy receiver is waited for, until
- * it was so five times running. Errors: GPUT_ERROR_IO: some of it is lost, or still waits. */
+ * it was so five times running. Errors: GPUT_ERROR_IO: some of it is lost; GPUT_ERROR_GONE: it
+ * still waits. */
 int push_deliver(struct push *push, struct gput_error *error);
 
 /* From any thread: nothing is waited for after that moment of the monotonic clock. */

@@ -390,6 +390,16 @@ class Ended(PushTest):
             closed = f"http://127.0.0.1:{free.getsockname()[1]}"
         self.assertIn("s/a.csv was not sent: ", self.push("s", "--remote-write", closed, status=1).stderr)
 
+    def test_others_are_not_tried_where_it_is_not_there(self):
+        for name in "s", "t", "u":
+            self.session(name, ".csv")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            closed = f"http://127.0.0.1:{free.getsockname()[1]}"
+        done = self.push("s", "t", "u", "--remote-write", closed, status=1)
+        self.assertEqual(done.stderr.count("was not sent"), 1, done.stderr)
+        self.assertIn("the receiver is not there: the sessions after that one were not tried.", done.stderr)
+        self.assertEqual(done.stdout, "0 of 1 sessions sent: 0 samples\n")
+
     def test_a_push_that_was_killed_is_sent_again(self):
         self.session("s", ".csv")
         server = self.receive(receiver.hang, (204, {}, b""))

@@ -63,6 +63,7 @@ class Push(unittest.TestCase):
             (OSError, "answered 400", ["a.csv"], {"remote_write": server.url()}),
             (ValueError, "nowhere to send", ["a.csv"], {}),
             (ValueError, "does not begin with http", ["a.csv"], {"otlp": "collector"}),
+            (ConnectionError, "127.0.0.1:1", ["a.csv", "a.csv"], {"remote_write": "http://127.0.0.1:1"}),
             (FileNotFoundError, "none.csv", ["none.csv"], {"remote_write": server.url()}),
         ]:
             with self.subTest(words), self.assertRaisesRegex(error, words):
