@@ -35,16 +35,6 @@ static size_t column_of(const struct gput_table *table, const char *name)
     return column;
 }
 
-static bool stands_out(const struct gput_table *ranks, size_t row)
-{
-    int64_t exit_status = gput_table_int(ranks, row, column_of(ranks, "exit_status"));
-    int64_t signal = gput_table_int(ranks, row, column_of(ranks, "signal"));
-    return gput_table_int(ranks, row, column_of(ranks, "is_straggler")) == 1 || exit_status > 0 ||
-           signal > 0 || (exit_status < 0 && signal < 0); /* missing: no end is known */
-}
-
-/* ---- Clocks of machines ---- */
-
 static double double_of(const struct gput_table *table, size_t row, const char *name)
 {
     return gput_table_double(table, row, column_of(table, name));
@@ -61,6 +51,16 @@ static int64_t int_of(const struct gput_table *table, size_t row, const char *na
 {
     return gput_table_int(table, row, column_of(table, name));
 }
+
+static bool stands_out(const struct gput_table *ranks, size_t row)
+{
+    int64_t exit_status = int_of(ranks, row, "exit_status");
+    int64_t signal = int_of(ranks, row, "signal");
+    return int_of(ranks, row, "is_straggler") == 1 || exit_status > 0 || signal > 0 ||
+           (exit_status < 0 && signal < 0); /* missing: no end is known */
+}
+
+/* ---- Clocks of machines ---- */
 
 /* The machine of that rank; the number of machines: it is not among them. */
 static size_t machine_of(
@@ -118,7 +118,7 @@ static void add_lane(struct lanes *lanes, const struct gput_tables *tables, size
 {
     const struct gput_table *ranks = gput_tables_find(tables, "ranks");
     size_t at = lanes->count++;
-    int64_t rank = gput_table_int(ranks, row, column_of(ranks, "rank"));
+    int64_t rank = int_of(ranks, row, "rank");
     if (rank >= 0)
         snprintf(lanes->names[at], sizeof lanes->names[at], "rank %lld", (long long)rank);
     lanes->sessions[at] = gput_report_session_default();
@@ -133,8 +133,7 @@ static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
 {
     const struct gput_table *ranks = gput_tables_find(tables, "ranks");
     size_t rows = gput_table_row_count(ranks), out = 0, others = 0, count = 0;
-    size_t job = column_of(ranks, "job");
-    for (; count < rows && gput_table_int(ranks, count, job) == 0; count++)
+    for (; count < rows && int_of(ranks, count, "job") == 0; count++)
         out += stands_out(ranks, count);
     size_t space = MAX_LANES > out ? MAX_LANES - out : 0, rest = count - out;
     for (size_t row = 0; row < count && lanes->count < MAX_LANES; row++) {
@@ -185,8 +184,6 @@ struct notes {
 
 static void add_note(struct notes *notes, const char *text, const char *evidence)
 {
-    if (notes->count == MAX_NOTES)
-        return;
     snprintf(notes->texts[notes->count], NOTE_SIZE, evidence[0] ? "%s: %s" : "%s", text, evidence);
     notes->list[notes->count] = notes->texts[notes->count];
     notes->count++;
@@ -200,18 +197,27 @@ static void add_notes(struct notes *notes, const struct gput_tables *tables)
     if (jobs > 1) {
         char text[160];
         snprintf(text, sizeof text,
-            "the files are of %zu jobs: the HTML report has the first one; name the files of "
-            "another "
-            "one to see that",
+            "the files are of %zu jobs: the HTML report has the first one; "
+            "name the files of another one to see that",
             jobs);
         message_note(text);
         text[0] = 'T'; /* a sentence there, the rest of a line here */
         add_note(notes, text, "");
     }
+    size_t left_out = 0;
     for (size_t row = 0; row < gput_table_row_count(findings); row++) {
-        if (int_of(findings, row, "job") <= 0 &&
-            strcmp(text_of(findings, row, "kind"), "clock") != 0)
+        if (int_of(findings, row, "job") > 0 ||
+            strcmp(text_of(findings, row, "kind"), "clock") == 0)
+            continue;
+        if (notes->count < MAX_NOTES - 1)
             add_note(notes, text_of(findings, row, "text"), text_of(findings, row, "evidence"));
+        else
+            left_out++;
+    }
+    if (left_out > 0) {
+        char text[96];
+        snprintf(text, sizeof text, "%zu more are in the output of gpu-tracker job", left_out);
+        add_note(notes, text, "");
     }
 }
 

@@ -406,6 +406,17 @@ class Job(JobTest):
         self.assertIn("1 of 2 ranks failed: rank 0 on n1: ended by signal 9", notes)
         self.assertTrue([note for note in notes if note.startswith("2 ranks are missing: 1, 3")], notes)
 
+    def test_the_report_says_how_much_of_what_was_found_it_leaves_out(self):
+        (self.folder / "page.html").write_text(PAGE)
+        self.rank(0, world=1)
+        for number in range(80):
+            (self.folder / f"half{number}.json").touch()
+        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
+                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        notes = Report(self.folder / "x.html").document["notes"]
+        self.assertEqual((len(notes), notes[-1]), (64, "17 more are in the output of gpu-tracker job"), notes)
+
     def test_lanes_of_the_report(self):
         for rank in self.start_ranks("sleep", "0.3"):
             self.assertEqual(rank.wait(command.PATIENCE), 0)
