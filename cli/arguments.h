@@ -26,9 +26,8 @@ struct arguments {
     size_t capacity;
     char **added; /* the values that arguments_add() copied; owned */
     size_t n_added;
-    char **operands; /* what is not an option, NULL at the end; the array is owned, the texts are
-                      * argv's
-                      */
+    /* What is not an option, NULL at the end; the array is owned, the texts are argv's. */
+    char **operands;
     int n_operands;
 };
 

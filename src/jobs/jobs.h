@@ -186,6 +186,8 @@ bool jobs_is_unfinished(const struct jobs_rank *rank);
 
 /* Where the identity has none: the number after "r" or "rank" in "usage.r3.json", or NaN. */
 double jobs_rank_of_name(const char *path);
+/* One of GNU parallel's jobs, or an element of an array: ranks of a job in one belong together. */
+bool jobs_is_task(const struct jobs_rank *rank);
 
 /* The middle of `count` values, which are sorted; NaN: there are none. */
 double jobs_median(double *values, size_t count);

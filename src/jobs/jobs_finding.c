@@ -36,7 +36,7 @@ void jobs_find(struct gput_jobs *jobs, double job, const char *kind, const char 
 void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size)
 {
     const char *node = rank->node[0] ? rank->node : "a machine that is not known";
-    if (rank->task[0] && !(rank->world_size > 1))
+    if (jobs_is_task(rank))
         text_fit(text, size, "task %s on %s", rank->task, node);
     else if (isnan(rank->rank))
         text_fit(text, size, "%s on %s", rank->path, node);
@@ -61,6 +61,11 @@ bool jobs_has_failed(const struct jobs_rank *rank)
 bool jobs_is_unfinished(const struct jobs_rank *rank)
 {
     return isnan(rank->exit_status) && isnan(rank->signal) && isnan(rank->end);
+}
+
+bool jobs_is_task(const struct jobs_rank *rank)
+{
+    return rank->task[0] && !(rank->world_size > 1);
 }
 
 double jobs_rank_of_name(const char *path)

@@ -139,12 +139,6 @@ static const char *element_of(const struct jobs_rank *rank)
                                                                                              : NULL;
 }
 
-/* One of GNU parallel's jobs, or an element of an array: ranks of a job in one belong together. */
-static bool is_task(const struct jobs_rank *rank)
-{
-    return rank->task[0] && !(rank->world_size > 1);
-}
-
 static void name_job(const struct jobs_rank *rank, char *name, size_t size)
 {
     const char *element = element_of(rank);
@@ -256,8 +250,8 @@ static void split_into_jobs(struct gput_jobs *jobs)
         rank->job = jobs->n_jobs - 1;
         jobs->jobs[rank->job].count++;
         jobs->jobs[rank->job].is_array |= element != NULL;
-        jobs->jobs[rank->job].are_independent |= element || is_task(rank);
-        jobs->jobs[rank->job].has_tasks |= is_task(rank);
+        jobs->jobs[rank->job].are_independent |= element || jobs_is_task(rank);
+        jobs->jobs[rank->job].has_tasks |= jobs_is_task(rank);
         jobs->jobs[rank->job].has_ranks |= !isnan(rank->rank) || rank->ranks[0];
     }
     free(run.ranks);

@@ -176,7 +176,6 @@ int report_session_refuse(const char *path, struct gput_error *error)
 {
     return error_set(error, GPUT_ERROR_UNSUPPORTED,
         "%s is not a session: neither a tracking file, a sub-tracking file, results, a recording "
-        "of "
-        "power, a training profile, a profile of Python nor a trace.",
+        "of power, a training profile, a profile of Python nor a trace.",
         path);
 }

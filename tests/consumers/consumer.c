@@ -38,6 +38,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,29 +182,31 @@ static void *spin_thread(void *seconds)
     return NULL;
 }
 
-static void threads(int count, double seconds)
-{
-    pthread_t all[256];
-    for (int i = 0; i < count && i < 256; i++)
-        pthread_create(&all[i], NULL, spin_thread, &seconds);
-    for (int i = 0; i < count && i < 256; i++)
-        pthread_join(all[i], NULL);
-}
-
 static void *await_in_thread(void *fd)
 {
     await_byte(*(int *)fd);
     return NULL;
 }
 
-static void waiters(int count, int fd)
+static void run_threads(int count, void *(*function)(void *), void *argument, bool says_ready)
 {
     pthread_t all[256];
     for (int i = 0; i < count && i < 256; i++)
-        pthread_create(&all[i], NULL, await_in_thread, &fd);
-    report_ready();
+        pthread_create(&all[i], NULL, function, argument);
+    if (says_ready)
+        report_ready();
     for (int i = 0; i < count && i < 256; i++)
         pthread_join(all[i], NULL);
+}
+
+static void threads(int count, double seconds)
+{
+    run_threads(count, spin_thread, &seconds, false);
+}
+
+static void waiters(int count, int fd)
+{
+    run_threads(count, await_in_thread, &fd, true);
 }
 
 static char **run(char **word);
