@@ -1,6 +1,7 @@
 #include "output/metric.h"
 
 #include "base/text.h"
+#include "model/results_identity.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,6 +40,12 @@ static bool has_process(const struct gput_results *results)
 static const struct metric prometheus[] = {
     ROW("gputracker_elapsed_seconds", METRIC_COUNTER, "elapsed_seconds",
         "Time from the start of tracking to the last sample.", NULL),
+    ROW("gputracker_session_start_timestamp_seconds", METRIC_GAUGE, "identity.start",
+        "When tracking began, in seconds since 1970.", NULL),
+    ROW("gputracker_session_end_timestamp_seconds", METRIC_GAUGE, "identity.end",
+        "When it ended, in seconds since 1970.", NULL),
+    ROW("gputracker_main_exit_status", METRIC_GAUGE, "identity.exit_status", "With which the command exited.", NULL),
+    ROW("gputracker_main_signal", METRIC_GAUGE, "identity.signal", "Number of the signal that ended the command.", NULL),
     ROW("gputracker_allowed_cores", METRIC_GAUGE, "allowed.cores",
         "Cores that the command may use, where these are fewer than the machine has.", NULL),
     ROW("gputracker_allowed_memory_bytes", METRIC_GAUGE, "allowed.ram_bytes",
@@ -214,8 +221,10 @@ static double value_of(
 {
     size_t hint = 0;
     const char *name = metric->column;
-    double value =
-        results_column_number(results_column_find(list, name, strlen(name), &hint), item);
+    const struct results_column *column = results_column_find(list, name, strlen(name), &hint);
+    double value = column->kind == RESULTS_TEXT
+                       ? results_identity_seconds(results_column_text(column, item))
+                       : results_column_number(column, item);
     return text_ends_with(name, "_percent") ? value * 0.01 : value;
 }
 

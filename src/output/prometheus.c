@@ -2,9 +2,9 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "model/results_identity.h"
 #include "output/labels.h"
 #include "output/metric.h"
+#include "output/session_labels.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -113,39 +113,18 @@ static void write_build(struct writer *writer)
     str_append(writer->text, " 1\n");
 }
 
-/* What is known of these; numbers of processes and command lines are not labels. */
-static const char *const session_labels[] = {"host", "boot_id", "user", "container", "pod",
-    "launcher", "job_id", "task", "step", "rank", "local_rank", "world_size", "node", "node_rank",
-    "node_count", "restarts"};
-
-static void write_session_label(struct writer *writer, const struct doc *value)
-{
-    char number[32];
-    if (value->kind == DOC_INT)
-        snprintf(number, sizeof number, "%lld", (long long)value->integer);
-    write_label(writer, value->key, value->kind == DOC_STRING ? value->string : number);
-}
-
 static void write_session(struct writer *writer)
 {
-    struct doc *known = doc_create_object();
-    if (!known || !writer->results->identity.host[0]) {
-        writer->text->failed |= !known;
-        doc_destroy(known);
+    struct session_label known[SESSION_LABELS];
+    size_t count = session_labels_of(writer->results, known);
+    if (count == 0)
         return;
-    }
-    results_identity_add(writer->results, known);
     write_info_head(writer, "gputracker_session", "Whose figures these are.");
     begin_sample(writer, "gputracker_session", "_info");
-    for (size_t i = 0; i < COUNT_OF(session_labels); i++) {
-        const struct doc *value = doc_get(known, session_labels[i]);
-        if (!value || (value->kind != DOC_STRING && value->kind != DOC_INT))
-            continue;
-        write_session_label(writer, value);
-    }
+    for (size_t i = 0; i < count; i++)
+        write_label(writer, known[i].name, known[i].value);
     end_labels(writer);
     str_append(writer->text, " 1\n");
-    doc_destroy(known);
 }
 
 /* Reasons are for people, and may hold figures: no labels. */

@@ -2,7 +2,9 @@
  * OTLP over HTTP: metrics of OpenTelemetry in protobuf, packed by gzip. The numbers of fields are
  * those of opentelemetry/proto/metrics/v1/metrics.proto.
  */
+#include "base/file.h"
 #include "base/text.h"
+#include "output/session_labels.h"
 #include "push/gzip.h"
 #include "push/protobuf.h"
 #include "push/push.h"
@@ -103,30 +105,51 @@ static void add_instance(const struct push *push, struct str *resource)
     add_known_text(push, resource, "service.instance.id", text);
 }
 
+/* The program by its first word, and its arguments only where they are in it. */
+static void add_command(const struct push *push, struct str *resource, const char *command)
+{
+    char program[SESSION_LABEL_SIZE];
+    const char *end = strchr(command, ' ');
+    text_fit(program, sizeof program, "%.*s", end ? (int)(end - command) : (int)strlen(command),
+        command);
+    add_known_text(push, resource, "process.executable.name", file_base_name(program));
+    add_known_text(push, resource, "process.command", program);
+    if (end)
+        add_known_text(push, resource, "process.command_line", command);
+}
+
+/* The conventions know no parallel jobs, for one. */
+static void add_session(const struct push *push, struct str *resource)
+{
+    static const char *const conventions[][2] = {{"host", "host.name"}, {"pid", "process.pid"},
+        {"user", "process.owner"}, {"container", "container.id"}, {"pod", "k8s.pod.name"}};
+    struct session_label known[SESSION_LABELS];
+    size_t count = session_labels_of(&push->results, known);
+    for (size_t i = 0; i < count; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "gputracker.%s", known[i].name);
+        for (size_t k = 0; k < sizeof conventions / sizeof *conventions; k++) {
+            if (strcmp(known[i].name, conventions[k][0]) == 0)
+                snprintf(key, sizeof key, "%s", conventions[k][1]);
+        }
+        if (strcmp(known[i].name, "command") == 0)
+            add_command(push, resource, known[i].value);
+        else if (isfinite(known[i].number))
+            add_known_int(push, resource, key, known[i].number);
+        else
+            add_known_text(push, resource, key, known[i].value);
+    }
+}
+
 static void add_resource(const struct push *push, struct str *message)
 {
-    const struct gput_identity *identity = &push->results.identity;
     const struct labels *labels = &push->settings.labels;
     size_t resource = protobuf_begin(message, RESOURCE_METRICS_RESOURCE);
     for (size_t i = 0; i < labels->count; i++)
         add_text(message, RESOURCE_ATTRIBUTES, labels->items[i].name, labels->items[i].value);
     add_known_text(push, message, "service.name", "gpu-tracker");
     add_instance(push, message);
-    add_known_text(push, message, "host.name", identity->host);
-    add_known_int(push, message, "process.pid", identity->pid);
-    add_known_text(push, message, "process.executable.name", identity->command);
-    add_known_text(push, message, "process.owner", identity->user);
-    add_known_text(push, message, "container.id", identity->container);
-    add_known_text(push, message, "k8s.pod.name", identity->pod);
-    /* The conventions know no parallel jobs. */
-    add_known_text(push, message, "gputracker.launcher", identity->launcher);
-    add_known_text(push, message, "gputracker.job_id", identity->job_id);
-    add_known_text(push, message, "gputracker.step", identity->step);
-    add_known_int(push, message, "gputracker.rank", identity->rank);
-    add_known_int(push, message, "gputracker.local_rank", identity->local_rank);
-    add_known_int(push, message, "gputracker.world_size", identity->world_size);
-    add_known_text(push, message, "gputracker.node", identity->node);
-    add_known_int(push, message, "gputracker.restarts", identity->restarts);
+    add_session(push, message);
     protobuf_end(message, resource);
 }
 

@@ -3,11 +3,13 @@
  * numbers of fields are those of prometheus/prompb/remote.proto.
  */
 #include "output/metric.h"
+#include "output/session_labels.h"
 #include "push/protobuf.h"
 #include "push/push.h"
 #include "push/snappy.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,7 @@ enum { SERIES_LABELS = 1, SERIES_SAMPLES = 2 };
 enum { LABEL_NAME = 1, LABEL_VALUE = 2 };
 enum { SAMPLE_VALUE = 1, SAMPLE_TIME_MS = 2 };
 
-#define MAX_OWN_LABELS 16
+#define MAX_OWN_LABELS (8 + SESSION_LABELS)
 
 static void name_series(const struct metric *metric, bool is_first, struct push_series *series)
 {
@@ -50,6 +52,15 @@ static void add_own(
 {
     if (!labels_get(&push->settings.labels, name))
         add_label(list, name, value);
+}
+
+static bool has_label(const struct label_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (strcmp(list->items[i].name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -99,7 +110,8 @@ struct encoder {
     struct label_list list; /* its items are owned */
 };
 
-static void write_series_labels(struct encoder *encoder, const char *name, int64_t gpu)
+/* Of whichever series of the session. */
+static void list_labels(struct encoder *encoder, const char *name)
 {
     const struct push *push = encoder->push;
     const struct gput_identity *identity = &push->results.identity;
@@ -113,12 +125,48 @@ static void write_series_labels(struct encoder *encoder, const char *name, int64
     add_own(push, list, "job_id", identity->job_id);
     add_own(push, list, "step", identity->step);
     add_own(push, list, "rank", encoder->own.rank);
+}
+
+static void write_series_labels(struct encoder *encoder, const char *name, int64_t gpu)
+{
+    const struct push *push = encoder->push;
+    struct label_list *list = &encoder->list;
+    list_labels(encoder, name);
     if (gpu >= 0) {
         snprintf(encoder->own.gpu, sizeof encoder->own.gpu, "%u", (unsigned)gpu);
         add_own(push, list, "gpu", encoder->own.gpu);
         add_own(push, list, "uuid", push->results.gpus[gpu].uuid);
     }
     write_labels(encoder->message, list);
+}
+
+static void write_sample(struct encoder *encoder, size_t index, double value)
+{
+    struct str *message = encoder->message;
+    size_t sample = protobuf_begin(message, SERIES_SAMPLES);
+    protobuf_add_double(message, SAMPLE_VALUE, value);
+    protobuf_add_uint(
+        message, SAMPLE_TIME_MS, (uint64_t)(push_at(encoder->push, index)->time_ns / 1000000));
+    protobuf_end(message, sample);
+}
+
+/* A 1 whose labels say whose figures these are: others are found by its instance. */
+static void write_session(struct encoder *encoder)
+{
+    struct session_label known[SESSION_LABELS];
+    size_t count = session_labels_of(&encoder->push->results, known);
+    if (count == 0 || encoder->push->without_constants)
+        return;
+    size_t begin = protobuf_begin(encoder->message, REQUEST_SERIES);
+    list_labels(encoder, "gputracker_session_info");
+    for (size_t i = 0; i < count; i++) {
+        if (!has_label(&encoder->list, known[i].name))
+            add_label(&encoder->list, known[i].name, known[i].value);
+    }
+    write_labels(encoder->message, &encoder->list);
+    for (size_t i = 0; i < encoder->count; i++)
+        write_sample(encoder, i, 1);
+    protobuf_end(encoder->message, begin);
 }
 
 static double value_at(const struct encoder *encoder, size_t index, size_t series, int64_t gpu)
@@ -139,11 +187,7 @@ static void write_series(struct encoder *encoder, const char *name, size_t serie
         double value = value_at(encoder, i, series, gpu);
         if (!isfinite(value))
             continue;
-        size_t sample = protobuf_begin(message, SERIES_SAMPLES);
-        protobuf_add_double(message, SAMPLE_VALUE, value);
-        protobuf_add_uint(
-            message, SAMPLE_TIME_MS, (uint64_t)(push_at(encoder->push, i)->time_ns / 1000000));
-        protobuf_end(message, sample);
+        write_sample(encoder, i, value);
         n++;
     }
     protobuf_end(message, begin);
@@ -161,6 +205,7 @@ static void encode(const struct push *push, size_t count, struct str *message)
         return;
     }
     make_own(push, &encoder.own);
+    write_session(&encoder);
     for (size_t i = 0; i < push->n_series; i++)
         write_series(&encoder, push->series[i].name, i, -1);
     for (uint32_t gpu = 0; gpu < push->results.n_gpus; gpu++) {

@@ -39,6 +39,10 @@ def attributes(message, number):
     return found
 
 
+def moment_of(time):
+    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
+
+
 class Metric:
     def __init__(self, message):
         self.unit = message.get(3, [b""])[0].decode()
@@ -95,6 +99,13 @@ class Otlp(PushTest):
         self.assertEqual(resource["service.name"], "gpu-tracker")
         self.assertEqual((resource["job"], resource["team"], resource["site"]), ("train", "b", "x,y"))
         self.assertEqual((resource["host.name"], resource["process.pid"]), (identity["host"], identity["pid"]))
+        self.assertEqual((resource["process.command"], resource["gputracker.boot_id"]), (identity["command"], identity["boot_id"]))
+        self.assertNotIn("process.command_line", resource)
+        self.assertEqual(metrics["gputracker.main_exit_status"].value(), 0)
+        start, end = (metrics[f"gputracker.session_{which}_timestamp"] for which in ("start", "end"))
+        self.assertAlmostEqual(start.value(), moment_of(identity["start"]), delta=0.001)
+        self.assertAlmostEqual(end.value(), moment_of(identity["end"]), delta=0.001)
+        self.assertEqual((start.unit, start.is_sum), ("s", False))
         memory, cpu, utilization = metrics["process.memory.usage"], metrics["process.cpu.time"], metrics["process.cpu.utilization"]
         self.assertEqual((memory.unit, memory.is_sum, memory.is_monotonic), ("By", True, False))
         self.assertEqual((cpu.unit, cpu.is_monotonic), ("s", True))
@@ -104,6 +115,16 @@ class Otlp(PushTest):
         self.assertIn("gputracker.main_private_memory", metrics)
         self.assertNotIn("gputracker.combined_memory", metrics)  # is process.memory.usage
         self.assertEqual(self.source(), f"{len(collector.requests)} samples sent to {collector.url('/v1/metrics')}")
+
+    def test_the_program_is_not_its_arguments(self):
+        collector = self.receive()
+        program = self.folder / "train"
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        self.track("--otlp=" + collector.url(), "--command-lines", command=[program, "--secret"])
+        resource, _ = read_otlp(collector.requests[-1][2])
+        self.assertEqual((resource["process.executable.name"], resource["process.command"]), ("train", str(program)[:127]))
+        self.assertEqual(resource["process.command_line"], f"{program} --secret"[:127])
 
     def check_names(self, attributes, metrics):
         """docs/push.md lists what is sent, and nothing else."""
@@ -446,8 +467,13 @@ class RemoteWrite(PushTest):
         self.assertEqual((path, head["Content-Encoding"], head["X-Prometheus-Remote-Write-Version"]), ("/api/v1/write", "snappy", "0.1.0"))
         series = read_remote_write(body)
         whose = {"instance": f"{self.results['identity']['host']}:{self.results['identity']['pid']}", "job": "train", "job_id": "77"}
-        for labels in series:
-            self.assertEqual({name: value for name, value in labels if name != "__name__"}, whose)
+        for labels in map(dict, series):
+            if labels.pop("__name__") == "gputracker_session_info":
+                known = self.results["identity"]
+                more = {name: str(known[name]) for name in ("host", "boot_id", "user", "pid", "command", "version")}
+                self.assertEqual({name: labels.get(name) for name in whose | more}, whose | more)
+            else:
+                self.assertEqual(labels, whose)
         samples = {dict(labels)["__name__"]: found for labels, found in series.items()}
         self.assertEqual(len(samples["gputracker_combined_memory_bytes"]), 2)
         first, last = samples["gputracker_elapsed_seconds_total"]

@@ -47,8 +47,11 @@ static struct gput_results make_results(void)
     strcpy(results.identity.host, "node1");
     strcpy(results.identity.launcher, "Open MPI");
     strcpy(results.identity.job_id, "a \"job\"");
-    strcpy(results.identity.command, "no label");
-    results.identity.pid = 4711; /* neither */
+    strcpy(results.identity.command, "train");
+    results.identity.pid = 4711;
+    strcpy(results.identity.start, "1970-01-01T00:16:40.250000Z");
+    strcpy(results.identity.end, "1970-01-01T00:18:20.500000Z");
+    results.identity.exit_status = 3;
     results.identity.rank = 3;
     results.identity.world_size = 4;
     results.elapsed_seconds = 100.25;
@@ -122,6 +125,23 @@ static void results_are_written_as_openmetrics(void **state)
     assert_like_fixture(GPUT_OPENMETRICS, "output/metrics.openmetrics");
 }
 
+static void a_label_is_never_long(void **state)
+{
+    (void)state;
+    struct gput_results results = make_results();
+    char *text;
+    memset(results.identity.command, 'a', sizeof results.identity.command - 1);
+    results.identity.command[sizeof results.identity.command - 1] = '\0';
+    assert_int_equal(
+        gput_results_render(&results, NULL, GPUT_PROMETHEUS, &text, NULL, NULL), GPUT_OK);
+    const char *command = strstr(text, ",command=\"");
+    assert_non_null(command);
+    /* The sign for what is cut has three bytes, none of which is ASCII. */
+    assert_int_equal(strspn(command + strlen(",command=\""), "a"), 127 - 3);
+    assert_memory_equal(command + strlen(",command=\"") + 127 - 3, "???\"", 4);
+    free(text);
+}
+
 static void labels_of_the_user_go_first(void **state)
 {
     (void)state;
@@ -161,6 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_written_as_prometheus_reads_them),
         cmocka_unit_test(results_are_written_as_openmetrics),
+        cmocka_unit_test(a_label_is_never_long),
         cmocka_unit_test(labels_of_the_user_go_first),
         cmocka_unit_test(what_is_not_known_is_left_out),
     };

@@ -1,0 +1,25 @@
+/*
+ * Who a session is, for stores of metrics: a few short labels, the same from its start to its end.
+ * What is known at the end alone, and times, are metrics.
+ */
+#pragma once
+
+#include "model/results.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* More than there are. */
+#define SESSION_LABELS 32
+/* Longer values are cut. */
+#define SESSION_LABEL_SIZE 128
+
+struct session_label {
+    const char *name; /* as in tracking files */
+    char value[SESSION_LABEL_SIZE];
+    double number; /* of a whole number; NaN: a text */
+};
+
+/* What is known of them; returns how many these are. Without a host: none. */
+size_t session_labels_of(
+    const struct gput_results *results, struct session_label labels[SESSION_LABELS]);
