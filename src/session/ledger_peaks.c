@@ -25,6 +25,14 @@ static double no_less(double at_most, double min)
     return at_most < min ? min : at_most;
 }
 
+/* The kernel's counters of a peak may lag behind what was read before. */
+static void raise_peak(struct gput_peak *peak, double seen_bytes)
+{
+    if (peak->bytes < seen_bytes)
+        peak->bytes = seen_bytes;
+    peak->at_most_bytes = no_less(peak->at_most_bytes, peak->bytes);
+}
+
 /*
  * Whether one peak is certainly above another. The kernel may give the same peak as different
  * figures in two places: RSS is the sum of three page counters (file, anonymous, shared), and each
@@ -36,6 +44,13 @@ static bool is_above(const struct ledger *ledger, double a, double b)
 }
 
 /* ---- main ---- */
+
+/* A process with memory has pages: 0 is what was read of it between two programs, or nothing. */
+static double seen_of_main(const struct ledger *ledger)
+{
+    const struct process *main = ledger->log.main;
+    return main && main->peak.rss_bytes > 0 ? (double)main->peak.rss_bytes : NAN;
+}
 
 /*
  * ru_maxrss is the peak up to the very end, across execve(), but of the largest of several: main, a
@@ -108,6 +123,7 @@ void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak)
         fill_ended_main(ledger, peak);
     else
         fill_other_main(ledger, peak);
+    raise_peak(peak, seen_of_main(ledger));
 }
 
 /* ---- descendants ---- */
@@ -226,13 +242,6 @@ static void take_between(const struct ledger *ledger, struct gput_results *resul
     raise_to(&results->max[GPUT_COMBINED_RAM], between->combined_bytes);
 }
 
-/* A process with memory has pages: 0 is what was read of it between two programs, or nothing. */
-static double seen_of_main(const struct ledger *ledger)
-{
-    const struct process *main = ledger->log.main;
-    return main && main->peak.rss_bytes > 0 ? (double)main->peak.rss_bytes : NAN;
-}
-
 /* A lower bound of what all had together; NaN: not known. */
 static double max_at_once(const struct ledger *ledger, const struct gput_results *results)
 {
@@ -301,10 +310,7 @@ void ledger_fill_peaks(
     take_between(ledger, results);
     struct gput_peak *main = &results->peaks.main;
     ledger_fill_main_peak(ledger, main);
-    /* The counters of the kernel's peak may lag behind a sample. */
-    if (main->bytes < results->max[GPUT_MAIN_RAM])
-        main->bytes = results->max[GPUT_MAIN_RAM];
-    main->at_most_bytes = no_less(main->at_most_bytes, main->bytes);
+    raise_peak(main, results->max[GPUT_MAIN_RAM]);
     double bound = bound_of_all(ledger, all_collected);
     fill_descendants(ledger, bound, main, &results->peaks.descendants);
     double at_least = max_at_once(ledger, results);

@@ -1,3 +1,4 @@
+#include "session/ledger.h"
 #include "session/sessions.h"
 
 #include <sys/wait.h>
@@ -22,10 +23,37 @@ static void a_peak_is_never_below_the_highest_sample(void **state)
     actors_end(&actors);
 }
 
+/* The kernel keeps a peak in counters that lag: ru_maxrss can be below what statm gave before. */
+static void ru_maxrss_that_lags_is_no_upper_bound(void **state)
+{
+    (void)state;
+    struct polled polled = {.stat.pid = 1};
+    struct process main = {.is_main = true, .polled = &polled, .peak.rss_bytes = 1472 << 10};
+    struct process *tracked[] = {&main};
+    struct process_tree tree = {.processes = tracked, .count = 1};
+    struct snapshot snapshot = {.tree = &tree};
+    struct ledger ledger;
+    ledger_init(&ledger);
+    ledger.snapshot = &snapshot;
+    ledger.log.options.tree = &tree;
+    ledger.log.main = &main;
+    ledger.collected.has_main_usage = true;
+    struct gput_peak peak;
+    ledger.collected.main_usage.ru_maxrss = 1316;
+    ledger_fill_main_peak(&ledger, &peak);
+    assert_true(peak.bytes == 1472 << 10 && peak.at_most_bytes == 1472 << 10);
+    ledger.collected.main_usage.ru_maxrss = 2048;
+    ledger_fill_main_peak(&ledger, &peak);
+    assert_true(peak.bytes == 2048 << 10 && peak.at_most_bytes == 2048 << 10);
+    ledger.log.main = NULL;
+    ledger_finish(&ledger);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(a_peak_is_never_below_the_highest_sample),
+        cmocka_unit_test(ru_maxrss_that_lags_is_no_upper_bound),
     };
     return cmocka_run_group_tests_name("session/ledger_peaks", tests, NULL, NULL);
 }
