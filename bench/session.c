@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "formats/tracking/tracking_file.h"
 #include "os/proc_statm.h"
-#include "session/sampler.h"
+#include "session/sampler/sampler.h"
 
 #include <gputracker/gputracker.h>
 

@@ -67,7 +67,7 @@ def mentions(text, path, folder):
 def touched_by(changed, programs, texts):
     """The programs that one changed file touches; `texts`: of the program files."""
     path = pathlib.PurePath(changed)
-    folder = path.parent.name if len(path.parts) > 2 else path.parts[0]
+    folder = "/".join(path.parts[1:-1]) or path.parts[0]
     own = {name for name, file in programs.items() if file and file.as_posix().endswith("/" + changed)}
     if own:
         return own
@@ -81,7 +81,7 @@ def touched_by(changed, programs, texts):
     if not near and path.suffix in (".c", ".h"):
         near = {name for name in programs if name.startswith(folder + "/")}
     if path.parts[0] in ("src", "cli"):
-        near |= {name for name in programs if name.startswith("cli/") and is_about(name, folder)}
+        near |= {name for name in programs if name.startswith("cli/") and is_about(name, path.parent.name)}
     return touched | near
 
 

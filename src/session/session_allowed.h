@@ -5,7 +5,7 @@
 
 #include "os/cgroup.h"
 #include "os/launcher.h"
-#include "session/session_settings.h"
+#include "session/ledger/session_settings.h"
 
 /* Sets `settings->allowed`, and the least of it in the static data where that is less than the
  * machine has. `cgroup`: the groups of the process. */

@@ -14,15 +14,15 @@
 #pragma once
 
 #include "os/container.h"
-#include "session/latest.h"
-#include "session/ledger.h"
-#include "session/limits.h"
-#include "session/node_reader.h"
-#include "session/sampler.h"
-#include "session/schedule.h"
-#include "session/session_events.h"
-#include "session/session_settings.h"
-#include "session/sinks.h"
+#include "session/ledger/ledger.h"
+#include "session/ledger/limits.h"
+#include "session/ledger/node_reader.h"
+#include "session/ledger/session_settings.h"
+#include "session/sampler/sampler.h"
+#include "session/sampler/schedule.h"
+#include "session/sampler/session_events.h"
+#include "session/sinks/latest.h"
+#include "session/sinks/sinks.h"
 
 #include <gputracker/session.h>
 

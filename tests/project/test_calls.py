@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
-from test_layers import MAY_INCLUDE
+from test_layers import MAY_INCLUDE, layer
 
 BUILD = pathlib.Path(os.environ["GPUT_BUILD"])
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
@@ -83,10 +83,10 @@ class Calls(unittest.TestCase):
     def test_calls_follow_the_layers(self):
         # A public function can be called without a header of its folder.
         defined, used = symbols(LIBRARY)
-        folder = {name: path.split("_")[1] for path, names in defined.items() for name in names}
+        folder = {name: layer(*path.split("_")[1:]) for path, names in defined.items() for name in names}
         wrong = set()
         for path, names in used.items():
-            caller = path.split("_")[1]
+            caller = layer(*path.split("_")[1:])
             wrong |= {(path, name) for name in names if folder.get(name, caller) not in {caller, *MAY_INCLUDE[caller]}}
         self.assertEqual(sorted(wrong), [])
 

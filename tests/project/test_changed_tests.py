@@ -34,7 +34,9 @@ class Chosen(unittest.TestCase):
 
     def test_a_source_without_a_program_has_those_of_its_folder(self):
         named = self.touched("src/session/session_figures.c")
-        self.assertLess({"session/session", "session/schedule"}, named)
+        self.assertLess({"session/session", "session/sampler/schedule"}, named)
+        self.assertIn("session/sinks/sinks", self.touched("src/session/sinks/sink_push.c"))
+        self.assertIn("session/ledger/ledger_totals", self.touched("src/session/ledger/ledger.h"))
 
     def test_a_test_is_alone_and_what_tests_share_has_all_that_use_it(self):
         self.assertEqual(self.touched("tests/cli/test_run.py"), {"cli/run"})

@@ -21,14 +21,14 @@ FRONT_ENDS = {
 
 def sinks():
     """{name: its source}; sink.c and sinks.c are what they share, sink_writer.c is a thread."""
-    sources = (SOURCE / "src/session").glob("sink_*.c")
+    sources = (SOURCE / "src/session/sinks").glob("sink_*.c")
     texts = [text for text in (path.read_text() for path in sources) if "const struct sink_class sink_" in text]
     return {name: text for text in texts for name in re.findall(r"const struct sink_class sink_(\w+) =", text)}
 
 
 class Sinks(unittest.TestCase):
     def test_each_is_a_row(self):
-        rows = re.search(r"#define SINKS\(X\)(.*?)\n\n", (SOURCE / "src/session/sink.h").read_text(), re.DOTALL)[1]
+        rows = re.search(r"#define SINKS\(X\)(.*?)\n\n", (SOURCE / "src/session/sinks/sink.h").read_text(), re.DOTALL)[1]
         self.assertEqual(sorted(re.findall(r"X\((\w+)\)", rows)), sorted(sinks()))
 
     def test_their_options_are_known_to_every_front_end(self):

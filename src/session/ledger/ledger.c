@@ -1,0 +1,98 @@
+#include "session/ledger/ledger.h"
+
+#include "base/number.h"
+
+#include <math.h>
+
+void ledger_init(struct ledger *ledger)
+{
+    *ledger = (struct ledger){0};
+    session_identity_init(&ledger->identity);
+    usage_init(&ledger->usage);
+    ram_between_init(&ledger->between);
+    tracker_cost_init(&ledger->cost);
+    system_counters_init(&ledger->system_counters);
+}
+
+void ledger_finish(struct ledger *ledger)
+{
+    process_log_finish(&ledger->log);
+    gpu_usage_finish(&ledger->gpu_usage);
+    tracker_cost_finish(&ledger->cost);
+    system_counters_finish(&ledger->system_counters);
+}
+
+void ledger_add_scan(struct ledger *ledger, int64_t now_ns)
+{
+    process_log_scan(&ledger->log, now_ns);
+    process_log_adopt_orphans(&ledger->log);
+}
+
+static void update_gpu_holdings(struct ledger *ledger)
+{
+    size_t count;
+    uint64_t version;
+    const struct gpu_process_ram *held =
+        gpu_set_process_ram(ledger->settings->gpus, &count, &version);
+    if (version == ledger->gpu_holdings_version)
+        return;
+    ledger->gpu_holdings_version = version;
+    for (size_t i = 0; i < count; i++)
+        process_log_set_gpu_ram(&ledger->log, held[i].pid, held[i].ram_bytes, held[i].read_ns);
+}
+
+void ledger_add_gpu_ram(struct ledger *ledger)
+{
+    struct gpu_sample gpu = ledger->snapshot->gpu;
+    struct gput_sample ram;
+    update_gpu_holdings(ledger);
+    gpu_sample_reconcile_ram(&gpu);
+    gpu_usage_add(&ledger->gpu_usage, &gpu, 0);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        ram.values[i] = NAN;
+    ram.values[GPUT_SYSTEM_GPU_RAM] = gpu.system_ram_bytes;
+    if (ledger->settings->mode != SESSION_MACHINE) {
+        ram.values[GPUT_MAIN_GPU_RAM] = gpu.main_ram_bytes;
+        ram.values[GPUT_DESCENDANTS_GPU_RAM] = gpu.descendants_ram_bytes;
+        ram.values[GPUT_COMBINED_GPU_RAM] = gpu.combined_ram_bytes;
+    }
+    usage_add(&ledger->usage, &ram, 0);
+}
+
+void ledger_add_snapshot(struct ledger *ledger)
+{
+    const struct snapshot *snapshot = ledger->snapshot;
+    update_gpu_holdings(ledger);
+    usage_add(&ledger->usage, &snapshot->sample, snapshot->seconds);
+    gpu_usage_add(&ledger->gpu_usage, &snapshot->gpu, snapshot->seconds);
+    if (ledger->settings->mode != SESSION_MACHINE)
+        ram_between_add_sample(&ledger->between, &snapshot->ram->figures);
+    ledger->cost.ticks++;
+}
+
+/* Figures that must not decrease while they are monitored. */
+static void update_totals_so_far(struct ledger *ledger)
+{
+    /* From clock ticks: no more decimals than they have. */
+    double busy = number_round(system_meter_busy_seconds(ledger->snapshot->system), 3);
+    ledger->system_cpu_seconds = fmax(ledger->system_cpu_seconds, busy);
+    ledger_update_bytes(ledger);
+}
+
+void ledger_update_bytes(struct ledger *ledger)
+{
+    if (!ledger_has_bytes_so_far(ledger))
+        return;
+    struct task_counts now = process_log_counts(&ledger->log);
+    task_counts_raise(&ledger->bytes_so_far, &now);
+}
+
+void ledger_update(struct ledger *ledger)
+{
+    if (!ledger->has_ended)
+        system_counters_update(&ledger->system_counters);
+    process_log_refresh(&ledger->log);
+    update_totals_so_far(ledger);
+    if (!isnan(ledger->snapshot->energy->energy.combined))
+        ledger->has_kernel_cpu = ledger_kernel_cpu_ns(ledger) != 0;
+}

@@ -1,0 +1,165 @@
+/*
+ * The accounting of a session. It is fed by snapshots, by what the kernel announces of processes
+ * and by what it gives for those that were waited for; results are a function of it, which changes
+ * nothing.
+ *
+ *   ledger.c            what is fed to it
+ *   ledger_totals.c     CPU time and counts of the kernel, compared with samples
+ *   ledger_exactness.c  what of them is proven to be exact
+ *   ledger_peaks.c      peaks and their bounds
+ *   ledger_gpus.c       figures of each GPU and their sources
+ *   ledger_energy.c     energy and its sources
+ *   ledger_processes.c  the list of processes
+ *   ledger_sources.c    where figures come from, or why they are missing
+ *   ledger_results.c    everything as results
+ */
+#pragma once
+
+#include "model/results.h"
+#include "os/own_cgroup.h"
+#include "process/process_log.h"
+#include "session/ledger/collected.h"
+#include "session/ledger/gpu_usage.h"
+#include "session/ledger/node_reader.h"
+#include "session/ledger/ram_between.h"
+#include "session/ledger/session_identity.h"
+#include "session/ledger/session_settings.h"
+#include "session/ledger/session_starts.h"
+#include "session/ledger/system_counters.h"
+#include "session/ledger/tracker_cost.h"
+#include "session/ledger/usage.h"
+#include "session/sampler/session_events.h"
+#include "session/sampler/snapshot.h"
+
+#include "model/processes.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ledger {
+    /* Borrowed; the accounting only reads them. */
+    const struct session_settings *settings;
+    const struct snapshot *snapshot;     /* the latest */
+    const struct session_events *events; /* what is announced, or why it is not */
+    const struct own_cgroup *cgroup;
+    const struct node_reader *node;
+
+    struct session_identity identity;
+    struct process_log log;
+    uint64_t gpu_holdings_version; /* that the log has */
+    struct usage usage;
+    struct gpu_usage gpu_usage;
+    struct ram_between between;
+    struct collected collected;
+    struct tracker_cost cost;
+    struct session_starts starts_before, starts_after; /* where the kernel does not announce them */
+    unsigned own_threads; /* that the session has started between these */
+    struct system_counters system_counters;
+    int64_t missing_in_exit_records_ns; /* see ledger_compare_exit_records() */
+    uint64_t ends_compared;             /* processes that had ended by then */
+    bool has_kernel_cpu;                /* ledger_kernel_cpu_ns() was not 0 at the last update */
+    double system_cpu_seconds;          /* of all processes since the start; never decreases */
+    struct task_counts bytes_so_far;    /* read and written, for monitoring; never decrease */
+    int64_t main_ended_ns; /* when the end of main was first seen (monotonic); 0: not yet */
+    bool has_ended;        /* main has ended, or tracking was stopped: nothing more is counted */
+    bool main_end_is_reported; /* to the caller */
+};
+
+/* Nothing was fed yet. The caller sets what is borrowed, and calls ledger_finish(). */
+void ledger_init(struct ledger *ledger);
+void ledger_finish(struct ledger *ledger);
+
+/* ---- what is fed ---- */
+
+/* After a scan: its processes, and what drivers list of their GPU RAM. */
+void ledger_add_scan(struct ledger *ledger, int64_t now_ns);
+
+/* GPU RAM of the snapshot alone, which will be read again: for maxima. */
+void ledger_add_gpu_ram(struct ledger *ledger);
+
+void ledger_add_snapshot(struct ledger *ledger);
+
+/* Notes by how much the CPU time of exit records was too low, compared with what parents have
+ * collected. Only needed by attached sessions. */
+void ledger_compare_exit_records(
+    struct ledger *ledger, struct process_tree *tree, struct session_events *events);
+
+/* At the end, after process_log_read_counts(): adds what the kernel gives for processes that were
+ * not collected. */
+void ledger_close(struct ledger *ledger);
+
+/* Adds the bytes that the last scan has read. */
+void ledger_update_bytes(struct ledger *ledger);
+
+/* Before ledger_results(): reads what can have changed since the last tick. */
+void ledger_update(struct ledger *ledger);
+
+/* ---- what it gives ---- */
+
+/* The GPUs that `results` has memory for are used again. */
+void ledger_results(const struct ledger *ledger, struct gput_results *results);
+
+/* The processes so far, to be freed by gput_processes_destroy(). Errors: GPUT_ERROR_MEMORY. */
+int ledger_list_processes(struct ledger *ledger, struct gput_processes **processes);
+
+/* After a scan of the sampler: a lower bound of the CPU time of all processes, from the control
+ * group or exit records. 0: not known. */
+int64_t ledger_kernel_cpu_ns(const struct ledger *ledger);
+
+/* The same, but 0 unless some processes were auto-reaped. `ledger` is a struct ledger. */
+int64_t ledger_auto_reaped_cpu_ns(const void *ledger);
+
+/* ---- parts of the results ---- */
+
+/* Which figures of a session that has ended are proven to be exact; others are lower bounds ("at
+ * least"). */
+struct exactness {
+    bool all_collected;   /* all have ended and were collected: nothing is missing */
+    bool has_auto_reaped; /* some seem to be missing: they were auto-reaped */
+    bool cpu;             /* CPU time; filled in by ledger_fill_accounting() */
+    bool counts;          /* page faults, context switches, bytes */
+    int64_t collected_ns; /* up to so much CPU time is missing that living processes have collected
+                             from children, in clock ticks; set by ledger_fill_accounting(), too */
+    const char *why_not;  /* why not all_collected, for people; borrowed from the ledger */
+};
+
+/* All but what ledger_fill_accounting() sets. */
+struct exactness ledger_exactness(const struct ledger *ledger);
+
+/* True when main was the only process ever. */
+bool ledger_is_alone(const struct ledger *ledger);
+
+/* After the session, without events: an upper bound of processes and threads started besides the
+ * known ones. UINT64_MAX: not known. */
+uint64_t ledger_unknown_starts(const struct ledger *ledger);
+
+struct exactness ledger_fill_accounting(
+    const struct ledger *ledger, struct gput_accounting *accounting);
+
+/* While tracking, where somebody wants them: bytes read and written, as of half a second ago. */
+bool ledger_has_bytes_so_far(const struct ledger *ledger);
+
+void ledger_fill_main_peak(const struct ledger *ledger, struct gput_peak *peak);
+
+/* Whether programs are known to reset what the kernel keeps (VmHWM), with which ru_maxrss falls:
+ * they said so, or main ended with less than it had. */
+bool ledger_peaks_are_reset(const struct ledger *ledger);
+
+/* `all_collected` comes from ledger_fill_accounting(). */
+void ledger_fill_peaks(
+    const struct ledger *ledger, bool all_collected, struct gput_results *results);
+
+/* After the maxima and means of all measurements. */
+void ledger_fill_gpus(const struct ledger *ledger, struct gput_results *results);
+
+/* GPU RAM that drivers listed, and its bounds. */
+void ledger_fill_gpu_peaks(const struct ledger *ledger, struct gput_results *results);
+
+/* After that: where the figures of GPUs come from, or why they are missing. */
+void ledger_add_gpu_sources(const struct ledger *ledger, struct gput_results *results);
+
+void ledger_fill_energy(const struct ledger *ledger, struct gput_energy *energy);
+void ledger_add_energy_sources(const struct ledger *ledger, struct gput_results *results);
+
+void ledger_add_sources(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results);

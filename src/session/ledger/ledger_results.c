@@ -1,0 +1,59 @@
+/*
+ * Results: a function of the ledger.
+ */
+#include "session/ledger/ledger.h"
+#include "session/ledger/results_check.h"
+#include "session/ledger/session_accounting.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+static void fill_now(const struct ledger *ledger, struct gput_results *results)
+{
+    double gpu_watts = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_POWER);
+    const struct cpu_totals *totals = &ledger->snapshot->totals;
+    memcpy(results->now.values, ledger->usage.last, sizeof results->now.values);
+    memcpy(results->now.watts, ledger->snapshot->power.watts, sizeof results->now.watts);
+    if (ledger->gpu_usage.n_devices > 0 && ledger->node->reads)
+        results->now.values[GPUT_SYSTEM_GPU_RAM] = gpu_usage_sum(&ledger->gpu_usage, GPU_USAGE_RAM);
+    /* The drivers' current figures. */
+    if (!isnan(gpu_watts))
+        results->now.watts[GPUT_ENERGY_GPU] = gpu_watts;
+    results->now.system_cpu_seconds = ledger->snapshot->system->stat_fd >= 0 && ledger->node->reads
+                                          ? ledger->system_cpu_seconds
+                                          : NAN;
+    bool has_process = ledger->settings->mode != SESSION_MACHINE;
+    results->now.main_cpu_seconds = has_process ? clock_seconds_of_ns(totals->main_ns) : NAN;
+    results->now.descendants_cpu_seconds =
+        has_process ? clock_seconds_of_ns(totals->descendants_ns) : NAN;
+}
+
+void ledger_results(const struct ledger *ledger, struct gput_results *results)
+{
+    results_clear(results);
+    results->static_data = ledger->settings->static_data;
+    results->allowed = ledger->settings->allowed;
+    results->identity = ledger->identity.known;
+    results->elapsed_seconds =
+        clock_seconds_of_ns(ledger->snapshot->taken_ns - ledger->settings->start_ns);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
+        results->max[i] = ledger->usage.max[i];
+        results->mean[i] = usage_mean(&ledger->usage, (enum gput_measurement_id)i);
+    }
+    struct exactness exactness = ledger_fill_accounting(ledger, &results->accounting);
+    ledger_fill_peaks(ledger, exactness.all_collected, results);
+    if (ledger_has_bytes_so_far(ledger))
+        session_accounting_set_bytes(&results->accounting, &ledger->bytes_so_far);
+    ledger_fill_gpus(ledger, results);
+    ledger_fill_gpu_peaks(ledger, results);
+    fill_now(ledger, results);
+    ledger_fill_energy(ledger, &results->energy);
+    tracker_cost_fill(&ledger->cost, results);
+    results->tracker.metrics_lost = NAN; /* sinks that send say it */
+    results->tracker.node_seconds =
+        node_reader_seconds(ledger->node, ledger->settings->start_ns, ledger->snapshot->taken_ns);
+    ledger_add_sources(ledger, &exactness, results);
+    results_check(results);
+}

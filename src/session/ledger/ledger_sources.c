@@ -1,0 +1,279 @@
+/*
+ * Where the figures of the results come from, or why they are missing.
+ */
+#include "session/ledger/ledger.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* Processes may have come and gone, or had more, between two samples: nothing bounds the peak by
+ * what they saw. */
+static bool may_have_missed_ram(const struct gput_results *results)
+{
+    return !(results->peaks.combined.at_most_bytes <= results->max[GPUT_COMBINED_RAM]);
+}
+
+static void add_ram_source(const struct ledger *ledger, struct gput_results *results)
+{
+    const struct ram_meter *ram = ledger->snapshot->ram;
+    const char *at_least = may_have_missed_ram(results) ? "at least: " : "";
+    char hugetlb[64] = "", unread[96] = "";
+    if (ram->unread_bytes)
+        snprintf(unread, sizeof unread,
+            "; some had to wait: up to %.0f MB of a tick may be missing",
+            (double)ram->unread_bytes / 1e6);
+    if (ram->readings.hugetlb_bytes)
+        snprintf(hugetlb, sizeof hugetlb, "; without hugetlb pages (%.0f MB of one process)",
+            (double)ram->readings.hugetlb_bytes / 1e6);
+    if (ram->readings.refused)
+        results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+            "at least: memory maps of %llu of %llu processes may not be read; of statm, what they "
+            "may share counts once%s",
+            (unsigned long long)ram->readings.refused,
+            (unsigned long long)ledger->snapshot->tree->seen, hugetlb);
+    else if (ram->readings.when == EXACT_READINGS_OF_SEVERAL && ram->readings.count == 0)
+        results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+            "%sstatm at each tick; anonymous memory is called private, and that of files shared",
+            at_least);
+    else if (ram->readings.when == EXACT_READINGS_ALWAYS)
+        results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+            "%smemory maps of every process at each tick%s", at_least, hugetlb);
+    else
+        results_add_source(results, "ram", GPUT_SOURCE_SAMPLED,
+            "%sstatm at each tick, memory maps when more than 1 %% can have changed (%llu "
+            "readings)%s%s",
+            ram->unread_bytes ? "at least: " : at_least, (unsigned long long)ram->readings.count,
+            unread, hugetlb);
+}
+
+/* Why figures counted up to the end are missing; NULL: they are not. */
+static const char *why_not_counted(const struct ledger *ledger)
+{
+    if (ledger->settings->mode != SESSION_LAUNCHED)
+        return ledger->has_ended ? NULL : "it is read when tracking ends, and that had not ended";
+    if (ledger->collected.has_main_usage)
+        return NULL;
+    return ledger->main_end_is_reported
+               ? "the kernel gives it once, and somebody else collected the command: the caller "
+                 "waits for any child, or ignores SIGCHLD"
+               : "the kernel gives it when the command ends, and it had not ended";
+}
+
+/* What is known of processes that were not collected; "" where there are none. */
+static void explain_others_cpu(
+    const struct ledger *ledger, const struct exactness *exactness, char *text, size_t size)
+{
+    bool has_group = ledger->settings->mode != SESSION_SELF &&
+                     !isnan(ledger->collected.cgroup_usage.cpu_seconds);
+    text[0] = '\0';
+    if (exactness->has_auto_reaped && !exactness->cpu && !has_group)
+        snprintf(text, size, "; of those that were not waited for, what %s",
+            ledger->events->has_exit_records
+                ? "samples saw or the kernel gave at their ends (taskstats)"
+                : "samples saw");
+    else if (exactness->collected_ns)
+        snprintf(text, size,
+            "; of those that live on, clocks as of the last sample, and what they collected in "
+            "clock ticks: up to %.0f ms less",
+            (double)exactness->collected_ns / 1e6);
+    else if (process_log_descendants(&ledger->log).has_living)
+        snprintf(text, size, "; of those that live on, clocks as of the last sample");
+}
+
+/* For figures collected by us or our children. */
+static void add_kernel_cpu_source(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
+{
+    const char *how = "wait4 of the command and of its orphans, with all that they waited for";
+    char others[160], why_not[192] = "";
+    if (ledger->settings->mode == SESSION_SELF)
+        how = "getrusage of this process and of the children it waited for";
+    else if (!isnan(ledger->collected.cgroup_usage.cpu_seconds))
+        how = "wait4 of the command and of its orphans, or a control group of its own where that "
+              "saw more: it also counts those that were not waited for, unless they left it";
+    explain_others_cpu(ledger, exactness, others, sizeof others);
+    if (!exactness->cpu && exactness->why_not)
+        snprintf(
+            why_not, sizeof why_not, "; that this is all is not proven: %s", exactness->why_not);
+    results_add_source(results, "kernel_cpu_time",
+        exactness->cpu ? GPUT_SOURCE_EXACT : GPUT_SOURCE_SAMPLED, "%s%s%s%s",
+        exactness->cpu ? "" : "at least: ", how, why_not, others);
+}
+
+static void add_cpu_sources(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
+{
+    const char *why_not = why_not_counted(ledger);
+    if (ledger->snapshot->tree->view.has_cpu_clocks)
+        results_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
+            "CPU clocks of the processes, exact as of each tick, and what parents collected from "
+            "ended children; of children that were not waited for, what each had at its last tick "
+            "(captured_percent: how much of it all is there)");
+    else
+        results_add_source(results, "cpu_time", GPUT_SOURCE_SAMPLED,
+            "stat of each process at each tick, in clock ticks: pids of this procfs are not our "
+            "own");
+    if (ledger->settings->mode == SESSION_ATTACHED && !ledger->events->has_exit_records)
+        results_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE,
+            "the kernel gives it to the parent alone; use `gpu-tracker run` to have it");
+    else if (why_not)
+        results_add_source(results, "kernel_cpu_time", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
+    else if (ledger->settings->mode == SESSION_ATTACHED)
+        results_add_source(results, "kernel_cpu_time", GPUT_SOURCE_SAMPLED,
+            "at least: CPU clocks, and what parents collected or the kernel gave at each "
+            "process's end (taskstats)");
+    else
+        add_kernel_cpu_source(ledger, exactness, results);
+}
+
+static void add_process_source(const struct ledger *ledger, struct gput_results *results)
+{
+    const struct session_events *events = ledger->events;
+    if (events->has_events && process_log_has_all(&ledger->log))
+        results_add_source(results, "processes", GPUT_SOURCE_EXACT,
+            "announced by the kernel (process connector), and scanned at each tick");
+    else if (events->has_events)
+        results_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
+            "scanned at each tick; the kernel announced more than were read in time");
+    else
+        results_add_source(results, "processes", GPUT_SOURCE_SAMPLED,
+            "scanned at each tick; %s; %s", events->why_no_events,
+            ledger->settings->mode == SESSION_LAUNCHED
+                ? "of those that lived between two ticks CPU time is known"
+                : "orphans of unseen parents are lost");
+    if (events->has_exit_records)
+        results_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
+            "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less what "
+            "a "
+            "thread used since its last scheduler tick, and for giving back memory)");
+    else
+        results_add_source(
+            results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_exit_records);
+}
+
+static void add_attached_counts_source(const struct ledger *ledger, struct gput_results *results)
+{
+    bool is_refused = isnan(results->accounting.read_bytes);
+    if (ledger->events->has_exit_records)
+        results_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: %s of living threads since the beginning, and what the kernel gave at the "
+            "end of others (taskstats: bytes less up to 1023 a thread, and nothing of the end "
+            "itself)",
+            is_refused ? "stat and status (io may not be read)" : "stat, status and io");
+    else
+        results_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: faults%s as of the last sample, and what parents collected; context "
+            "switches of threads that ended are given to the parent alone",
+            is_refused ? " (io may not be read)" : " and bytes");
+}
+
+/* For figures collected by us or our children, and those of other processes. */
+static void add_collected_counts_source(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
+{
+    const struct session_counts *counts = &ledger->collected.counts;
+    bool is_short = !exactness->counts;
+    char living[160] = "", why_not[192] = "", without_io[96] = "";
+    if (is_short && ledger->events->has_exit_records)
+        snprintf(living, sizeof living,
+            "; of those that live on or were not waited for, what the kernel gave at their ends "
+            "(taskstats; bytes less up to 1023 a thread) or gives now");
+    else if (counts->living)
+        snprintf(living, sizeof living,
+            "; of %u that live on or were not waited for, stat and io, but no context "
+            "switches",
+            counts->living);
+    if (exactness->why_not)
+        snprintf(
+            why_not, sizeof why_not, "; that this is all is not proven: %s", exactness->why_not);
+    if (counts->without_io)
+        snprintf(without_io, sizeof without_io, "; processes whose bytes could not be read: %u",
+            counts->without_io);
+    results_add_source(results, "counts", is_short ? GPUT_SOURCE_SAMPLED : GPUT_SOURCE_EXACT,
+        "%s%s and /proc/PID/io of all that were waited for%s%s%s", is_short ? "at least: " : "",
+        ledger->settings->mode == SESSION_SELF ? "getrusage" : "wait4", living, why_not,
+        without_io);
+}
+
+static void add_counts_source(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
+{
+    const char *why_not = why_not_counted(ledger);
+    if (ledger_has_bytes_so_far(ledger))
+        results_add_source(results, "counts", GPUT_SOURCE_SAMPLED,
+            "at least: io of each process, twice a second; all of it when tracking ends");
+    else if (why_not)
+        results_add_source(results, "counts", GPUT_SOURCE_UNAVAILABLE, "%s", why_not);
+    else if (ledger->settings->mode == SESSION_ATTACHED)
+        add_attached_counts_source(ledger, results);
+    else
+        add_collected_counts_source(ledger, exactness, results);
+}
+
+/* Dropped pages may have been written to by other processes: as many of ours may have reached
+ * storage. */
+static void add_written_source(struct gput_results *results)
+{
+    const struct gput_accounting *accounting = &results->accounting;
+    double dropped = accounting->storage_dirtied_bytes - accounting->storage_write_bytes;
+    if (dropped > 0)
+        results_add_source(results, "written_to_storage", GPUT_SOURCE_SAMPLED,
+            "at least: without %.0f bytes that never reached it, as the files that they were "
+            "written to were removed or cut before",
+            dropped);
+}
+
+static void add_network_source(const struct ledger *ledger, struct gput_results *results)
+{
+    if (ledger->system_counters.has_traffic)
+        results_add_source(results, "network", GPUT_SOURCE_EXACT,
+            "net/dev: the whole system's, without the loopback");
+    else
+        results_add_source(
+            results, "network", GPUT_SOURCE_UNAVAILABLE, "net/dev of the process cannot be read");
+}
+
+/* Processes that could not be read. */
+static void add_files_source(const struct ledger *ledger, struct gput_results *results)
+{
+    uint64_t polls = ledger->snapshot->tree->scans_without_files;
+    if (polls > 0)
+        results_add_source(results, "descriptors", GPUT_SOURCE_UNAVAILABLE,
+            "at %" PRIu64 " samples no more files could be opened (ulimit -n): processes are "
+            "missing there, and figures of RAM, threads and CPU time are at least what they say",
+            polls);
+}
+
+static void add_system_source(const struct ledger *ledger, struct gput_results *results)
+{
+    char why[160];
+    node_reader_explain(ledger->node, ledger->settings->start_ns, why, sizeof why);
+    if (ledger->node->reads)
+        results_add_source(results, "system", GPUT_SOURCE_SAMPLED,
+            "/proc/meminfo, and /proc/stat over 100 ms or more%s%s", why[0] ? "; " : "", why);
+    else
+        results_add_source(results, "system", GPUT_SOURCE_UNAVAILABLE, "%s", why);
+}
+
+void ledger_add_sources(
+    const struct ledger *ledger, const struct exactness *exactness, struct gput_results *results)
+{
+    if (ledger->settings->mode == SESSION_MACHINE) {
+        results_add_source(
+            results, "processes", GPUT_SOURCE_UNAVAILABLE, "the machine alone is measured");
+    } else {
+        add_ram_source(ledger, results);
+        add_cpu_sources(ledger, exactness, results);
+        add_process_source(ledger, results);
+        add_counts_source(ledger, exactness, results);
+        add_written_source(results);
+        results_add_source(
+            results, "threads", GPUT_SOURCE_SAMPLED, "at least: stat of each process that has run");
+        add_files_source(ledger, results);
+    }
+    add_network_source(ledger, results);
+    add_system_source(ledger, results);
+    ledger_add_gpu_sources(ledger, results);
+    ledger_add_energy_sources(ledger, results);
+}

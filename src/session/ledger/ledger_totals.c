@@ -1,0 +1,422 @@
+/*
+ * The totals of a session: what the kernel counted for its processes, compared with samples.
+ */
+#include "session/ledger/ledger.h"
+#include "session/ledger/session_accounting.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <math.h>
+
+/* Compared figures were read at most this far apart. */
+#define READ_APART_SECONDS 0.001
+/* Unit of ru_inblock and ru_oublock. */
+#define BLOCK_BYTES 512
+
+static bool is_uncollected_descendant(const struct process *process)
+{
+    return !process->is_main && !process->polled->is_reaped;
+}
+
+static bool is_living_descendant(const struct process *process)
+{
+    return is_uncollected_descendant(process) && !process_is_zombie(process);
+}
+
+/* ---- at each sample ---- */
+
+/* CPU time of exit records, and of living processes as of the last scan. */
+static int64_t ends_cpu_ns(const struct ledger *ledger)
+{
+    const struct process_tree *tree = ledger->snapshot->tree;
+    int64_t ns;
+    if (!process_log_cpu_ns(&ledger->log, &ns))
+        return 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        int64_t taken_ns = process->cpu_ns > 0 ? process->cpu_ns : 0;
+        int64_t now_ns = process_cpu_ns(process);
+        if (process_is_running(process) && now_ns > taken_ns)
+            ns += now_ns - taken_ns;
+    }
+    return ns - ledger->snapshot->own_cpu_ns;
+}
+
+int64_t ledger_kernel_cpu_ns(const struct ledger *ledger)
+{
+    struct cgroup_usage group;
+    int64_t ends_ns = ends_cpu_ns(ledger);
+    own_cgroup_usage(ledger->cgroup, &group);
+    int64_t group_ns =
+        isnan(group.cpu_seconds) ? 0 : llround(group.cpu_seconds * (double)NS_PER_SECOND);
+    return ends_ns > group_ns ? ends_ns : group_ns;
+}
+
+int64_t ledger_auto_reaped_cpu_ns(const void *user)
+{
+    const struct ledger *ledger = user;
+    return process_log_has_auto_reaped(&ledger->log) ? ledger_kernel_cpu_ns(ledger) : 0;
+}
+
+/* ---- the end ---- */
+
+/* Faults and bytes of descendants that live on, with what they collected; parents come first. With
+ * exit records the log has that, and more. */
+static void add_living_counts(struct ledger *ledger)
+{
+    const struct process_tree *tree = ledger->snapshot->tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!is_uncollected_descendant(process))
+            continue;
+        if (ledger->events->has_exit_records)
+            ledger->collected.counts.living++;
+        else
+            session_counts_add_living(&ledger->collected.counts,
+                ledger->settings->options.procfs_root, process->pid,
+                process->polled->stat.start_time_ticks, &process_baseline(process)->counts);
+    }
+}
+
+void ledger_close(struct ledger *ledger)
+{
+    struct session_counts *counts = &ledger->collected.counts;
+    if (ledger->settings->mode != SESSION_LAUNCHED && ledger->settings->mode != SESSION_SELF)
+        return;
+    if (ledger->settings->mode == SESSION_SELF) {
+        task_counts_subtract(&counts->tasks, &ledger->log.totals.collected_before);
+        counts->children_faults -= task_counts_faults(&ledger->log.totals.collected_before);
+    }
+    add_living_counts(ledger);
+}
+
+/* ---- CPU time ---- */
+
+/* Adds CPU time of descendants that had not ended when last polled. Its parts are as those of stat,
+ * which come in clock ticks: below one tick all is user time. */
+static void add_living_descendants(
+    const struct ledger *ledger, int64_t *user_ns, int64_t *system_ns)
+{
+    const struct process_tree *tree = ledger->snapshot->tree;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (!is_living_descendant(process))
+            continue;
+        int64_t ns = process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        const struct proc_stat *stat = &process->polled->stat;
+        double system_ticks = (double)(stat->stime_ticks + stat->cstime_ticks);
+        double ticks = system_ticks + (double)(stat->utime_ticks + stat->cutime_ticks);
+        int64_t of_system_ns = ticks > 0 ? (int64_t)((double)ns * system_ticks / ticks) : 0;
+        *user_ns += ns - of_system_ns;
+        *system_ns += of_system_ns;
+    }
+}
+
+/* What may be missing of children that living processes have collected: cutime and cstime are in
+ * clock ticks. */
+static int64_t cut_of_collected_ns(const struct process_tree *tree)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (is_living_descendant(process) && process_has_collected(process))
+            ns += 2 * tree->view.ns_per_tick;
+    }
+    return ns;
+}
+
+/* By how much samples may be too high: what a process had collected before tracking began is in
+ * clock ticks, too. */
+static double before_cut_seconds(const struct process_tree *tree)
+{
+    int64_t ns = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        if (process_baseline(tree->processes[i])->children_ticks > 0)
+            ns += 2 * tree->view.ns_per_tick;
+    }
+    return clock_seconds_of_ns(ns);
+}
+
+/* Where that explains the difference, samples equal what the kernel counted. */
+static void undo_before_cut(const struct process_tree *tree, struct gput_accounting *accounting)
+{
+    double cut = before_cut_seconds(tree);
+    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
+    if (cut > 0 && more > 0 && more <= cut + READ_APART_SECONDS)
+        accounting->sampled_cpu_seconds = accounting->kernel_cpu_seconds;
+}
+
+/*
+ * wait4() and getrusage() truncate times to whole microseconds; CPU clocks do not. As far as that
+ * explains the difference, samples equal what the kernel counted.
+ */
+static void undo_cut(const struct session_counts *counts, struct gput_accounting *accounting)
+{
+    double more = accounting->sampled_cpu_seconds - accounting->kernel_cpu_seconds;
+    if (more > 0 && more <= counts->times_cut * 1e-6)
+        accounting->kernel_cpu_seconds = accounting->sampled_cpu_seconds;
+}
+
+/*
+ * CPU time of samples and of exit records: lower bounds of the whole, including auto-reaped
+ * processes. `not_theirs_ns` is in the process log, but must not count.
+ */
+static double sampled_or_exit_records(
+    const struct ledger *ledger, int64_t not_theirs_ns, double sampled_seconds)
+{
+    int64_t reported_ns;
+    double highest = sampled_seconds;
+    if (process_log_cpu_ns(&ledger->log, &reported_ns))
+        highest = fmax(highest, clock_seconds_of_ns(reported_ns - not_theirs_ns));
+    return highest - before_cut_seconds(ledger->snapshot->tree);
+}
+
+/*
+ * The highest of: CPU time collected from a launched command or from ourselves, that of its control
+ * group, that of samples or exit records. Of the last, the parts of user and system are not known.
+ */
+static void fill_collected_cpu(
+    const struct ledger *ledger, struct exactness *exactness, struct gput_accounting *accounting)
+{
+    const struct session_counts *counts = &ledger->collected.counts;
+    const struct cgroup_usage *group = &ledger->collected.cgroup_usage;
+    bool is_self = ledger->settings->mode == SESSION_SELF;
+    bool has_group = !is_self && !isnan(group->cpu_seconds);
+    int64_t own_ns = is_self ? tracker_cost_threads_ns(&ledger->cost) : 0;
+    int64_t user_ns = counts->user_ns, system_ns = counts->system_ns;
+    add_living_descendants(ledger, &user_ns, &system_ns);
+    accounting->kernel_user_cpu_seconds = clock_seconds_of_ns(user_ns);
+    accounting->kernel_system_cpu_seconds = clock_seconds_of_ns(system_ns);
+    accounting->kernel_cpu_seconds =
+        clock_seconds_of_ns(user_ns + system_ns - ledger->snapshot->tree->removed.before_ns);
+    if (has_group && group->cpu_seconds > accounting->kernel_cpu_seconds) {
+        accounting->kernel_cpu_seconds = group->cpu_seconds;
+        accounting->kernel_user_cpu_seconds = group->cpu_user_seconds;
+        accounting->kernel_system_cpu_seconds = group->cpu_system_seconds;
+    }
+    undo_cut(counts, accounting);
+    double counted = accounting->kernel_cpu_seconds;
+    double highest = sampled_or_exit_records(ledger, own_ns, accounting->sampled_cpu_seconds);
+    exactness->collected_ns = has_group ? 0 : cut_of_collected_ns(ledger->snapshot->tree);
+    double apart = READ_APART_SECONDS + clock_seconds_of_ns(exactness->collected_ns);
+    accounting->kernel_cpu_seconds = fmax(highest, counted);
+    bool is_short = highest - counted > apart;
+    /* Processes can leave the group, and may then not be waited for: it proves nothing. */
+    bool group_has_most =
+        has_group && group->cpu_seconds + READ_APART_SECONDS >= accounting->kernel_cpu_seconds;
+    exactness->cpu = exactness->all_collected && !is_short;
+    if (is_short || (exactness->has_auto_reaped && !group_has_most))
+        accounting->kernel_user_cpu_seconds = accounting->kernel_system_cpu_seconds = NAN;
+    session_accounting_fit_parts(accounting);
+}
+
+/* Once it has ended, its parent may have collected it. */
+static bool is_living(const struct process *process)
+{
+    return process_is_running(process) && !process_is_zombie(process);
+}
+
+/* A lower bound of what the living have used and collected: what a process had collected before
+ * tracking began is known as two figures in clock ticks. */
+static int64_t sampled_ns_total(const struct process_tree *tree)
+{
+    int64_t ns = -tree->removed.before_ns;
+    for (size_t i = 0; i < tree->count; i++) {
+        const struct process *process = tree->processes[i];
+        if (is_living(process))
+            ns += process_cpu_ns(process) + process_children_ns(process, &tree->view);
+        else
+            ns -= process_before_ns(process, &tree->view);
+        if (process_baseline(process)->children_ticks > 0)
+            ns -= 2 * tree->view.ns_per_tick;
+    }
+    return ns;
+}
+
+static void read_collected(struct process_tree *tree)
+{
+    for (size_t i = 0; i < tree->count; i++) {
+        struct process *process = tree->processes[i];
+        if (process->last_poll.child_ended)
+            process_read_collected(process, &tree->view);
+        process->last_poll.child_ended = false;
+    }
+}
+
+void ledger_compare_exit_records(
+    struct ledger *ledger, struct process_tree *tree, struct session_events *events)
+{
+    struct process_log *log = &ledger->log;
+    int64_t reported_ns;
+    bool is_needed = ledger->settings->mode == SESSION_ATTACHED && events->has_exit_records;
+    if (!is_needed || log->ended_total == ledger->ends_compared)
+        return;
+    ledger->ends_compared = log->ended_total;
+    read_collected(tree);
+    /* Exit records of all that was collected by then have arrived before. */
+    session_events_read(events);
+    process_log_refresh(log);
+    if (!process_log_cpu_ns(log, &reported_ns))
+        return;
+    int64_t missing_ns = sampled_ns_total(tree) - (reported_ns - log->totals.cpu_outside_ns);
+    if (missing_ns > ledger->missing_in_exit_records_ns)
+        ledger->missing_in_exit_records_ns = missing_ns;
+}
+
+/*
+ * Exit records lack the exit itself, and what a process used since its last clock tick; parents'
+ * totals lack orphans collected elsewhere, and all since the last scan. So: exit records, plus by
+ * how much the totals were higher when both were compared.
+ */
+static void fill_attached_cpu(const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    int64_t reported_ns;
+    if (process_log_cpu_ns(&ledger->log, &reported_ns))
+        accounting->kernel_cpu_seconds =
+            fmax(clock_seconds_of_ns(reported_ns + ledger->missing_in_exit_records_ns),
+                accounting->sampled_cpu_seconds - before_cut_seconds(ledger->snapshot->tree));
+}
+
+/* ---- page faults, context switches, bytes ---- */
+
+/* "At least 0" says nothing. */
+static void clear_zero(double *bytes)
+{
+    if (*bytes == 0)
+        *bytes = NAN;
+}
+
+/*
+ * Collected counts, and those of the living. With exit records, the log's counts include all other
+ * processes.
+ */
+static void fill_collected_counts(const struct ledger *ledger, const struct exactness *exactness,
+    struct gput_accounting *accounting)
+{
+    const struct session_counts *counts = &ledger->collected.counts;
+    struct task_counts sum = counts->tasks;
+    uint64_t stored = task_counts_stored_bytes(&sum);
+    if (counts->without_io) {
+        struct task_counts blocks = {.read_bytes = counts->blocks_read * BLOCK_BYTES,
+            .write_bytes = counts->blocks_written * BLOCK_BYTES};
+        task_counts_raise(&sum, &blocks);
+    }
+    if (!exactness->counts && ledger->events->has_exit_records) {
+        struct task_counts seen = process_log_counts(&ledger->log);
+        task_counts_raise(&sum, &seen);
+        if (task_counts_stored_bytes(&seen) > stored)
+            stored = task_counts_stored_bytes(&seen);
+    }
+    sum.lacks_io = false;
+    session_accounting_set_counts(accounting, &sum);
+    if (!counts->without_io)
+        return;
+    /* wait4() does not count what was dropped before it was written. */
+    accounting->storage_write_bytes = (double)stored;
+    clear_zero(&accounting->read_bytes);
+    clear_zero(&accounting->write_bytes);
+    if (accounting->storage_dirtied_bytes > 0)
+        clear_zero(&accounting->storage_write_bytes);
+    if (counts->living == 0)
+        return; /* wait4() gives storage, too */
+    clear_zero(&accounting->storage_read_bytes);
+    clear_zero(&accounting->storage_write_bytes);
+    clear_zero(&accounting->storage_dirtied_bytes);
+}
+
+/* Only the parent gets the final counts, but living threads can be read. */
+static void fill_attached_counts(const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    struct task_counts counts = process_log_counts(&ledger->log);
+    session_accounting_set_counts(accounting, &counts);
+    if (!ledger->events->has_exit_records)
+        accounting->voluntary_context_switches = accounting->involuntary_context_switches = NAN;
+}
+
+/* ---- processes ---- */
+
+/* `has_auto_reaped`: some may not have been waited for. */
+static void fill_processes(
+    const struct ledger *ledger, bool has_auto_reaped, struct gput_accounting *accounting)
+{
+    const struct process_log *log = &ledger->log;
+    char *reason = accounting->processes_missed_reason;
+    size_t size = sizeof accounting->processes_missed_reason;
+    uint64_t seen = ledger->snapshot->tree->seen;
+
+    accounting->processes_seen = log->seen > seen ? log->seen : seen;
+    if (process_log_has_all(log)) {
+        accounting->processes_missed = 0;
+        text_fit(reason, size, "the kernel announced each one (process connector)%s",
+            has_auto_reaped ? "; some were not waited for: what is missing is in `sources`" : "");
+        return;
+    }
+    if (ledger->events->has_events) {
+        text_fit(reason, size, "the kernel announced more processes than were read in time");
+        return;
+    }
+    uint64_t unknown = ledger_unknown_starts(ledger);
+    if (unknown == UINT64_MAX)
+        text_fit(reason, size, "%s", ledger->events->why_no_events);
+    else if (unknown == 0) {
+        accounting->processes_missed = 0;
+        text_fit(reason, size, "nothing else was started: the kernel gave out no other pid");
+    } else
+        text_fit(reason, size, "at most %llu, threads too; %s", (unsigned long long)unknown,
+            ledger->events->why_no_events);
+}
+
+static void fill_short_lived(const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    if (!ledger->events->has_exit_records)
+        return;
+    const struct process_totals *totals = &ledger->log.totals;
+    accounting->short_lived_processes = (double)totals->short_lived;
+    accounting->short_lived_cpu_seconds = clock_seconds_of_ns(totals->short_lived_cpu_ns);
+}
+
+/* ---- all of it ---- */
+
+/* Totals of the kernel after the end. */
+static struct exactness fill_end(const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    struct exactness exactness = ledger_exactness(ledger);
+    if (ledger->settings->mode == SESSION_ATTACHED) {
+        fill_attached_cpu(ledger, accounting);
+        fill_attached_counts(ledger, accounting);
+    } else if (ledger->settings->mode == SESSION_SELF || ledger->collected.has_main_usage) {
+        fill_collected_counts(ledger, &exactness, accounting);
+        fill_collected_cpu(ledger, &exactness, accounting);
+    }
+    return exactness;
+}
+
+struct exactness ledger_fill_accounting(
+    const struct ledger *ledger, struct gput_accounting *accounting)
+{
+    struct exactness exactness = {0};
+    session_accounting_clear(accounting);
+    system_counters_fill(&ledger->system_counters, accounting);
+    if (ledger->settings->mode == SESSION_MACHINE)
+        return exactness;
+    accounting->sampled_cpu_seconds = clock_seconds_of_ns(
+        ledger->snapshot->totals.main_ns + ledger->snapshot->totals.descendants_ns);
+    if (ledger->has_ended)
+        exactness = fill_end(ledger, accounting);
+    fill_processes(ledger,
+        ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
+        accounting);
+    fill_short_lived(ledger, accounting);
+    undo_before_cut(ledger->snapshot->tree, accounting);
+    if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
+        accounting->captured_percent =
+            accounting->sampled_cpu_seconds / accounting->kernel_cpu_seconds * 100;
+    return exactness;
+}
+
+bool ledger_has_bytes_so_far(const struct ledger *ledger)
+{
+    const struct process *main = ledger->log.main;
+    return ledger->log.options.has_live_counts && !ledger->has_ended && main && main->has_io;
+}

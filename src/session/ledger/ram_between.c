@@ -1,0 +1,100 @@
+#include "session/ledger/ram_between.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+
+#define REST 200
+
+/* How long a group is read often after its peak has risen. */
+#define WATCH_NS (10 * NS_PER_SECOND)
+/* A peak is gone, or not explained, if so much of it is missing. */
+#define MISSING_PART 50
+
+void ram_between_init(struct ram_between *between)
+{
+    *between = (struct ram_between){.group_bytes = NAN,
+        .main_bytes = NAN,
+        .descendants_bytes = NAN,
+        .combined_bytes = NAN,
+        .at_least_bytes = NAN,
+        .charged_bytes = NAN};
+}
+
+/* That a scan saw no page of what lives is not a figure. */
+static void raise_to(double *highest, double bytes)
+{
+    if (bytes > 0 && !(bytes <= *highest))
+        *highest = bytes;
+}
+
+void ram_between_read_group(struct ram_between *between, const struct own_cgroup *cgroup)
+{
+    int64_t now_ns = clock_monotonic_ns();
+    if (now_ns < between->group_not_before_ns)
+        return;
+    int64_t begin_ns = clock_thread_cpu_ns();
+    struct cgroup_memory *group = &between->group;
+    own_cgroup_memory(cgroup, group);
+    between->group_not_before_ns = now_ns + (clock_thread_cpu_ns() - begin_ns) * REST;
+    double bytes = group->anonymous_bytes + fmin(group->mapped_bytes, between->files_bytes);
+    /* A control group without it will never have it. */
+    if (isnan(bytes))
+        between->group_not_before_ns = INT64_MAX;
+    else
+        raise_to(&between->group_bytes, fmax(bytes - cgroup_lag_bytes(), 0));
+}
+
+/* Whether much of a peak is missing; `known_bytes` may be NaN. */
+static bool lacks_much(double peak_bytes, double known_bytes)
+{
+    return peak_bytes - known_bytes > peak_bytes / MISSING_PART + cgroup_lag_bytes();
+}
+
+void ram_between_watch_group(
+    struct ram_between *between, const struct own_cgroup *cgroup, int64_t now_ns)
+{
+    if (between->group_not_before_ns == INT64_MAX)
+        return;
+    struct cgroup_usage usage;
+    own_cgroup_charged(cgroup, &usage);
+    double peak = usage.memory_peak_bytes, now = usage.memory_current_bytes;
+    bool has_risen = !(peak <= between->charged_bytes);
+    raise_to(&between->charged_bytes, peak);
+    /* Page cache and the kernel's: as much as now is a guess, which decides about reading alone. */
+    double not_mapped = now - between->group.anonymous_bytes - between->group.mapped_bytes;
+    if (!lacks_much(peak, between->group_bytes + not_mapped))
+        between->watch_until_ns = 0;
+    else if (has_risen && lacks_much(peak, now))
+        between->watch_until_ns = now_ns + WATCH_NS;
+}
+
+int64_t ram_between_due_ns(const struct ram_between *between)
+{
+    int64_t due_ns = between->group_not_before_ns;
+    return due_ns < between->watch_until_ns ? due_ns : INT64_MAX;
+}
+
+bool ram_between_begin_scan(struct ram_between *between)
+{
+    if (clock_monotonic_ns() < between->scan_not_before_ns)
+        return false;
+    between->scan_began_ns = clock_thread_cpu_ns();
+    return true;
+}
+
+void ram_between_add_scan(struct ram_between *between, const struct ram_figures *ram)
+{
+    int64_t cost_ns = clock_thread_cpu_ns() - between->scan_began_ns;
+    between->scan_not_before_ns = clock_monotonic_ns() + cost_ns * REST;
+    raise_to(&between->main_bytes, (double)ram->main.total);
+    raise_to(&between->descendants_bytes, (double)ram->descendants.total);
+    raise_to(&between->combined_bytes, (double)ram->combined.total);
+    ram_between_add_sample(between, ram);
+}
+
+void ram_between_add_sample(struct ram_between *between, const struct ram_figures *ram)
+{
+    raise_to(&between->at_least_bytes, (double)ram->at_least_bytes);
+    between->files_bytes = (double)ram->files_at_least_bytes;
+}

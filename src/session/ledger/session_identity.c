@@ -1,0 +1,319 @@
+#include "session/ledger/session_identity.h"
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/text.h"
+#include "base/wall_clock.h"
+#include "os/environment.h"
+#include "os/passwd.h"
+#include "os/proc_status.h"
+#include "os/procfs.h"
+
+#include <gputracker/gputracker.h>
+
+#include <math.h>
+#include <string.h>
+#include <sys/timex.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Where exec generations are not known: a process that was started this long ago has called
+ * execve(), as a rule, or will not. */
+#define SETTLED_NS (NS_PER_SECOND / 2)
+/* As many processes without a launcher belong to no job: the rest is not read. */
+#define MAX_UNSUCCESSFUL 512
+/* At one tick. */
+#define MAX_READINGS 64
+
+#define FIT(member, ...) text_fit(identity->member, sizeof identity->member, __VA_ARGS__)
+
+void session_identity_init(struct session_identity *state)
+{
+    memset(state, 0, sizeof *state);
+    identity_forget(&state->known);
+}
+
+/* ---- The machine, and the process ---- */
+
+/* "2026-01-31T23:59:59.123456Z" */
+static void format_time(int64_t time_ns, char *text, size_t size)
+{
+    struct tm utc;
+    char second[24];
+    time_t seconds = (time_t)(time_ns / NS_PER_SECOND);
+    if (!gmtime_r(&seconds, &utc) || !strftime(second, sizeof second, "%Y-%m-%dT%H:%M:%S", &utc))
+        return;
+    text_fit(text, size, "%s.%06dZ", second, (int)(time_ns % NS_PER_SECOND / 1000));
+}
+
+static void read_machine(struct gput_identity *identity, const char *procfs_root)
+{
+    char boot_id[64];
+    if (gethostname(identity->host, sizeof identity->host) != 0)
+        identity->host[0] = '\0';
+    identity->host[sizeof identity->host - 1] = '\0';
+    if (procfs_read(procfs_root, PROCFS_SYSTEM, "sys/kernel/random/boot_id", boot_id,
+            sizeof boot_id, NULL, NULL) == GPUT_OK)
+        FIT(boot_id, "%.*s", (int)strcspn(boot_id, "\n"), boot_id);
+    FIT(version, "%s", gput_version());
+}
+
+/* In containers it is that of the machine, too. */
+static void read_clock(struct gput_identity *identity)
+{
+    struct timex clock = {0};
+    if (adjtimex(&clock) >= 0)
+        FIT(clock, "%s", clock.status & STA_UNSYNC ? "unsynchronized" : "synchronized");
+}
+
+static bool is_ours(const struct session_settings *settings)
+{
+    return settings->mode == SESSION_LAUNCHED || settings->mode == SESSION_SELF;
+}
+
+static void read_user(struct gput_identity *identity, const struct session_settings *settings,
+    pid_t pid, launcher_variable *variable, void *environment)
+{
+    struct proc_status status = {.uid = geteuid()};
+    if (!is_ours(settings) &&
+        proc_status_read(settings->options.procfs_root, pid, &status, NULL) != GPUT_OK)
+        return;
+    passwd_read(
+        status.uid, variable(environment, "LOGNAME"), identity->user, sizeof identity->user);
+}
+
+static void append_words(struct str *text, char *const argv[], bool all)
+{
+    for (size_t i = 0; argv[i] && (all || i == 0); i++) {
+        str_append(text, i ? " " : "");
+        str_append(text, argv[i]);
+    }
+}
+
+/* Of a process that runs. */
+static void append_command_line(struct str *text, const char *procfs_root, pid_t pid, bool all)
+{
+    struct str line = {0};
+    if (procfs_read_all(procfs_root, pid, "cmdline", &line, NULL) == GPUT_OK) {
+        while (line.length > 0 && line.data[line.length - 1] == '\0')
+            line.length--;
+        for (size_t i = 0; i < line.length && (all || line.data[i]); i++)
+            str_append_char(text, line.data[i] ? line.data[i] : ' ');
+    }
+    str_finish(&line);
+}
+
+static void read_command(struct gput_identity *identity, const struct session_settings *settings,
+    pid_t pid, char *const argv[])
+{
+    struct str text = {0};
+    bool all = settings->options.command_lines;
+    if (argv)
+        append_words(&text, argv, all);
+    else
+        append_command_line(&text, settings->options.procfs_root, pid, all);
+    FIT(command, "%s", str_text(&text));
+    str_finish(&text);
+}
+
+/* In a pod the host name is its name. */
+static void add_container(struct gput_identity *identity, const struct container *container,
+    launcher_variable *variable, void *environment)
+{
+    const char *name = variable(environment, "APPTAINER_NAME");
+    FIT(cgroup, "%s", container->cgroup);
+    FIT(container, "%s", container->id);
+    FIT(pod, "%s",
+        variable(environment, "KUBERNETES_SERVICE_HOST") ? identity->host : container->pod);
+    if (!name)
+        name = variable(environment, "SINGULARITY_NAME");
+    if (name && !identity->container[0])
+        FIT(container, "%s", name);
+}
+
+void session_identity_begin(struct session_identity *state, const struct session_settings *settings,
+    const struct container *container, pid_t pid, char *const argv[])
+{
+    const char *procfs_root = settings->options.procfs_root;
+    struct gput_identity *identity = &state->known;
+    struct environment environment = {0};
+    launcher_variable *variable =
+        is_ours(settings) ? environment_own_variable : environment_variable;
+    session_identity_init(state);
+    read_machine(identity, procfs_root);
+    read_clock(identity);
+    int64_t ago_ns = clock_monotonic_ns() - settings->start_ns;
+    format_time(wall_clock_ns() - ago_ns, identity->start, sizeof identity->start);
+    if (pid == 0)
+        return;
+    if (!is_ours(settings))
+        environment_read(procfs_root, pid, &environment, NULL);
+    identity->pid = pid;
+    read_user(identity, settings, pid, variable, &environment);
+    read_command(identity, settings, pid, argv);
+    add_container(identity, container, variable, &environment);
+    session_identity_add(state, variable, &environment);
+    environment_finish(&environment);
+}
+
+/* ---- The job ---- */
+
+static double known_number(long number)
+{
+    return number < 0 ? NAN : (double)number;
+}
+
+void session_identity_format_ranks(const long *ranks, size_t count, char *text, size_t size)
+{
+    struct str list = {0};
+    for (size_t i = 0, last; i < count; i = last + 1) {
+        for (last = i; last + 1 < count && ranks[last + 1] == ranks[last] + 1;)
+            last++;
+        str_printf(&list, "%s%ld", i ? "," : "", ranks[i]);
+        if (last > i)
+            str_printf(&list, "%s%ld", last == i + 1 ? "," : "-", ranks[last]);
+    }
+    text_fit(text, size, "%s", str_text(&list));
+    str_finish(&list);
+}
+
+static void add_rank(struct session_identity *state, long rank)
+{
+    size_t at = 0;
+    while (at < state->n_ranks && state->ranks[at] < rank)
+        at++;
+    if (rank < 0 || state->n_ranks == IDENTITY_MAX_RANKS ||
+        (at < state->n_ranks && state->ranks[at] == rank))
+        return;
+    memmove(&state->ranks[at + 1], &state->ranks[at], (state->n_ranks - at) * sizeof(long));
+    state->ranks[at] = rank;
+    state->n_ranks++;
+}
+
+/* Ids of a job and where it runs: those of an outer launcher hold for all that it started. */
+static void add_job(struct gput_identity *identity, const struct launcher *launcher)
+{
+    if (launcher->job && !identity->job_id[0])
+        FIT(job_id, "%s%s%s", launcher->job, launcher->array_task ? "_" : "",
+            launcher->array_task ? launcher->array_task : "");
+    if ((launcher->element || launcher->sequence) && !identity->task[0])
+        FIT(task, "%s%s%s", launcher->element ? launcher->element : "",
+            launcher->element && launcher->sequence ? "_" : "",
+            launcher->sequence ? launcher->sequence : "");
+    if (launcher->step && !identity->step[0])
+        FIT(step, "%s", launcher->step);
+    if (launcher->node[0])
+        FIT(node, "%s", launcher->node);
+    if (launcher->node_rank >= 0)
+        identity->node_rank = (double)launcher->node_rank;
+    if (launcher->node_count >= 0)
+        identity->node_count = (double)launcher->node_count;
+    if (launcher->restarts >= 0)
+        identity->restarts = fmax((double)launcher->restarts, identity->restarts);
+}
+
+/* Of `n_ranks` ranks of descendants others may not have been seen. */
+static bool are_all_seen(const struct session_identity *state)
+{
+    const struct gput_identity *identity = &state->known;
+    double expected = isnan(identity->local_size) ? identity->world_size : identity->local_size;
+    return isnan(expected) || (double)state->n_ranks >= expected;
+}
+
+/* A rank is that of the session where there is but one. */
+static void fill_ranks(
+    struct session_identity *state, const struct launcher *launcher, bool is_known_rank)
+{
+    struct gput_identity *identity = &state->known;
+    bool is_one = state->n_ranks == 1 && (!state->are_of_descendants || are_all_seen(state));
+    if (is_one && !is_known_rank) {
+        identity->rank = known_number(state->ranks[0]);
+        identity->local_rank = known_number(launcher->local_rank);
+    } else if (!is_one) {
+        identity->rank = identity->local_rank = NAN;
+    }
+    if (state->n_ranks > 0)
+        FIT(ranks_of, "%s", state->are_of_descendants ? "descendants" : "main");
+    session_identity_format_ranks(
+        state->ranks, state->n_ranks, identity->ranks, sizeof identity->ranks);
+}
+
+static void add_launcher(
+    struct session_identity *state, launcher_variable *variable, void *user, bool is_descendant)
+{
+    struct gput_identity *identity = &state->known;
+    struct launcher launcher;
+    launcher_parse(variable, user, &launcher);
+    state->unsuccessful += launcher.depth == 0;
+    add_job(identity, &launcher);
+    if (launcher.depth < state->depth || launcher.depth == 0)
+        return;
+    if (launcher.depth > state->depth) {
+        state->depth = launcher.depth;
+        state->n_ranks = 0;
+        state->are_of_descendants = is_descendant;
+        identity->rank = identity->local_rank = NAN;
+        identity->ranks_of[0] = '\0';
+        FIT(launcher, "%s", launcher.name);
+        identity->world_size = known_number(launcher.world_size);
+        identity->local_size = known_number(launcher.local_size);
+    }
+    size_t before = state->n_ranks;
+    add_rank(state, launcher.rank);
+    fill_ranks(state, &launcher, before == state->n_ranks);
+}
+
+void session_identity_add(struct session_identity *state, launcher_variable *variable, void *user)
+{
+    add_launcher(state, variable, user, false);
+}
+
+void session_identity_add_descendant(
+    struct session_identity *state, launcher_variable *variable, void *user)
+{
+    add_launcher(state, variable, user, true);
+}
+
+/* A launcher sets the variables of a rank in execve(): before it a process has those of who forked
+ * it. */
+static bool is_unread(const struct process *process, int64_t now_ns)
+{
+    const struct polled *polled = process->polled;
+    if (polled->exec_generation == 0)
+        return !polled->environment.is_read && process->start.at_ns <= now_ns - SETTLED_NS;
+    return !polled->environment.is_read ||
+           polled->environment.exec_generation != polled->exec_generation;
+}
+
+void session_identity_read_processes(struct session_identity *state, const char *procfs_root,
+    const struct process_log *log, int64_t now_ns)
+{
+    struct environment environment = {0};
+    unsigned readings = 0;
+    for (EACH_OPEN_PROCESS(&log->options.tree->table, process)) {
+        if (state->unsuccessful >= MAX_UNSUCCESSFUL || readings >= MAX_READINGS)
+            break;
+        if (process->is_main || !process->polled || !is_unread(process, now_ns))
+            continue;
+        readings++;
+        process->polled->environment.is_read = true;
+        process->polled->environment.exec_generation = process->polled->exec_generation;
+        if (environment_read(procfs_root, process->pid, &environment, NULL) == GPUT_OK)
+            session_identity_add_descendant(state, environment_variable, &environment);
+    }
+    environment_finish(&environment);
+}
+
+/* ---- The end ---- */
+
+void session_identity_end(struct session_identity *state, int status)
+{
+    struct gput_identity *identity = &state->known;
+    if (!identity->end[0])
+        format_time(wall_clock_ns(), identity->end, sizeof identity->end);
+    if (WIFEXITED(status))
+        identity->exit_status = WEXITSTATUS(status);
+    if (WIFSIGNALED(status))
+        identity->signal = WTERMSIG(status);
+}

@@ -1,0 +1,58 @@
+/*
+ * Who a session is: its machine, its command, its part of a job. What launchers say is in the
+ * environment of the command, or, where the command is a launcher itself, in that of its
+ * descendants.
+ */
+#pragma once
+
+#include "model/results.h"
+#include "os/container.h"
+#include "os/launcher.h"
+#include "process/process_log.h"
+#include "session/ledger/session_settings.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define IDENTITY_MAX_RANKS 1024
+
+struct session_identity {
+    struct gput_identity known;
+
+    /* Of the innermost launcher so far. */
+    int depth;
+    long ranks[IDENTITY_MAX_RANKS]; /* each once, ascending */
+    size_t n_ranks;
+    bool are_of_descendants; /* some of their ranks may live too shortly to be seen */
+
+    unsigned unsuccessful; /* readings that found no launcher */
+};
+
+/* Nothing is known. */
+void session_identity_init(struct session_identity *identity);
+
+/* At the start of tracking. `pid` 0: the machine alone; `argv` NULL: the process runs already;
+ * `container`: in which it runs. */
+void session_identity_begin(struct session_identity *identity,
+    const struct session_settings *settings, const struct container *container, pid_t pid,
+    char *const argv[]);
+
+/* Adds what the environment of main says: a more inner launcher replaces what is known. */
+void session_identity_add(
+    struct session_identity *identity, launcher_variable *variable, void *user);
+
+/* The same of a descendant. */
+void session_identity_add_descendant(
+    struct session_identity *identity, launcher_variable *variable, void *user);
+
+/* Reads the environments of descendants, each once for a program that it runs (exec generation). */
+void session_identity_read_processes(struct session_identity *identity, const char *procfs_root,
+    const struct process_log *log, int64_t now_ns);
+
+/* At the end. `status`: as of wait(2); neither exited nor killed: not known. */
+void session_identity_end(struct session_identity *identity, int status);
+
+/* Writes numbers that are ascending as ranges: "0-3,8". */
+void session_identity_format_ranks(const long *ranks, size_t count, char *text, size_t size);

@@ -1,0 +1,157 @@
+#include "session/ledger/session_settings.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "formats/tracking/tracking_file.h"
+#include "model/session_options.h"
+#include "output/labels.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shortest useful interval: below it a sample costs most of the interval. */
+#define MIN_SLEEP_SECONDS 0.001
+/* A year: more is a typing error. */
+#define MAX_SLEEP_SECONDS 31536000.0
+
+static int check_labels(const char *text, struct gput_error *error)
+{
+    struct labels labels = {0};
+    int code = labels_add_list(&labels, text, LABELS_OF_PROMETHEUS, error);
+    labels_finish(&labels);
+    return code;
+}
+
+static int check_options(const struct gput_session_options *options, struct gput_error *error)
+{
+    double sleep = options->sleep_time_seconds;
+    if (!(sleep >= MIN_SLEEP_SECONDS && sleep <= MAX_SLEEP_SECONDS))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The sleep time must be between 0.001 and 31536000 seconds, not %g.", sleep);
+    if (!(options->energy_period_seconds > 0))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The measurement period of energy must be above 0 seconds, not %g.",
+            options->energy_period_seconds);
+    bool is_limited = false;
+    for (int i = 0; i < GPUT_LIMIT_KINDS; i++)
+        is_limited |= options->limits->values[i] > 0;
+    if (options->limits->enforce && !is_limited)
+        return error_set(error, GPUT_ERROR_INVALID,
+            "There is no limit to enforce. Give one, for example ram=8GB.");
+    TRY(check_labels(options->labels, error));
+    const struct gput_carbon_intensity *intensity;
+    if (options->carbon_intensity < 0 || isinf(options->carbon_intensity))
+        return error_set(error, GPUT_ERROR_INVALID,
+            "The carbon intensity must be 0 grams or more for a kWh, not %g.",
+            options->carbon_intensity);
+    if (options->carbon_country)
+        TRY(gput_carbon_intensity_find(options->carbon_country, &intensity, error));
+    return options->tracking_file ? tracking_file_check_name(options->tracking_file, error)
+                                  : GPUT_OK;
+}
+
+/* Copies the options, so that the caller's strings need not stay; those that sinks name are copied
+ * by these. */
+static int copy_options(
+    struct session_settings *settings, const struct gput_session_options *options)
+{
+    settings->options = *options;
+    settings->procfs_is_named = options->procfs_root != NULL;
+    if (!settings->options.procfs_root)
+        settings->options.procfs_root = "/proc";
+    if (!settings->options.sysfs_root)
+        settings->options.sysfs_root = "/sys";
+
+    const char **texts[] = {&settings->options.gpu_uuids, &settings->options.gpu_brand,
+        &settings->options.procfs_root, &settings->options.sysfs_root, &settings->options.nvml_path,
+        &settings->options.carbon_country, &settings->options.labels};
+    static_assert(sizeof texts / sizeof texts[0] == sizeof settings->strings / sizeof(char *),
+        "each has a place");
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (!*texts[i])
+            continue;
+        settings->strings[i] = strdup(*texts[i]);
+        if (!settings->strings[i])
+            return GPUT_ERROR_MEMORY;
+        *texts[i] = settings->strings[i];
+    }
+    settings->interval_ns = (int64_t)llround(options->sleep_time_seconds * (double)NS_PER_SECOND);
+    return GPUT_OK;
+}
+
+static void warn_of_gpus(void *user, const char *message)
+{
+    session_warn(user, "%s", message);
+}
+
+int session_settings_open_gpus(struct session_settings *settings, struct gput_error *error)
+{
+    struct gpu_options options = {.procfs_root = settings->options.procfs_root,
+        .sysfs_root = settings->options.sysfs_root,
+        .nvml_path = settings->options.nvml_path,
+        .brand = settings->options.gpu_brand,
+        .uuids = settings->options.gpu_uuids,
+        .interval_seconds = settings->options.sleep_time_seconds,
+        .each_process =
+            settings->options.processes || settings->options.snapshots || settings->options.owners,
+        .warn = warn_of_gpus,
+        .user = settings};
+    return gpu_set_open(&options, &settings->gpus, error);
+}
+
+int session_settings_init(struct session_settings *settings,
+    const struct gput_session_options *given, struct gput_error *error)
+{
+    struct gput_session_options options;
+    TRY(session_options_read(given, &options, &settings->limits, error));
+    TRY(check_options(&options, error));
+    return copy_options(settings, &options) == GPUT_OK ? GPUT_OK : error_memory(error);
+}
+
+void session_settings_fill_gpus(
+    const struct session_settings *settings, struct gput_static_data *data)
+{
+    size_t count;
+    gpu_set_devices(settings->gpus, &count);
+    data->gpu_ram_system_capacity_bytes = gpu_set_capacity_bytes(settings->gpus);
+    data->system_gpu_count = (uint32_t)count;
+    data->n_expected_gpus = (uint32_t)gpu_set_selected_count(settings->gpus);
+}
+
+void session_settings_warn_of_gpus(const struct session_settings *settings, bool lacks_cpu_energy)
+{
+    const char *missing = gpu_set_missing(settings->gpus);
+    bool is_empty = gpu_set_is_empty(settings->gpus);
+    if (is_empty && settings->options.energy_folder && lacks_cpu_energy)
+        return;
+    if (is_empty && settings->options.needs_no_gpu)
+        return;
+    if (is_empty)
+        session_warn(
+            settings, "No GPU was found, so GPU figures stay 0 (why: gpu-tracker doctor).");
+    else if (missing)
+        session_warn(settings, "%s (more: gpu-tracker doctor)", missing);
+}
+
+void session_settings_finish(struct session_settings *settings)
+{
+    gpu_set_close(settings->gpus);
+    for (size_t i = 0; i < sizeof settings->strings / sizeof settings->strings[0]; i++)
+        free(settings->strings[i]);
+}
+
+void session_warn(const struct session_settings *settings, const char *format, ...)
+{
+    if (!settings->options.warn)
+        return;
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    text_fit_list(message, sizeof message, format, arguments);
+    va_end(arguments);
+    settings->options.warn(settings->options.user, message);
+}

@@ -1,0 +1,290 @@
+/*
+ * A tick is sampler_take_sample(), at the end. What it does in order: processes (scan, RAM,
+ * threads, CPU), the machine, GPUs, energy.
+ */
+#include "session/sampler/sampler.h"
+
+#include "base/wall_clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool has_process(const struct sampler *sampler)
+{
+    return sampler->options.tree.main != 0;
+}
+
+static int init_trees(struct sampler *sampler, struct gput_error *error)
+{
+    const struct process_tree_options *tracked = &sampler->options.tree;
+    struct process_tree_options all = {.procfs_root = tracked->procfs_root,
+        .main_is_old = true,
+        .kept_files = tracked->kept_files};
+    sampler->tree = sampler->all = (struct process_tree){.loadavg_fd = -1, .own_children_fd = -1};
+    if (has_process(sampler))
+        TRY(process_tree_init(&sampler->tree, tracked, error));
+    if (sampler->options.lists_all)
+        TRY(process_tree_init(&sampler->all, &all, error));
+    return GPUT_OK;
+}
+
+static void init_snapshot(struct sampler *sampler)
+{
+    sampler->snapshot = (struct snapshot){.tree = &sampler->tree,
+        .listed = sampler->options.lists_all ? &sampler->all : &sampler->tree,
+        .ram = &sampler->ram,
+        .system = sampler->system,
+        .energy = &sampler->energy,
+        .gpus = sampler->options.gpus};
+    energy_power_init(&sampler->snapshot.power);
+    for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++)
+        sampler->snapshot.sample.values[i] = NAN;
+}
+
+int sampler_init(struct sampler *sampler, const struct sampler_options *options,
+    struct system_meter *system, struct gput_error *error)
+{
+    *sampler = (struct sampler){.options = *options,
+        .system = system,
+        .percents = {.system_core_count = options->system_core_count,
+            .n_expected_cores = options->n_expected_cores,
+            .interval_ns = options->interval_ns,
+            .last.time_ns = options->start_ns,
+            .before_last.time_ns = options->start_ns},
+        .gpus = {.gpus = options->gpus,
+            .snapshot = &sampler->snapshot,
+            .has_process = options->tree.main != 0,
+            .interval_ns = options->interval_ns}};
+    TRY(init_trees(sampler, error));
+    system_meter_start(system, options->start_ns);
+    other_cpu_begin(&sampler->others, options->start_ns);
+    energy_meter_init(&sampler->energy, options->sysfs_root);
+    sampler->energy.shares_out = has_process(sampler);
+    sampler->energy.start_ns = options->start_ns;
+    ram_meter_init(&sampler->ram, options->ram_readings, options->start_ns);
+    init_snapshot(sampler);
+    return GPUT_OK;
+}
+
+void sampler_finish(struct sampler *sampler)
+{
+    process_tree_finish(&sampler->tree);
+    process_tree_finish(&sampler->all);
+    ram_meter_finish(&sampler->ram);
+    energy_meter_finish(&sampler->energy);
+    gpu_sampler_finish(&sampler->gpus);
+}
+
+bool sampler_main_lives(const struct sampler *sampler)
+{
+    const struct process *main = process_tree_main(&sampler->tree);
+    return main && !process_is_zombie(main);
+}
+
+void sampler_leave_node(struct sampler *sampler, bool leave)
+{
+    system_meter_leave(sampler->system, leave, clock_monotonic_ns());
+    sampler->energy.leaves_cpu = leave;
+    gpu_set_leave_unselected(sampler->options.gpus, leave);
+}
+
+/* ---- processes ---- */
+
+/* False when none is left: the last figures stay. */
+static bool scan_and_measure_ram(struct sampler *sampler, bool none_started, int64_t now_ns)
+{
+    process_tree_scan(&sampler->tree, none_started, now_ns);
+    bool any_lives = sampler_main_lives(sampler) || sampler->tree.has_others;
+    if (any_lives)
+        ram_meter_measure(&sampler->ram, &sampler->tree, now_ns);
+    return any_lives;
+}
+
+static void put_rss(double *values, enum gput_measurement_id total,
+    enum gput_measurement_id private, enum gput_measurement_id shared, const struct rss *rss)
+{
+    values[total] = (double)rss->total;
+    values[private] = (double)rss->private;
+    values[shared] = (double)rss->shared;
+}
+
+/* During execve() and exit() statm has no page of a process that lives; of kernel threads it never
+ * has one. */
+static bool main_has_no_page(const struct sampler *sampler)
+{
+    const struct process *main = process_tree_main(&sampler->tree);
+    return sampler->ram.figures.main.total == 0 && sampler_main_lives(sampler) &&
+           !proc_stat_is_kernel_thread(&main->polled->stat);
+}
+
+static void put_ram(struct sampler *sampler)
+{
+    const struct ram_figures *ram = &sampler->ram.figures;
+    double *values = sampler->snapshot.sample.values;
+    put_rss(values, GPUT_MAIN_RAM, GPUT_MAIN_PRIVATE_RAM, GPUT_MAIN_SHARED_RAM, &ram->main);
+    put_rss(values, GPUT_DESCENDANTS_RAM, GPUT_DESCENDANTS_PRIVATE_RAM, GPUT_DESCENDANTS_SHARED_RAM,
+        &ram->descendants);
+    put_rss(values, GPUT_COMBINED_RAM, GPUT_COMBINED_PRIVATE_RAM, GPUT_COMBINED_SHARED_RAM,
+        &ram->combined);
+    if (main_has_no_page(sampler))
+        values[GPUT_MAIN_RAM] = values[GPUT_MAIN_PRIVATE_RAM] = values[GPUT_MAIN_SHARED_RAM] = NAN;
+    if (main_has_no_page(sampler) && ram->combined.total == 0)
+        values[GPUT_COMBINED_RAM] = values[GPUT_COMBINED_PRIVATE_RAM] =
+            values[GPUT_COMBINED_SHARED_RAM] = NAN;
+}
+
+static void put_threads(struct sampler *sampler, unsigned ours)
+{
+    uint64_t main = 0, descendants = 0;
+    for (size_t i = 0; i < sampler->tree.count; i++) {
+        const struct process *process = sampler->tree.processes[i];
+        uint64_t *count = process->is_main ? &main : &descendants;
+        if (!process_is_zombie(process))
+            *count += process_thread_count(process);
+    }
+    main -= ours < main ? ours : main;
+    sampler->snapshot.sample.values[GPUT_MAIN_THREADS] = (double)main;
+    sampler->snapshot.sample.values[GPUT_DESCENDANTS_THREADS] = (double)descendants;
+    sampler->snapshot.sample.values[GPUT_COMBINED_THREADS] = (double)(main + descendants);
+}
+
+/* The totals lack auto-reaped children: they are in no parent's totals. */
+static void raise_descendants_cpu(struct sampler *sampler)
+{
+    const struct sampler_options *options = &sampler->options;
+    struct snapshot *snapshot = &sampler->snapshot;
+    int64_t known_ns = options->known_cpu_ns ? options->known_cpu_ns(options->user) : 0;
+    int64_t ns = known_ns - snapshot->totals.main_ns;
+    if (ns < snapshot->totals.descendants_ns)
+        ns = snapshot->totals.descendants_ns;
+    if (ns > snapshot->descendants_ns)
+        snapshot->descendants_ns = ns;
+}
+
+static void sample_processes(
+    struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
+{
+    struct snapshot *snapshot = &sampler->snapshot;
+    if (scan_and_measure_ram(sampler, tick->none_started, now_ns)) {
+        put_ram(sampler);
+        put_threads(sampler, tick->own_threads + tick->is_in_main);
+    }
+    snapshot->own_cpu_ns = tick->is_in_main ? clock_thread_cpu_ns() + tick->own_threads_cpu_ns : 0;
+    cpu_totals_update(&snapshot->totals, &sampler->tree, tick->orphans_ns, snapshot->own_cpu_ns);
+    raise_descendants_cpu(sampler);
+    cpu_percents_put(&sampler->percents, snapshot->sample.values, &snapshot->totals, now_ns);
+}
+
+void sampler_scan_between(struct sampler *sampler, bool none_started)
+{
+    sampler->ram.skip_exact = true;
+    scan_and_measure_ram(sampler, none_started, clock_monotonic_ns());
+    sampler->ram.skip_exact = false;
+}
+
+/* ---- the machine ---- */
+
+/* CPU time of untracked processes, in the intervals of the machine's CPU time. */
+static void read_other_cpu(struct sampler *sampler, int64_t now_ns)
+{
+    int64_t ours_ns = sampler->snapshot.totals.main_ns + sampler->snapshot.descendants_ns;
+    if (sampler->system->since_ns == now_ns && !sampler->system->is_left)
+        other_cpu_read(&sampler->others, now_ns, system_meter_busy_seconds(sampler->system),
+            (double)ours_ns / (double)NS_PER_SECOND);
+    sampler->snapshot.other_cpu_seconds = sampler->others.seconds;
+}
+
+static void sample_system(struct sampler *sampler, bool is_last, int64_t now_ns)
+{
+    double *values = sampler->snapshot.sample.values;
+    if (is_last)
+        system_meter_read_last(sampler->system, now_ns);
+    else
+        system_meter_read(sampler->system, now_ns);
+    read_other_cpu(sampler, now_ns);
+    values[GPUT_SYSTEM_RAM] = sampler->system->ram_used_bytes;
+    cpu_percents_put_system(&sampler->percents, values, sampler->system->cpu_sum_percent);
+}
+
+/* ---- GPUs and energy ---- */
+
+/* Energy is read in the intervals of the machine's CPU time, so that shares and joules are of the
+ * same one. */
+static bool is_energy_due(const struct sampler *sampler, int64_t now_ns)
+{
+    return sampler->system->since_ns == now_ns || sampler->energy.since_ns == 0;
+}
+
+static void sample_gpus(struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
+{
+    const struct gpu_set *gpus = sampler->options.gpus;
+    gpu_sampler_take(&sampler->gpus, tick->is_last, tick->awaits_lists,
+        sampler->energy.since_ns != 0 && is_energy_due(sampler, now_ns));
+    /* The next lists need them more than procfs files that can be opened again. */
+    if (gpus && has_process(sampler) && gpu_set_lacks_descriptors(gpus))
+        process_tree_close_cached_files(&sampler->tree);
+}
+
+static void sample_energy(struct sampler *sampler, int64_t now_ns)
+{
+    struct snapshot *snapshot = &sampler->snapshot;
+    snapshot->has_new_energy = false;
+    bool has_gpus = sampler->options.gpus && snapshot->gpu.n_devices > 0;
+    if (!is_energy_due(sampler, now_ns) || (!has_gpus && !energy_meter_has_any(&sampler->energy)))
+        return;
+    const struct ram_figures *ram = &sampler->ram.figures;
+    struct energy_shares now = {
+        .main_cpu_seconds = (double)snapshot->totals.main_ns / (double)NS_PER_SECOND,
+        .descendants_cpu_seconds = (double)snapshot->descendants_ns / (double)NS_PER_SECOND,
+        .other_cpu_seconds = snapshot->other_cpu_seconds,
+        .machine_busy_seconds = system_meter_busy_seconds(sampler->system),
+        .machine_cpu_seconds = system_meter_cpu_seconds(sampler->system),
+        .main_ram_bytes = (double)ram->main.total,
+        .combined_ram_bytes = (double)ram->combined.total,
+        .machine_ram_bytes = sampler->system->ram_used_bytes,
+        .is_last = snapshot->is_last,
+    };
+    size_t count;
+    if (has_gpus) {
+        now.gpus = &snapshot->gpu;
+        now.gpu_devices = gpu_set_devices(sampler->options.gpus, &count);
+    }
+    energy_meter_read(&sampler->energy, &now, now_ns);
+    snapshot->has_new_energy = true;
+    double joules[GPUT_ENERGY_FIGURE_COUNT];
+    energy_meter_figures(&sampler->energy, joules);
+    energy_power_add(&snapshot->power, joules, now_ns);
+}
+
+/* ---- a tick ---- */
+
+static void set_moment(struct sampler *sampler, const struct sampler_tick *tick, int64_t now_ns)
+{
+    struct snapshot *snapshot = &sampler->snapshot;
+    int64_t before_ns = snapshot->taken_ns ? snapshot->taken_ns : sampler->options.start_ns;
+    snapshot->is_baseline = tick->is_baseline;
+    snapshot->is_last = tick->is_last;
+    snapshot->seconds = tick->is_baseline ? 0 : clock_seconds_of_ns(now_ns - before_ns);
+    snapshot->taken_ns = now_ns;
+}
+
+void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tick)
+{
+    /* Of one moment: the time stamp is that of the figures, however busy the machine is. */
+    struct clock_pair now = clock_read_pair(clock_monotonic_ns, wall_clock_ns);
+    int64_t now_ns = now.first_ns;
+    sampler->snapshot.sample.time_ns = now.second_ns;
+    gpu_sampler_request(&sampler->gpus); /* answered while processes are read */
+
+    if (has_process(sampler))
+        sample_processes(sampler, tick, now_ns);
+    if (sampler->options.lists_all)
+        process_tree_scan(&sampler->all, tick->none_started, now_ns);
+    sample_system(sampler, tick->is_last, now_ns);
+    sample_gpus(sampler, tick, now_ns);
+    sample_energy(sampler, now_ns);
+    if (tick->is_baseline)
+        cpu_percents_drop(sampler->snapshot.sample.values);
+    set_moment(sampler, tick, now_ns);
+}

@@ -1,0 +1,90 @@
+/*
+ * One sample of everything: scans the tree, measures RAM, CPU, threads, the system and the GPUs.
+ * What it saw is a snapshot.
+ */
+#pragma once
+
+#include "energy/energy_meter.h"
+#include "energy/other_cpu.h"
+#include "process/process_tree.h"
+#include "process/ram_meter.h"
+#include "session/sampler/cpu_percents.h"
+#include "session/sampler/gpu_sampler.h"
+#include "session/sampler/snapshot.h"
+#include "session/sampler/system_meter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sampler_options {
+    struct process_tree_options tree; /* main 0: no process, the machine alone */
+    bool lists_all;                   /* of the machine alone: snapshots list its processes */
+    uint32_t system_core_count;
+    uint32_t n_expected_cores;
+    enum exact_readings_when ram_readings;
+    int64_t start_ns;     /* when the interval of the first sample began (monotonic clock) */
+    int64_t interval_ns;  /* between ticks */
+    struct gpu_set *gpus; /* borrowed; NULL: none */
+    const char *sysfs_root;
+    /* A lower bound of the CPU time of all processes from another source; called after each scan.
+     * NULL: none. */
+    int64_t (*known_cpu_ns)(const void *user);
+    const void *user; /* its argument */
+};
+
+struct sampler {
+    struct sampler_options options;
+    struct process_tree tree;
+    struct process_tree all; /* with options.lists_all */
+    struct ram_meter ram;
+    struct cpu_percents percents;
+    struct system_meter *system; /* borrowed */
+    struct other_cpu others;
+    struct gpu_sampler gpus;
+    struct energy_meter energy;
+    struct snapshot snapshot; /* the last one */
+};
+
+/*
+ * Scans the tree for the first time; no sample yet. `system` is borrowed. On success the caller
+ * calls sampler_finish(). Errors: GPUT_ERROR_NOT_FOUND (no such process), GPUT_ERROR_MEMORY.
+ */
+int sampler_init(struct sampler *sampler, const struct sampler_options *options,
+    struct system_meter *system, struct gput_error *error);
+
+void sampler_finish(struct sampler *sampler);
+
+/* What is special about a sample. */
+struct sampler_tick {
+    bool is_baseline; /* it has no interval to measure CPU percents over */
+    bool is_last;     /* no sample will follow */
+    /* The first sample waits until drivers have listed the processes that hold GPU RAM; the last
+     * one always does. */
+    bool awaits_lists;
+    bool none_started;  /* no process was started on the machine since the sample before */
+    int64_t orphans_ns; /* CPU time that the calling process has collected from orphans */
+
+    /* Threads of main that only track are not counted. */
+    bool is_in_main;            /* the calling thread is one of them; its CPU time is not, either */
+    unsigned own_threads;       /* others of them */
+    int64_t own_threads_cpu_ns; /* their CPU time */
+};
+
+/*
+ * Takes a sample. A figure that cannot be read is NaN. When the main process has ended, RAM and
+ * threads are those of the last sample that saw it.
+ */
+void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tick);
+
+/*
+ * Scans the processes and their RAM between two samples, without exact readings: lower bounds are
+ * in `ram.figures`, and no sample changes. `none_started` as above.
+ */
+void sampler_scan_between(struct sampler *sampler, bool none_started);
+
+/* Leaves what is the machine's to another tracker, or reads it: system RAM and CPU, energy of the
+ * CPU, and GPUs that the tracked processes do not see. */
+void sampler_leave_node(struct sampler *sampler, bool leave);
+
+/* True while main has not ended. */
+bool sampler_main_lives(const struct sampler *sampler);

@@ -1,0 +1,111 @@
+#include "session/sampler/session_counts.h"
+
+#include "base/clock.h"
+#include "os/proc_io.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int64_t ns_of_timeval(struct timeval time)
+{
+    return (int64_t)time.tv_sec * NS_PER_SECOND + (int64_t)time.tv_usec * 1000;
+}
+
+static struct task_counts tasks_of(const struct rusage *usage)
+{
+    return (struct task_counts){.minor_faults = (uint64_t)usage->ru_minflt,
+        .major_faults = (uint64_t)usage->ru_majflt,
+        .voluntary_switches = (uint64_t)usage->ru_nvcsw,
+        .involuntary_switches = (uint64_t)usage->ru_nivcsw};
+}
+
+void session_counts_add(struct session_counts *counts, const struct rusage *usage)
+{
+    counts->user_ns += ns_of_timeval(usage->ru_utime);
+    counts->system_ns += ns_of_timeval(usage->ru_stime);
+    counts->times_cut += 2;
+    struct task_counts tasks = tasks_of(usage);
+    task_counts_add(&counts->tasks, &tasks);
+    counts->blocks_read += (uint64_t)usage->ru_inblock;
+    counts->blocks_written += (uint64_t)usage->ru_oublock;
+    uint64_t rss_bytes = (uint64_t)usage->ru_maxrss * 1024;
+    if (rss_bytes > counts->largest_rss_bytes)
+        counts->largest_rss_bytes = rss_bytes;
+}
+
+void session_counts_add_self(struct session_counts *counts)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    session_counts_add(counts, &usage);
+    getrusage(RUSAGE_CHILDREN, &usage);
+    session_counts_add(counts, &usage);
+    counts->children_faults += (uint64_t)usage.ru_minflt + (uint64_t)usage.ru_majflt;
+    session_counts_add_io(counts, "/proc/self", PROCFS_SYSTEM);
+}
+
+struct session_counts session_counts_of_thread(void)
+{
+    struct rusage usage;
+    struct session_counts counts = {0};
+    getrusage(RUSAGE_THREAD, &usage);
+    session_counts_add(&counts, &usage);
+    session_counts_add_io(&counts, "/proc/self/task", (pid_t)syscall(SYS_gettid));
+    return counts;
+}
+
+void session_counts_subtract(struct session_counts *counts, const struct session_counts *before)
+{
+    counts->user_ns -= before->user_ns;
+    counts->system_ns -= before->system_ns;
+    counts->times_cut += before->times_cut;
+    task_counts_subtract(&counts->tasks, &before->tasks);
+    counts->children_faults -= before->children_faults;
+    counts->blocks_read -= before->blocks_read;
+    counts->blocks_written -= before->blocks_written;
+    counts->without_io += before->without_io;
+}
+
+static void add_io(struct session_counts *counts, int code, const struct proc_io *io)
+{
+    counts->without_io += code != GPUT_OK;
+    if (code == GPUT_OK)
+        task_counts_add_io(&counts->tasks, io);
+}
+
+void session_counts_add_io(struct session_counts *counts, const char *procfs_root, pid_t pid)
+{
+    struct proc_io io;
+    add_io(counts, proc_io_read(procfs_root, pid, &io, NULL), &io);
+}
+
+void session_counts_add_io_fd(struct session_counts *counts, int fd)
+{
+    char text[PROCFS_TEXT_SIZE];
+    struct proc_io io;
+    int code = fd >= 0 ? procfs_reread(fd, text, sizeof text, NULL) : GPUT_ERROR_GONE;
+    if (code == GPUT_OK)
+        code = proc_io_parse(text, &io);
+    add_io(counts, code, &io);
+}
+
+void session_counts_add_living(struct session_counts *counts, const char *procfs_root, pid_t pid,
+    uint64_t start_time_ticks, const struct task_counts *before)
+{
+    struct proc_stat stat;
+    int code = proc_stat_read(procfs_root, pid, &stat, NULL);
+    if (code != GPUT_OK || stat.start_time_ticks != start_time_ticks) {
+        counts->lacks_some = true;
+        return;
+    }
+    struct session_counts its = {.living = 1};
+    its.tasks.minor_faults = stat.minor_faults + stat.cminor_faults;
+    its.tasks.major_faults = stat.major_faults + stat.cmajor_faults;
+    session_counts_add_io(&its, procfs_root, pid);
+    task_counts_subtract(&its.tasks, before);
+    task_counts_add(&counts->tasks, &its.tasks);
+    counts->living++;
+    counts->without_io += its.without_io || before->lacks_io;
+}

@@ -1,0 +1,279 @@
+#include "session/sinks/owners.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "os/container.h"
+#include "os/environment.h"
+#include "os/launcher.h"
+#include "os/passwd.h"
+#include "os/proc_status.h"
+#include "process/memory.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A process may change its user and its control group soon after it was started: its owners are
+ * read in as many snapshots. */
+#define MAX_READINGS 3
+
+/* A process as of the snapshot before. */
+struct owned_process {
+    pid_t pid;
+    uint64_t start_ticks;
+    int64_t cpu_ns;
+    unsigned readings;
+    size_t user, job; /* indexes of owners; `job` SIZE_MAX: of none */
+};
+
+struct owner {
+    struct owner_figures figures;
+    uint64_t used; /* the number of the snapshot in which it had processes last */
+    bool shares_gpus;
+};
+
+struct owners {
+    char *procfs_root;               /* owned */
+    struct owned_process *processes; /* owned; ascending by pid */
+    size_t n_processes;
+    uint64_t snapshots;
+    pthread_mutex_t lock; /* guards what follows */
+    /* Users, then jobs; the last of each is that of all others. */
+    struct owner list[2 * OWNERS_MAX];
+};
+
+struct owners *owners_create(const char *procfs_root)
+{
+    struct owners *owners = calloc(1, sizeof *owners);
+    if (!owners || !(owners->procfs_root = strdup(procfs_root))) {
+        free(owners);
+        return NULL;
+    }
+    pthread_mutex_init(&owners->lock, NULL);
+    for (int kind = 0; kind < 2; kind++) {
+        struct owner_figures *other = &owners->list[(kind + 1) * OWNERS_MAX - 1].figures;
+        text_fit(other->user, sizeof other->user, OWNERS_OTHER);
+        text_fit(other->job, sizeof other->job, kind ? OWNERS_OTHER : "");
+    }
+    return owners;
+}
+
+void owners_destroy(struct owners *owners)
+{
+    if (!owners)
+        return;
+    pthread_mutex_destroy(&owners->lock);
+    free(owners->procfs_root);
+    free(owners->processes);
+    free(owners);
+}
+
+/* ---- whose a process is ---- */
+
+/* The one of that name; else a new one, where there is space: one that was never used, or the one
+ * that has had no process for longest; else that of all others. */
+static size_t find_owner(struct owners *owners, bool is_job, const char *user, const char *job)
+{
+    size_t first = is_job ? OWNERS_MAX : 0, other = first + OWNERS_MAX - 1, best = other;
+    for (size_t i = first; i < other; i++) {
+        const struct owner *owner = &owners->list[i];
+        if (owner->used && strcmp(owner->figures.user, user) == 0 &&
+            strcmp(owner->figures.job, job) == 0)
+            return i;
+        bool is_free = !owner->used || owner->used + 1 < owners->snapshots;
+        if (is_free && (best == other || owner->used < owners->list[best].used))
+            best = i;
+    }
+    if (best == other)
+        return other;
+    owners->list[best] = (struct owner){.used = owners->snapshots};
+    text_fit(owners->list[best].figures.user, sizeof owners->list[best].figures.user, "%s", user);
+    text_fit(owners->list[best].figures.job, sizeof owners->list[best].figures.job, "%s", job);
+    return best;
+}
+
+/* "/system.slice/slurmstepd.scope/job_4711/step_0": what Slurm says goes before what the process
+ * says of itself. */
+static bool read_slurm_job(const char *cgroup, char *job, size_t size)
+{
+    const char *slurm = strstr(cgroup, "slurm"), *at = slurm ? strstr(slurm, "/job_") : NULL;
+    size_t digits = at ? strspn(at + 5, "0123456789") : 0;
+    if (digits == 0)
+        return false;
+    text_fit(job, size, "%.*s", (int)digits, at + 5);
+    return true;
+}
+
+static void read_job(const struct owners *owners, pid_t pid, char *job, size_t size)
+{
+    struct container container;
+    struct environment environment = {0};
+    struct launcher launcher = {0};
+    job[0] = '\0';
+    container_read(owners->procfs_root, pid, &container);
+    if (read_slurm_job(container.cgroup, job, size))
+        return;
+    if (environment_read(owners->procfs_root, pid, &environment, NULL) == GPUT_OK)
+        launcher_parse(environment_variable, &environment, &launcher);
+    if (launcher.job)
+        text_fit(job, size, "%s", launcher.job);
+    else if (container.pod[0] || container.id[0])
+        text_fit(job, size, "%s", container.pod[0] ? container.pod : container.id);
+    environment_finish(&environment);
+}
+
+static void find_owners(struct owners *owners, struct owned_process *owned)
+{
+    struct proc_status status;
+    char user[64], job[96];
+    size_t others = OWNERS_MAX - 1;
+    owned->user = others;
+    owned->job = SIZE_MAX;
+    if (proc_status_read(owners->procfs_root, owned->pid, &status, NULL) != GPUT_OK)
+        return;
+    passwd_read(status.uid, NULL, user, sizeof user);
+    owned->user = find_owner(owners, false, user, "");
+    read_job(owners, owned->pid, job, sizeof job);
+    if (job[0])
+        owned->job = find_owner(owners, true, user, job);
+}
+
+/* ---- adding up ---- */
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct owned_process *left = a, *right = b;
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static const struct owned_process *find_owned(
+    const struct owned_process *owned, size_t count, pid_t pid)
+{
+    struct owned_process wanted = {.pid = pid};
+    return count ? bsearch(&wanted, owned, count, sizeof *owned, by_pid) : NULL;
+}
+
+static void begin_snapshot(struct owners *owners)
+{
+    owners->snapshots++;
+    for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
+        struct owner *owner = &owners->list[i];
+        owner->figures.processes = owner->figures.ram_bytes = owner->figures.gpus = 0;
+        owner->figures.gpu_ram_bytes = owner->figures.gpu_utilization = 0;
+        owner->shares_gpus = false;
+    }
+}
+
+static void add_process(
+    struct owners *owners, size_t index, double cpu_seconds, const struct process *process)
+{
+    struct owner *owner = &owners->list[index];
+    owner->used = owners->snapshots;
+    owner->figures.processes++;
+    owner->figures.cpu_seconds += cpu_seconds;
+    if (process_has_memory(process))
+        owner->figures.ram_bytes += (double)memory_rss(&process->polled->memory).total;
+}
+
+static void add_to_owners(
+    struct owners *owners, const struct process *process, struct owned_process *owned)
+{
+    const struct owned_process *before =
+        find_owned(owners->processes, owners->n_processes, process->pid);
+    *owned = (struct owned_process){.pid = process->pid,
+        .start_ticks = process->polled->stat.start_time_ticks,
+        .cpu_ns = process_cpu_ns(process)};
+    if (before && before->start_ticks != owned->start_ticks)
+        before = NULL;
+    owned->readings = before ? before->readings : 0;
+    if (owned->readings < MAX_READINGS) {
+        find_owners(owners, owned);
+        owned->readings++;
+    } else {
+        owned->user = before->user;
+        owned->job = before->job;
+    }
+    int64_t used_ns = owned->cpu_ns - (before ? before->cpu_ns : 0);
+    double seconds = used_ns > 0 ? clock_seconds_of_ns(used_ns) : 0;
+    add_process(owners, owned->user, seconds, process);
+    if (owned->job != SIZE_MAX)
+        add_process(owners, owned->job, seconds, process);
+}
+
+/* The processes of one GPU, of which each owner counts once. */
+static void add_gpu(struct owners *owners, const struct gpu_use *uses, size_t count,
+    double utilization, const struct owned_process *owned, size_t n_owned, bool jobs)
+{
+    size_t holders[OWNERS_MAX], n_holders = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct owned_process *process = find_owned(owned, n_owned, uses[i].pid);
+        size_t index = !process ? SIZE_MAX : jobs ? process->job : process->user, known = 0;
+        if (index == SIZE_MAX)
+            continue;
+        owners->list[index].figures.gpu_ram_bytes += uses[i].ram_bytes;
+        while (known < n_holders && holders[known] != index)
+            known++;
+        if (known == n_holders && n_holders < OWNERS_MAX) {
+            holders[n_holders++] = index;
+            owners->list[index].figures.gpus++;
+        }
+    }
+    for (size_t i = 0; i < n_holders; i++) {
+        owners->list[holders[i]].shares_gpus |= n_holders > 1;
+        owners->list[holders[i]].figures.gpu_utilization += utilization;
+    }
+}
+
+static void add_gpus(struct owners *owners, const struct snapshot *snapshot,
+    const struct owned_process *owned, size_t n_owned)
+{
+    size_t count = 0;
+    const struct gpu_use *uses = snapshot->gpus ? gpu_set_uses(snapshot->gpus, &count) : NULL;
+    for (uint32_t device = 0; device < snapshot->gpu.n_devices; device++) {
+        double utilization = snapshot->gpu.devices[device].utilization_percent / 100;
+        struct gpu_use *held = calloc(count + 1, sizeof *held);
+        size_t n = 0;
+        for (size_t i = 0; held && i < count; i++) {
+            if (uses[i].device == device)
+                held[n++] = uses[i];
+        }
+        for (int jobs = 0; held && jobs < 2; jobs++)
+            add_gpu(owners, held, n, utilization, owned, n_owned, jobs);
+        free(held);
+    }
+    for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
+        if (owners->list[i].shares_gpus || snapshot->gpu.n_devices == 0)
+            owners->list[i].figures.gpu_utilization = NAN;
+    }
+}
+
+void owners_add(struct owners *owners, const struct snapshot *snapshot)
+{
+    const struct process_tree *tree = snapshot->listed;
+    struct owned_process *owned = calloc(tree->count + 1, sizeof *owned);
+    if (!owned)
+        return;
+    pthread_mutex_lock(&owners->lock);
+    begin_snapshot(owners);
+    for (size_t i = 0; i < tree->count; i++)
+        add_to_owners(owners, tree->processes[i], &owned[i]);
+    qsort(owned, tree->count, sizeof *owned, by_pid);
+    add_gpus(owners, snapshot, owned, tree->count);
+    pthread_mutex_unlock(&owners->lock);
+    free(owners->processes);
+    owners->processes = owned;
+    owners->n_processes = tree->count;
+}
+
+size_t owners_read(struct owners *owners, struct owner_figures figures[2 * OWNERS_MAX])
+{
+    size_t count = 0;
+    pthread_mutex_lock(&owners->lock);
+    for (size_t i = 0; i < 2 * OWNERS_MAX; i++) {
+        if (owners->list[i].used)
+            figures[count++] = owners->list[i].figures;
+    }
+    pthread_mutex_unlock(&owners->lock);
+    return count;
+}

@@ -1,0 +1,66 @@
+/*
+ * A measurement period of a recording of power: what was known at its start, and what was counted
+ * since.
+ */
+#pragma once
+
+#include "gpu/gpu.h"
+#include "session/ledger/gpu_usage.h"
+#include "session/sinks/recorded_states.h"
+
+/* A process as of the last line. */
+struct recorded_process {
+    pid_t pid;
+    uint64_t start_time_ticks;
+    int64_t cpu_ns;
+};
+
+/* Joules as of a moment; NaN: they were known before, but do not continue. */
+struct recorded_joules {
+    double figures[GPUT_ENERGY_FIGURE_COUNT];
+    double gpus[GPU_MAX_DEVICES];
+};
+
+struct recorded_period {
+    const struct snapshot *snapshot; /* of the tick that is being recorded */
+    struct gpu_usage gpu_usage;      /* of the session so far */
+    int64_t since_ns;                /* 0: none has begun */
+    int64_t since_time_ns;           /* since the epoch, by the wall clock as the segment began */
+    struct recorded_states start;
+    double other_seconds; /* CPU time of processes that are not tracked */
+    int64_t tree_cpu_ns;
+    struct recorded_joules joules;
+    double package_share, dram_share;   /* joules of the tree, from the energy meter */
+    struct recorded_process *processes; /* owned */
+    size_t n_processes;
+};
+
+/* How long it was, and its mean powers in watts. */
+struct period_powers {
+    double seconds;
+    double other_seconds; /* CPU time of processes that are not tracked */
+    double package, core, uncore, dram, psys, gpu;
+    double tree_package, tree_dram; /* of those the tracked processes' */
+};
+
+/* Begins with the snapshot; the first period with the session, at `start_ns`. */
+void recorded_period_begin(struct recorded_period *period);
+void recorded_period_begin_first(struct recorded_period *period, int64_t start_ns);
+void recorded_period_finish(struct recorded_period *period);
+
+/* Whether the same figures are known as at its start. */
+bool recorded_period_goes_on(const struct recorded_period *period);
+
+/* The date of the sample: by the monotonic clock from the start of the period on, so that dates
+ * count the seconds that powers were divided by, also where the machine is suspended meanwhile. */
+int64_t recorded_period_date_ns(const struct recorded_period *period);
+
+/* Whether the machine was suspended in it: what follows is dated anew. */
+bool recorded_period_was_suspended(const struct recorded_period *period);
+
+/* What was counted in it, also of what is lost at its end; nothing of what was at its start. */
+struct period_powers recorded_period_measure(const struct recorded_period *period);
+
+/* The states with the powers of the period, as a document of the caller's. NULL without memory. */
+struct doc *recorded_period_line(const struct recorded_period *period,
+    const struct period_powers *powers, struct recorded_states *states);

@@ -1,0 +1,418 @@
+/*
+ * The sink that writes the tracking file: a row for each tick, and in formats that have tables
+ * (SQLite) also rows for each GPU, for joules and bytes, and in the end for each process.
+ */
+#include "base/clock.h"
+#include "formats/tracking/tracking_file.h"
+#include "formats/tracking/tracking_identity.h"
+#include "formats/tracking/tracking_sidecar.h"
+#include "model/process_columns.h"
+#include "model/processes.h"
+#include "session/sinks/sink.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the writer's thread writes to. */
+struct tracking_output {
+    struct tracking_file *file;
+    char *path;                                /* owned */
+    enum gput_ram_unit ram_unit, gpu_ram_unit; /* of the file */
+    bool has_gpu_table;
+    unsigned gpu_table;
+    struct totals_table {
+        bool is_there, has_failed;
+        unsigned table;
+    } energy, io;
+    bool warned, identity_failed;
+};
+
+struct tracking_sink {
+    struct sink sink;
+    struct tracking_file *file; /* the writer's, once rows come */
+    bool has_tables, has_bytes;
+    double start;                  /* the timestamp of the baseline: where totals were 0 */
+    int64_t start_ns;              /* the same on the monotonic clock */
+    struct gput_identity identity; /* as it was written last */
+    bool has_identity;
+};
+
+#define GPU_COLUMNS 11
+/* Joules since the start of the session, so that those of any interval are a difference. */
+#define ENERGY_COLUMNS (1 + GPUT_ENERGY_FIGURE_COUNT)
+
+/* Bytes since then, likewise. What was counted soon after the start is in the next row: between
+ * those two would be the rate of a moment. */
+#define IO_COLUMNS 5
+#define MIN_FIRST_IO_NS (NS_PER_SECOND / 5)
+
+enum row_kind { SAMPLE_ROW, GPU_ROW, ENERGY_ROW, IO_ROW, IDENTITY_ROW };
+
+struct tracking_row_item {
+    enum row_kind kind;
+    int64_t taken_ns;
+    union {
+        struct gput_sample sample;
+        struct {
+            char uuid[sizeof((struct gpu_device *)0)->uuid];
+            double values[GPU_COLUMNS]; /* that of the uuid is not used */
+        } gpu;
+        double energy[ENERGY_COLUMNS];
+        double io[IO_COLUMNS];
+        struct gput_results *whose; /* owned */
+    };
+};
+
+/* ---- GPUs ---- */
+
+#define UUID_COLUMN 1
+static const struct tracking_column gpu_columns[GPU_COLUMNS] = {
+    {"timestamp", TRACKING_REAL},
+    [UUID_COLUMN] = {"uuid", TRACKING_TEXT},
+    {"ram_used", TRACKING_REAL},
+    {"utilization_percent", TRACKING_REAL},
+    {"main_ram", TRACKING_REAL},
+    {"descendants_ram", TRACKING_REAL},
+    {"combined_ram", TRACKING_REAL},
+    {"main_sm_percent", TRACKING_REAL},
+    {"descendants_sm_percent", TRACKING_REAL},
+    {"power_watts", TRACKING_REAL},
+    {"energy_joules", TRACKING_REAL},
+};
+
+/* Once, if there are GPUs and the format has tables. */
+static int add_gpu_table(struct tracking_output *output, struct gput_error *error)
+{
+    if (output->has_gpu_table)
+        return GPUT_OK;
+    TRY(tracking_file_add_table(
+        output->file, "gpu_data", gpu_columns, GPU_COLUMNS, &output->gpu_table, error));
+    output->has_gpu_table = true;
+    return GPUT_OK;
+}
+
+static int write_gpu(
+    struct tracking_output *output, const struct tracking_row_item *item, struct gput_error *error)
+{
+    struct tracking_value values[GPU_COLUMNS];
+    TRY(add_gpu_table(output, error)); /* for a GPU that appeared late */
+    for (size_t i = 0; i < GPU_COLUMNS; i++)
+        values[i] =
+            i == UUID_COLUMN ? tracking_text(item->gpu.uuid) : tracking_real(item->gpu.values[i]);
+    return tracking_file_write_table_row(
+        output->file, output->gpu_table, values, item->taken_ns, error);
+}
+
+/* `joules`: since the start. */
+static void put_gpu(struct sink *sink, const struct snapshot *snapshot, const char *uuid,
+    const struct gpu_device_sample *device, double joules)
+{
+    double factor = gput_ram_unit_factor(sink->settings->options.gpu_ram_unit);
+    struct tracking_row_item item = {.kind = GPU_ROW,
+        .taken_ns = snapshot->taken_ns,
+        .gpu.values = {tracking_timestamp(&snapshot->sample), [UUID_COLUMN] = NAN,
+            device->ram_used_bytes * factor, device->utilization_percent,
+            device->main_ram_bytes * factor, device->descendants_ram_bytes * factor,
+            device->combined_ram_bytes * factor, device->main_sm_percent,
+            device->descendants_sm_percent, device->power_watts, joules}};
+    memcpy(item.gpu.uuid, uuid, sizeof item.gpu.uuid);
+    sink_put(sink, &item);
+}
+
+static void put_gpus(struct sink *sink, const struct snapshot *snapshot)
+{
+    size_t count;
+    const struct gpu_device *devices = gpu_set_devices(snapshot->gpus, &count);
+    for (size_t i = 0; i < snapshot->gpu.n_devices && i < count; i++)
+        put_gpu(sink, snapshot, devices[i].uuid, &snapshot->gpu.devices[i],
+            devices[i].mig ? NAN : energy_meter_gpu_joules(snapshot->energy, i));
+}
+
+/* ---- totals since the start: energy, and bytes read and written ---- */
+
+#define MAX_TOTALS_COLUMNS ENERGY_COLUMNS
+_Static_assert(IO_COLUMNS <= MAX_TOTALS_COLUMNS, "a row of bytes has more columns");
+
+/* Adds a row to such a table, which is made at its first row. What fails leaves the samples. */
+static void write_totals(struct tracking_output *output, struct totals_table *table,
+    const char *name, const struct tracking_column *columns, size_t count, const double *numbers,
+    int64_t taken_ns)
+{
+    struct tracking_value values[MAX_TOTALS_COLUMNS];
+    if (!table->is_there && !table->has_failed) {
+        table->is_there = tracking_file_add_table(
+                              output->file, name, columns, count, &table->table, NULL) == GPUT_OK;
+        table->has_failed = !table->is_there;
+    }
+    if (table->has_failed)
+        return;
+    for (size_t i = 0; i < count; i++)
+        values[i] = tracking_real(numbers[i]);
+    tracking_file_write_table_row(output->file, table->table, values, taken_ns, NULL);
+}
+
+static void write_energy(struct tracking_output *output, const struct tracking_row_item *item)
+{
+    struct tracking_column columns[ENERGY_COLUMNS] = {{"timestamp", TRACKING_REAL}};
+    for (int i = 0; i < GPUT_ENERGY_FIGURE_COUNT; i++)
+        columns[1 + i] = (struct tracking_column){
+            gput_energy_figure_name((enum gput_energy_figure)i), TRACKING_REAL};
+    write_totals(output, &output->energy, "energy_data", columns, ENERGY_COLUMNS, item->energy,
+        item->taken_ns);
+}
+
+static void write_io(struct tracking_output *output, const struct tracking_row_item *item)
+{
+    static const struct tracking_column columns[IO_COLUMNS] = {{"timestamp", TRACKING_REAL},
+        {"read_bytes", TRACKING_REAL}, {"write_bytes", TRACKING_REAL},
+        {"storage_read_bytes", TRACKING_REAL}, {"storage_write_bytes", TRACKING_REAL}};
+    write_totals(output, &output->io, "io_data", columns, IO_COLUMNS, item->io, item->taken_ns);
+}
+
+static void put_energy(struct sink *sink, const struct snapshot *snapshot)
+{
+    struct tracking_row_item item = {.kind = ENERGY_ROW, .taken_ns = snapshot->taken_ns};
+    item.energy[0] = (double)snapshot->sample.time_ns * 1e-9;
+    energy_meter_figures(snapshot->energy, item.energy + 1);
+    sink_put(sink, &item);
+}
+
+static void put_bytes(
+    struct sink *sink, const struct snapshot *snapshot, const struct task_counts *bytes)
+{
+    struct tracking_sink *tracking = (struct tracking_sink *)sink;
+    struct tracking_row_item item = {.kind = IO_ROW, .taken_ns = snapshot->taken_ns};
+    if (!tracking->has_bytes && !snapshot->is_last &&
+        snapshot->taken_ns - tracking->start_ns < MIN_FIRST_IO_NS)
+        return;
+    double time = tracking_timestamp(&snapshot->sample);
+    if (!tracking->has_bytes && tracking->start > 0 && tracking->start < time) {
+        item.io[0] = tracking->start;
+        sink_put(sink, &item);
+    }
+    tracking->has_bytes = true;
+    const double now[IO_COLUMNS] = {time, (double)bytes->read_call_bytes,
+        (double)bytes->write_call_bytes, (double)bytes->read_bytes,
+        (double)task_counts_stored_bytes(bytes)};
+    memcpy(item.io, now, sizeof now);
+    sink_put(sink, &item);
+}
+
+/* ---- processes ---- */
+
+/* A column of the list of processes as one of the file: RAM is in its unit, and all that has a unit
+ * is a real number. */
+struct file_column {
+    struct tracking_column column;
+    double factor;
+};
+
+static struct file_column file_column_of(
+    const struct tracking_output *output, const struct column *column)
+{
+    enum gput_quantity quantity;
+    const char *in_unit = process_column_in_unit(column, &quantity);
+    struct file_column made = {{column->name, TRACKING_TEXT}, 1};
+    if (column->type != GPUT_COLUMN_TEXT)
+        made.column.kind = column->unit ? TRACKING_REAL : TRACKING_INTEGER;
+    if (!in_unit)
+        return made;
+    made.column.name = in_unit;
+    made.factor = gput_ram_unit_factor(
+        quantity == GPUT_QUANTITY_RAM ? output->ram_unit : output->gpu_ram_unit);
+    return made;
+}
+
+static struct tracking_value value_of(
+    const struct file_column *to, const struct column *column, const struct gput_process *process)
+{
+    if (to->column.kind == TRACKING_TEXT)
+        return tracking_text(column_text(column, process));
+    double number = column_number(column, process);
+    if (to->column.kind == TRACKING_REAL)
+        return tracking_real(number * to->factor);
+    return isnan(number) ? (struct tracking_value){.kind = TRACKING_NULL}
+                         : tracking_integer((int64_t)number);
+}
+
+static int write_processes(struct tracking_output *output, const struct gput_processes *processes,
+    struct gput_error *error)
+{
+    struct file_column columns[PROCESS_COLUMNS];
+    struct tracking_column named[PROCESS_COLUMNS];
+    struct tracking_value values[PROCESS_COLUMNS];
+    unsigned table;
+    for (size_t i = 0; i < PROCESS_COLUMNS; i++) {
+        columns[i] = file_column_of(output, &process_columns[i]);
+        named[i] = columns[i].column;
+    }
+    TRY(tracking_file_add_table(
+        output->file, "process_data", named, PROCESS_COLUMNS, &table, error));
+    for (size_t row = 0; row < processes->count; row++) {
+        for (size_t i = 0; i < PROCESS_COLUMNS; i++)
+            values[i] = value_of(&columns[i], &process_columns[i], &processes->processes[row]);
+        TRY(tracking_file_write_table_row(
+            output->file, table, values, clock_monotonic_ns(), error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- whose samples these are ---- */
+
+static void write_identity(
+    struct sink_writer *writer, struct tracking_output *output, const struct gput_results *results)
+{
+    struct gput_error error;
+    if (!results || output->identity_failed ||
+        tracking_identity_write(output->file, results, &error) == GPUT_OK)
+        return;
+    output->identity_failed = true;
+    sink_writer_warn(writer, "%s", error.message);
+}
+
+/* At the start, and again when ranks of descendants became known. */
+static void put_identity(struct sink *sink, const struct gput_results *results)
+{
+    struct tracking_sink *tracking = (struct tracking_sink *)sink;
+    struct tracking_row_item item = {.kind = IDENTITY_ROW};
+    if (tracking->has_identity &&
+        memcmp(&tracking->identity, &results->identity, sizeof results->identity) == 0)
+        return;
+    item.whose = calloc(1, sizeof *item.whose);
+    if (!item.whose || results_copy(item.whose, results) != GPUT_OK || !sink_put(sink, &item)) {
+        gput_results_destroy(item.whose);
+        return;
+    }
+    tracking->has_identity = true;
+    tracking->identity = results->identity;
+}
+
+/* ---- the writer's thread ---- */
+
+static void write_row(struct sink_writer *writer, void *user, void *bytes)
+{
+    struct tracking_output *output = user;
+    const struct tracking_row_item *item = bytes;
+    struct gput_error error;
+    int code = GPUT_OK;
+    if (item->kind == SAMPLE_ROW)
+        code = tracking_file_write_row(output->file, &item->sample, item->taken_ns, &error);
+    else if (item->kind == GPU_ROW)
+        code = write_gpu(output, item, &error);
+    else if (item->kind == ENERGY_ROW)
+        write_energy(output, item);
+    else if (item->kind == IDENTITY_ROW)
+        write_identity(writer, output, item->whose);
+    else
+        write_io(output, item);
+    if (item->kind == IDENTITY_ROW)
+        gput_results_destroy(item->whose);
+    sink_writer_set_rows_lost(writer, tracking_file_rows_lost(output->file));
+    if (code != GPUT_OK && !output->warned)
+        sink_writer_warn(writer, "%s. Rows of the tracking file are being lost; tracking goes on.",
+            error.message);
+    output->warned |= code != GPUT_OK;
+}
+
+/* A file that was never used would block the next try. */
+static void end_file(struct sink_writer *writer, void *user, const struct sink_end *end)
+{
+    struct tracking_output *output = user;
+    struct gput_error error;
+    uint64_t rows_lost;
+    write_identity(writer, output, end->results);
+    if (end->processes && tracking_file_has_tables(output->file) &&
+        write_processes(output, end->processes, &error) != GPUT_OK)
+        sink_writer_warn(writer, "The table of processes is not whole: %s", error.message);
+    int code = tracking_file_finish(output->file, &rows_lost, &error);
+    sink_writer_set_rows_lost(writer, rows_lost);
+    if (end->is_unused) {
+        unlink(output->path);
+        tracking_sidecar_remove(output->path);
+    } else if (code != GPUT_OK && !output->warned) {
+        sink_writer_warn(writer, "%s", error.message);
+    }
+    free(output->path);
+    free(output);
+}
+
+static const struct sink_writer_job job = {
+    .item_size = sizeof(struct tracking_row_item),
+    .max_items = 4096,
+    .timeout_seconds = SINK_TIMEOUT_SECONDS,
+    .write = write_row,
+    .end = end_file,
+};
+
+/* ---- the sink ---- */
+
+/* The writer has the output from the moment on at which there is a file. */
+static int open_output(struct sink *sink, struct tracking_output *output, struct gput_error *error)
+{
+    const struct session_settings *settings = sink->settings;
+    *output = (struct tracking_output){.path = strdup(sink->option),
+        .ram_unit = settings->options.ram_unit,
+        .gpu_ram_unit = settings->options.gpu_ram_unit};
+    if (!output->path)
+        return error_memory(error);
+    return tracking_file_create(
+        sink->option, &settings->static_data, settings->options.overwrite, &output->file, error);
+}
+
+static int open_file(struct sink *sink, struct gput_error *error)
+{
+    struct tracking_sink *tracking = (struct tracking_sink *)sink;
+    struct tracking_output *output = malloc(sizeof *output);
+    if (!output)
+        return error_memory(error);
+    int code = open_output(sink, output, error);
+    if (code != GPUT_OK) {
+        free(output->path);
+        free(output);
+        return code;
+    }
+    sink_writer_set_output(sink->writer, output);
+    tracking->file = output->file;
+    tracking->has_tables = tracking_file_has_tables(output->file);
+    sink->wants_processes = sink->settings->options.processes && tracking->has_tables;
+    sink->wants_bytes = tracking->has_tables;
+    if (!tracking->has_tables || gpu_set_missing(sink->settings->gpus))
+        return GPUT_OK;
+    return add_gpu_table(output, error);
+}
+
+static void put_sample(struct sink *sink, const struct snapshot *snapshot)
+{
+    struct tracking_sink *tracking = (struct tracking_sink *)sink;
+    struct tracking_row_item item = {
+        .kind = SAMPLE_ROW, .taken_ns = snapshot->taken_ns, .sample = snapshot->sample};
+    if (snapshot->is_baseline) {
+        tracking->start = tracking_timestamp(&snapshot->sample);
+        tracking->start_ns = snapshot->taken_ns;
+    } else if (sink_put(sink, &item) && tracking->has_tables) {
+        put_gpus(sink, snapshot);
+    }
+    if (snapshot->has_new_energy && tracking->has_tables)
+        put_energy(sink, snapshot);
+}
+
+/* What hardware percent is of depends on what is tracked. */
+static int begin_file(struct sink *sink, struct gput_error *error)
+{
+    struct tracking_sink *tracking = (struct tracking_sink *)sink;
+    return tracking_file_set_static_data(tracking->file, &sink->settings->static_data, error);
+}
+
+const struct sink_class sink_tracking = {
+    .name = "tracking file",
+    .size = sizeof(struct tracking_sink),
+    .option = offsetof(struct gput_session_options, tracking_file),
+    .job = &job,
+    .open = open_file,
+    .begin = begin_file,
+    .sample = put_sample,
+    .results = put_identity,
+    .bytes = put_bytes,
+};

@@ -1,0 +1,232 @@
+#include "session/sinks/sinks.h"
+
+#include "base/file_limit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct sink_class *const classes[] = {
+#define SINK_CLASS(name) &sink_##name,
+    SINKS(SINK_CLASS)
+#undef SINK_CLASS
+};
+
+/* Where the option of a class is; NULL: it names none. */
+static const char **option_of(const struct sink_class *class, struct gput_session_options *options)
+{
+    return class->option ? (const char **)((char *)options + class->option) : NULL;
+}
+
+static bool is_wanted(const struct sink_class *class, struct gput_session_options *options)
+{
+    return class->is_wanted ? class->is_wanted(options) : *option_of(class, options) != NULL;
+}
+
+/* The caller's text need not stay. */
+static int copy_option(struct sink *sink, const char **option, struct gput_error *error)
+{
+    if (!option || !*option)
+        return GPUT_OK;
+    sink->option = strdup(*option);
+    *option = sink->option;
+    return sink->option ? GPUT_OK : error_memory(error);
+}
+
+static int open_each(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
+    struct gput_error *error)
+{
+    for (size_t i = 0; i < SINK_COUNT; i++) {
+        if (!is_wanted(classes[i], &settings->options))
+            continue;
+        struct sink *sink = calloc(1, classes[i]->size);
+        if (!sink)
+            return error_memory(error);
+        *sink = (struct sink){.class = classes[i], .settings = settings, .latest = latest};
+        sinks->sinks[sinks->count++] = sink;
+        TRY(copy_option(sink, option_of(classes[i], &settings->options), error));
+        TRY(sink_open(sink, error));
+    }
+    return GPUT_OK;
+}
+
+int sinks_open(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
+    struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
+    int code = open_each(sinks, settings, latest, error);
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
+static int begin_each(struct sinks *sinks, struct gput_error *error)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->begin)
+            TRY(sink->class->begin(sink, error));
+    }
+    return GPUT_OK;
+}
+
+int sinks_begin(struct sinks *sinks, struct gput_error *error)
+{
+    struct file_limit limit;
+    file_limit_block_signal(&limit);
+    int code = begin_each(sinks, error);
+    file_limit_unblock_signal(&limit);
+    return code;
+}
+
+void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->sample)
+            sink->class->sample(sink, snapshot);
+        sink_pass_warnings(sink);
+    }
+}
+
+void sinks_results(struct sinks *sinks, const struct gput_results *results)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->results)
+            sink->class->results(sink, results);
+    }
+}
+
+void sinks_stop(struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->class->stop)
+            sink->class->stop(sink);
+        if (sink->writer && sink->settings->mode == SESSION_SELF)
+            sink_writer_drain(sink->writer);
+    }
+}
+
+int64_t sinks_cpu_ns(const struct sinks *sinks)
+{
+    int64_t cpu_ns = 0;
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        if (sink->class->cpu_ns)
+            cpu_ns += sink->class->cpu_ns(sink);
+        if (sink->writer)
+            cpu_ns += sink_writer_cpu_ns(sink->writer);
+    }
+    return cpu_ns;
+}
+
+/* All complete what they write at the same time, and then each is waited for. */
+static bool close_each(struct sinks *sinks, const struct sink_end *end)
+{
+    bool have_ended = true;
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->writer)
+            sink_writer_end(sink->writer, end);
+        if (sink->class->close)
+            sink->class->close(sink);
+    }
+    for (size_t i = 0; i < sinks->count; i++)
+        have_ended &= sink_await_end(sinks->sinks[i]);
+    return have_ended;
+}
+
+bool sinks_close(struct sinks *sinks, const struct sink_end *end)
+{
+    struct file_limit limit;
+    if (sinks->are_closed)
+        return true;
+    file_limit_block_signal(&limit);
+    bool have_ended = close_each(sinks, end);
+    file_limit_unblock_signal(&limit);
+    sinks->are_closed = true;
+    return have_ended;
+}
+
+uint64_t sinks_rows_lost(const struct sinks *sinks)
+{
+    const struct sink *tracking = sinks_find(sinks, &sink_tracking);
+    return tracking ? tracking->items_lost + sink_writer_rows_lost(tracking->writer) : 0;
+}
+
+void sinks_bytes(
+    struct sinks *sinks, const struct snapshot *snapshot, const struct task_counts *bytes)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        struct sink *sink = sinks->sinks[i];
+        if (sink->wants_bytes)
+            sink->class->bytes(sink, snapshot, bytes);
+    }
+}
+
+bool sinks_want_bytes(const struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        if (sinks->sinks[i]->wants_bytes)
+            return true;
+    return false;
+}
+
+bool sinks_want_processes(const struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        if (sinks->sinks[i]->wants_processes)
+            return true;
+    return false;
+}
+
+unsigned sinks_threads(const struct sinks *sinks)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        count += sink->has_thread + (sink->writer && sink_writer_has_thread(sink->writer));
+    }
+    return count;
+}
+
+void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_counts *counts)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        struct session_counts own = sink->thread_counts;
+        if (sink->writer)
+            own = sink_writer_counts(sink->writer);
+        session_counts_subtract(counts, &own);
+    }
+}
+
+const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class *class)
+{
+    for (size_t i = 0; i < sinks->count; i++)
+        if (sinks->sinks[i]->class == class)
+            return sinks->sinks[i];
+    return NULL;
+}
+
+void sinks_add_sources(const struct sinks *sinks, struct gput_results *results)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        const struct sink *sink = sinks->sinks[i];
+        if (sink->class->add_source)
+            sink->class->add_source(sink, results);
+    }
+}
+
+void sinks_finish(struct sinks *sinks)
+{
+    for (size_t i = 0; i < sinks->count; i++) {
+        if (sinks->sinks[i]->class->finish)
+            sinks->sinks[i]->class->finish(sinks->sinks[i]);
+        sink_writer_destroy(sinks->sinks[i]->writer);
+        free(sinks->sinks[i]->option);
+        free(sinks->sinks[i]);
+    }
+    sinks->count = 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * The sinks of a session, as one.
+ */
+#pragma once
+
+#include "session/sinks/sink.h"
+
+/* How many there are. */
+#define ONE_MORE(name) +1
+enum { SINK_COUNT = SINKS(ONE_MORE) };
+#undef ONE_MORE
+
+/* All zeroes: none. */
+struct sinks {
+    struct sink *sinks[SINK_COUNT]; /* owned; those that are wanted */
+    size_t count;
+    bool are_closed;
+};
+
+/* Opens those that the options ask for. Options that sinks name are theirs from then on, also in
+ * `settings`. The caller calls sinks_close() and sinks_finish(), also after an error. Errors: those
+ * of the sinks, GPUT_ERROR_MEMORY. */
+int sinks_open(struct sinks *sinks, struct session_settings *settings, struct latest *latest,
+    struct gput_error *error);
+
+/* As the functions of struct sink_class, of all sinks. */
+int sinks_begin(struct sinks *sinks, struct gput_error *error);
+void sinks_sample(struct sinks *sinks, const struct snapshot *snapshot);
+void sinks_results(struct sinks *sinks, const struct gput_results *results);
+void sinks_bytes(
+    struct sinks *sinks, const struct snapshot *snapshot, const struct task_counts *bytes);
+void sinks_stop(struct sinks *sinks);
+int64_t sinks_cpu_ns(const struct sinks *sinks);
+
+/* Completes what they write; once, else it does nothing. False: some disk does not answer, and a
+ * thread still uses what `end` points to. */
+bool sinks_close(struct sinks *sinks, const struct sink_end *end);
+
+/* Rows that could not be written so far. */
+uint64_t sinks_rows_lost(const struct sinks *sinks);
+
+/* Whether some sink wants bytes read and written while processes run. */
+bool sinks_want_bytes(const struct sinks *sinks);
+
+/* Whether some sink wants the list of processes at its end. */
+bool sinks_want_processes(const struct sinks *sinks);
+
+/* How many threads they have of their own. */
+unsigned sinks_threads(const struct sinks *sinks);
+
+/* Says in results what became of what they wrote. */
+void sinks_add_sources(const struct sinks *sinks, struct gput_results *results);
+
+/* After sinks_stop(): subtracts what those threads counted. */
+void sinks_subtract_thread_counts(const struct sinks *sinks, struct session_counts *counts);
+
+/* The sink of that class, or NULL. */
+const struct sink *sinks_find(const struct sinks *sinks, const struct sink_class *class);
+
+/* Frees them. */
+void sinks_finish(struct sinks *sinks);

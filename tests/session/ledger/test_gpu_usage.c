@@ -1,0 +1,191 @@
+#include "session/ledger/gpu_usage.h"
+#include "testing.h"
+
+#include <math.h>
+
+static struct gpu_sample sample_of(uint32_t n_devices, double ram, double utilization)
+{
+    struct gpu_sample sample = {.n_devices = n_devices};
+    for (uint32_t i = 0; i < n_devices; i++)
+        sample.devices[i] = (struct gpu_device_sample){
+            .ram_used_bytes = ram,
+            .utilization_percent = utilization,
+            .power_watts = NAN,
+        };
+    return sample;
+}
+
+static void keeps_the_highest_and_the_mean_of_all_rows(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 100, 50);
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_UTILIZATION) == 50);
+    sample = sample_of(1, 300, 10);
+    gpu_usage_add(&usage, &sample, 3);
+    sample = sample_of(1, 200, 90);
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 300);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_UTILIZATION) == 90);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_UTILIZATION) == 50);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM) == 250);
+    gpu_usage_finish(&usage);
+}
+
+static void mean_power_weighs_by_time(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 0, 0);
+    sample.devices[0].power_watts = 900;
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_POWER) == 900);
+    sample.devices[0].power_watts = 100;
+    gpu_usage_add(&usage, &sample, 3);
+    sample.devices[0].power_watts = 300;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_POWER) == 150);
+    gpu_usage_finish(&usage);
+}
+
+static void what_was_never_read_stays_missing(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, NAN, 1);
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_max(&usage, 0, GPU_USAGE_POWER)));
+    assert_true(isnan(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM)));
+    assert_true(isnan(gpu_usage_max(&usage, 7, GPU_USAGE_RAM)));
+    gpu_usage_finish(&usage);
+}
+
+static void a_sum_is_of_all_devices_that_have_it(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(3, 100, 50);
+    sample.devices[1].ram_used_bytes = NAN;
+    assert_true(isnan(gpu_usage_sum(&usage, GPU_USAGE_RAM)));
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_sum(&usage, GPU_USAGE_RAM) == 200);
+    assert_true(gpu_usage_sum(&usage, GPU_USAGE_UTILIZATION) == 150);
+    assert_true(isnan(gpu_usage_sum(&usage, GPU_USAGE_POWER)));
+    sample.devices[2].ram_used_bytes = NAN;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_sum(&usage, GPU_USAGE_RAM)));
+    sample.devices[2].ram_used_bytes = 1;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_sum(&usage, GPU_USAGE_RAM) == 101);
+    gpu_usage_finish(&usage);
+}
+
+static void ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(2, 500, 0);
+    sample.devices[0].combined_ram_bytes = 100;
+    sample.devices[0].untracked_ram_bytes = sample.devices[1].untracked_ram_bytes = NAN;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    sample.devices[0].ram_used_bytes = 900;
+    sample.devices[0].untracked_ram_bytes = 400;
+    gpu_usage_add(&usage, &sample, 1);
+    sample.devices[0].untracked_ram_bytes = 380;
+    gpu_usage_add(&usage, &sample, 1);
+    sample.devices[0].untracked_ram_bytes = 450;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_combined_ram_at_most(&usage, 0) == 900 - 380);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 1)));
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 2)));
+    sample.devices[0].may_have_others = true;
+    gpu_usage_add(&usage, &sample, 1);
+    sample.devices[0].may_have_others = false;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    gpu_usage_finish(&usage);
+}
+
+static void hidden_processes_leave_ram_unbounded(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 9e9, 0);
+    sample.devices[0].untracked_ram_bytes = 70e6;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    sample.devices[0].untracked_ram_bytes = 60e6;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_combined_ram_at_most(&usage, 0) == 9e9 - 60e6);
+    gpu_usage_finish(&usage);
+}
+
+static void a_rise_below_a_list_leaves_ram_unbounded(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(1, 500, 0);
+    sample.devices[0].untracked_ram_bytes = 400;
+    sample.devices[0].combined_ram_bytes = 100;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_combined_ram_at_most(&usage, 0) == 100);
+    sample.devices[0].combined_ram_bytes = 101;
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(isnan(gpu_usage_combined_ram_at_most(&usage, 0)));
+    gpu_usage_finish(&usage);
+}
+
+static void a_gpu_that_appears_later_is_added(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(0, 0, 0);
+    gpu_usage_add(&usage, &sample, 1);
+    sample = sample_of(1, 5, 5);
+    gpu_usage_add(&usage, &sample, 1);
+    sample = sample_of(2, 9, 9);
+    gpu_usage_add(&usage, &sample, 1);
+    assert_true(gpu_usage_max(&usage, 0, GPU_USAGE_RAM) == 9);
+    assert_true(gpu_usage_mean(&usage, 0, GPU_USAGE_RAM) == 7);
+    assert_true(gpu_usage_mean(&usage, 1, GPU_USAGE_RAM) == 9);
+    gpu_usage_finish(&usage);
+}
+
+static void where_lists_count_twice_the_driver_says_how_much_is_in_use(void **state)
+{
+    (void)state;
+    struct gpu_usage usage = {0};
+    struct gpu_sample sample = sample_of(2, 1000, 0);
+    sample.devices[0].combined_ram_bytes = sample.devices[1].combined_ram_bytes = 100;
+    gpu_usage_add(&usage, &sample, 0);
+    sample.devices[0].ram_used_bytes = sample.devices[0].combined_ram_bytes = 1500;
+    sample.devices[0].ram_is_raised = true; /* as if a list had seen a peak */
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_limit(&usage, 0, 1500) == 1500);
+    assert_true(gpu_usage_limit_sum(&usage, 2500) == 2500);
+    sample.devices[0].counts_ram_twice = true;
+    gpu_usage_add(&usage, &sample, 0);
+    assert_true(gpu_usage_limit(&usage, 0, 1500) == 1000);
+    assert_true(gpu_usage_limit(&usage, 1, 1500) == 1500);
+    assert_true(gpu_usage_limit_sum(&usage, 2500) == 2000);
+    assert_true(isnan(gpu_usage_limit_sum(&usage, NAN)));
+    gpu_usage_finish(&usage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keeps_the_highest_and_the_mean_of_all_rows),
+        cmocka_unit_test(mean_power_weighs_by_time),
+        cmocka_unit_test(what_was_never_read_stays_missing),
+        cmocka_unit_test(a_sum_is_of_all_devices_that_have_it),
+        cmocka_unit_test(ram_is_bounded_by_the_rise_of_the_device_unless_others_used_it),
+        cmocka_unit_test(hidden_processes_leave_ram_unbounded),
+        cmocka_unit_test(a_rise_below_a_list_leaves_ram_unbounded),
+        cmocka_unit_test(where_lists_count_twice_the_driver_says_how_much_is_in_use),
+        cmocka_unit_test(a_gpu_that_appears_later_is_added),
+    };
+    return cmocka_run_group_tests_name("session/gpu_usage", tests, NULL, NULL);
+}

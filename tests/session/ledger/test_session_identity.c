@@ -1,0 +1,207 @@
+#include "session/ledger/session_identity.h"
+
+#include "testing.h"
+#include "variables.h"
+
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct session_identity identity;
+
+static int begin(void **state)
+{
+    (void)state;
+    session_identity_init(&identity);
+    return 0;
+}
+
+#define ADD(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__))
+#define ADD_DESCENDANT(...) session_identity_add_descendant(&identity, VARIABLES(__VA_ARGS__))
+
+static void nothing_is_known_without_a_launcher(void **state)
+{
+    (void)state;
+    ADD("HOME=/root");
+    assert_string_equal(identity.known.launcher, "");
+    assert_string_equal(identity.known.job_id, "");
+    assert_string_equal(identity.known.ranks, "");
+    assert_true(isnan(identity.known.rank) && isnan(identity.known.world_size));
+    assert_true(isnan(identity.known.exit_status) && isnan(identity.known.restarts));
+}
+
+static void a_rank_is_known_with_its_job(void **state)
+{
+    (void)state;
+    ADD("SLURM_JOB_ID=47", "SLURM_ARRAY_JOB_ID=40", "SLURM_ARRAY_TASK_ID=7", "SLURM_STEP_ID=2",
+        "SLURM_PROCID=5", "SLURM_STEP_NUM_TASKS=8", "SLURM_LOCALID=1", "SLURMD_NODENAME=n2",
+        "SLURM_NODEID=1", "SLURM_STEP_NUM_NODES=2", "SLURM_RESTART_COUNT=3");
+    assert_string_equal(identity.known.launcher, "Slurm");
+    assert_string_equal(identity.known.job_id, "40_7");
+    assert_string_equal(identity.known.step, "2");
+    assert_string_equal(identity.known.node, "n2");
+    assert_string_equal(identity.known.ranks, "5");
+    assert_true(identity.known.rank == 5 && identity.known.local_rank == 1);
+    assert_true(identity.known.world_size == 8 && isnan(identity.known.local_size));
+    assert_true(identity.known.node_rank == 1 && identity.known.node_count == 2);
+    assert_true(identity.known.restarts == 3);
+}
+
+/* gpu-tracker run -- torchrun, as a task of srun */
+static void ranks_of_descendants_replace_that_of_their_launcher(void **state)
+{
+    (void)state;
+    ADD("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURMD_NODENAME=n2");
+    assert_string_equal(identity.known.ranks_of, "main");
+    ADD_DESCENDANT("SLURM_JOB_ID=47", "SLURM_STEP_ID=0", "SLURM_PROCID=1",
+        "TORCHELASTIC_RUN_ID=none", "RANK=3", "WORLD_SIZE=4", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2",
+        "GROUP_RANK=1", "TORCHELASTIC_RESTART_COUNT=0");
+    assert_string_equal(identity.known.launcher, "torchrun");
+    assert_string_equal(identity.known.ranks, "3");
+    assert_true(isnan(identity.known.rank)); /* of two */
+    ADD_DESCENDANT("TORCHELASTIC_RUN_ID=none", "RANK=2", "WORLD_SIZE=4", "LOCAL_RANK=0",
+        "LOCAL_WORLD_SIZE=2", "TORCHELASTIC_RESTART_COUNT=1");
+    assert_string_equal(identity.known.ranks, "2,3");
+    assert_string_equal(identity.known.ranks_of, "descendants");
+    assert_true(isnan(identity.known.rank) && isnan(identity.known.local_rank));
+    assert_true(identity.known.world_size == 4 && identity.known.local_size == 2);
+    assert_true(identity.known.restarts == 1);
+    assert_string_equal(identity.known.job_id, "47");
+    assert_string_equal(identity.known.node, "n2");
+}
+
+static void the_only_rank_of_a_machine_is_that_of_the_session(void **state)
+{
+    (void)state;
+    ADD_DESCENDANT(
+        "TORCHELASTIC_RUN_ID=none", "RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=0", "LOCAL_WORLD_SIZE=1");
+    assert_true(identity.known.rank == 1 && identity.known.local_rank == 0);
+    assert_string_equal(identity.known.ranks_of, "descendants");
+}
+
+/* ---- When environments are read ---- */
+
+#define PID 7
+
+static char root[32], folder[48], file[64]; /* of a procfs with one process */
+
+static void set_environment(const char *variable)
+{
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    fwrite(variable, 1, strlen(variable) + 1, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static struct process *add_process(struct process_table *table)
+{
+    snprintf(root, sizeof root, "/tmp/gput-identity-XXXXXX");
+    assert_non_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/%d", root, PID);
+    snprintf(file, sizeof file, "%s/environ", folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    struct process *process = process_table_add(table, PID);
+    process->state = PROCESS_RUNNING;
+    process->polled = calloc(1, sizeof *process->polled);
+    process->polled->exec_generation = 1;
+    return process;
+}
+
+static void remove_process(struct process_table *table, struct process *process)
+{
+    free(process->polled);
+    process_table_finish(table);
+    unlink(file);
+    rmdir(folder);
+    rmdir(root);
+}
+
+static size_t read_ranks(const struct process_log *log, double seconds)
+{
+    session_identity_read_processes(&identity, root, log, (int64_t)(seconds * 1e9));
+    return identity.n_ranks;
+}
+
+/* mpirun forks, and sets the variables of a rank when it calls execve(), however late that is. */
+static void an_environment_is_read_again_after_execve(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct process_log log = {.options.tree = &tree};
+    struct process *process = add_process(&tree.table);
+    set_environment("HOME=/root");
+    assert_int_equal(read_ranks(&log, 0), 0);
+    set_environment("PMI_RANK=1");
+    assert_int_equal(read_ranks(&log, 1), 0); /* the same program: it is not read again */
+    process->polled->exec_generation = 2;
+    assert_int_equal(read_ranks(&log, 1), 1);
+    assert_string_equal(identity.known.ranks, "1");
+    remove_process(&tree.table, process);
+}
+
+/* Without the right to see it, time has to do. */
+static void without_exec_generations_a_process_is_read_when_it_has_settled(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct process_log log = {.options.tree = &tree};
+    struct process *process = add_process(&tree.table);
+    process->polled->exec_generation = 0;
+    set_environment("PMI_RANK=1");
+    assert_int_equal(read_ranks(&log, 0.1), 0);
+    assert_int_equal(read_ranks(&log, 1), 1);
+    remove_process(&tree.table, process);
+}
+
+static void an_outer_launcher_replaces_nothing(void **state)
+{
+    (void)state;
+    ADD("OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=11");
+    ADD("SLURM_STEP_ID=0", "SLURM_PROCID=0", "SLURM_JOB_ID=5");
+    ADD("OMPI_COMM_WORLD_RANK=2", "OMPI_COMM_WORLD_SIZE=4", "PMIX_NAMESPACE=11");
+    assert_string_equal(identity.known.launcher, "Open MPI");
+    assert_string_equal(identity.known.job_id, "11");
+    assert_string_equal(identity.known.ranks, "2");
+    assert_true(identity.known.rank == 2);
+}
+
+static void ranks_are_written_as_ranges(void **state)
+{
+    (void)state;
+    static const long ranks[] = {0, 1, 2, 3, 8, 10, 11};
+    char text[32];
+    session_identity_format_ranks(ranks, 7, text, sizeof text);
+    assert_string_equal(text, "0-3,8,10,11");
+    session_identity_format_ranks(ranks, 0, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
+static void the_end_says_how(void **state)
+{
+    (void)state;
+    session_identity_end(&identity, -1);
+    assert_true(isnan(identity.known.exit_status) && isnan(identity.known.signal));
+    assert_int_equal(strlen(identity.known.end), strlen("2026-01-31T23:59:59.123456Z"));
+    session_identity_end(&identity, 3 << 8);
+    assert_true(identity.known.exit_status == 3 && isnan(identity.known.signal));
+    begin(NULL);
+    session_identity_end(&identity, 9);
+    assert_true(isnan(identity.known.exit_status) && identity.known.signal == 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nothing_is_known_without_a_launcher, begin),
+        cmocka_unit_test_setup(a_rank_is_known_with_its_job, begin),
+        cmocka_unit_test_setup(ranks_of_descendants_replace_that_of_their_launcher, begin),
+        cmocka_unit_test_setup(the_only_rank_of_a_machine_is_that_of_the_session, begin),
+        cmocka_unit_test_setup(an_environment_is_read_again_after_execve, begin),
+        cmocka_unit_test_setup(
+            without_exec_generations_a_process_is_read_when_it_has_settled, begin),
+        cmocka_unit_test_setup(an_outer_launcher_replaces_nothing, begin),
+        cmocka_unit_test_setup(ranks_are_written_as_ranges, begin),
+        cmocka_unit_test_setup(the_end_says_how, begin),
+    };
+    return cmocka_run_group_tests_name("session/session_identity", tests, NULL, NULL);
+}

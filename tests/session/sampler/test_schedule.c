@@ -1,0 +1,152 @@
+#include "session/sampler/schedule.h"
+
+#include "base/clock.h"
+#include "testing.h"
+
+#include <unistd.h>
+
+#define INTERVAL_NS (NS_PER_SECOND / 50)
+
+/* A job that counts its calls. */
+struct counted {
+    struct schedule schedule;
+    int begun, ticks, ended, others;
+    int64_t until_ns, tick_due_ns, other_due_ns;
+    int64_t first_ns;     /* when the first tick was */
+    bool sleeps_too_long; /* at the first tick */
+    int others_at_first_tick;
+};
+
+static void begin(void *user, int64_t until_ns)
+{
+    struct counted *counted = user;
+    counted->begun++;
+    counted->until_ns = until_ns;
+}
+
+static void tick(void *user)
+{
+    struct counted *counted = user;
+    if (counted->ticks++ > 0)
+        return;
+    counted->first_ns = clock_monotonic_ns();
+    counted->others_at_first_tick = counted->others;
+    counted->tick_due_ns = INT64_MAX;
+    if (counted->sleeps_too_long)
+        usleep((useconds_t)(INTERVAL_NS * 7 / 2 / 1000));
+}
+
+static void end(void *user)
+{
+    ((struct counted *)user)->ended++;
+}
+
+static int64_t tick_due_ns(void *user)
+{
+    return ((struct counted *)user)->tick_due_ns;
+}
+
+static int64_t other_due_ns(void *user)
+{
+    return ((struct counted *)user)->other_due_ns;
+}
+
+static void other(void *user)
+{
+    struct counted *counted = user;
+    counted->others++;
+    counted->other_due_ns = INT64_MAX;
+}
+
+static void start(struct counted *counted, int64_t interval_ns)
+{
+    const struct schedule_job job = {begin, tick, end, tick_due_ns, other_due_ns, other, counted};
+    assert_int_equal(schedule_init(&counted->schedule), GPUT_OK);
+    assert_int_equal(
+        schedule_start(&counted->schedule, clock_monotonic_ns(), interval_ns, &job, NULL), GPUT_OK);
+}
+
+static int ticks_of(struct counted *counted)
+{
+    pthread_mutex_lock(&counted->schedule.lock);
+    int ticks = counted->ticks;
+    pthread_mutex_unlock(&counted->schedule.lock);
+    return ticks;
+}
+
+static void wait_for_ticks(struct counted *counted, int ticks)
+{
+    while (ticks_of(counted) < ticks)
+        usleep(1000);
+}
+
+static void stop(struct counted *counted)
+{
+    schedule_stop(&counted->schedule);
+    schedule_finish(&counted->schedule);
+}
+
+static void ticks_between_a_beginning_and_an_end(void **state)
+{
+    (void)state;
+    struct counted counted = {.tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX};
+    start(&counted, INTERVAL_NS);
+    wait_for_ticks(&counted, 3);
+    assert_int_equal(counted.ended, 0);
+    stop(&counted);
+    assert_int_equal(counted.begun, 1);
+    assert_true(counted.until_ns > 0 && counted.until_ns <= INTERVAL_NS);
+    assert_int_equal(counted.ended, 1);
+    assert_int_equal(counted.others, 0);
+    int ticks = counted.ticks;
+    schedule_stop(&counted.schedule); /* there is no thread any more */
+    assert_int_equal(counted.ticks, ticks);
+    assert_int_equal(counted.ended, 1);
+}
+
+static void counts_deadlines_that_passed_during_a_tick(void **state)
+{
+    (void)state;
+    struct counted counted = {
+        .tick_due_ns = INT64_MAX, .other_due_ns = INT64_MAX, .sleeps_too_long = true};
+    start(&counted, INTERVAL_NS);
+    wait_for_ticks(&counted, 2);
+    stop(&counted);
+    assert_true(counted.schedule.missed_ticks >= 3);
+}
+
+static void a_job_can_have_a_tick_before_its_deadline(void **state)
+{
+    (void)state;
+    int64_t due_ns = clock_monotonic_ns() + NS_PER_SECOND / 500;
+    struct counted counted = {.tick_due_ns = due_ns, .other_due_ns = INT64_MAX};
+    start(&counted, INTERVAL_NS);
+    wait_for_ticks(&counted, 1);
+    assert_true(counted.first_ns >= due_ns);
+    /* The deadline itself is kept. */
+    wait_for_ticks(&counted, 2);
+    assert_true(clock_monotonic_ns() >= counted.schedule.start_ns + INTERVAL_NS);
+    stop(&counted);
+}
+
+static void does_other_work_between_ticks(void **state)
+{
+    (void)state;
+    struct counted counted = {
+        .tick_due_ns = INT64_MAX, .other_due_ns = clock_monotonic_ns() + NS_PER_SECOND / 1000};
+    start(&counted, INTERVAL_NS);
+    wait_for_ticks(&counted, 1);
+    stop(&counted);
+    assert_int_equal(counted.others_at_first_tick, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ticks_between_a_beginning_and_an_end),
+        cmocka_unit_test(counts_deadlines_that_passed_during_a_tick),
+        cmocka_unit_test(a_job_can_have_a_tick_before_its_deadline),
+        cmocka_unit_test(does_other_work_between_ticks),
+    };
+    return cmocka_run_group_tests_name("session/schedule", tests, NULL, NULL);
+}
