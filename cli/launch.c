@@ -173,10 +173,7 @@ static bool raise_cpu_limit(void)
 static void handle_interrupt(struct follower *follower)
 {
     int64_t now = now_ms();
-    int64_t gap = now - follower->interrupt_ms;
-    if (follower->interrupt_ms && gap < SAME_INTERRUPT_MS)
-        return;
-    if (follower->interrupt_ms && gap < SECOND_INTERRUPT_MS)
+    if (follower->interrupt_ms && now - follower->interrupt_ms < SECOND_INTERRUPT_MS)
         abandon(follower, SIGINT);
     follower->interrupt_ms = now;
 }
