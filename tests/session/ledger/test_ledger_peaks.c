@@ -1,4 +1,4 @@
-#include "session/ledger.h"
+#include "session/ledger/ledger.h"
 #include "session/sessions.h"
 
 #include <sys/wait.h>
