@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "plot/chart.h"
+#include "report/export/report_html.h"
 #include "report/plot_blocks.h"
 #include "report/plot_figures.h"
-#include "report/report_html.h"
 #include "report/report_plan.h"
 #include "report/report_sessions.h"
 

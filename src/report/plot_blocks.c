@@ -1,7 +1,7 @@
 #include "report/plot_blocks.h"
 
 #include "base/str.h"
-#include "report/report_column_reader.h"
+#include "report/document/report_column_reader.h"
 
 #include <math.h>
 #include <stdint.h>

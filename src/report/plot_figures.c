@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "base/text.h"
-#include "report/report_column_reader.h"
+#include "report/document/report_column_reader.h"
 
 #include <math.h>
 #include <stdlib.h>

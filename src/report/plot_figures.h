@@ -4,7 +4,7 @@
 #pragma once
 
 #include "plot/chart.h"
-#include "report/report_payload.h"
+#include "report/document/report_payload.h"
 
 #include <gputracker/plot.h>
 

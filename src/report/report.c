@@ -5,9 +5,9 @@
 #include "base/names.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "report/export/report_export.h"
+#include "report/export/report_html.h"
 #include "report/report_compose.h"
-#include "report/report_export.h"
-#include "report/report_html.h"
 #include "report/report_plan.h"
 #include "report/report_sessions.h"
 

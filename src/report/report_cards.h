@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "report/report_session.h"
+#include "report/document/report_session.h"
 
 /* Adds all of it to the session, from its results where they are known, else from its samples.
  * Errors: GPUT_ERROR_MEMORY. */

@@ -2,8 +2,8 @@
 
 #include "analyze/analysis.h"
 #include "analyze/comparison.h"
-#include "report/report_analysis.h"
-#include "report/report_table.h"
+#include "report/document/report_table.h"
+#include "report/loaders/report_analysis.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/doc.h"
 #include "base/error.h"
-#include "report/report_session.h"
+#include "report/document/report_session.h"
 
 #include <gputracker/comparison.h>
 

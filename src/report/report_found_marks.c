@@ -5,8 +5,8 @@
 #include "blocks/block_path.h"
 #include "formats/marks/sub_tracking_file.h"
 #include "rank/rank.h"
-#include "report/report_loader.h"
-#include "report/report_marks.h"
+#include "report/loaders/report_loader.h"
+#include "report/loaders/report_marks.h"
 
 #include <glob.h>
 #include <stdlib.h>

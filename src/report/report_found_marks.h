@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "report/report_session.h"
+#include "report/document/report_session.h"
 
 /*
  * Adds the marks of files with the names that `pattern` (as of gput_blocks_open()) gives each of

@@ -5,8 +5,8 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "formats/tracking/tracking_file.h"
+#include "report/document/report_rank.h"
 #include "report/report_origin.h"
-#include "report/report_rank.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "formats/tracking/tracking_identity.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
-#include "report/report_loader.h"
+#include "report/loaders/report_loader.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "formats/tracking/tracking_identity.h"
+#include "report/document/report_rank.h"
 #include "report/report_join.h"
-#include "report/report_rank.h"
 
 #include <dirent.h>
 #include <errno.h>

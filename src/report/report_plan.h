@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "report/report_loader.h"
+#include "report/loaders/report_loader.h"
 
 #include <gputracker/report.h>
 

@@ -3,12 +3,12 @@
 #include "analyze/comparison.h"
 #include "base/sized.h"
 #include "base/str.h"
+#include "report/document/report_processes.h"
+#include "report/loaders/report_loader.h"
+#include "report/loaders/report_marks.h"
 #include "report/report_cards.h"
 #include "report/report_comparison.h"
 #include "report/report_found_marks.h"
-#include "report/report_loader.h"
-#include "report/report_marks.h"
-#include "report/report_processes.h"
 
 #include <gputracker/processes.h>
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "report/report_payload.h"
+#include "report/document/report_payload.h"
 #include "report/report_plan.h"
 
 #include <stdbool.h>

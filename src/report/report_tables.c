@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/table.h"
+#include "report/export/report_export_tables.h"
 #include "report/report_compose.h"
-#include "report/report_export_tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,0 +1,32 @@
+/*
+ * Calls as columns, in order of their starts: of code blocks, or slices of a trace.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/names.h"
+#include "report/document/report_lanes.h"
+#include "report/document/report_session.h"
+
+struct report_calls {
+    struct report_session *session;
+    struct names names;     /* of what is called */
+    struct names processes; /* their labels */
+    struct report_lanes lanes;
+    struct report_column start, stop, name, process, thread, depth;
+    struct doc *doc; /* what report_calls_end() added, or NULL */
+};
+
+void report_calls_init(struct report_calls *calls, struct report_session *session);
+
+/*
+ * Adds a call; times are those of the session, session->start being known. They come in order of
+ * their starts, of equal starts the longer first. `track` numbers threads, of all processes, from
+ * 0; `stop` is infinity where it has not ended. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO.
+ */
+int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process, int64_t thread,
+    size_t track, double start, double stop, struct gput_error *error);
+
+/* Adds the calls to the session, if there is any. `pids`, which may be NULL: of each process. */
+int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gput_error *error);
+void report_calls_finish(struct report_calls *calls);

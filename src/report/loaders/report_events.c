@@ -1,0 +1,242 @@
+#include "report/loaders/report_events.h"
+
+#include "base/array.h"
+#include "report/document/report_calls.h"
+#include "trace/json_scan.h"
+#include "trace/json_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMORY_BYTES ((size_t)64 << 20)
+
+/* The readings of one counter. */
+struct counter {
+    struct report_column time, values;
+};
+
+struct events {
+    struct report_session *session;
+    struct timeline timeline;
+    struct timeline_inputs inputs;
+    struct report_calls calls;
+    struct names counter_names;
+    struct counter *counters; /* by the number of their name; owned */
+    uint32_t counter_count;
+    int64_t start_ns; /* time 0 of the session */
+    struct str text;  /* of the event at hand */
+};
+
+static double seconds_of(const struct events *events, int64_t ns)
+{
+    return (double)(ns - events->start_ns) * 1e-9;
+}
+
+static const struct timeline_process *process_of(const struct events *events, uint32_t thread)
+{
+    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    return &tracks->processes[tracks->threads[thread].process];
+}
+
+/* ---- Slices ---- */
+
+static int add_slice(
+    struct events *events, const struct timeline_event *event, struct gput_error *error)
+{
+    const struct json_value name = {.text = event->name.text,
+        .length = (uint32_t)event->name.length,
+        .kind = JSON_STRING,
+        .flags = event->name.flags | JSON_ESCAPED};
+    const char *label = process_of(events, event->thread)->name;
+    label = label ? label : "";
+    str_clear(&events->text);
+    json_append_string(&name, &events->text);
+    uint32_t number = names_add(&events->calls.names, str_text(&events->text), events->text.length);
+    uint32_t process = names_add(&events->calls.processes, label, strlen(label));
+    if (events->text.failed || number == NAMES_NONE || process == NAMES_NONE)
+        return error_memory(error);
+    return report_calls_add(&events->calls, number, process,
+        events->timeline.tracks.threads[event->thread].number, event->thread,
+        seconds_of(events, event->start_ns),
+        seconds_of(events, event->start_ns + event->duration_ns), error);
+}
+
+/* ---- Counters ---- */
+
+static struct counter *counter_of(struct events *events, const char *name, size_t length)
+{
+    uint32_t number = names_add(&events->counter_names, name, length);
+    if (number == NAMES_NONE)
+        return NULL;
+    if (number < events->counter_count)
+        return &events->counters[number];
+    if (!ARRAY_EXTEND(events->counters, events->counter_count))
+        return NULL;
+    struct counter *counter = &events->counters[events->counter_count++];
+    report_column_init(&counter->time, &events->session->payload->spool, REPORT_STEP_TIME);
+    report_column_init(&counter->values, &events->session->payload->spool, REPORT_DOUBLES);
+    return counter;
+}
+
+/* "process: name key", where the key says something. */
+static void name_counter(
+    struct events *events, const struct timeline_event *event, const struct json_value *key)
+{
+    const struct json_value name = {.text = event->name.text,
+        .length = (uint32_t)event->name.length,
+        .kind = JSON_STRING,
+        .flags = event->name.flags | JSON_ESCAPED};
+    const char *process = process_of(events, event->thread)->name;
+    str_clear(&events->text);
+    str_printf(&events->text, "%s: ", process ? process : "");
+    json_append_string(&name, &events->text);
+    if (!json_is(key, "value")) {
+        str_append_char(&events->text, ' ');
+        json_append_string(key, &events->text);
+    }
+}
+
+static int add_readings(
+    struct events *events, const struct timeline_event *event, struct gput_error *error)
+{
+    struct json_value args, key, value;
+    const char *at = event->args.text;
+    if (event->args.length == 0 ||
+        json_scan_value(&at, at + event->args.length, &args) != JSON_OK || args.kind != JSON_OBJECT)
+        return GPUT_OK;
+    struct json_walk walk = json_walk(&args);
+    while (json_walk_member(&walk, &key, &value)) {
+        double number;
+        if (value.kind != JSON_NUMBER || !json_double(&value, &number))
+            continue;
+        name_counter(events, event, &key);
+        struct counter *counter = counter_of(events, str_text(&events->text), events->text.length);
+        if (!counter || events->text.failed)
+            return error_memory(error);
+        double time = seconds_of(events, event->start_ns);
+        TRY(report_column_add(&counter->time, time, error));
+        TRY(report_column_add(&counter->values, number, error));
+    }
+    return GPUT_OK;
+}
+
+static int put_counters(struct events *events, struct gput_error *error)
+{
+    for (uint32_t i = 0; i < events->counter_count; i++) {
+        const char *name = names_text(&events->counter_names, i);
+        struct report_series series = {
+            .id = name, .label = name, .group = name, .unit = "", .limit = NAN};
+        TRY(report_session_add_time(
+            events->session, &events->counters[i].time, &series.time, error));
+        TRY(report_session_add_series(
+            events->session, &series, &events->counters[i].values, error));
+    }
+    return GPUT_OK;
+}
+
+/* ---- All of them ---- */
+
+static void warn(void *user, const char *message)
+{
+    report_session_warn(user, message);
+}
+
+static void show_progress(void *user, double done)
+{
+    report_session_progress(user, done);
+}
+
+static int prepare(struct events *events, struct gput_error *error)
+{
+    struct read_report *report = &events->inputs.report;
+    events->inputs.timeline = &events->timeline;
+    events->inputs.choice = (struct trace_choice){.start_us = INT64_MIN, .end_us = INT64_MAX};
+    events->inputs.without_readings = true;
+    events->inputs.trace_files = 1;
+    report->warn = warn;
+    report->progress = show_progress;
+    report->progress_span = 1;
+    report->user = events->session;
+    read_report_expect(report, events->session->path);
+    report_calls_init(&events->calls, events->session);
+    return timeline_init(
+        &events->timeline, events->session->payload->spool.folder, MEMORY_BYTES, error);
+}
+
+static int add_event(
+    struct events *events, const struct timeline_event *event, struct gput_error *error)
+{
+    if (event->type == 'X')
+        return add_slice(events, event, error);
+    return event->type == 'C' ? add_readings(events, event, error) : GPUT_OK;
+}
+
+/* Names of threads, where the trace has them. */
+static int add_thread_names(struct events *events, struct gput_error *error)
+{
+    const struct timeline_tracks *tracks = &events->timeline.tracks;
+    struct doc *list = NULL;
+    for (uint32_t i = 0; events->calls.doc && i < tracks->thread_count; i++) {
+        const struct timeline_thread *thread = &tracks->threads[i];
+        const char *label = tracks->processes[thread->process].name;
+        if (!thread->name || !*thread->name)
+            continue;
+        label = label ? label : "";
+        uint32_t process = names_find(&events->calls.processes, label, strlen(label));
+        if (process == NAMES_NONE)
+            continue;
+        list = list ? list : doc_add_array(events->calls.doc, "threads");
+        struct doc *entry = doc_add_object(list, NULL);
+        doc_add_int(entry, "process", process);
+        doc_add_int(entry, "thread", thread->number);
+        doc_add_string(entry, "name", thread->name);
+    }
+    return doc_failed(events->session->doc) ? error_memory(error) : GPUT_OK;
+}
+
+static int pass_events(struct events *events, struct gput_error *error)
+{
+    struct timeline_event event;
+    bool there = events->timeline.slices + events->timeline.counters > 0;
+    events->start_ns = events->timeline.first_ns;
+    if (there) {
+        double first = report_session_time(events->session, (double)events->start_ns * 1e-9);
+        events->start_ns -= (int64_t)round(first * 1e9);
+    }
+    while (there) {
+        TRY(timeline_next(&events->timeline, &event, &there, error));
+        if (there)
+            TRY(add_event(events, &event, error));
+    }
+    TRY(report_calls_end(&events->calls, NULL, error));
+    TRY(add_thread_names(events, error));
+    return put_counters(events, error);
+}
+
+static void finish(struct events *events)
+{
+    for (uint32_t i = 0; i < events->counter_count; i++) {
+        report_column_finish(&events->counters[i].time);
+        report_column_finish(&events->counters[i].values);
+    }
+    free(events->counters);
+    names_finish(&events->counter_names);
+    names_finish(&events->inputs.sources);
+    report_calls_finish(&events->calls);
+    timeline_finish(&events->timeline);
+    str_finish(&events->text);
+}
+
+int report_events_add(
+    struct report_session *session, report_events_source *add, struct gput_error *error)
+{
+    struct events events = {.session = session};
+    int code = prepare(&events, error);
+    if (code == GPUT_OK)
+        code = add(&events.inputs, session->path, error);
+    if (code == GPUT_OK)
+        code = pass_events(&events, error);
+    finish(&events);
+    return code;
+}

@@ -1,0 +1,219 @@
+#include "report/loaders/report_marks.h"
+
+#include "analyze/call_table.h"
+#include "formats/marks/sub_tracking_file.h"
+#include "report/document/report_calls.h"
+#include "report/loaders/report_blocks.h"
+#include "report/loaders/report_loader.h"
+
+#include "base/array.h"
+
+#include <gputracker/sub_tracking.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROWS_AT_ONCE 256
+#define PATH_SIZE 64
+
+/* ---- Calls of a file ---- */
+
+struct marks {
+    struct report_session *session;
+    const char *path;
+    struct sub_tracking_names *names;
+    struct sub_tracking_reader *reader;
+    struct call_table table;
+    struct report_calls calls;
+    int64_t *pids; /* by the number of the process; owned */
+};
+
+static int read_marks(struct marks *marks, struct gput_error *error)
+{
+    struct sub_tracking_mark rows[ROWS_AT_ONCE];
+    size_t count;
+    do {
+        TRY(sub_tracking_reader_next(marks->reader, rows, ROWS_AT_ONCE, &count, error));
+        TRY(call_table_add(&marks->table, rows, count, error));
+    } while (count > 0);
+    report_session_warn(marks->session, sub_tracking_reader_warning(marks->reader));
+    marks->table.has_lost = sub_tracking_reader_lost(marks->reader)->at_least;
+    TRY(call_table_pair(&marks->table, error));
+    char warning[CALL_TABLE_WARNING_SIZE];
+    if (call_table_warning(&marks->table, marks->path, warning))
+        report_session_warn(marks->session, warning);
+    return GPUT_OK;
+}
+
+/* Those that have no stop among the others, in the order of their starts. They are not calls of
+ * the table: nothing is known of how long they took. */
+static const struct call *next_call(const struct call_table *table, size_t *calls, size_t *open)
+{
+    bool has_open = *open < table->n_open, has_call = *calls < table->n_calls;
+    bool is_open =
+        has_open && (!has_call || table->open[*open].start <= table->calls[*calls].start);
+    if (is_open)
+        return &table->open[(*open)++];
+    return has_call ? &table->calls[(*calls)++] : NULL;
+}
+
+/* Of calls that start at one moment, the longer first. */
+static void order_equal_starts(struct call_table *table)
+{
+    for (size_t i = 0, end; i < table->n_calls; i = end) {
+        for (end = i + 1; end < table->n_calls; end++)
+            if (table->calls[end].start != table->calls[i].start)
+                break;
+        if (end - i > 1)
+            qsort(&table->calls[i], end - i, sizeof *table->calls, call_compare);
+    }
+}
+
+/* All names, with the numbers that the lanes have. */
+static int add_names(struct marks *marks, struct gput_error *error)
+{
+    for (uint32_t i = 0; i < sub_tracking_names_count(marks->names); i++) {
+        const char *text = sub_tracking_names_text(marks->names, i);
+        if (names_add(&marks->calls.names, text, strlen(text)) == NAMES_NONE)
+            return error_memory(error);
+    }
+    return GPUT_OK;
+}
+
+static int process_of(struct marks *marks, int64_t pid, uint32_t *number, struct gput_error *error)
+{
+    char label[32];
+    int length = snprintf(label, sizeof label, "%" PRId64, pid);
+    uint32_t before = marks->calls.processes.count;
+    *number = names_add(&marks->calls.processes, label, (size_t)length);
+    if (*number == NAMES_NONE)
+        return error_memory(error);
+    if (*number < before)
+        return GPUT_OK;
+    if (!ARRAY_EXTEND(marks->pids, before))
+        return error_memory(error);
+    marks->pids[before] = pid;
+    return GPUT_OK;
+}
+
+static int add_calls(struct marks *marks, struct gput_error *error)
+{
+    const struct call_table *table = &marks->table;
+    struct report_session *session = marks->session;
+    size_t calls = 0, open = 0;
+    const struct call *call = next_call(table, &calls, &open);
+    if (isnan(session->start) && call)
+        report_session_time(session, table->origin + call->start);
+    double offset = table->origin - session->start;
+    for (; call; call = next_call(table, &calls, &open)) {
+        const struct call_lane *lane = &table->lanes[call->lane];
+        bool has_thread = lane->thread_id != SUB_TRACKING_UNKNOWN;
+        uint32_t process;
+        TRY(process_of(marks, lane->process_id, &process, error));
+        TRY(report_calls_add(&marks->calls, lane->name, process,
+            has_thread ? lane->thread_id : lane->process_id, lane->track, offset + call->start,
+            offset + call->stop, error));
+    }
+    return GPUT_OK;
+}
+
+static int load_calls(struct marks *marks, struct gput_error *error)
+{
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(marks->path, &format, error));
+    TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
+    call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
+        format == SUB_TRACKING_LOG, false);
+    marks->table.keep_open = true;
+    report_calls_init(&marks->calls, marks->session);
+    int code = read_marks(marks, error);
+    order_equal_starts(&marks->table);
+    if (code == GPUT_OK)
+        code = add_names(marks, error);
+    if (code == GPUT_OK)
+        code = add_calls(marks, error);
+    if (code == GPUT_OK)
+        code = report_calls_end(&marks->calls, marks->pids, error);
+    if (code == GPUT_OK && !marks->session->curves_only)
+        code = report_blocks_add(
+            marks->session, marks->path, &marks->calls.names, &marks->table, error);
+    report_calls_finish(&marks->calls);
+    call_table_finish(&marks->table);
+    sub_tracking_reader_close(marks->reader);
+    return code;
+}
+
+static int add_file(struct report_session *session, const char *path, struct gput_error *error)
+{
+    struct marks marks = {.session = session, .path = path, .names = sub_tracking_names_create()};
+    int code = marks.names ? load_calls(&marks, error) : error_memory(error);
+    sub_tracking_names_destroy(marks.names);
+    free(marks.pids);
+    return code;
+}
+
+/* ---- Several files ---- */
+
+static void warn(void *user, const char *message)
+{
+    report_session_warn(user, message);
+}
+
+/* One that has the marks of all, in a folder of its own; the caller removes both. */
+static int combine(struct report_session *session, char *const *paths, size_t count, char *folder,
+    char *path, struct gput_error *error)
+{
+    struct gput_sub_tracking_options options = gput_sub_tracking_options_default();
+    options.mix = true;
+    options.warn = warn;
+    options.user = session;
+    if (!mkdtemp(folder))
+        return error_set_errno(error, errno, "Cannot make the temporary folder %s", folder);
+    snprintf(path, PATH_SIZE, "%s/marks.gputblocks", folder);
+    return gput_sub_tracking_combine(path, (const char *const *)paths, count, &options, error);
+}
+
+int report_marks_add(
+    struct report_session *session, char *const *paths, size_t count, struct gput_error *error)
+{
+    char folder[] = "/var/tmp/gpu-tracker-XXXXXX", path[PATH_SIZE] = "";
+    if (count == 0)
+        return GPUT_OK;
+    if (count == 1)
+        return add_file(session, paths[0], error);
+    int code = combine(session, paths, count, folder, path, error);
+    if (code == GPUT_OK)
+        code = add_file(session, path, error);
+    if (path[0]) {
+        unlink(path);
+        rmdir(folder);
+    }
+    return code;
+}
+
+/* ---- The loader of marks by themselves ---- */
+
+static int load(struct report_session *session, struct gput_error *error)
+{
+    return add_file(session, session->path, error);
+}
+
+static int probe(const char *path, bool is_folder, struct gput_error *error)
+{
+    struct sub_tracking_reader *reader;
+    struct sub_tracking_names *names = is_folder ? NULL : sub_tracking_names_create();
+    if (is_folder)
+        return report_session_refuse(path, error);
+    int code =
+        names ? sub_tracking_reader_salvage(path, names, &reader, error) : error_memory(error);
+    if (code == GPUT_OK)
+        sub_tracking_reader_close(reader);
+    sub_tracking_names_destroy(names);
+    return code;
+}
+
+const struct report_loader report_marks_loader = {"marks", probe, load};
