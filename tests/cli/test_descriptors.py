@@ -8,14 +8,22 @@ from command import CommandTest, main, python
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 CHILDREN = 40
-# All children live at once for a second, however long it takes to start them.
+# All children live at once until the tracker has read files of them several times, however slow it is; one that cannot open them reads few.
 WORK = f"""
-import subprocess, sys, time
+import os, subprocess, sys, time
+def reads():
+    try:
+        return int(open("/proc/%d/io" % os.getppid()).read().split("syscr: ")[1].split()[0])
+    except (OSError, IndexError):  # not every kernel counts them
+        return None
 open("started", "w").close()
 children = {CHILDREN} * "child [ alloc 2 ready await 0 ] ".split()
 with subprocess.Popen([{CONSUMER!r}, *children, "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
     process.stdout.read({CHILDREN})
+    begin, end = reads(), time.monotonic() + 5
     time.sleep(1)
+    while begin is not None and reads() < begin + 5 * {CHILDREN} and time.monotonic() < end:
+        time.sleep(0.05)
     process.stdin.close()
 sys.exit(7)
 """

@@ -32,11 +32,21 @@ class RecordingOfGpus(RecordingTest):
         self.assert_near(self.summary()["metrics"]["nvidia_power"]["total"], json.loads((self.folder / "out.json").read_text())["energy"]["machine"]["gpu"])
 
     def record_gpus(self, scenarios, *options, sysfs="/nonexistent", figure="gpu"):
-        """Scenarios, 0.7 s each, over a recording of one long period. The joules of the machine as the report has them."""
-        change = "import os, sys, time\n" \
-            "for scenario in sys.argv[2:]: open(sys.argv[1] + '.new', 'w').write(scenario); os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(0.7)"
-        done = self.run_command("run", "--energy-folder", "rec", "--measurement-period", "60", "--st", "0.1", *options, "-f", "json", "-o", "out.json", "--",
-                                *python(change, self.folder / "scenario", *scenarios), env=self.gpu_environment(scenarios[0], sysfs))
+        """Scenarios, of 7 samples at least each, over a recording of one long period. The joules of the machine as the report has them."""
+        change = """
+import os, sys, time
+def rows():
+    return open("t.csv").read().count("\\n") if os.path.exists("t.csv") else 0
+for scenario in sys.argv[2:]:
+    open(sys.argv[1] + ".new", "w").write(scenario)
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+    before = rows()
+    while rows() < before + 7:
+        time.sleep(0.02)
+"""
+        done = self.run_command("run", "--energy-folder", "rec", "--measurement-period", "60", "--st", "0.1", "--overwrite", "--tf", "t.csv", *options,
+                                "-f", "json", "-o", "out.json", "--", *python(change, self.folder / "scenario", *scenarios),
+                                env=self.gpu_environment(scenarios[0], sysfs))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("was lost: its figures are missing from here on", done.stderr)
         return json.loads((self.folder / "out.json").read_text())["energy"]["machine"][figure]

@@ -76,14 +76,14 @@ class Exact(CommandTest):
         for key, text in report["peaks"].items():
             self.assertNotIn("…", str(text), key)
 
-    def track_for_a_second(self, track, count, *words):
-        """The report of a command of which so many processes are ready: all of them are there for a second, however late they start."""
+    def track_for_a_while(self, track, count, *words):
+        """The report of a command of which so many processes are ready: all of them are there for three seconds, however late they start."""
         (ready, is_ready), (held, hold) = os.pipe(), os.pipe()
 
         def release():
             while count_ready[0] < count and (dots := os.read(ready, count)):
                 count_ready[0] += len(dots)
-            time.sleep(1)
+            time.sleep(3)  # less than until the next sample
             os.close(hold)
 
         count_ready = [0]
@@ -101,7 +101,7 @@ class Exact(CommandTest):
         backends = ["child", "[", "alloc", 20, "ready", "await", 0, "]"] * 8
         for track in self.track, self.track_without_rights:
             with self.subTest(track=track.__name__):
-                report = self.track_for_a_second(track, 8, "alloc", 40, "sleep", 0.2, *backends, "wait", "sleep", 0.1)
+                report = self.track_for_a_while(track, 8, "alloc", 40, "sleep", 0.2, *backends, "wait", "sleep", 0.1)
                 if self.announced(report):
                     self.assertGreater(report["peaks"]["combined"], 190e6)
                 self.assertLess(report["peaks"]["combined"], 240e6)
@@ -335,8 +335,8 @@ class Exact(CommandTest):
         self.assert_work_is_counted(report, 1)
 
     def test_bytes_of_a_daemon_are_known(self):
-        work = ["write", 5, "sleep", 0.2, "spin", 0.05, "sleep", 0.4]
-        report = self.track_with_daemon(self.track_without_rights, work, lives=False, rest=["sleep", 1], options=["--st", "0.05"])
+        work = ["write", 5, "sleep", 1, "spin", 0.05, "sleep", 2]
+        report = self.track_with_daemon(self.track_without_rights, work, lives=False, rest=["sleep", 2], options=["--st", "0.05"])
         self.assertGreaterEqual(report["accounting"]["bytes"]["written"], 5_000_000)
         self.assertLess(report["accounting"]["bytes"]["written"], 5_010_000)
         self.assertEqual(report["sources"]["counts"]["state"], "exact" if self.knows_ends(report) else "sampled")
