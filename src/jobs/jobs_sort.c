@@ -70,6 +70,16 @@ static void take(double *figure, double other)
         *figure = other;
 }
 
+/* Results so far are kept once a second: samples can be later, with a peak that ended the tracker.
+ */
+static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
+{
+    rank->seconds = fmax(rank->seconds, from->seconds);
+    rank->cpu_seconds = fmax(rank->cpu_seconds, from->cpu_seconds);
+    rank->max_ram_bytes = fmax(rank->max_ram_bytes, from->max_ram_bytes);
+    rank->max_gpu_ram_bytes = fmax(rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+}
+
 /* What `from` knows and `rank`, which is the better file, does not. The file to show is that with
  * samples. */
 static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
@@ -80,6 +90,8 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
         rank->path = from->path;
         from->path = NULL;
     }
+    if (rank->files == JOBS_KEPT)
+        take_later(rank, from);
     rank->files |= from->files;
     if (rank->samples_hash == 0)
         rank->samples_hash = from->samples_hash;

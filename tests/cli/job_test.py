@@ -1,5 +1,6 @@
 """Reports of ranks that never ran, for tests of gpu-tracker job."""
 
+import csv
 import datetime
 import json
 import os
@@ -16,6 +17,13 @@ NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK"
 
 def moment(seconds):
     return (BEGIN + datetime.timedelta(seconds=seconds)).isoformat(timespec="microseconds") + "Z"
+
+
+def sampled_ram(path):
+    """The most bytes of RAM that a tracking file in CSV has so far, also while it is written."""
+    lines = path.read_text().splitlines(keepends=True)[2:] if path.exists() else []
+    rows = csv.DictReader(line for line in lines if line.endswith("\n"))
+    return max((float(row["combined_ram"] or 0) for row in rows), default=0) * 1e9
 
 
 class JobTest(unittest.TestCase):

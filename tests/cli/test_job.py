@@ -11,7 +11,7 @@ import unittest
 
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
-from job_test import JobTest, moment
+from job_test import JobTest, moment, sampled_ram
 from report_data import PAGE, Report
 
 
@@ -373,11 +373,9 @@ class Job(JobTest):
 
     def test_a_tracker_that_was_killed(self):
         ranks = self.start_ranks("sh", "-c", f"echo $$ >> pids; while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done")
-        samples, pids = self.folder / "s.r1.csv", self.folder / "pids"
+        samples, pids, kept = self.folder / "s.r1.csv", self.folder / "pids", self.folder / "kept.r1"
         # The first samples can be of a command that is still being loaded.
-        command.wait_until(lambda: pids.exists() and pids.read_bytes().count(b"\n") == 2 and samples.exists())
-        lines = samples.read_bytes().count(b"\n")
-        command.wait_until(lambda: (self.folder / "kept.r1").exists() and samples.read_bytes().count(b"\n") > lines + 3)
+        command.wait_until(lambda: pids.exists() and pids.read_bytes().count(b"\n") == 2 and kept.exists() and sampled_ram(samples) > 100_000)
         ranks[1].kill()
         ranks[1].wait()
         (self.folder / "go").touch()
@@ -391,6 +389,23 @@ class Job(JobTest):
         self.assertGreater(read["ranks"][1]["max_ram_bytes"], 100_000)  # the file has gigabytes
         self.assertIn("rank 1 on ", self.findings()["unfinished_ranks"])
         self.assertIn("r.r1.json is empty", self.run_command(".").stdout)
+
+    def test_the_peak_before_a_tracker_was_killed_counts(self):
+        """Results so far are kept once a second; the last samples can have what the kernel killed it for."""
+        (tracker,) = self.start_ranks("sh", "-c", f"while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done", world=1)
+        samples = self.folder / "s.csv"
+        command.wait_until(lambda: (self.folder / "kept").exists() and sampled_ram(samples) > 0)
+        tracker.kill()
+        tracker.wait()
+        (self.folder / "go").touch()
+        lines = [line for line in samples.read_text().splitlines(keepends=True) if line.endswith("\n")]
+        names, last = lines[2].strip().split(","), lines[-1].strip().split(",")
+        last[names.index("combined_ram")] = "5000.0"
+        last[names.index("timestamp")] = str(float(last[names.index("timestamp")]) + 600)
+        samples.write_text("".join(lines) + ",".join(last) + "\n")
+        (rank,) = self.job()["ranks"]
+        self.assertEqual(rank["max_ram_bytes"], 5e12)
+        self.assertGreater(rank["seconds"], 600)
 
     def test_the_report_begins_with_what_was_found(self):
         (self.folder / "page.html").write_text(PAGE)
