@@ -25,6 +25,7 @@ struct lanes {
     char names[MAX_LANES][64];
     char clocks[MAX_LANES][224];
     size_t count, n_reports;
+    bool lack_some; /* ranks of the job */
 };
 
 static size_t column_of(const struct gput_table *table, const char *name)
@@ -145,7 +146,8 @@ static void choose_lanes(const struct gput_tables *tables, struct lanes *lanes)
         if (is_out || is_next)
             add_lane(lanes, tables, row);
     }
-    if (lanes->count < count) {
+    lanes->lack_some = lanes->count < count;
+    if (lanes->lack_some) {
         char text[160];
         snprintf(text, sizeof text,
             "the report has %zu of %zu ranks: those that stand out, and some of the others",
@@ -189,8 +191,9 @@ static void add_note(struct notes *notes, const char *text, const char *evidence
     notes->count++;
 }
 
-/* Of the job that is shown, and of the files. */
-static void add_notes(struct notes *notes, const struct gput_tables *tables)
+/* Of the job that is shown, and of the files. A clock is a note where its machine may have no lane.
+ */
+static void add_notes(struct notes *notes, const struct gput_tables *tables, bool lack_some)
 {
     const struct gput_table *findings = gput_tables_find(tables, "findings");
     size_t jobs = gput_table_row_count(gput_tables_find(tables, "jobs"));
@@ -207,7 +210,7 @@ static void add_notes(struct notes *notes, const struct gput_tables *tables)
     size_t left_out = 0;
     for (size_t row = 0; row < gput_table_row_count(findings); row++) {
         if (int_of(findings, row, "job") > 0 ||
-            strcmp(text_of(findings, row, "kind"), "clock") == 0)
+            (!lack_some && strcmp(text_of(findings, row, "kind"), "clock") == 0))
             continue;
         if (notes->count < MAX_NOTES - 1)
             add_note(notes, text_of(findings, row, "text"), text_of(findings, row, "evidence"));
@@ -229,7 +232,7 @@ static int write_tables(
     struct gput_report_options options = gput_report_options_default();
     choose_lanes(tables, &lanes);
     add_reports(&lanes, gput_tables_find(tables, "ranks"));
-    add_notes(&notes, tables);
+    add_notes(&notes, tables, lanes.lack_some);
     options.sessions = lanes.list;
     options.session_count = lanes.count + lanes.n_reports;
     options.notes = notes.list;
@@ -251,12 +254,27 @@ static int write_html(const struct gput_jobs *jobs, const char *path, struct gpu
 
 /* ---- Everything else ---- */
 
+static int render_table(const struct gput_jobs *jobs, const char *name, enum gput_format format,
+    char **bytes, size_t *length, struct gput_error *error)
+{
+    struct gput_tables *tables;
+    TRY(gput_jobs_tables(jobs, &tables, error));
+    int code = gput_tables_select(tables, name, error);
+    if (code == GPUT_OK)
+        code = gput_tables_render(
+            tables, format == GPUT_SUMMARY ? GPUT_TEXT : format, bytes, length, error);
+    gput_tables_destroy(tables);
+    return code;
+}
+
 static int render(const struct gput_jobs *jobs, const struct arguments *arguments,
     enum gput_format format, struct gput_error *error)
 {
-    char *bytes;
+    char *bytes = NULL;
     size_t length;
-    int code = gput_jobs_render(jobs, format, &bytes, &length, error);
+    const char *table = arguments_value(arguments, OPTION_JOB_TABLE);
+    int code = table ? render_table(jobs, table, format, &bytes, &length, error)
+                     : gput_jobs_render(jobs, format, &bytes, &length, error);
     if (code == GPUT_OK)
         code = report_write_bytes(
             arguments_value(arguments, OPTION_OUTPUT), STDOUT_FILENO, bytes, length, error);
@@ -270,6 +288,8 @@ static int run(const struct arguments *arguments, struct gput_error *error)
     const char *output = arguments_value(arguments, OPTION_OUTPUT);
     enum gput_format format;
     struct gput_jobs *jobs;
+    int table = 0; /* its name is what counts */
+    TRY(arguments_read_choice(arguments, OPTION_JOB_TABLE, "table", &table, error));
     TRY(report_read_format(arguments, OPTION_JOB_FORMAT, output, GPUT_SUMMARY, &format, error));
     TRY(report_check_output(output, error));
     if (html)

@@ -143,6 +143,7 @@ static const struct command commands[] = {
         .topic = TOPIC_REPORT,
         .examples = "gpu-tracker job results\n"
                     "gpu-tracker job results -f csv -o ranks.csv\n"
+                    "gpu-tracker job results --table findings -f csv\n"
                     "gpu-tracker job usage.r0.json usage.r1.json --report job.html",
         .function = cmd_job,
         .usage = "[OPTIONS] DIR|FILE...",

@@ -33,7 +33,8 @@ static const struct option options[OPTION_COUNT] = {
             "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
             "file's extension (.json, .pkl, .prom), else 'full'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
-        .help = "Print no report on the screen; -o still writes its file."},
+        .help = "Print no report on the screen, nor which files a rank writes; -o still writes its "
+                "file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
         .help = "With -o: also print the summary on the screen."},
     [OPTION_PROGRESS] = {0, "progress", ARGUMENT_NONE, .newer = true,
@@ -245,6 +246,10 @@ static const struct option options[OPTION_COUNT] = {
         .help = "File format of the output: 'summary' is for people, 'json' has jobs, machines, "
                 "ranks and findings, 'csv' has the ranks. Defaults to the format of the output's "
                 "extension, else to 'summary'."},
+    [OPTION_JOB_TABLE] = {0, "table", ARGUMENT_WORD, "name", "jobs machines ranks findings",
+        .newer = true,
+        .help = "Show only this table: 'jobs', 'machines', 'ranks' or 'findings'. Of 'csv', which "
+                "has one, it is 'ranks' by default."},
     [OPTION_ALL] = {0, "all", ARGUMENT_NONE, .newer = true,
         .help = "Also summarize figures that are 0 or unknown throughout."},
     [OPTION_ANALYZED_FILE] = {0, "tf", ARGUMENT_FILE, "tracking-file",

@@ -259,7 +259,7 @@ void tracking_files_say(struct tracking *tracking)
 {
     char text[MESSAGE_LINE_SIZE];
     rank_paths_describe(&tracking->ranks, text, sizeof text);
-    if (text[0] && !tracking->disable_logs)
+    if (text[0] && !tracking->disable_logs && !tracking->quiet)
         held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
 }
 

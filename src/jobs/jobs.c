@@ -70,6 +70,7 @@ void gput_jobs_destroy(struct gput_jobs *jobs)
     for (size_t i = 0; i < jobs->n_marks; i++)
         free(jobs->marks[i].path);
     free(jobs->marks);
+    free(jobs->order);
     free(jobs->ranks);
     free(jobs->gpus);
     free(jobs->jobs);

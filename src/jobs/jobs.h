@@ -40,7 +40,7 @@ struct jobs_rank {
     uint64_t samples_hash;                              /* 0: it has none */
     /* Of its job: */
     size_t job, machine;
-    double busy_cores, efficiency_percent, waited_seconds;
+    double busy_cores, share_cores, efficiency_percent, waited_seconds;
     bool is_straggler;
 };
 
@@ -118,7 +118,9 @@ struct jobs_finding {
 struct gput_jobs {
     struct jobs_rank *ranks; /* by job, machine and rank */
     size_t n_ranks;
-    struct jobs_gpu *gpus; /* in the order of ranks */
+    const struct jobs_rank **order; /* of ranks, as people count; those of a job are together;
+                                       owned */
+    struct jobs_gpu *gpus;          /* in the order of ranks */
     size_t n_gpus;
     struct jobs_job *jobs;
     size_t n_jobs;

@@ -118,7 +118,8 @@ static void compare_rank(const struct gput_jobs *jobs, const struct jobs_job *jo
     const struct jobs_machine *machine = &jobs->machines[rank->machine];
     double share = job->is_array ? cores_of(jobs, (size_t)(rank - jobs->ranks), 1)
                                  : machine->cores / (double)machine->count;
-    rank->efficiency_percent = 100 * rank->busy_cores / least(rank->cores, share);
+    rank->share_cores = least(rank->cores, share);
+    rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
     if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
         rank->waited_seconds = rank->seconds * (1 - rank->busy_cores / highest_busy);
     rank->is_straggler = (rank->seconds > SLOW_FACTOR * job->median_seconds &&

@@ -341,6 +341,35 @@ static void sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, cons
         qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
 }
 
+/* ---- As people count ---- */
+
+/* Tasks by their numbers, 2 before 10; what has none by its start. */
+static int compare_for_people(const void *left, const void *right)
+{
+    const struct jobs_rank *a = *(const struct jobs_rank *const *)left;
+    const struct jobs_rank *b = *(const struct jobs_rank *const *)right;
+    int order = (a->job > b->job) - (a->job < b->job);
+    if (order == 0)
+        order = compare_numbers(a->rank, b->rank);
+    if (order == 0)
+        order = compare_numbers(strtod(a->task, NULL), strtod(b->task, NULL));
+    if (order == 0)
+        order = compare_numbers(strtod(a->ranks, NULL), strtod(b->ranks, NULL));
+    if (order == 0)
+        order = compare_numbers(a->start, b->start);
+    return order == 0 ? strcmp(a->path, b->path) : order;
+}
+
+static void order_for_people(struct gput_jobs *jobs)
+{
+    jobs->order = calloc(jobs->n_ranks + 1, sizeof *jobs->order);
+    jobs->failed |= !jobs->order;
+    for (size_t i = 0; jobs->order && i < jobs->n_ranks; i++)
+        jobs->order[i] = &jobs->ranks[i];
+    if (jobs->order)
+        qsort(jobs->order, jobs->n_ranks, sizeof *jobs->order, compare_for_people);
+}
+
 void jobs_sort(struct gput_jobs *jobs)
 {
     size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
@@ -375,4 +404,5 @@ void jobs_sort(struct gput_jobs *jobs)
         jobs->machines[i].boot_id = rank->boot_id;
         jobs->machines[i].kernel_clock = rank->clock;
     }
+    order_for_people(jobs);
 }

@@ -45,7 +45,8 @@ static const struct column rank_columns[] = {
     OF_RANK(cpu_seconds, "seconds", "CPU time"),
     OF_RANK(cores, NULL, "that it may use"),
     OF_RANK(busy_cores, NULL, "CPU time by wall time"),
-    OF_RANK(efficiency_percent, "percent", "busy cores of its share of the machine's allocation"),
+    OF_RANK(share_cores, NULL, "its share of those that the ranks of its machine may use together; at most `cores`"),
+    OF_RANK(efficiency_percent, "percent", "`busy_cores` of `share_cores`"),
     BYTES(struct jobs_rank, max_ram_bytes, "peak"),
     BYTES(struct jobs_rank, allowed_ram_bytes, "that it may use"),
     WHOLE(struct jobs_rank, gpus, "that it sees"),
@@ -125,6 +126,14 @@ static void add(struct gput_tables *tables, const char *name, const struct colum
         table_put_columns(table, columns, n_columns, (const char *)items + i * size);
 }
 
+static void add_ranks(struct gput_tables *tables, const struct gput_jobs *jobs)
+{
+    struct gput_table *table = tables_add(tables, "ranks");
+    table_add_columns(table, "", NULL, rank_columns, COLUMN_COUNT(rank_columns));
+    for (size_t i = 0; i < jobs->n_ranks; i++)
+        table_put_columns(table, rank_columns, COLUMN_COUNT(rank_columns), jobs->order[i]);
+}
+
 #define ADD(name, columns, items, count)                                                           \
     add(building, name, columns, COLUMN_COUNT(columns), items, count, sizeof *(items))
 
@@ -137,7 +146,7 @@ int gput_jobs_tables(
         return error_memory(error);
     ADD("jobs", job_columns, jobs->jobs, jobs->n_jobs);
     ADD("machines", machine_columns, jobs->machines, jobs->n_machines);
-    ADD("ranks", rank_columns, jobs->ranks, jobs->n_ranks);
+    add_ranks(building, jobs);
     ADD("findings", finding_columns, jobs->findings, jobs->n_findings);
     return tables_finish_building(building, tables, error);
 }

@@ -116,7 +116,7 @@ static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job
         str_printf(text, " of %.0f", job->world_size);
     str_printf(text, " %s%s", has_sessions ? "session" : job->noun, is_plural ? "s" : "");
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        const char *ranks = jobs->ranks[i].ranks;
+        const char *ranks = jobs->order[i]->ranks;
         const char *first = job->count > 1 || strpbrk(ranks, "-,") ? " of ranks " : " of rank ";
         if (ranks[0])
             str_printf(text, "%s%s", listed++ == 0 ? first : ", ", ranks);
@@ -131,7 +131,7 @@ static void write_ranks(const struct gput_jobs *jobs, const struct jobs_job *job
     struct layout layout = lay_out(jobs, job);
     write_header(job, &layout, text);
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
+        const struct jobs_rank *rank = jobs->order[i];
         if (job->count > MAX_LISTED && !stands_out(rank))
             continue;
         write_rank(rank, &layout, text);

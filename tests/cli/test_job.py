@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -17,6 +18,28 @@ from report_data import PAGE, Report
 
 class Job(JobTest):
     # ---- files of other kinds ----
+
+    def test_each_table_by_itself_and_ranks_in_their_order(self):
+        for rank, machine in (0, "n2"), (1, "n1"), (2, "n10"), (10, "n1"):
+            self.rank(rank, machine=machine, world=12)
+        self.assertEqual([row["rank"] for row in self.job()["ranks"]], [0, 1, 2, 10])
+        listed = re.findall(r"(?m)^ +(\d+)  n\d+ ", self.run_command(".").stdout)
+        self.assertEqual(listed, ["0", "1", "2", "10"])
+        for table in "jobs", "machines", "ranks", "findings":
+            rows = list(csv.DictReader(io.StringIO(self.run_command("--table", table, "-f", "csv", ".").stdout)))
+            self.assertEqual(len(rows), len(self.job()[table]))
+            self.assertEqual(list(rows[0]), list(self.job()[table][0]))
+        self.assertIn("8 ranks are missing: 3-9, 11", self.run_command("--table", "findings", "-f", "csv", ".").stdout)
+        self.assertEqual(json.loads(self.run_command("--table", "jobs", "-f", "json", ".").stdout), self.job()["jobs"])
+        self.assertNotIn("wall_time", self.run_command("--table", "findings", ".").stdout)
+
+    def test_the_efficiency_of_a_rank_says_what_it_is_of(self):
+        for rank in 0, 1:
+            self.rank(rank, world=2, cpu=45, allowed={"cores": 4, "cpuset_cores": 4})
+        for row in self.job()["ranks"]:
+            self.assertEqual((row["cores"], row["busy_cores"]), (4, 0.45))
+            self.assertAlmostEqual(row["efficiency_percent"], 100 * row["busy_cores"] / row["share_cores"])
+            self.assertEqual(row["share_cores"], 2)  # two ranks share four cores
 
     def test_files_of_marks_are_called_what_they_are(self):
         self.rank(0)
@@ -431,6 +454,17 @@ class Job(JobTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         notes = Report(self.folder / "x.html").document["notes"]
         self.assertEqual((len(notes), notes[-1]), (64, "17 more are in the output of gpu-tracker job"), notes)
+
+    def test_a_clock_is_on_the_page_also_of_a_machine_that_may_have_no_lane(self):
+        (self.folder / "page.html").write_text(PAGE)
+        for rank in range(40):
+            self.rank(rank, machine=f"n{rank // 10}", world=40, clock=3600 if rank >= 30 else 0)
+        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
+                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        clocks = [finding["text"] for finding in self.job()["findings"] if finding["kind"] == "clock"]
+        self.assertEqual(len(clocks), 1)
+        self.assertIn(clocks[0], "".join(Report(self.folder / "x.html").document["notes"]))
 
     def test_lanes_of_the_report(self):
         for rank in self.start_ranks("sleep", "0.3"):

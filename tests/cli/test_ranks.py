@@ -37,6 +37,10 @@ class Ranks(unittest.TestCase):
         self.assertEqual(self.names(), ["r.r0.json", "r.r1.json", "s.r0.csv", "s.r1.csv"])
         self.assertIn("max_ram", json.loads((self.folder / "r.r1.json").read_text()))
 
+    def test_a_quiet_rank_says_nothing(self):
+        done = self.run_rank("-q", "-o", "r.json", OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="2")
+        self.assertEqual((done.returncode, done.stderr, done.stdout, self.names()), (0, "", "", ["r.r1.json"]))
+
     def test_a_clash_does_not_stop_a_rank(self):
         (self.folder / "s.r1.csv").write_text("of somebody else")
         done = self.run_rank("--tf", "s.csv", "-q", PMI_RANK="1", PMI_SIZE="2")

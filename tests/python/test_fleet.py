@@ -93,6 +93,7 @@ class Export(Folder):
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
         pathlib.Path("runs/a.csv.session.json").write_text(json.dumps({"tracking_file": "a.csv", "host": "n1", "start": "x", "job_id": "47", "rank": 3}))
         (name,) = fleet.export("runs", "out")
+        self.assertRegex(name, r"\A47\.r3\.n1\.[0-9a-f]{15}\Z")
         self.assertEqual(sorted(os.listdir("out")), ["calls", "leaves", "marks", "samples", "segments", "sessions"])
         file = pyarrow.parquet.ParquetFile(f"out/samples/{name}.parquet")
         field = file.schema_arrow.field("main_ram")

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 # Further tables of .sqlite tracking files, by the names that they have there.
 _FURTHER = {"process_data": "processes", "gpu_data": "gpus", "energy_data": "energy", "io_data": "io"}
 _HEAD_BYTES = 1 << 16
+_WORD_LENGTH = 40
 _BYTES = {b"kilobytes": 1e3, b"megabytes": 1e6, b"gigabytes": 1e9, b"terabytes": 1e12}
 
 
@@ -127,13 +129,16 @@ def _identity(path):
 
 
 def _session_name(path, identity):
-    """The same for copies of a file, and for what a file had when its session was still running."""
+    """What people know it by, and a digest: 4711.r3.node1.0123456789abcde. The same for copies of a file, and for what a file had when
+    its session was still running. Names of files, and no sign that an engine takes for a pattern."""
     known = [identity.get(name) for name in ("host", "boot_id", "pid", "start", "job_id", "step", "rank", "restarts")]
     digest = hashlib.sha256(json.dumps(known).encode())
     if not identity.get("start"):
         with open(path, "rb") as file:
             digest.update(file.read(_HEAD_BYTES))
-    return digest.hexdigest()[:15]
+    rank = f"r{identity['rank']:.0f}" if "rank" in identity else None
+    words = [str(word) for word in (identity.get("job_id"), identity.get("task"), rank, identity.get("host")) if word]
+    return ".".join([*(re.sub(r"[^A-Za-z0-9_-]", "-", word)[:_WORD_LENGTH] for word in words), digest.hexdigest()[:15]])
 
 
 def _in_bytes(native):
@@ -192,7 +197,7 @@ class _Session:
         self.identity = identity
         self.folder = folder
         self.format = format
-        self.number = int(name, 16)
+        self.number = int(name.rpartition(".")[2], 16)
         self.writers: dict[str, _Writer] = {}
         self.facts: dict[str, Any] = {
             "samples": 0, "backward_samples": 0, "first_timestamp": math.inf, "last_timestamp": -math.inf, "first_leaf": None,
