@@ -155,7 +155,13 @@ static int exit_status(
     return EXIT_TRACKER_FAILED;
 }
 
-/* The view, where it is wanted; where there can be none, tracking goes on without. */
+/* What is on the terminal while the command runs: a view, a line or neither. */
+struct shown {
+    struct live *live; /* NULL: there is none */
+    struct progress progress;
+};
+
+/* Where there can be no view, tracking goes on without. */
 static struct live *open_live(struct tracking *tracking)
 {
     const struct live_options options = {.runs_command = true,
@@ -172,6 +178,12 @@ static struct live *open_live(struct tracking *tracking)
     return live;
 }
 
+static void end_shown(struct shown *shown, int stop_fd)
+{
+    live_end(shown->live, stop_fd);
+    progress_end(&shown->progress, stop_fd);
+}
+
 /* "python train.py --epochs 3" */
 static void compose_title(char *const argv[], char *title, size_t size)
 {
@@ -181,65 +193,64 @@ static void compose_title(char *const argv[], char *title, size_t size)
         used += (size_t)snprintf(title + used, size - used, i ? " %s" : "%s", argv[i]);
 }
 
-static int start(struct gput_session *session, struct live *live, struct output_relay *relay,
+static int start(struct gput_session *session, struct shown *shown, struct output_relay *relay,
     char *const argv[], struct signals *signals, struct gput_error *error)
 {
     char title[256];
-    live_give_streams(live);
+    live_give_streams(shown->live);
     output_relay_give(relay);
     int code = launch_start(session, argv, signals, error);
     output_relay_take_back(relay);
-    live_take_streams(live);
+    live_take_streams(shown->live);
     if (code == GPUT_OK)
         output_relay_begin(relay, gput_session_pid(session));
     compose_title(argv, title, sizeof title);
     if (code == GPUT_OK)
-        live_begin(live, session, title);
+        live_begin(shown->live, session, title);
     if (code != GPUT_OK) {
         output_relay_end(relay, SCREEN_WAITS, NULL);
-        live_end(live, SCREEN_WAITS);
+        end_shown(shown, SCREEN_WAITS);
     }
     return code;
 }
 
 /* Waits for the command, with a view or a line on the terminal. */
-static int follow(struct gput_session *session, struct tracking *tracking, struct live *live,
+static int follow(struct gput_session *session, struct tracking *tracking, struct shown *shown,
     struct output_relay *relay, struct signals *signals, struct launch_end *end,
     struct gput_error *error)
 {
-    struct progress progress;
     struct output_relay_result phases;
-    progress_begin(&progress, session, tracking->shows_progress && !live);
+    struct live *live = shown->live;
+    progress_begin(&shown->progress, session);
     struct display display =
-        output_relay_display(relay, live ? live_display(live) : progress_display(&progress));
+        output_relay_display(relay, live ? live_display(live) : progress_display(&shown->progress));
     display = torch_trace_display(&tracking->torch, display);
     tracking->messages.holds_lines = live != NULL;
     int code = launch_follow(session, signals, &display, end, error);
     output_relay_end(relay, end->stop_fd, &phases);
     region_recording_note_phases(&tracking->regions, &phases);
-    live_end(live, end->stop_fd);
+    end_shown(shown, end->stop_fd);
     tracking->messages.holds_lines = false;
-    progress_end(&progress);
     return code;
 }
 
 /* Tracks the command in a session that is ready. Returns the exit status; *killed_by is the signal
  * to die of when it is not 0. */
 static int track_in_session(struct gput_session *session, struct tracking *tracking,
-    struct live *live, struct output_relay *relay, char *const argv[],
+    struct shown *shown, struct output_relay *relay, char *const argv[],
     const struct track_style *style, int *killed_by)
 {
     struct gput_error error = {0};
     struct launch_end end;
     struct signals signals;
-    if (start(session, live, relay, argv, &signals, &error) != GPUT_OK) {
+    if (start(session, shown, relay, argv, &signals, &error) != GPUT_OK) {
         message_error(&error);
         return failure_status(&error, style);
     }
     tracking_files_say(tracking);
     tracking_say_address(tracking, session);
     tracking->leaves_warnings_to_report = false;
-    int code = follow(session, tracking, live, relay, &signals, &end, &error);
+    int code = follow(session, tracking, shown, relay, &signals, &end, &error);
     if (code != GPUT_OK) {
         message_error_until(&error, end.stop_fd);
         return style->failed_status;
@@ -295,17 +306,18 @@ int track_command(
     tracking.options.starts_nothing_else = true;
     tracking.options.needs_no_gpu = !style->is_older_form;
     struct output_relay relay;
-    struct live *live = open_live(&tracking);
-    const int targets[] = {live_target(live, STDIN_FILENO), live_target(live, STDOUT_FILENO),
-        live_target(live, STDERR_FILENO)};
+    struct shown shown = {.live = open_live(&tracking)};
+    progress_open(&shown.progress, tracking.shows_progress && !shown.live);
+    const int targets[] = {live_target(shown.live, STDIN_FILENO),
+        live_target(shown.live, STDOUT_FILENO), live_target(shown.live, STDERR_FILENO)};
     code = region_recording_relay(&tracking.regions, targets, &relay, &error);
     if (code == GPUT_OK)
         code = tracking_files_create_session(&tracking, &session, &error);
     if (code == GPUT_OK) {
-        status = track_in_session(session, &tracking, live, &relay, argv, style, &killed_by);
+        status = track_in_session(session, &tracking, &shown, &relay, argv, style, &killed_by);
     } else {
         output_relay_end(&relay, SCREEN_WAITS, NULL);
-        live_end(live, SCREEN_WAITS);
+        end_shown(&shown, SCREEN_WAITS);
         message_error(&error);
     }
     gput_session_destroy(session);

@@ -1,7 +1,6 @@
 #include "guard.h"
 
 #include "line_ends.h"
-#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +37,11 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-static void restore(const struct guard_state *state, const struct termios *before)
+static void restore(
+    const struct guard_state *state, const struct termios *before, const char *leave)
 {
     if (atomic_load(&state->is_shown))
-        write_all(GUARD_TERMINAL, TERMINAL_LEAVE, strlen(TERMINAL_LEAVE));
+        write_all(GUARD_TERMINAL, leave, strlen(leave));
     if (atomic_load(&state->has_settings))
         tcsetattr(GUARD_TERMINAL, TCSANOW, before);
 }
@@ -117,7 +117,7 @@ static _Noreturn void run(
     if (got == 1 && word == WORD_END)
         _exit(0);
     if (got != 1) { /* gpu-tracker was killed */
-        restore(state, &before);
+        restore(state, &before, options->leave);
         replay(state, &ends);
     }
     if (has_master)

@@ -10,7 +10,7 @@
 #include <termios.h>
 
 struct guard_state {
-    atomic_bool is_shown;        /* the view has the terminal's other screen */
+    atomic_bool is_shown;        /* the view, or a line below the command's output */
     atomic_bool has_settings;    /* the terminal's settings were changed */
     atomic_llong replayed_bytes; /* of the spool: are on the terminal already */
 };
@@ -24,6 +24,7 @@ struct guard {
 struct guard_options {
     int terminal;
     const struct termios *before; /* the terminal's settings */
+    const char *leave;            /* what is written where something is shown */
     int spool, master;            /* see command_output.h; -1: none */
 };
 

@@ -92,6 +92,7 @@ static int open_streams(struct live *live, struct gput_error *error)
             error, GPUT_ERROR_IO, "no pseudo-terminal can be opened: %s", strerror(failure));
     struct guard_options options = {.terminal = live->terminal.fd,
         .before = &live->terminal.before,
+        .leave = TERMINAL_LEAVE,
         .spool = live->output.spool,
         .master = live->output.master};
     live->poll_fd = epoll_create1(EPOLL_CLOEXEC);

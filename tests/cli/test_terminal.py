@@ -1,16 +1,21 @@
 """Under a terminal, with a shell that has job control, as people use it."""
 
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
 import sys
 import termios
 import time
 
 from command import COMMAND, PATIENCE, CommandTest, main
+
+
+GIVES_LAST_ROW_BACK = "\0337\033\\[r\033\\[999;1H\033\\[K\0338"
 
 
 class Terminal(CommandTest):
@@ -60,14 +65,45 @@ class Terminal(CommandTest):
         self.assertIn("/dev/pts/", output)
         self.assertIn("got hello", output)
 
-    def test_progress_is_one_line_that_goes_at_the_end(self):
-        self.send(f'TERM=xterm "$gt" run --progress --st 0.1 -- "{sys.executable}" -c "import sys; sys.stdin.read(1)"; echo ended with $?\n')
-        self.expect("\033\\[K[0-9.]+ m?s  [0-9.]+ cores  RAM [0-9.]+ MB, peak [0-9.]+ MB")
+    def set_size(self, rows):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 80, 0, 0))
+
+    def begin_progress(self, code):
+        """Runs Python code with a line of progress in the last of 24 rows; returns when that is there."""
+        self.set_size(24)
+        (self.folder / "program.py").write_text(code)
+        self.send(f'TERM=xterm "$gt" run --progress --st 0.1 -- "{sys.executable}" program.py; echo ended with $?\n')
+        self.expect("\0337\033\\[1;23r\033\\[24;1H\033\\[0m\033\\[K[0-9.]+ m?s  [0-9.]+ cores  RAM [0-9.]+ MB, peak [0-9.]+ MB\0338")
+
+    def test_progress_has_the_last_row_and_gives_it_back(self):
+        self.begin_progress("import sys; sys.stdin.read(1)")
         self.send("\n")
         shown = self.expect(r"ended with \d+")
-        self.assertRegex(shown, "\033\\[K(?=gpu-tracker: )")
+        self.assertRegex(shown, f"{GIVES_LAST_ROW_BACK}(?=gpu-tracker: )")
         self.assertNotIn("cores", self.run_command("run", "--progress", "-q", "--", "sleep", "1.2").stderr)
         self.assertNotIn("cores", self.run_line('JPY_PARENT_PID=7 TERM=xterm "$gt" run --progress -q -- sleep 1.2'))
+
+    def test_progress_follows_the_size_of_the_terminal(self):
+        self.begin_progress("import sys; sys.stdin.read(1)")
+        self.set_size(12)
+        self.expect("\033\\[1;11r\033\\[12;1H")
+        self.send("\n")
+        self.expect(r"ended with \d+")
+
+    def test_a_stop_gives_the_row_of_progress_back(self):
+        self.begin_progress("import sys; sys.stdin.read(1)")
+        self.send("\x1a")
+        self.expect(GIVES_LAST_ROW_BACK)
+        self.expect("PROMPT> ")
+        self.send("fg\n")
+        self.expect("\033\\[1;23r\033\\[24;1H")
+        self.send("\n")
+        self.expect("gpu-tracker: ")
+
+    def test_a_killed_tracker_gives_the_row_of_progress_back(self):
+        self.begin_progress("import os, signal, sys; sys.stdin.read(1); os.kill(os.getppid(), signal.SIGKILL)")
+        self.send("\n")
+        self.expect(GIVES_LAST_ROW_BACK)
 
     def test_control_c_reaches_the_command_once_and_the_report_comes(self):
         code = ("import signal,sys,time\n"
