@@ -185,6 +185,31 @@ static int add_span(struct blocks *blocks, const double call[COLUMNS], struct gp
     return error_memory(error);
 }
 
+/* Both are in order. */
+static bool run_at_once(const struct chart_row *one, const struct chart_row *other)
+{
+    for (size_t i = 0, k = 0; i < one->count && k < other->count;) {
+        const struct chart_span *a = &one->spans[i], *b = &other->spans[k];
+        if (fmin(a->stop, b->stop) > fmax(a->start, b->start))
+            return true;
+        if (a->stop < b->stop)
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+/* Shades over each other, as of several processes, would show neither: a moment has at most one. */
+static void keep_bands_apart(const struct chart *chart)
+{
+    for (size_t i = 0; i < chart->row_count; i++) {
+        struct chart_row *row = &chart->rows[i];
+        for (size_t k = 0; k < i && row->is_band; k++)
+            row->is_band = !chart->rows[k].is_band || !run_at_once(row, &chart->rows[k]);
+    }
+}
+
 static int add_session(struct blocks *blocks, const struct doc *session, bool is_alone,
     const struct gput_plot_options *options, struct gput_error *error)
 {
@@ -198,7 +223,9 @@ static int add_session(struct blocks *blocks, const struct doc *session, bool is
             text, sizeof text, "The %d code blocks that took the most time are shown.", MAX_ROWS);
         options->warn(options->user, text);
     }
-    return read_calls(blocks, add_span, error);
+    TRY(read_calls(blocks, add_span, error));
+    keep_bands_apart(blocks->chart);
+    return GPUT_OK;
 }
 
 int plot_blocks_add(const struct report_payload *payload, const struct gput_plot_options *options,

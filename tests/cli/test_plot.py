@@ -164,6 +164,13 @@ class Sessions(PlotTest):
         self.assertEqual([(round(start), round(stop)) for start, stop in chart.bands], [(1, 9)])
         self.assertEqual(self.plot("t.csv", "--stf", "m.csv").rows, {})
 
+    def test_bands_are_never_over_each_other(self):
+        write_tracking(self.folder / "t.csv", [sample(i, combined_ram=1) for i in range(21)])
+        write_marks(self.folder / "m.csv", call(1, "rank 0", 1, 8) + call(2, "rank 1", 2, 9) + call(3, "rank 2", 3, 7) + call(1, "save", 10, 12))
+        chart = self.plot("t.csv", "--stf", "m.csv", "--blocks")
+        self.assertEqual(list(chart.rows), ["rank 0", "rank 1", "rank 2", "save"])
+        self.assertEqual([(round(start), round(stop)) for start, stop in chart.bands], [(1, 8), (10, 12)])
+
     def test_marks_alone_are_rows(self):
         write_marks(self.folder / "m.csv", call(1, "outer", 1, 9) + call(2, "other", 2, 30))
         self.assertEqual(set(self.plot("m.csv").rows), {"outer", "other"})
