@@ -35,7 +35,7 @@ class TapResult(unittest.TestResult):
         self._line(True, test)
 
     def addSkip(self, test, reason):
-        self._line(True, test, f" # SKIP {reason}")
+        self._line(True, test, " # SKIP " + " ".join(reason.split()))  # as one line, whatever a compiler said
 
     def addFailure(self, test, error):
         super().addFailure(test, error)

@@ -60,7 +60,7 @@ int main(void)
 {
     for (int k = 0; k < 3; k++) {
         solve();
-        usleep(500000);
+        usleep(2000000);
     }
     _exit(0);
 }
@@ -229,7 +229,7 @@ class OpenMP(RuntimesTest):
         self.assertEqual(dict(calls), {"ompt:parallel/solve": 3, "ompt:task/solve": 6, barrier: 6})
         blocks = {block["name"]: block for block in json.loads((self.folder / "report.json").read_text())["regions"]["code_blocks"]}
         for name in "ompt:task/solve", barrier:
-            self.assertLess(blocks[name]["compute_time"]["max"], 0.4, name)
+            self.assertLess(blocks[name]["compute_time"]["max"], 1.9, name)
 
     def test_regions_in_regions(self):
         self.build("clang", OPENMP_NESTED, "-fopenmp")

@@ -138,19 +138,19 @@ static void an_orphan_that_ends_after_the_last_sample_counts_once(void **state)
     options.sample = end_orphan;
     options.user = &ending;
     struct gput_session *session = create(&options);
-    launch_consumer(session, "daemon [ spin 0.3 sleep 1000 ] sleep 1000");
+    launch_consumer(session, "daemon [ spin 0.6 sleep 1000 ] sleep 1000");
     ending.main = gput_session_pid(session);
     EVENTUALLY((ending.orphan = orphan_of(ending.main)) > 0) usleep(1000);
     clockid_t clock;
     struct timespec used = {0};
     assert_int_equal(clock_getcpuclockid(ending.orphan, &clock), 0);
-    EVENTUALLY(clock_gettime(clock, &used) == 0 && used.tv_nsec >= 300000000) usleep(1000);
+    EVENTUALLY(clock_gettime(clock, &used) == 0 && used.tv_nsec >= 600000000) usleep(1000);
     kill(ending.main, SIGKILL);
     wait_for_end(session);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     double seconds = results_of(session).accounting.kernel_cpu_seconds;
-    assert_true(seconds >= 0.3);
-    assert_true(seconds < 0.59); /* counted twice: 0.6 */
+    assert_true(seconds >= 0.6);
+    assert_true(seconds < 1.19); /* counted twice: 1.2 */
     gput_session_destroy(session);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
