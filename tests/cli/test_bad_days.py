@@ -71,18 +71,20 @@ class BadDays(CommandTest):
         self.assertIn("The end of 1 rank is not known: still running, or the tracker was killed: rank 2 on ", read["found"]["unfinished_ranks"])
         self.assertTrue(all(rank["max_ram_bytes"] > 100_000 and rank["seconds"] > 0 for rank in read["ranks"]), read)
 
-    def on_full_disk(self, extension):
+    def on_full_disk(self, extension, until="true"):
         """One node with a disk of its own that is full: its files are what fitted there."""
         script = ("mkdir node; mount -t tmpfs -o size=64k none node; dd if=/dev/zero of=node/filler bs=1k count=52 2>/dev/null; "
                   '"$@"; status=$?; rm node/filler; mkdir kept; cp node/* kept; exit $status')  # fmt: skip
         options = "--tf", f"node/s.{extension}", "-o", "node/r.json", "--st", "0.005"
-        return ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked("sh", "-c", "sleep 1; echo done", options=options)]
+        return ["unshare", "--mount", "sh", "-c", script, "sh", *self.tracked("sh", "-c", f"{until}; sleep 1; echo done", options=options)]
 
     def test_the_disk_of_one_node_is_full(self):
         if NO_MOUNTS:
             self.skipTest(f"no file system can be mounted here: {NO_MOUNTS}")
         whole = [self.start(rank, self.tracked("sh", "-c", "sleep 1; echo done")) for rank in (0, 1)]
-        output, said = self.end(self.start(2, self.on_full_disk("csv")))
+        # Less than a page of the disk is free then, and the last rows before it is full take that.
+        is_full = "while head -c 4096 /dev/zero >node/probe; do rm node/probe; sleep 0.1; done 2>/dev/null; rm -f node/probe; sleep 1"
+        output, said = self.end(self.start(2, self.on_full_disk("csv", is_full)))
         self.assertEqual(output, "done\n")
         self.assertIn("Cannot write node/s.r2.csv: No space left on device. Rows of the tracking file are being lost; tracking goes on.", said)
         self.assertIn("Cannot write node/r.r2.json: No space left on device", said)

@@ -86,9 +86,9 @@ class Peaks(GpuTest):
     def test_processes_have_at_most_what_was_in_use(self):
         """Drivers may count memory twice, and lists may come late."""
         twice = "gpu GPU-aaaa\nmemory 16000000000 0 1000000000\ncompute {main} 1500000000\n"
-        hold = "import os, sys, time; open(sys.argv[1], 'w').write(sys.argv[2].replace('{main}', str(os.getpid()))); time.sleep(0.5)"
+        hold = "import os, sys, time; open(sys.argv[1], 'w').write(sys.argv[2].replace('{main}', str(os.getpid()))); time.sleep(2)"
         late = "delay_ms nvmlDeviceGetMemoryInfo_v2 150\n"
-        for command in python(hold, self.scenario, twice), python(ALTERNATE, self.scenario, late, 4):
+        for command in python(hold, self.scenario, twice), python(ALTERNATE, self.scenario, late, 8):
             self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
             report, _ = self.tracked("--st", "0.05", "--processes", command=command)
             ram, gpu = report["max_gpu_ram"], report["gpus"][0]
@@ -107,7 +107,7 @@ class Peaks(GpuTest):
     def test_a_list_that_does_not_come_in_time_has_its_age_reported(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n"
-        program = "import os, sys, time; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(0.5)"
+        program = "import os, sys, time; open(sys.argv[1] + '.n', 'w').write(sys.argv[2]); os.rename(sys.argv[1] + '.n', sys.argv[1]); time.sleep(2)"
         report, _ = self.tracked("--st", "0.01", command=python(program, self.scenario, hang))
         self.assertGreater(report["gpu_peaks"]["list_age_seconds"], 0)
         self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"the last answer came \d+\.\d\d s before the end$")
