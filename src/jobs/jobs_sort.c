@@ -160,6 +160,8 @@ static void name_job(const struct jobs_rank *rank, char *name, size_t size)
     else if (rank->job_id[0])
         text_fit(
             name, size, "%s%s%s", rank->job_id, has_step ? "." : "", has_step ? rank->step : "");
+    else if (!rank->launcher[0] && rank->task[0] && rank->step[0])
+        text_fit(name, size, "of GNU parallel (pid %s)", rank->step);
     else
         text_fit(name, size, "%s",
             rank->launcher[0] ? rank->launcher

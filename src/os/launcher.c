@@ -188,6 +188,8 @@ static void read_element(launcher_variable *variable, void *user, struct launche
     }
     if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
         launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");
+    if (launcher->sequence && !launcher->job && !launcher->step) /* each run of it has its own */
+        launcher->step = text_of(variable, user, "PARALLEL_PID");
 }
 
 /* Slurm's daemons are one a node: what they say of it holds for all that they start. */

@@ -248,6 +248,12 @@ class Job(JobTest):
         self.assertIn("or run more tasks or threads", text)
         self.assertNotIn("rank", text)
 
+    def test_two_runs_of_gnu_parallel_are_two_jobs(self):
+        for i, run in enumerate(("1940", "1950", "1940", "1950")):
+            members = {"job": {"launcher": None, "job_id": None, "task": str(i // 2 + 1), "step": run, "rank": None, "world_size": None, "node": "n1"}}
+            self.rank(i, name=f"usage.{run}.{i}.json", members=members)
+        self.assertEqual([(job["name"], job["ranks"]) for job in self.job()["jobs"]], [("of GNU parallel (pid 1940)", 2), ("of GNU parallel (pid 1950)", 2)])
+
     def test_others_of_a_machine_with_two_names_count_once(self):
         """As two pods, or nodes of Slurm: all 8 cores of it are busy."""
         for rank in range(4):

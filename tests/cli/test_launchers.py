@@ -127,6 +127,8 @@ class Others(Launched):
         self.run_words("parallel", "--will-cite", "-j", "2", *self.tracked("sleep", options=("-o", "r.%q{PARALLEL_SEQ}.json")), ":::", "0.1", "0.2", "0.1")
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["r.1.json", "r.2.json", "r.3.json"])
         self.assertEqual(self.job()["jobs"][0]["ranks"], 3)
+        self.run_words("parallel", "--will-cite", *self.tracked("true", options=("-o", "again.%q{PARALLEL_SEQ}.json")), "#", ":::", "a")
+        self.assertEqual(sorted(job["ranks"] for job in self.job()["jobs"]), [1, 3])
 
     def test_torchrun(self):
         torchrun = self.torchrun()

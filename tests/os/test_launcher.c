@@ -86,6 +86,13 @@ static void reads_elements_of_arrays_and_counts_from_1(void **state)
     assert_string_equal(launcher.element, "0");
     assert_null(launcher.array_task); /* PBS has it in the job's id */
     assert_string_equal(launcher.sequence, "4");
+    assert_null(launcher.step);
+    PARSE(&launcher, "PARALLEL_SEQ=4", "PARALLEL_PID=1940");
+    assert_string_equal(launcher.step, "1940");
+    PARSE(&launcher, "PARALLEL_PID=1940"); /* descendants of a task have both */
+    assert_null(launcher.step);
+    PARSE(&launcher, "PARALLEL_SEQ=4", "PARALLEL_PID=1940", "SLURM_JOB_ID=19");
+    assert_null(launcher.step);
     PARSE(&launcher, "LSB_JOBID=9", "LSF_PM_TASKID=1");
     assert_string_equal(launcher.name, "LSF");
     assert_int_equal(launcher.rank, 0);
