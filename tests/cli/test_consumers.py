@@ -107,12 +107,12 @@ class KnownFigures(ConsumerTest):
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.3)
 
     def test_what_a_thread_forked_is_tracked(self):
-        report = self.consume("thread-child [ alloc 60 sleep 0.5 ] wait")
+        report = self.consume("thread-child [ alloc 60 sleep 2 ] wait")
         self.assert_within(0.05, report["max_ram"]["descendants"]["total_rss"], 60)
 
     def test_a_process_whose_first_thread_has_ended(self):
         report = self.consume(
-            "alloc 20 exit-leader [ sleep 0.3 alloc 50 child [ alloc 30 spin 0.2 sleep 0.2 ] spin 0.2 sleep 0.4 wait ]",
+            "alloc 20 exit-leader [ sleep 0.3 alloc 50 child [ alloc 30 spin 0.2 sleep 2 ] spin 0.2 sleep 0.4 wait ]",
             options=["--tf", "rows.csv", "--processes"])
         with open(self.folder / "rows.csv", newline="") as file:
             names, *rows = list(csv.reader(file))[2:]
@@ -161,25 +161,25 @@ class KnownFigures(ConsumerTest):
 
 class CountedOnce(ConsumerTest):
     def test_a_shared_mapping(self):
-        report = self.consume("shared 150 child [ touch sleep 0.6 ] child [ touch sleep 0.6 ] touch wait")
+        report = self.consume("shared 150 child [ touch sleep 2 ] child [ touch sleep 2 ] touch wait")
         for scope in ("main", "descendants", "combined"):
             self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 150, more=1)
 
     def test_a_file_that_three_processes_map(self):
         path = self.folder / "data"
         path.write_bytes(b"x" * 60_000_000)
-        report = self.consume(f"child [ file {path} sleep 0.6 ] child [ file {path} sleep 0.6 ] file {path} wait")
+        report = self.consume(f"child [ file {path} sleep 2 ] child [ file {path} sleep 2 ] file {path} wait")
         for scope in ("main", "descendants", "combined"):
             self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 60, more=2)
 
     def test_memory_from_before_a_fork(self):
         report = self.consume(
-            "alloc 100 alloc 100 alloc 100 alloc 100 child [ sleep 0.6 ] child [ sleep 0.6 ] sleep 0.6 wait")
+            "alloc 100 alloc 100 alloc 100 alloc 100 child [ sleep 2 ] child [ sleep 2 ] sleep 2 wait")
         for scope in ("main", "descendants", "combined"):
             self.assert_within(0.02, report["max_ram"][scope]["total_rss"], 400)
 
     def test_copies_after_a_fork_count_for_each(self):
-        report = self.consume("alloc 80 child [ touch sleep 0.8 ] child [ touch sleep 0.8 ] wait")
+        report = self.consume("alloc 80 child [ touch sleep 2 ] child [ touch sleep 2 ] wait")
         self.assert_within(0.02, report["max_ram"]["main"]["total_rss"], 80, more=1)
         # Of all three 1 % may be copied unseen: what a child has copied counts for it, and until main is read again as main's too.
         self.assert_within(0.02, report["max_ram"]["descendants"]["total_rss"], 160, more=1 + 0.01 * 240)

@@ -353,7 +353,7 @@ class Energy(CommandTest):
         self.addCleanup(move.wait)
         self.addCleanup(move.terminate)
         wait_until(lambda: dram.read_text() != before)
-        done = subprocess.run([*as_other, "run", "-f", "json", "-o", "some.json", "--energy-folder", "rec", "--", "sleep", "0.5"], **options)
+        done = subprocess.run([*as_other, "run", "-f", "json", "-o", "some.json", "--energy-folder", "rec", "--", "sleep", "2"], **options)
         results = json.loads((self.folder / "some.json").read_text())
         self.assertIsNone(results["energy"]["machine"]["package"])
         self.assertGreater(results["energy"]["machine"]["dram"], 0)

@@ -196,7 +196,7 @@ class TrackingFile(CommandTest):
 
     def test_rows_without_space_are_counted_and_nothing_else_is_lost(self):
         done = self.run_command(
-            "run", "--st=0.005", "--tf", "rows.csv", "-f", "json", "-o", "-", "sh", "-c", "sleep 0.5; exit 4",
+            "run", "--st=0.005", "--tf", "rows.csv", "-f", "json", "-o", "-", "sh", "-c", "sleep 2; exit 4",
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
         self.assertEqual(done.returncode, 4)
         self.assertEqual(len([line for line in done.stderr.splitlines() if "rows.csv" in line]), 1, done.stderr)
