@@ -3,8 +3,8 @@
 
     output.py BUILD [MEGABYTES]      default 1024
 
-In turn: alone, under `run`, under `run --phase-token` with an expression that has a text to search for, with one that says how lines begin,
-with one that PCRE2 searches for (where it is installed), and with one that means the same and is tried on each line.
+In turn: alone, under `run`, and under `run --phase-token` with four expressions. One has a text to search for, and one says how lines begin.
+PCRE2 searches for the third where it is installed; the last means the same and is tried on each line.
 """
 
 import pathlib

@@ -8,9 +8,10 @@
 #include <stdbool.h>
 
 /*
- * Whether the file that -o or --report names has a name, and is none that the same command line
- * names to be read or written otherwise, nor a part of it: SQLite's log of a database, a file of a
- * recording. Errors: GPUT_ERROR_INVALID with the option, and the other name of the file.
+ * Whether the file that -o or --report names has a name, and is named by nothing else of the same
+ * command line, to be read or written. Nor may it be a part of such a file: SQLite's log of a
+ * database, a file of a recording. Errors: GPUT_ERROR_INVALID with the option, and the other name
+ * of the file.
  */
 int output_files_check(const struct arguments *arguments, struct gput_error *error);
 

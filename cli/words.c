@@ -64,8 +64,8 @@ static const char *skip_blanks(const char *text)
 }
 
 /*
- * The words are never longer than the text, and there are at most half as many as it has bytes, so
- * one allocation holds the array and after it all texts.
+ * One allocation holds the array and after it all texts: these are never longer than the text, and
+ * there are at most half as many as it has bytes.
  */
 int words_split(const char *text, char ***words, struct gput_error *error)
 {

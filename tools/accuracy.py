@@ -241,8 +241,8 @@ against that of its own run; the column shows that of the first.
   superuser, to a program that runs already. Its CPU seconds are a lower bound. What a process used since its last
   clock tick is only in its parent's CPU totals, which count ticks of 10 ms and end with the parent.
 - Auto-reaped children are in no parent's CPU totals. A control group counts them, and the kernel reports their
-  ends to the superuser; without rights there is what samples see of them, and the report says "at least". What proves a figure to be
-  exact: [running-commands.md](running-commands.md#what-is-exact).
+  ends to the superuser; without rights there is what samples see of them, and the report says "at least". How much they see differs from
+  run to run: 15 % to 27 % were missing in five. What proves a figure to be exact: [running-commands.md](running-commands.md#what-is-exact).
 - *GNU time*: Debian's package `time`. Its peak is that of the largest single process.
 - *psutil*: a loop over `psutil` that adds up RSS and CPU time of the family, as psrecord does.
 - *PyPI*: the Python package `gpu-tracker` {version}; CPU seconds are its mean percent times its time.

@@ -1,6 +1,6 @@
 /*
  * A small process that restores the terminal when gpu-tracker is killed by what no program can
- * handle, and then goes on copying what the command prints to the terminal, as gpu-tracker did.
+ * handle. It then goes on copying what the command prints to the terminal, as gpu-tracker did.
  */
 #pragma once
 

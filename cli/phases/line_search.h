@@ -23,8 +23,8 @@ struct line_search {
 };
 
 /* Of an expression that regcomp() accepts as REG_EXTENDED. There is no search where PCRE2 is not
- * installed or cannot make machine code, and of expressions with a back reference, with one
- * quantifier after the other, or that match what is empty. To be closed. */
+ * installed or cannot make machine code. Nor is there one of expressions with a back reference,
+ * with one quantifier after the other, or that match what is empty. To be closed. */
 void line_search_open(struct line_search *search, const char *pattern);
 void line_search_close(struct line_search *search);
 

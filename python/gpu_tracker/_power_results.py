@@ -60,8 +60,8 @@ class ExpResults(Shown):
 
     db_driver: a JsonParser or SqliteParser, or the folder.
 
-    start and end, of all methods: an interval of it, both ends included, each a datetime, a date as the recording has it, a
-    number of seconds after its first moment or, from 1e8 on, since 1970; None: no bound.
+    start and end, of all methods: an interval of it, both ends included; None: no bound. Each is a datetime, a date as the
+    recording has it, or a number of seconds: after its first moment or, from 1e8 on, since 1970.
 
     A metric that has a number for each process counts as the sum of them. One that has a number for each GPU is a dictionary
     by GPU everywhere: `total_("per_gpu_nvidia_power")` is `{"0": joules, "1": joules}`, and

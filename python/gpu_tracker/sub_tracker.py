@@ -145,8 +145,8 @@ class SubTracker(Shown, BlockMarker):
         other process writes its own, with its process id in the name.
     overwrite: replace a file of an earlier run; within one program, further SubTrackers of the file always add to it, and
         if it was removed meanwhile, they create it again, which is an error without `overwrite`.
-    exact: record the kernel's counts at each mark (CPU time, page faults, peak RSS, and energy where it can be read), so
-        that calls between two samples have figures too, for some microseconds per call. "peak": also the peak of RSS within
+    exact: record the kernel's counts at each mark: CPU time, page faults, peak RSS, and energy where it can be read. So
+        calls between two samples have figures, too, for some microseconds per call. "peak": also the peak of RSS within
         each call; "counters": also instructions, cycles and cache misses; "gpu": also the process's time of GPUs whose driver
         reports it; or several, with commas. The first SubTracker that
         marks in a file decides for the whole file. None: as the environment variable GPUT_BLOCK_EXACT says.

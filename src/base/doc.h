@@ -31,9 +31,10 @@ struct doc {
 };
 
 /*
- * All doc_add_* functions append to `parent` (an object when `key` is given, an array when it is
- * NULL), copy what they are given, and return the new value, which belongs to the parent; NULL when
- * memory ran out or `parent` is NULL, so that chains need one check only, at the end: doc_failed().
+ * All doc_add_* functions append to `parent`: an object when `key` is given, an array when it is
+ * NULL. They copy what they are given, and return the new value, which belongs to the parent. They
+ * return NULL when memory ran out or `parent` is NULL, so that chains need one check only, at the
+ * end: doc_failed().
  */
 struct doc *doc_create_object(void);
 struct doc *doc_create_array(void);

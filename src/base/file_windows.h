@@ -1,9 +1,9 @@
 /*
  * Windows of a regular file that several threads scan at once, each from where an item seems to
- * begin: in the middle of a file that has to be guessed. What a window holds is not known to be
- * true until the one who reads the file in order arrives exactly where the window's first item
- * begins, with nothing before it that matters to what follows. A window that is not met so is of no
- * use, and costs time alone.
+ * begin: in the middle of a file that has to be guessed. What a window holds is known to be true
+ * when the reader of the file in order arrives exactly where the window's first item begins.
+ * Nothing before that may matter to what follows. Any other window is of no use, and costs time
+ * alone.
  *
  * A window holds plain items: it ends before what is damaged, unusual or reaches beyond it. The
  * reader in order deals with that.

@@ -13,9 +13,10 @@ struct part_file {
 };
 
 /*
- * Creates an empty file in the folder of `target`, with the mode that the umask gives (this may be
- * another program's process, whose umask must not be changed even for a moment), and removes
- * leftover files. `*fd` is open for reading and writing; the caller closes it. `path` is for
+ * Creates an empty file in the folder of `target`, with the mode that the umask gives, and removes
+ * leftover files. The umask is not changed, even for a moment: the process may be another
+ * program's.
+ * `*fd` is open for reading and writing; the caller closes it. `path` is for
  * messages.
  */
 int part_file_create(const char *target, const char *path, struct part_file *part, int *fd,

@@ -1,7 +1,7 @@
 /*
  * The process that a log of marks writes for: a page that the kernel wipes in a child
- * (MADV_WIPEONFORK), so that a fork is detected by one load, without a system call and without a
- * lock, which a thread that the child does not have might hold. Without support of the kernel
+ * (MADV_WIPEONFORK). So a fork is detected by one load, without a system call, and without a lock:
+ * that might be held by a thread that the child does not have. Without support of the kernel
  * getpid() is called each time.
  */
 #pragma once

@@ -22,9 +22,9 @@ const char *figure_text(
 void figure_put(struct str *text, const char *cell);
 
 /*
- * Ends a line of `n_cells` cells with the name of a code block, of a figure, or of a figure of a
- * block (the other one NULL), cut to `width` columns (0: any number). Of blocks the end is kept,
- * often a file and a line; of figures the beginning, which says whose they are.
+ * Ends a line of `n_cells` cells with the name of a code block, of a figure (the other one NULL),
+ * or of a figure of a block. Names are cut to `width` columns; 0: to any number. Of blocks the end
+ * is kept, often a file and a line; of figures the beginning, which says whose they are.
  */
 void figure_put_name(
     struct str *text, size_t n_cells, const char *block, const char *figure, unsigned width);

@@ -18,9 +18,9 @@ struct axis {
 };
 
 /*
- * An axis for values from `low` to `high`, both finite, of a unit ("bytes", "bytes_per_second",
- * "watts", "percent", "count", "joules", "" or another name), with at most `max_ticks` steps
- * between its ends or one more. It always includes 0, so that heights can be compared.
+ * An axis for values from `low` to `high`, both finite, with at most `max_ticks` steps between its
+ * ends or one more. The unit is "bytes", "bytes_per_second", "watts", "percent", "count", "joules",
+ * "" or another name. It always includes 0, so that heights can be compared.
  */
 void axis_make(struct axis *axis, double low, double high, const char *unit, size_t max_ticks);
 

@@ -7,8 +7,8 @@
  * process has of it. Where the proportional shares (Pss) of all processes add up to more, that sum
  * is nearer to the truth.
  *
- * Readings of different moments are inconsistent: a page that was private to one process may since
- * be mapped by another, where a later reading counts it as shared, and shares of one page may add
+ * Readings of different moments are inconsistent. A page that was private to one process may since
+ * be mapped by another, where a later reading counts it as shared. Shares of one page may thus add
  * up to more than the page. The lower bound excludes all that may be counted twice for that reason.
  * What a process gained since its reading may be pages that others have: it counts up to the length
  * of the part of the object that they map, and not in the lower bound.

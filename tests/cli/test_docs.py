@@ -24,7 +24,7 @@ STANDS_FOR = [
     (r"merge --steps 10-12", "merge --steps 1-2"), (r"--steps 3-4 -o", "--steps 3 -o"),
     (r"--start 2 --end 6 ", ""),
     (r"(--listen (?:[\d.]+:)?)5001\b", r"\g<1>0"), (r"\bgpu-tracker serve\b(?!.*--listen)", r"\g<0> --listen 127.0.0.1:0"),
-    (r"\bgpu-tracker live\b[^\n]*", r"script -qec 'timeout --foreground --preserve-status -s TERM 1 \g<0>' /dev/null"),
+    (r"\bgpu-tracker live\b[^\n]*", r"script -qec 'timeout --foreground --preserve-status -s TERM 1 \g<0> || [ $? = 143 ]' /dev/null"),  # 143: it had not begun
     (r"(gpu-tracker push .*)http://(?:prometheus|collector):\d+", r"\1$RECEIVER"),
     (r"/var/lib/node_exporter/(?= )", "."), (r"/var/lib/node_exporter/", ""), (r"\bDIR\b", "profiler-output"), (r"\bmkdir\b", "mkdir -p"),
     (r"examples/(busy-program|mark-blocks)\b", r"\g<0> 0.05"),
