@@ -20,6 +20,7 @@ import type { Payload } from "./payload";
 import { processDetails, processTable, processWords } from "./processes";
 import type { Column, Report, Session } from "./report";
 import { addSums, comparisonTable, rankRows, sessionKey, sessionTable, stragglerOf } from "./sessions";
+import { addPaperAxis } from "./ruler";
 import { runsTable } from "./runs";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
@@ -440,6 +441,7 @@ export class App {
             for (const drawing of this.#drawings) {
                 drawing.resize(PAPER_WIDTH);
                 drawing.draw();
+                if (!(drawing instanceof Overview)) addPaperAxis(drawing.node, this.#view, PAPER_WIDTH);
             }
         });
         addEventListener("afterprint", () => this.#fit());

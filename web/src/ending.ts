@@ -1,4 +1,4 @@
-// How the command of a session ended.
+// How commands and processes ended.
 
 import type { Session } from "./report";
 
@@ -10,10 +10,15 @@ export interface Ending {
     good: boolean;
 }
 
+/** "ended by signal 9 (SIGKILL)" */
+export function signalText(signal: number): string {
+    return `ended by signal ${signal}${SIGNALS[signal] ? ` (${SIGNALS[signal]})` : ""}`;
+}
+
 /** Null: it is not known. */
 export function endingOf({ identity }: Session): Ending | null {
     const signal = identity?.signal;
-    if (typeof signal === "number" && signal > 0) return { text: `ended by signal ${signal}${SIGNALS[signal] ? ` (${SIGNALS[signal]})` : ""}`, good: false };
+    if (typeof signal === "number" && signal > 0) return { text: signalText(signal), good: false };
     const exit = identity?.exit_status;
     if (exit === null || exit === undefined || exit === "") return null;
     return { text: typeof exit === "number" ? `exit status ${exit}` : exit, good: exit === 0 || exit === "0" || exit === "exit status 0" };

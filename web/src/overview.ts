@@ -4,14 +4,12 @@ import { lineColour, themeColour } from "./colours";
 import { element } from "./dom";
 import type { Row } from "./lane";
 import type { Line } from "./line";
-import { fitCanvas, GUTTER, INSET, positionOf, RIGHT } from "./plot-area";
+import { fitCanvas, GUTTER, RIGHT } from "./plot-area";
+import { drawRuler } from "./ruler";
 import { isDark } from "./theme";
-import { ticks, timeStep } from "./ticks";
-import { figure, moment } from "./units";
 import type { View } from "./view";
 
 const STRIP = 34;
-const RULER = 22;
 
 export class Overview {
     readonly node: HTMLElement;
@@ -43,7 +41,7 @@ export class Overview {
     draw(): void {
         if (this.#width <= 0) return;
         this.#drawStrip();
-        this.#drawRuler();
+        drawRuler(this.#ruler, this.#view, this.#width);
     }
 
     #wholeX(time: number): number {
@@ -124,25 +122,6 @@ export class Overview {
         context.globalAlpha = 0.4;
         busy.forEach((value, x) => context.fillRect(GUTTER + x, STRIP, 1, (-value / (most || 1)) * (STRIP - 4)));
         context.globalAlpha = 1;
-    }
-
-    #drawRuler(): void {
-        const context = fitCanvas(this.#ruler, this.#width, RULER);
-        const { from, to, span } = this.#view;
-        const step = timeStep(span, this.#width / 110);
-        context.font = `11px ${themeColour("font")}`;
-        context.fillStyle = themeColour("muted");
-        context.textAlign = "center";
-        for (const time of ticks(from, to, step)) {
-            const x = positionOf(this.#view, time, this.#width);
-            const text = moment(time, step);
-            const half = context.measureText(text).width / 2;
-            if (x + half > this.#width) continue;
-            context.fillRect(Math.round(x), 0, 1, 4);
-            context.fillText(text, x, 16);
-        }
-        context.textAlign = "left";
-        context.fillText(this.#view.isFull ? "" : figure(span, "seconds"), INSET, 16);
     }
 
     /** The window of what is shown is moved by dragging it, and resized at its edges. A press outside moves it there. */

@@ -2,6 +2,7 @@
 
 import { factList, usageDuring } from "./blocks";
 import type { Columns } from "./columns";
+import { signalText } from "./ending";
 import type { Bars } from "./lane";
 import { whenText } from "./lanes";
 import type { Line } from "./line";
@@ -28,7 +29,7 @@ const pidText = (value: number | undefined): string => (value === undefined || N
 function endText(list: ProcessList, columns: Columns, index: number): string {
     const code = known(columns.values(list.exit_status)[index]);
     const signal = known(columns.values(list.signal)[index]);
-    if (signal) return `killed by signal ${signal}`;
+    if (signal) return signalText(signal);
     if (code !== null) return `exit status ${code}`;
     if (known(columns.values(list.end)[index]) === null) return "alive at the end";
     return "";

@@ -84,7 +84,13 @@ export function mainFigures(sessions: Session[]): MainFigure[] {
     if (sessions.some(hasFailed)) figures.push({ id: "end", label: "End", unit: "", base: null, of: (session) => endingOf(session)?.text ?? null });
     for (const one of figures) one.base = baseOf(one, sessions);
     // Why a figure is not available, the details of a session say.
-    return figures.filter((one) => sessions.some((session) => one.of(session) !== null));
+    return figures.filter((one) => sessions.some((session) => one.of(session) !== null) && !repeatsTotal(one, figures, sessions));
+}
+
+/** Where no session had another process, main is all: its peak says nothing more. */
+function repeatsTotal(one: MainFigure, figures: MainFigure[], sessions: Session[]): boolean {
+    const total = one.id === "ram_main" && figures.find(({ id }) => id === "ram");
+    return !!total && sessions.every((session) => one.of(session) === null || one.of(session) === total.of(session));
 }
 
 function baseOf(figures: MainFigure, sessions: Session[]): number | null {

@@ -541,7 +541,12 @@ test("prints all charts, without what only a screen can do", async () => {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     for (const { id, lines } of await ask(page, "charts")) assert.ok(await ask(page, "points", id, lines[0].id), id);
     assert.ok(!(await page.isVisible("#theme")));
+    const axes = await page.$$eval(".stage > :not(.overview) .paper-axis", (canvases) => canvases.map((canvas) => ({ high: canvas.getBoundingClientRect().height, drawn: canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte) })));
+    assert.equal(axes.length, await page.locator(".stage > .chart, .stage > .lanes").count());
+    assert.ok(axes.every(({ high, drawn }) => high > 10 && drawn), JSON.stringify(axes));
     assert.ok((await page.pdf()).length > 10_000);
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await page.locator(".paper-axis").first().isVisible(), false);
     await close(page);
 });
 

@@ -60,6 +60,17 @@ test("compares means of runs, and says what the spread of the runs explains", as
     await close(page);
 });
 
+test("compares the RAM of main only where it is not all RAM", async () => {
+    for (const [name, main, isShown] of [["main-alone", 5e8, false], ["main-and-others", 4e8, true]]) {
+        const { report, encoder } = samples.twoRuns();
+        const card = (id, label, value) => ({ id, label, unit: "bytes", value, state: "sampled" });
+        for (const session of report.sessions) session.cards = [card("ram", "RAM peak", 5e8), card("ram_main", "RAM peak of main", main)];
+        const page = await browser.open(browser.write(name, { report, encoder }));
+        assert.equal((await page.textContent(".compare thead")).includes("RAM peak of main"), isShown, name);
+        await close(page);
+    }
+});
+
 test("lays several sessions over each other and compares them", async () => {
     const page = await browser.open(files.twoRuns);
     const [chart] = await ask(page, "charts");
