@@ -1,6 +1,6 @@
 """How costs grow: a curve each over processes, rate, rows, calls, bytes of a trace and ranks, with its slope.
 
-    bench/scaling.py BUILD [CURVE]...       BUILD has gpu-tracker and bench/; curves: processes busy rate rows calls trace ranks
+    bench/scaling.py BUILD [CURVE]...       BUILD has gpu-tracker and bench/; curves: processes busy many rate rows calls trace ranks
 
 CPU time of our process alone, so that others on the machine count for little. The slope is that of the logarithms between neighbouring
 points: 1 is proportional, 0 constant. BENCH_FULL=1 goes to the largest sizes, for which memory, a disk and minutes are needed.
@@ -31,17 +31,19 @@ def cpu_seconds(pid):
     return time.clock_gettime(~pid << 3 | 2)
 
 
-def seconds_a_sample(count, kind, interval, seconds, rounds=3):
-    """Of a tracker in its steady state, without its start and its end."""
-    tree = subprocess.Popen([BUILD / "bench" / "bench-tree", str(count), kind], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+def seconds_a_sample(count, kind, interval, seconds, rounds=3, wakes_ms=25, rows=None):
+    """Of a tracker in its steady state, without its start and its end. By the rows of a tracking file where ticks may be missed."""
+    tree = subprocess.Popen([BUILD / "bench" / "bench-tree", str(count), kind, str(wakes_ms)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     tree.stdout.read(1)
-    tracker = subprocess.Popen([COMMAND, "attach", "-q", "--st", str(interval), str(tree.pid)], stderr=subprocess.DEVNULL)
+    file = ["--tf", rows] if rows else []
+    tracker = subprocess.Popen([COMMAND, "attach", "-q", "--st", str(interval), *file, str(tree.pid)], stderr=subprocess.DEVNULL)
     time.sleep(max(1.5, 3 * interval, count / 1000))  # the first readings of thousands take seconds
     found = []
     for _ in range(rounds):
-        used, begun = cpu_seconds(tracker.pid), time.monotonic()
+        used, begun, before = cpu_seconds(tracker.pid), time.monotonic(), rows and rows.read_text().count("\n")
         time.sleep(seconds)
-        found.append((cpu_seconds(tracker.pid) - used) * interval / (time.monotonic() - begun))
+        used = cpu_seconds(tracker.pid) - used
+        found.append(used / (rows.read_text().count("\n") - before if rows else (time.monotonic() - begun) / interval))
     tree.stdin.close()
     tracker.wait()
     tree.wait()
@@ -62,6 +64,14 @@ def used_by(*command):
 def over_processes(kind):
     for count in (1, 10, 100, 1000, 10_000) if kind == "idle" else (1, 10, 100, 1000):
         yield count, seconds_a_sample(count, kind, 0.1, 2.0), None
+
+
+def over_many():
+    """That many cannot wake 40 times a second on a few cores."""
+    for count in 1000, 10_000:
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pathlib.Path(folder, "samples.csv")
+            yield count, seconds_a_sample(count, "busy", 1.0, 20.0, rounds=1, wakes_ms=400, rows=rows), None
 
 
 def over_rate():
@@ -109,6 +119,7 @@ def over_ranks():
 CURVES = {
     "processes": ("idle processes, CPU of a sample at 10 Hz", lambda: over_processes("idle")),
     "busy": ("busy processes, CPU of a sample at 10 Hz", lambda: over_processes("busy")),
+    "many": ("busy processes that wake 2.5 times a second, CPU of a sample at 1 Hz", over_many),
     "rate": ("samples a second of one idle process, CPU of a sample", over_rate),
     "rows": ("rows of a tracking file with 1,000 calls, CPU of an analysis", over_rows),
     "calls": ("calls in 100,000 rows, CPU of an analysis", over_calls),
