@@ -2,11 +2,10 @@
 
 #include "base/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 /* C0 except line ends and tabs, DEL, C1; what turns the direction of the text after it. */
-static bool is_control(uint32_t point)
+bool screen_is_control(uint32_t point)
 {
     return (point < 0x20 && point != '\n' && point != '\t') || (point >= 0x7f && point < 0xa0) ||
            (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
@@ -18,7 +17,7 @@ size_t gput_screen_text(char *text, size_t length)
     for (size_t i = 0; i < length;) {
         uint32_t point;
         size_t step = utf8_decode(text + i, length - i, &point);
-        if (step == 0 || is_control(point)) {
+        if (step == 0 || screen_is_control(point)) {
             text[used++] = '?';
         } else {
             memmove(text + used, text + i, step);

@@ -1,13 +1,15 @@
 #include "plot/drawing.h"
 
 #include "base/array.h"
+#include "base/screen.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Text that XML and fonts can have: valid UTF-8 without control characters. NULL without memory. */
+/* Text that XML and fonts can have: valid UTF-8 without characters that control or turn it. NULL
+ * without memory. */
 static char *clean(const char *text)
 {
     struct str valid = {0};
@@ -15,8 +17,8 @@ static char *clean(const char *text)
     while (left > 0) {
         uint32_t point;
         size_t length = utf8_decode(text, left, &point);
-        bool is_drawn = length > 0 && point >= 0x20 && !(point >= 0x7f && point < 0xa0) &&
-                        (point & 0xfffe) != 0xfffe;
+        bool is_drawn =
+            length > 0 && point >= 0x20 && !screen_is_control(point) && (point & 0xfffe) != 0xfffe;
         utf8_append_point(is_drawn ? point : UTF8_REPLACEMENT, &valid);
         length = length ? length : 1;
         text += length;

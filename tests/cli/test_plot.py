@@ -194,7 +194,7 @@ class Sessions(PlotTest):
         self.plot("b.csv", "--stf", "m.csv", "--blocks", "--title", name)
         text = (self.folder / "x.svg").read_text()
         self.assertNotIn("<script", text)
-        self.assertIsNone(re.search("[\x00-\x08\x0b-\x1f\x7f]", text))
+        self.assertIsNone(re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text))
 
 
 class Recordings(PlotTest):

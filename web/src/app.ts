@@ -27,6 +27,7 @@ import { makeTable } from "./tables";
 import { applyTheme, isDark, rememberTheme } from "./theme";
 import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
 import { figure, moment } from "./units";
+import { upright } from "./upright";
 import { View, type Range } from "./view";
 
 const NESTED = "by process and thread, nested ones below";
@@ -448,7 +449,7 @@ export class App {
         listenToKeys(() => this.#stage.node, () => this.#view, this.#help, {
             theme: () => this.#switchTheme(),
             clear: () => this.#clear(),
-            say: (text) => (this.#live.textContent = text),
+            say: (text) => (this.#live.textContent = upright(text)),
             describe: () => this.#describeCursor(),
         });
     }

@@ -11,6 +11,7 @@ import type { Points } from "./reduce";
 import { Sight } from "./sight";
 import { makeTable } from "./tables";
 import { figure, moment } from "./units";
+import { upright } from "./upright";
 import type { View } from "./view";
 
 const TABLE_ROWS = 24;
@@ -146,7 +147,7 @@ export class Chart {
             this.#point(near);
             this.#nameOfPointed.hidden = !near;
             if (!near) return;
-            this.#nameOfPointed.textContent = `${near.label} ${figure(near.valueAt(at), near.unit)}`;
+            this.#nameOfPointed.textContent = upright(`${near.label} ${figure(near.valueAt(at), near.unit)}`);
             this.#nameOfPointed.style.transform = `translate(${Math.min(event.clientX - box.left + 12, box.width - this.#nameOfPointed.offsetWidth - 8)}px, ${event.clientY - box.top + 14}px)`;
         });
         this.#canvas.addEventListener("pointerleave", () => this.#point(null));

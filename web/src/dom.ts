@@ -1,5 +1,7 @@
 // Elements of the page. Text is always a text node: names in a report come from anywhere.
 
+import { upright } from "./upright";
+
 export type Child = Node | string | null | undefined | false;
 
 interface Properties {
@@ -24,7 +26,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
     const node = document.createElement(tag);
     for (const [name, value] of Object.entries(properties)) {
         if (value === undefined || (value === false && !name.startsWith("aria-"))) continue;
-        node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : String(value));
+        node.setAttribute(name, value === true && !name.startsWith("aria-") ? "" : upright(String(value)));
     }
     append(node, ...children);
     return node;
@@ -32,7 +34,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
 
 export function append(parent: Node, ...children: Child[]): void {
     for (const child of children) {
-        if (child || child === "") parent.appendChild(typeof child === "string" ? document.createTextNode(child) : child);
+        if (child || child === "") parent.appendChild(typeof child === "string" ? document.createTextNode(upright(child)) : child);
     }
 }
 

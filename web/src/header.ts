@@ -2,7 +2,7 @@
 
 import { button, element, type Child } from "./dom";
 import { type Ending, endingOf } from "./ending";
-import { titleOf, upright } from "./names";
+import { titleOf } from "./names";
 import type { Report, Session } from "./report";
 import { calendar, figure } from "./units";
 
@@ -29,7 +29,7 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
             element("p", { class: "eyebrow" }, one?.kind ? `gpu-tracker report · ${KINDS[one.kind] ?? one.kind}` : "gpu-tracker report"),
             element("div", { class: "page-actions no-print" }, button("Dark or light", actions.theme, { class: "plain", id: "theme" }), button("Keys", actions.help, { class: "plain", id: "keys" })),
         ),
-        element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, upright(title))),
+        element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, title)),
         one && element("p", { class: "facts-line" }, ...sessionFacts(one)),
     );
 }

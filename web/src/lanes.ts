@@ -7,6 +7,7 @@ import type { Bars, Lane, Row } from "./lane";
 import { fitCanvas, GUTTER, INSET, momentAt, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
 import { figure } from "./units";
+import { upright } from "./upright";
 import type { View } from "./view";
 
 const ROW = 19;
@@ -332,10 +333,11 @@ function firstEnding(stops: Float64Array, moment: number): number {
 /** Of a path its end says most. Cut by code points, so that no half of a character is left. */
 export function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
     // No name is wider on the screen than this, and measuring a longer one takes time.
-    let shown = text.length > 200 ? `${[...text.slice(0, 200)].join("")}…` : text;
+    let shown = upright(text.length > 200 ? `${[...text.slice(0, 200)].join("")}…` : text);
     if (context.measureText(shown).width <= width) return shown;
     const file = /^\S+\/([^/\s]+( \(still open\))?)$/.exec(text)?.[1];
-    if (file) return fitted(context, file, width);
+    // The dots say that "data" is only the end of a name.
+    if (file) return [`…/${file}`, `…${file}`].find((end) => context.measureText(end).width <= width) ?? fitted(context, file, width);
     const points = [...shown];
     let low = 0;
     let high = points.length;

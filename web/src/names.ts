@@ -39,11 +39,6 @@ export function sessionLabels(sessions: Session[]): string[] {
     return new Set(labels).size === labels.length ? labels : names;
 }
 
-/** A text of several words with what turns the direction of those that follow (overrides, isolates) as "?", as on a terminal. */
-export function upright(text: string): string {
-    return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, "?");
-}
-
 /** "lists, arrays" of runs, "solve, 8 ranks" of ranks; null: what the file says. */
 export function titleOf(sessions: Session[]): string | null {
     const runs = runsOf(sessions);

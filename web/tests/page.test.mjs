@@ -405,7 +405,7 @@ test("draws calls that overlap, and how busy their threads are where there is no
     await close(page);
 });
 
-test("writes of a path that does not fit into its bar the end", async () => {
+test("writes of a path that does not fit into its bar the end, with dots before it", async () => {
     const made = samples.singleRun();
     const { names } = made.report.sessions[0].calls;
     names.forEach((name, i) => (names[i] = `${"../a-long-folder".repeat(20)}/${name}.c:48`));
@@ -422,8 +422,8 @@ test("writes of a path that does not fit into its bar the end", async () => {
     await page.locator(".stage").press("+");
     await settle(page);
     const texts = await page.evaluate(() => window.texts);
-    assert.ok(texts.some((text) => text === "epoch.c:48"), String(texts));
-    assert.ok(!texts.some((text) => text.startsWith("../a")), String(texts));
+    assert.ok(texts.some((text) => text === "…/epoch.c:48"), String(texts));
+    assert.ok(!texts.some((text) => text.startsWith("../a") || text === "epoch.c:48"), String(texts));
     await close(page);
 });
 
@@ -452,6 +452,18 @@ test("shows hostile names as text", async () => {
     assert.equal(await page.evaluate(() => ({}).hacked ?? Object.prototype.polluted), undefined);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.ok(wide <= 0, `${wide} px too wide`);
+    await close(page);
+});
+
+test("names cannot turn texts round, wherever they are shown", async () => {
+    const made = samples.singleRun({ samples: 400 });
+    const [session] = made.report.sessions;
+    session.calls.names = session.calls.names.map((name, i) => `\u202e${name}\u001b${i}\u2066`);
+    const page = await browser.open(browser.write("turned-names", made));
+    await page.click(".blocks tbody button");
+    const { text, titles } = await page.evaluate(() => ({ text: document.body.textContent, titles: [...document.querySelectorAll("[title], [aria-label]")].map((node) => `${node.title} ${node.ariaLabel}`).join() }));
+    assert.match(text, /\?epoch\?\d/);
+    for (const shown of [text.slice(text.indexOf("Over time")), titles]) assert.doesNotMatch(shown.replace(/<script.*/s, ""), /[\u202a-\u202e\u2066-\u2069\u001b]/);
     await close(page);
 });
 
