@@ -45,6 +45,20 @@ bool html_report_format_of_ending(const char *path, char format[HTML_REPORT_FORM
     return choice_find(option(OPTION_REPORT_FORMAT)->words, format) >= 0;
 }
 
+/* ".txt", ".docx": letters alone, unlike "report.2026-11-24" and what mktemp makes, and not those
+ * of files that are renamed later. */
+static bool is_of_other_kind(const char *ending)
+{
+    static const char *const fine[] = {"html", "htm", "tmp", "part", "new", "bak", "old"};
+    size_t length = strspn(ending, "abcdefghijklmnopqrstuvwxyz");
+    if (ending[length] || length == 0 || length > 4)
+        return false;
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++)
+        if (strcmp(ending, fine[i]) == 0)
+            return false;
+    return choice_find(option(OPTION_REPORT_FORMAT)->words, ending) < 0;
+}
+
 int html_report_check_ending(const char *path, struct gput_error *error)
 {
     static const struct {
@@ -64,6 +78,11 @@ int html_report_check_ending(const char *path, struct gput_error *error)
         if (strcasecmp(ending, others[i].ending) == 0)
             return fail(error, GPUT_ERROR_INVALID, "%s is named like %s: %s", path, others[i].kind,
                 others[i].remedy);
+    if (ending && is_of_other_kind(ending))
+        return fail(error, GPUT_ERROR_INVALID,
+            "%s: '.%s' is no ending of a report: end it in .html (or -f FORMAT of 'gpu-tracker "
+            "report', whatever its name)",
+            path, ending);
     return GPUT_OK;
 }
 

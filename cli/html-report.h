@@ -23,7 +23,8 @@ struct html_report {
  * "x.Parquet". False: none. */
 bool html_report_format_of_ending(const char *path, char format[HTML_REPORT_FORMAT_SIZE]);
 
-/* Refuses a name with the ending of a picture or of a tracking file. Errors: GPUT_ERROR_INVALID. */
+/* Refuses a name with the ending of a picture, a tracking file or another kind of file (.txt).
+ * Errors: GPUT_ERROR_INVALID. */
 int html_report_check_ending(const char *path, struct gput_error *error);
 
 /* What is written must be a page. Errors: GPUT_ERROR_UNSUPPORTED (this build has none, or the

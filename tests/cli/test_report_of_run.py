@@ -127,6 +127,12 @@ class AtTheEnd(ReportTest):
         done = self.run_tracked("run", "--report", "x.SVG", "--", "touch", "ran")
         self.assertEqual((done.returncode, (self.folder / "ran").exists()), (125, False))
         self.assertIn("x.SVG is named like a picture: 'gpu-tracker plot' draws", done.stderr)
+        done = self.run_tracked("run", "--report", "x.xyz", "--", "touch", "ran")
+        self.assertEqual((done.returncode, (self.folder / "ran").exists()), (125, False))
+        self.assertIn("x.xyz: '.xyz' is no ending of a report: end it in .html", done.stderr)
+        for name in "x", "x.2026-11-24", "x.aB3xYz", "x.tmp":
+            self.run_tracked("run", "--report", name, "-q", "--", "true", check=True)
+            self.assertTrue((self.folder / name).read_text().startswith("<!"), name)
         # A rank does without.
         self.environment |= {"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
         done = self.run_tracked("run", "-q", "--report", "x.json", "--", "touch", "ran")
