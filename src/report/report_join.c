@@ -238,6 +238,25 @@ static int join_parts(struct report_plan *plan, const struct tracked *tracked, b
     return GPUT_OK;
 }
 
+/* Among several sessions, marks that were named and are of none become a session without figures. */
+static void say_what_is_alone(const struct report_plan *plan)
+{
+    size_t sessions = 0;
+    for (size_t i = 0; i < plan->count; i++)
+        sessions += is_tracking(&plan->sessions[i]);
+    for (size_t i = 0; plan->warn && sessions > 1 && i < plan->count; i++) {
+        const struct report_planned *marks = &plan->sessions[i];
+        char text[1024];
+        if (marks->loader != &report_marks_loader || marks->folder != 0)
+            continue;
+        text_fit(text, sizeof text,
+            "Of which session the marks in %s are is not clear: they are a session by themselves. "
+            "--stf, once for each session in the same order, says it.",
+            marks->path);
+        plan->warn(plan->user, text);
+    }
+}
+
 static int join(struct report_plan *plan, const struct tracked *tracked, struct gput_error *error)
 {
     bool *are_joined = calloc(plan->count + 1, sizeof *are_joined);
@@ -248,8 +267,10 @@ static int join(struct report_plan *plan, const struct tracked *tracked, struct 
     for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
         if (!are_joined[i])
             plan->sessions[kept++] = plan->sessions[i];
-    if (code == GPUT_OK)
+    if (code == GPUT_OK) {
         plan->count = kept;
+        say_what_is_alone(plan);
+    }
     free(are_joined);
     return code;
 }

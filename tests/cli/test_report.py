@@ -291,6 +291,15 @@ class Blocks(ReportTest):
         report = self.report("x.csv", "y.csv", "--stf", "first.csv", "--stf", "second.csv")
         self.assertEqual([session["calls"]["names"] for session in report.sessions], [["a"], ["b"]])
 
+    def test_marks_among_sessions_of_none_are_said(self):
+        for name in "x.csv", "y.csv":
+            write_tracking(self.folder / name, [row(1)])
+        write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
+        done = self.run_report("x.csv", "y.csv", "m.csv")
+        self.assertEqual((done.returncode, done.stderr.count("the marks in m.csv are is not clear: they are a session by themselves")), (0, 1), done.stderr)
+        for arguments in ["x.csv", "m.csv"], ["m.csv"]:
+            self.assertEqual(self.run_report(*arguments).stderr, "")
+
     def test_marks_of_no_clear_session_are_refused(self):
         for name in "x.csv", "y.csv":
             write_tracking(self.folder / name, [row(1)])
