@@ -17,6 +17,11 @@ const FIGURES: [keyof ProcessList, string, string][] = [
     ["write_bytes", "Written", "bytes"],
 ];
 
+/** The kernel counts what an ended process read and wrote in whole KiB. */
+const zeroText = (name: string): string | undefined => (name === "Read" || name === "Written" ? "< 1 KiB" : undefined);
+
+const figureText = (name: string, value: number | undefined, unit: string): string => (value === 0 && zeroText(name)) || figure(value, unit);
+
 const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
 
 function knownFigures(list: ProcessList, columns: Columns): { name: string; unit: string; values: Float64Array }[] {
@@ -51,7 +56,7 @@ export function processTable(list: ProcessList, columns: Columns, bars: Bars): T
             { name: "Pid", type: "number" },
             { name: "Parent", type: "number" },
             { name: "Lived", unit: "seconds", type: "number" },
-            ...figures.map(({ name, unit }) => ({ name, unit, type: "number" as const })),
+            ...figures.map(({ name, unit }) => ({ name, unit, type: "number" as const, zero: zeroText(name) })),
             { name: "End" },
         ],
         rows,
@@ -59,7 +64,7 @@ export function processTable(list: ProcessList, columns: Columns, bars: Bars): T
 }
 
 export function processWords(list: ProcessList, columns: Columns, bars: Bars, index: number): string[] {
-    const figures = knownFigures(list, columns).flatMap(({ name, unit, values }) => (known(values[index]) === null ? [] : [`${name} ${figure(values[index], unit)}`]));
+    const figures = knownFigures(list, columns).flatMap(({ name, unit, values }) => (known(values[index]) === null ? [] : [`${name} ${figureText(name, values[index], unit)}`]));
     return [bars.name(index), whenText(bars.range(index)), ...figures, endText(list, columns, index)].filter(Boolean);
 }
 
@@ -69,7 +74,7 @@ export function processDetails(list: ProcessList, columns: Columns, bars: Bars, 
         ["Pid", pidText(columns.values(list.pid)[index])],
         ["Parent", pidText(columns.values(list.parent)[index])],
         ["Lived", `${whenText(range)}, from ${moment(range.start, 1e-3)}`],
-        ...knownFigures(list, columns).map(({ name, unit, values }): [string, string] => [name, known(values[index]) === null ? "" : figure(values[index], unit)]),
+        ...knownFigures(list, columns).map(({ name, unit, values }): [string, string] => [name, known(values[index]) === null ? "" : figureText(name, values[index], unit)]),
         ["End", endText(list, columns, index)],
     ];
     return [factList(facts), ...usageDuring(lines, range.start, range.stop)];

@@ -116,6 +116,8 @@ export interface TableColumn {
     name: string;
     unit?: string;
     type?: "text" | "number";
+    /** Of a coarse counter: what stands for 0. */
+    zero?: string;
 }
 
 export interface Table {

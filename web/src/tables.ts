@@ -30,7 +30,7 @@ const SEARCH_FROM = 12;
 
 function cellText(cell: Cell, column: TableColumn): string {
     if (cell === null || cell === undefined || cell === "") return "–";
-    if (typeof cell === "number") return figure(cell, column.unit ?? "");
+    if (typeof cell === "number") return (cell === 0 && column.zero) || figure(cell, column.unit ?? "");
     return String(cell);
 }
 

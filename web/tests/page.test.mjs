@@ -455,6 +455,16 @@ test("shows hostile names as text", async () => {
     await close(page);
 });
 
+test("does not say that a process wrote nothing, which was counted in KiB", async () => {
+    const made = samples.singleRun({ samples: 400 });
+    const list = made.report.sessions[0].process_list;
+    list.write_bytes = { ...list.pid, encoding: "constant", value: 0 };
+    const page = await browser.open(browser.write("written", made));
+    assert.match(await page.textContent(".processes tbody tr"), /< 1 KiB/);
+    assert.doesNotMatch(await page.textContent(".processes tbody"), /\b0.B\b/);
+    await close(page);
+});
+
 test("names cannot turn texts round, wherever they are shown", async () => {
     const made = samples.singleRun({ samples: 400 });
     const [session] = made.report.sessions;
