@@ -239,7 +239,10 @@ static int write_tables(
     options.note_count = notes.count;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
-    options.title = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
+    char title[200];
+    const char *job = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
+    snprintf(title, sizeof title, "Job %s", job ? job : "");
+    options.title = title;
     return gput_report_write(&options, path, error);
 }
 

@@ -445,7 +445,9 @@ class Job(JobTest):
                               env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("gpu-tracker: the files are of 2 jobs: the HTML report has the first one", done.stderr)
-        notes = Report(self.folder / "x.html").document["notes"]
+        document = Report(self.folder / "x.html").document
+        notes = document["notes"]
+        self.assertEqual(document["title"], "Job 4711")
         self.assertIn("The files are of 2 jobs", notes[0])
         self.assertIn("1 of 2 ranks failed: rank 0 on n1: ended by signal 9", notes)
         self.assertTrue([note for note in notes if note.startswith("2 ranks are missing: 1, 3")], notes)

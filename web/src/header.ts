@@ -19,7 +19,7 @@ interface HeaderActions {
 export function makeHeader(report: Report, actions: HeaderActions): HTMLElement {
     const { sessions } = report;
     const one = sessions.length === 1 ? sessions[0]! : null;
-    const title = one?.identity?.command || one?.name || one?.file || titleOf(sessions) || (report.title ?? "").replace(/ - gpu-tracker$/, "") || `${sessions.length} sessions`;
+    const title = one?.identity?.command || one?.name || one?.file || headingOf(report);
     return element(
         "header",
         { class: "page-head" },
@@ -32,6 +32,12 @@ export function makeHeader(report: Report, actions: HeaderActions): HTMLElement 
         element("h1", { class: one?.identity?.command ? "command" : undefined, tabindex: -1 }, element("bdi", {}, title)),
         one && element("p", { class: "facts-line" }, ...sessionFacts(one)),
     );
+}
+
+/** Of several sessions. What the command made of their names ends in its own; any other title was given, as that of a job. */
+function headingOf({ title = "", sessions }: Report): string {
+    const names = title.replace(/ - gpu-tracker$/, "");
+    return (names === title && title) || titleOf(sessions) || names || `${sessions.length} sessions`;
 }
 
 export function sessionFacts(session: Session): Child[] {

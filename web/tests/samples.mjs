@@ -252,7 +252,7 @@ export function twoRuns() {
             rows: [["fit", 3.91, 3.1, -20.7, "−23.1 to −18.4 %"], ["predict", 0.42, 0.43, 2.4, "−1.0 to 5.9 %"]],
         },
     ];
-    return { report: { format: 1, generator: "gpu-tracker 1.0.0", created: START + 4000, title: "before, after", sessions, comparison }, encoder };
+    return { report: { format: 1, generator: "gpu-tracker 1.0.0", created: START + 4000, title: "before, after - gpu-tracker", sessions, comparison }, encoder };
 }
 
 /** A training profile: steps, phases, devices. */

@@ -48,6 +48,7 @@ test("compares means of runs, and says what the spread of the runs explains", as
         const card = (id, label, unit, value) => ({ id, label, unit, value, state: "exact" });
         Object.assign(session, { name: ["old", "new"][group], identity: { seconds: 1 }, cards: [card("wall", "Wall time", "seconds", walls[group][run]), card("ram", "RAM peak", "bytes", rams[group][run]), card("n", "Cores", "cores", 2)] });
     });
+    report.title = "old, new - gpu-tracker"; // as the command names sessions
     const page = await browser.open(browser.write("welch", { report, encoder }));
     assert.equal(await page.textContent("h1"), "old, new");
     const rows = await page.$$eval(".compare .table tbody tr", (found) => found.map((row) => [...row.children].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
@@ -119,6 +120,7 @@ test("gives each session a colour of its own, also one without curves", async ()
 
 test("gives ranks a lane each and names the straggler", async () => {
     const page = await browser.open(files.ranks);
+    assert.match(await page.textContent("h1"), /^srun train, \d+ ranks$/); // the title that was given
     assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
     assert.equal(await page.locator(".heat").count(), 3);
     assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest.*at most/);
