@@ -15,6 +15,9 @@
 #define MAX_BACKOFF_SECONDS 64
 /* So often running, where nothing else can be done meanwhile. */
 #define MAX_TRIES 5
+/* At the end a receiver has so long in all, and so long more at the least. */
+#define END_NS (3 * NS_PER_SECOND)
+#define MIN_END_NS (NS_PER_SECOND / 2)
 
 /* ---- which metrics ---- */
 
@@ -252,6 +255,8 @@ static bool send_batch(struct push *push)
     struct str body = {0};
     struct gput_error error;
     size_t count = push->n_waiting < PUSH_MAX_BATCH ? push->n_waiting : PUSH_MAX_BATCH;
+    if (atomic_load(&push->unanswered_ns) == 0)
+        atomic_store(&push->unanswered_ns, clock_monotonic_ns());
     int code = post(push, count, &answer, &body, &error);
     bool is_taken = code == GPUT_OK && answer.status >= 200 && answer.status < 300;
     bool is_busy = code != GPUT_OK || push->protocol->is_busy(answer.status);
@@ -266,7 +271,9 @@ static bool send_batch(struct push *push)
     } else {
         note_status(push, &answer, &body);
     }
-    if (!is_taken && is_busy)
+    if (is_taken || !is_busy)
+        atomic_store(&push->unanswered_ns, 0);
+    else
         wait_longer(push, code == GPUT_OK ? answer.retry_after : -1);
     if (!is_taken && !is_busy) {
         push->lost += count;
@@ -317,9 +324,12 @@ int push_deliver(struct push *push, struct gput_error *error)
         push->problem[0] ? push->problem : "There was no memory for samples.");
 }
 
-void push_give_up(struct push *push, int64_t at_ns)
+void push_end_soon(struct push *push, int64_t now_ns)
 {
-    atomic_store(&push->give_up_ns, at_ns);
+    int64_t unanswered_ns = atomic_load(&push->unanswered_ns);
+    int64_t until_ns = (unanswered_ns ? unanswered_ns : now_ns) + END_NS;
+    int64_t min_ns = now_ns + MIN_END_NS;
+    atomic_store(&push->give_up_ns, until_ns > min_ns ? until_ns : min_ns);
 }
 
 void push_describe(const struct push *push, char *text, size_t size)

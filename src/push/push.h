@@ -1,7 +1,7 @@
 /*
  * Sends metrics of a session to a receiver: samples wait in a queue of bounded length until they
  * are taken. What the receiver is too busy for is tried again, later and later; what it refuses is
- * lost, and counted. One thread at a time calls all of it, but push_give_up().
+ * lost, and counted. One thread at a time calls all of it, but push_end_soon().
  */
 #pragma once
 
@@ -64,9 +64,10 @@ struct push {
     struct push_sample *waiting[PUSH_MAX_WAITING]; /* owned; a ring */
     size_t first, n_waiting;
 
-    int64_t next_try_ns; /* monotonic clock */
-    unsigned failures;   /* one after the other */
-    bool has_answered;   /* whatever it said */
+    int64_t next_try_ns;           /* monotonic clock */
+    unsigned failures;             /* one after the other */
+    bool has_answered;             /* whatever it said */
+    _Atomic int64_t unanswered_ns; /* when what is not taken was sent first; 0: all was taken */
     _Atomic int64_t give_up_ns;
 
     uint64_t sent, lost; /* samples */
@@ -92,8 +93,9 @@ void push_finish(struct push *push);
  * still waits. */
 int push_deliver(struct push *push, struct gput_error *error);
 
-/* From any thread: nothing is waited for after that moment of the monotonic clock. */
-void push_give_up(struct push *push, int64_t at_ns);
+/* From any thread: a receiver is waited for until it had three seconds to answer, or half a second
+ * more where it did not use them. `now_ns`: monotonic clock. */
+void push_end_soon(struct push *push, int64_t now_ns);
 
 /* What became of the samples, for people. */
 void push_describe(const struct push *push, char *text, size_t size);

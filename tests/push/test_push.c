@@ -75,11 +75,32 @@ static void what_does_not_change_can_be_left_out(void **state)
     push_destroy(push);
 }
 
+/* A job of many commands must not wait for a receiver that hangs at the end of each. */
+static void a_receiver_that_had_its_time_gets_little_more_at_the_end(void **state)
+{
+    (void)state;
+    struct push *push = make_push();
+    push_end_soon(push, 100 * NS_PER_SECOND); /* it was asked for nothing yet */
+    assert_true(push->give_up_ns == 103 * NS_PER_SECOND);
+    add(push, 1);
+    push_send(push);
+    int64_t asked_ns = push->unanswered_ns;
+    assert_true(asked_ns > 0);
+    push_end_soon(push, asked_ns + NS_PER_SECOND);
+    assert_true(push->give_up_ns == asked_ns + 3 * NS_PER_SECOND);
+    push_end_soon(push, asked_ns + 10 * NS_PER_SECOND);
+    assert_true(push->give_up_ns == asked_ns + 10 * NS_PER_SECOND + NS_PER_SECOND / 2);
+    push_send(push); /* too early to try again: as before */
+    assert_true(push->unanswered_ns == asked_ns);
+    push_destroy(push);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_queue_loses_the_oldest_and_counts_them),
         cmocka_unit_test(samples_wait_for_a_receiver_until_the_end),
+        cmocka_unit_test(a_receiver_that_had_its_time_gets_little_more_at_the_end),
         cmocka_unit_test(what_does_not_change_can_be_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

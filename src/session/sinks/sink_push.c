@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What the receiver has not taken so long after the end of tracking is given up. */
-#define END_NS (3 * NS_PER_SECOND)
-
 /* What the writer's thread writes to; it outlives the sink where a receiver hangs. */
 struct push_output {
     struct push *push;
@@ -196,7 +193,7 @@ static void end_soon(struct sink *base)
 {
     struct push_sink *sink = (struct push_sink *)base;
     if (sink->output)
-        push_give_up(sink->output->push, clock_monotonic_ns() + END_NS);
+        push_end_soon(sink->output->push, clock_monotonic_ns());
 }
 
 static void add_source(const struct sink *base, struct gput_results *results)
