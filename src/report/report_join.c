@@ -238,7 +238,8 @@ static int join_parts(struct report_plan *plan, const struct tracked *tracked, b
     return GPUT_OK;
 }
 
-/* Among several sessions, marks that were named and are of none become a session without figures. */
+/* Among several sessions, marks that were named and are of none become a session without figures.
+ */
 static void say_what_is_alone(const struct report_plan *plan)
 {
     size_t sessions = 0;
