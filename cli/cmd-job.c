@@ -230,6 +230,7 @@ static int write_tables(
     struct lanes lanes = {.count = 0};
     struct notes notes = {.count = 0};
     struct gput_report_options options = gput_report_options_default();
+    int shown = 0;
     choose_lanes(tables, &lanes);
     add_reports(&lanes, gput_tables_find(tables, "ranks"));
     add_notes(&notes, tables, lanes.lack_some);
@@ -239,6 +240,7 @@ static int write_tables(
     options.note_count = notes.count;
     options.page = getenv("GPUT_REPORT_PAGE");
     options.warn = analysis_warn;
+    options.user = &shown;
     char title[200];
     const char *job = gput_table_text(gput_tables_find(tables, "jobs"), 0, 0);
     snprintf(title, sizeof title, "Job %s", job ? job : "");

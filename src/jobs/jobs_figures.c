@@ -243,6 +243,7 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
 {
     double end = NAN;
+    bool has_all_cpu = true;
     job->start = job->max_gpu_ram_bytes = job->energy_joules = NAN;
     for (size_t i = job->first; i < job->first + job->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
@@ -250,6 +251,7 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
             job->start = fmin(job->start, rank->start);
             end = fmax(end, rank->start + rank->seconds);
         }
+        has_all_cpu &= !(isnan(rank->cpu_seconds) && rank->seconds > 0);
         job->max_ram_bytes = fmax(job->max_ram_bytes, rank->max_ram_bytes);
         job->max_gpu_ram_bytes = fmax(job->max_gpu_ram_bytes, rank->max_gpu_ram_bytes);
     }
@@ -260,7 +262,7 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
         job->cores = job->seconds > 0 ? job->core_seconds / job->seconds : NAN;
     else
         job->core_seconds = job->cores * job->seconds;
-    job->efficiency_percent = 100 * job->cpu_seconds / job->core_seconds;
+    job->efficiency_percent = has_all_cpu ? 100 * job->cpu_seconds / job->core_seconds : NAN;
 }
 
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)

@@ -20,6 +20,9 @@
 #include <sys/stat.h>
 
 #define MAX_DEPTH 8
+/* The last sample is that of the end: more than that are missing, however late it was taken. */
+#define MAX_MISSING_SECONDS 3
+#define MAX_MISSING_SAMPLES 5
 #define ROWS_AT_ONCE 512
 /* Between two samples that are farther apart the process was not seen: it may have been stopped. */
 #define MAX_GAP_SECONDS 3600.0
@@ -215,6 +218,26 @@ static int read_rows(
     return code;
 }
 
+/* A disk that was full has no samples of the end, whose time is known all the same. */
+static void take_times(
+    struct gput_jobs *jobs, const struct samples *samples, struct jobs_rank *rank)
+{
+    double interval =
+        samples->count > 1 ? (samples->last - samples->first) / (samples->count - 1) : 0;
+    double missing = rank->end > samples->last ? rank->end - samples->last : 0;
+    rank->start = known(rank->start, samples->first);
+    rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
+    rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
+    if (samples->count == 0 || samples->jump != 0 ||
+        missing < MAX_MISSING_SECONDS + MAX_MISSING_SAMPLES * interval)
+        return;
+    rank->cpu_seconds = NAN;
+    jobs_find(jobs, NAN, "damaged", NULL,
+        "%s has no samples of the last %.1f s, so its CPU time is not known and its RAM may have "
+        "been more",
+        rank->path, missing);
+}
+
 static void take_samples(struct gput_jobs *jobs, const char *path, const struct samples *samples,
     const struct gput_static_data *data, struct gput_results *results)
 {
@@ -228,9 +251,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path, const struct 
     rank->files = JOBS_SAMPLES;
     take_identity(rank, results);
     take_allocation(rank, results);
-    rank->start = known(rank->start, samples->first);
-    rank->seconds = samples->jump == 0 ? samples->last - rank->start : NAN;
-    rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
+    take_times(jobs, samples, rank);
     rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
     rank->gpus = data->n_expected_gpus;
     rank->system_gpus = data->system_gpu_count;

@@ -159,7 +159,8 @@ static void write_figures(const struct jobs_job *job, struct str *text)
         median[HUMAN_SIZE], cores[JOBS_CORES_SIZE];
     double busy = job->cpu_seconds / job->seconds;
     if (isnan(job->efficiency_percent))
-        str_printf(text, "  CPU      %s of CPU time\n", human_seconds(job->cpu_seconds, cpu));
+        str_printf(text, "  CPU      %s of CPU time%s\n", human_seconds(job->cpu_seconds, cpu),
+            isnan(job->core_seconds) ? "" : ", not known of all");
     else
         str_printf(text, "  CPU      %.*f of %s busy%s (%.0f %%), %s of CPU time\n",
             busy < 10 ? 2 : 1, busy, jobs_say_cores(job->cores, cores),

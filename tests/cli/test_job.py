@@ -474,6 +474,39 @@ class Job(JobTest):
         self.assertEqual(len(clocks), 1)
         self.assertIn(clocks[0], "".join(Report(self.folder / "x.html").document["notes"]))
 
+    def samples_of(self, rank):
+        """The lines of its tracking file, of which the last is that of the end."""
+        return (self.folder / f"s.r{rank}.csv").read_text().splitlines(keepends=True)
+
+    def test_a_half_written_file_costs_no_other_rank_its_lane(self):
+        (self.folder / "page.html").write_text(PAGE)
+        for rank in self.start_ranks("sleep", "0.3"):
+            self.assertEqual(rank.wait(command.PATIENCE), 0)
+        (self.folder / "s.r0.csv").write_text("".join(self.samples_of(0))[:-5])
+        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
+                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("s.r0.csv: the last line is cut off", done.stderr)
+        self.assertEqual(len(Report(self.folder / "x.html").document["sessions"]), 2)
+
+    def test_a_disk_that_was_full_shortens_no_session(self):
+        for rank in self.start_ranks("sleep", "0.3"):
+            self.assertEqual(rank.wait(command.PATIENCE), 0)
+        (self.folder / "r.r0.json").unlink()
+        (self.folder / "s.r0.csv").write_text("".join(self.samples_of(0)[:5]))
+        sidecar = self.folder / "s.r0.csv.session.json"
+        identity = json.loads(sidecar.read_text())
+        identity["end"] = "2100-01-01T00:00:00.000000Z"
+        sidecar.write_text(json.dumps(identity))
+        read = self.job()
+        first, second = read["ranks"]
+        self.assertGreater(first["seconds"], 365 * 86400)
+        self.assertIsNone(first["cpu_seconds"])
+        self.assertGreater(second["cpu_seconds"], 0)
+        self.assertIsNone(read["jobs"][0]["efficiency_percent"])
+        self.assertIn("s.r0.csv has no samples of the last ", "".join(finding["text"] for finding in read["findings"]))
+        self.assertIn(" of CPU time, not known of all\n", self.run_command(".").stdout)
+
     def test_lanes_of_the_report(self):
         for rank in self.start_ranks("sleep", "0.3"):
             self.assertEqual(rank.wait(command.PATIENCE), 0)
