@@ -486,6 +486,10 @@ class Traces(ReportTest):
         self.assertEqual((units["job_duration"], units["initialization"]), ("seconds", "seconds"))
         units = {column["name"]: column.get("unit") for column in tables["profile_utilization"]["columns"]}
         self.assertEqual((units["nodeID"], units["utilization_mean"], units["utilization_p99"]), ("", "percent", "percent"))
+        columns = [column["name"] for column in tables["profile_utilization"]["columns"]]
+        rows = [dict(zip(columns, row)) for row in tables["profile_utilization"]["rows"]]
+        self.assertEqual({row["dimension"]: row["utilization_mean"] for row in rows if row["Resource"] == "gpu"},
+                         {"GPUMemoryUtilization": 40, "GPUUtilization": 42})
         self.assertIn("builtins.sorted", str(tables["python_functions"]["rows"]))
 
     def test_other_json_is_no_session(self):

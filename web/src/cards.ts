@@ -40,6 +40,13 @@ function rowsOf(session: Session, id: string): ((column: string) => string | num
     return (table?.rows ?? []).map((row) => (column) => row[table!.columns.findIndex(({ name }) => name === column)]);
 }
 
+/** "GPUMemoryUtilization" of a GPU is "GPU memory utilization", "I/OWaitPercentage" of a CPU "CPU I/O wait". */
+function wordsOf(resource: string, dimension: string): string {
+    const name = dimension.replace(/(Percent(age)?)$/, "").replace(new RegExp(`^${resource}`, "i"), "");
+    const words = name.replace(/([a-z])(?=[A-Z])/g, "$1 ").replace("OWait", "O wait").replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase()).trim();
+    return `${/^(cpu|gpu|i\/o)$/.test(resource) ? resource.toUpperCase() : resource} ${words || "utilization"}`;
+}
+
 /** Of a training profile: the loop, a step of each phase, how busy the devices were. */
 function profileCards(session: Session): Card[] {
     const cards: Card[] = [];
@@ -55,8 +62,9 @@ function profileCards(session: Session): Card[] {
     const rows = rowsOf(session, "profile_utilization");
     const severalNodes = new Set(rows.map((row) => row("nodeID"))).size > 1;
     for (const row of rows) {
-        const [resource, node] = [String(row("Resource")), String(row("nodeID"))];
-        add(`${resource}_mean_${node}`, `Mean ${resource.toUpperCase()} utilization${severalNodes ? `, ${node}` : ""}`, row("utilization_mean"), "percent", { note: `half of the time under ${figure(number(row("utilization_p50")), "percent")}` });
+        const [resource, node, dimension] = [String(row("Resource")), String(row("nodeID")), String(row("dimension") ?? "")];
+        if (resource === "network") continue; // bytes
+        add(`${resource}_mean_${node}_${dimension}`, `Mean ${wordsOf(resource, dimension)}${severalNodes ? `, ${node}` : ""}`, row("utilization_mean"), "percent", { note: `half of the time under ${figure(number(row("utilization_p50")), "percent")}` });
     }
     return cards;
 }

@@ -67,11 +67,12 @@ test("begins with the figures of a training profile, and calls its devices by wh
     session.tables = [
         table("profile_job", { training_loop_duration: 112, job_duration: 124, "training_loop_%": 90.3 }),
         table("profile_steps", { training_phase: "Step:ModeKeys.TRAIN", duration_p50_us: 285_000, duration_p95_us: 305_000 }),
-        table("profile_utilization", { Resource: "gpu", nodeID: "algo-1", utilization_mean: 63.1, utilization_p50: 78.8 }),
+        table("profile_utilization", { Resource: "gpu", nodeID: "algo-1", dimension: "GPUMemoryUtilization", utilization_mean: 54, utilization_p50: 60 }),
     ];
+    session.tables.at(-1).rows.push(["gpu", "algo-1", "GPUUtilization", 20.6, 10]);
     const page = await browser.open(browser.write("training-cards", made));
     const cards = await page.$$eval(".card", (nodes) => nodes.map((card) => card.textContent.replaceAll("\u00a0", " ")));
-    assert.deepEqual(cards, ["Training loop1 min 52 s90.3 % of 2 min 4 s", "Median step, TRAIN285 ms95 % under 305 ms", "Mean GPU utilization63.1 %half of the time under 78.8 %"]);
+    assert.deepEqual(cards, ["Training loop1 min 52 s90.3 % of 2 min 4 s", "Median step, TRAIN285 ms95 % under 305 ms", "Mean GPU memory utilization54 %half of the time under 60 %", "Mean GPU utilization20.6 %half of the time under 10 %"]);
     assert.deepEqual((await ask(page, "charts")).find(({ id }) => id === "gpu:percent").lines.map(({ label }) => label), ["gpu0", "gpu1", "gpu2", "gpu3"]);
     await close(page);
 });

@@ -151,6 +151,7 @@ static int make_view(struct report_session *session, enum gput_profile_view view
     struct gput_error reason;
     options.path = session->path;
     options.each_step = each_step;
+    options.by_dimension = true; /* the memory of a GPU is not how busy it is */
     options.temporary_folder = session->payload->spool.folder;
     options.warn = warn;
     options.user = session;
