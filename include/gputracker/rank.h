@@ -26,9 +26,9 @@ struct gput_rank; /**< where a process is in its job; opaque */
 /**
  * Reads who this process is from an environment: lines NAME=VALUE, NULL at the end. NULL is this
  * process' own, as of the call. Another must stay as long as the rank. Known are torchrun, Open
- * MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs
- * and SageMaker. The innermost gives the rank. Ray and Dask have jobs, but no ranks. To be freed by
- * gput_rank_destroy(). Errors: GPUT_ERROR_MEMORY.
+ * MPI, MPICH and Intel MPI, MVAPICH, PALS, jsrun, Flux, LSF, Slurm, PMIx, Kubernetes' indexed jobs,
+ * SageMaker, and RANK, WORLD_SIZE and MASTER_ADDR of PyTorch. The innermost gives the rank. Ray and
+ * Dask have jobs, but no ranks. To be freed by gput_rank_destroy(). Errors: GPUT_ERROR_MEMORY.
  */
 GPUT_API int gput_rank_create(
     const char *const *environment, struct gput_rank **rank, struct gput_error *error);

@@ -36,6 +36,11 @@ static const struct launcher_row {
     {"Ray", "RAY_RAYLET_PID", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
     {"Spark", "SPARK_EXECUTOR_DIRS", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
     {"Dask", "DASK_INTERNAL_INHERIT_CONFIG", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
+    /* DeepSpeed, Kubeflow's PyTorchJob, and what people set by hand for init_method="env://".
+     * Inside Slurm's steps and Kubernetes' indexed jobs: their tasks and pods may start several
+     * each. */
+    {"PyTorch", "MASTER_ADDR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", NULL, "CROSS_RANK",
+        "CROSS_SIZE", 0},
     /* The batch script has a rank too, and no step: it is not one of the ranks. */
     {"Slurm", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL,
         "SLURMD_NODENAME", "SLURM_NODEID", "SLURM_STEP_NUM_NODES", 0},
@@ -86,9 +91,21 @@ static bool is_pmi_of_slurm(launcher_variable *variable, void *user)
                number_of(variable, user, "SLURM_STEP_NUM_TASKS");
 }
 
+/* A script of srun's task often sets them from Slurm's own, or before srun, alike for all tasks:
+ * where there are as many ranks as tasks, these are the ranks, and Slurm's say more. */
+static bool are_of_pytorch(launcher_variable *variable, void *user)
+{
+    long world_size = number_of(variable, user, "WORLD_SIZE");
+    bool is_step = text_of(variable, user, "SLURM_STEP_ID") != NULL;
+    return number_of(variable, user, "RANK") < world_size &&
+           !(is_step && world_size == number_of(variable, user, "SLURM_STEP_NUM_TASKS"));
+}
+
 static bool applies(launcher_variable *variable, void *user, const struct launcher_row *row)
 {
     if (row->rank && strcmp(row->rank, "PMI_RANK") == 0 && is_pmi_of_slurm(variable, user))
+        return false;
+    if (strcmp(row->name, "PyTorch") == 0 && !are_of_pytorch(variable, user))
         return false;
     if (row->also && !text_of(variable, user, row->also))
         return false;

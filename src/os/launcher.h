@@ -30,6 +30,7 @@ typedef const char *launcher_variable(void *user, const char *name);
 
 /*
  * Reads who and where a process is. The innermost launcher gives the rank: torchrun, then those of
- * MPI, Slurm last, whose variables are those of its own daemon where mpirun runs in its job.
+ * MPI, what PyTorch reads, Slurm last, whose variables are those of its own daemon where mpirun
+ * runs in its job.
  */
 void launcher_parse(launcher_variable *variable, void *user, struct launcher *launcher);

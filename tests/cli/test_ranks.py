@@ -37,6 +37,11 @@ class Ranks(unittest.TestCase):
         self.assertEqual(self.names(), ["r.r0.json", "r.r1.json", "s.r0.csv", "s.r1.csv"])
         self.assertIn("max_ram", json.loads((self.folder / "r.r1.json").read_text()))
 
+    def test_ranks_that_pytorch_reads(self):
+        for rank in "0", "1":
+            done = self.run_rank("--tf", "s.csv", "-o", "r.json", RANK=rank, WORLD_SIZE="2", MASTER_ADDR="127.0.0.1")
+            self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: rank {rank} (PyTorch) writes s.r{rank}.csv, r.r{rank}.json\n"))
+
     def test_a_quiet_rank_says_nothing(self):
         done = self.run_rank("-q", "-o", "r.json", OMPI_COMM_WORLD_RANK="1", OMPI_COMM_WORLD_SIZE="2")
         self.assertEqual((done.returncode, done.stderr, done.stdout, self.names()), (0, "", "", ["r.r1.json"]))

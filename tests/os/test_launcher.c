@@ -58,6 +58,33 @@ static void takes_torchrun_before_all_others(void **state)
     assert_null(launcher.job); /* "none" is not an id */
 }
 
+static void takes_ranks_of_pytorch_inside_slurm_and_under_mpi(void **state)
+{
+    (void)state;
+    struct launcher launcher;
+    static const char *const less[] = {"RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=n1"};
+    for (size_t i = 0; i < 3; i++) {
+        PARSE(&launcher, less[i], less[(i + 1) % 3]); /* not all three */
+        assert_null(launcher.name);
+    }
+    PARSE(&launcher, "RANK=2", "WORLD_SIZE=2", "MASTER_ADDR=n1"); /* there is no such rank */
+    assert_null(launcher.name);
+    PARSE(&launcher, "RANK=1", "WORLD_SIZE=2", "MASTER_ADDR=n1", "OMPI_COMM_WORLD_RANK=0",
+        "OMPI_COMM_WORLD_SIZE=2");
+    assert_string_equal(launcher.name, "Open MPI");
+    /* One task of srun for each node, which starts four: */
+    PARSE(&launcher, "RANK=6", "WORLD_SIZE=8", "MASTER_ADDR=n1", "SLURM_JOB_ID=5",
+        "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2", "JOB_COMPLETION_INDEX=1");
+    assert_string_equal(launcher.name, "PyTorch");
+    assert_string_equal(launcher.job, "5");
+    assert_int_equal(launcher.rank, 6);
+    /* One task for each rank, with a RANK of the batch script: */
+    PARSE(&launcher, "RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=n1", "SLURM_JOB_ID=5",
+        "SLURM_STEP_ID=0", "SLURM_PROCID=1", "SLURM_STEP_NUM_TASKS=2");
+    assert_string_equal(launcher.name, "Slurm");
+    assert_int_equal(launcher.rank, 1);
+}
+
 static void takes_no_rank_in_the_batch_script_of_slurm(void **state)
 {
     (void)state;
@@ -157,6 +184,13 @@ static const struct recording {
     {{"TORCHELASTIC_RUN_ID=exp1", "RANK=5", "WORLD_SIZE=8", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=4",
          "GROUP_RANK=1", "GROUP_WORLD_SIZE=2"},
         "torchrun", "exp1", "", 5, 8, 1, 4, 1, 2},
+    /* DeepSpeed, the second of two nodes */
+    {{"MASTER_ADDR=n1", "MASTER_PORT=29500", "RANK=3", "WORLD_SIZE=4", "LOCAL_RANK=1",
+         "LOCAL_SIZE=2", "CROSS_RANK=1", "CROSS_SIZE=2"},
+        "PyTorch", NULL, "", 3, 4, 1, 2, 1, 2},
+    /* a worker of Kubeflow's PyTorchJob */
+    {{"MASTER_ADDR=job-master-0", "MASTER_PORT=23456", "RANK=1", "WORLD_SIZE=2"}, "PyTorch", NULL,
+        "", 1, 2, -1, -1, -1, -1},
     {{"RAY_RAYLET_PID=12", "RAY_JOB_ID=ffffffff"}, "Ray", NULL, "", -1, -1, -1, -1, -1, -1},
     {{"RAY_RAYLET_PID=12", "RAY_JOB_ID=01000000"}, "Ray", "01000000", "", -1, -1, -1, -1, -1, -1},
     {{"DASK_INTERNAL_INHERIT_CONFIG=e30="}, "Dask", NULL, "", -1, -1, -1, -1, -1, -1},
@@ -233,6 +267,7 @@ int main(void)
         cmocka_unit_test(reads_the_ranks_of_open_mpi),
         cmocka_unit_test(takes_the_ranks_of_mpirun_within_a_slurm_job),
         cmocka_unit_test(takes_torchrun_before_all_others),
+        cmocka_unit_test(takes_ranks_of_pytorch_inside_slurm_and_under_mpi),
         cmocka_unit_test(takes_no_rank_in_the_batch_script_of_slurm),
         cmocka_unit_test(reads_elements_of_arrays_and_counts_from_1),
         cmocka_unit_test(takes_no_text_for_a_rank),
