@@ -140,6 +140,10 @@ int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error
 /* jobs_sort.c: puts files of one session together, sorts ranks into jobs and machines. */
 void jobs_sort(struct gput_jobs *jobs);
 
+/* jobs_launchers.c: sessions of launchers whose ranks have files of their own lose their paths;
+ * ranks are sorted by machine. */
+void jobs_leave_out_launchers(struct gput_jobs *jobs);
+
 /* jobs_marks.c: how far the clock of one machine is ahead of another's by blocks that their ranks
  * leave together. */
 struct jobs_blocks;
@@ -179,6 +183,13 @@ const char *jobs_stopped_by(const struct jobs_rank *rank);
 
 /* Its command failed, or was killed. */
 bool jobs_has_failed(const struct jobs_rank *rank);
+
+/* "exit status 3", of one that failed. */
+#define JOBS_END_SIZE 48
+void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE]);
+
+/* The next range of a list such as "0-3,8"; false: there is none. */
+bool jobs_next_ranks(const char **at, double *first, double *last);
 
 /* "rank 3 on n1", for sentences. */
 void jobs_name_rank(const struct jobs_rank *rank, char *text, size_t size);

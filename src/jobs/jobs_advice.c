@@ -70,14 +70,6 @@ static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, siz
     str_finish(&list);
 }
 
-static void say_end(const struct jobs_rank *rank, char *text, size_t size)
-{
-    if (rank->signal > 0)
-        snprintf(text, size, "ended by signal %.0f", rank->signal);
-    else
-        snprintf(text, size, "exit status %.0f", rank->exit_status);
-}
-
 static double end_of_rank(const struct jobs_rank *rank)
 {
     return rank->start + rank->seconds;
@@ -115,12 +107,12 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
 {
     size_t count;
     bool are_in_order;
-    char name[96], end[48], first[128] = "";
+    char name[96], end[JOBS_END_SIZE], first[128] = "";
     struct str list = {0};
     const struct jobs_rank **failed = list_failed(jobs, job, &count, &are_in_order);
     for (size_t i = 0; i < count && i < MAX_NAMED; i++) {
         jobs_name_rank(failed[i], name, sizeof name);
-        say_end(failed[i], end, sizeof end);
+        jobs_say_end(failed[i], end);
         str_printf(&list, "%s%s: %s", i > 0 ? "; " : "", name, end);
         if (i == 0 && count > 1 && are_in_order && !job->are_independent)
             snprintf(first, sizeof first, ", %s first", name);

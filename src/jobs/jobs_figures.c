@@ -188,15 +188,12 @@ static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
 /* How many a session has: "0-3,8" are five. NaN: the list is longer than the text. */
 static double count_ranks(const struct jobs_rank *rank)
 {
-    double count = isnan(rank->rank) ? 0 : 1;
+    double count = isnan(rank->rank) ? 0 : 1, first, last;
+    const char *at = rank->ranks;
     if (strlen(rank->ranks) == sizeof rank->ranks - 1)
         return NAN;
-    for (const char *at = rank->ranks; *at;) {
-        char *end;
-        double first = strtod(at, &end), last = *end == '-' ? strtod(end + 1, &end) : first;
+    while (jobs_next_ranks(&at, &first, &last))
         count += last - first + 1;
-        at = *end == ',' ? end + 1 : "";
-    }
     return count;
 }
 

@@ -53,6 +53,25 @@ const char *jobs_stopped_by(const struct jobs_rank *rank)
     return is_ray || is_spark ? rank->launcher : NULL;
 }
 
+void jobs_say_end(const struct jobs_rank *rank, char text[JOBS_END_SIZE])
+{
+    if (rank->signal > 0)
+        snprintf(text, JOBS_END_SIZE, "ended by signal %.0f", rank->signal);
+    else
+        snprintf(text, JOBS_END_SIZE, "exit status %.0f", rank->exit_status);
+}
+
+bool jobs_next_ranks(const char **at, double *first, double *last)
+{
+    char *end;
+    if (!**at)
+        return false;
+    *first = strtod(*at, &end);
+    *last = *end == '-' ? strtod(end + 1, &end) : *first;
+    *at = *end == ',' ? end + 1 : "";
+    return true;
+}
+
 bool jobs_has_failed(const struct jobs_rank *rank)
 {
     return (rank->exit_status > 0 || rank->signal > 0) && !jobs_stopped_by(rank);

@@ -108,7 +108,7 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     take(&rank->gpu_percent, from->gpu_percent);
 }
 
-/* Ranks that are put together leave gaps; figures of GPUs follow their ranks. */
+/* Ranks that are put together or left out leave gaps; figures of GPUs follow their ranks. */
 static void drop_empty(struct gput_jobs *jobs)
 {
     size_t kept = 0;
@@ -323,15 +323,23 @@ static int compare_ranks_of_gpus(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* GPUs get the places that ranks have now. */
+/* GPUs get the places that ranks have now; those of sessions that were left out go. */
 static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numbers)
 {
-    size_t *places = calloc(n_numbers + 1, sizeof *places);
+    size_t kept = 0, *places = calloc(n_numbers + 1, sizeof *places);
     jobs->failed |= !places;
-    for (size_t i = 0; places && i < jobs->n_ranks; i++)
+    if (!places)
+        return;
+    for (size_t i = 0; i < n_numbers; i++)
+        places[i] = JOBS_NO_RANK;
+    for (size_t i = 0; i < jobs->n_ranks; i++)
         places[jobs->ranks[i].machine] = i;
-    for (size_t i = 0; places && i < jobs->n_gpus; i++)
-        jobs->gpus[i].rank = places[alias[jobs->gpus[i].rank]];
+    for (size_t i = 0; i < jobs->n_gpus; i++) {
+        jobs->gpus[kept] = jobs->gpus[i];
+        jobs->gpus[kept].rank = places[alias[jobs->gpus[i].rank]];
+        kept += jobs->gpus[kept].rank != JOBS_NO_RANK;
+    }
+    jobs->n_gpus = kept;
     if (jobs->n_gpus > 1)
         qsort(jobs->gpus, jobs->n_gpus, sizeof *jobs->gpus, compare_ranks_of_gpus);
     free(places);
@@ -381,6 +389,9 @@ void jobs_sort(struct gput_jobs *jobs)
     unite(jobs, alias, is_same_session);
     sort_ranks(jobs, compare_samples);
     unite(jobs, alias, is_copy);
+    sort_ranks(jobs, compare_identity);
+    jobs_leave_out_launchers(jobs);
+    drop_empty(jobs);
     sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
     sort_ranks(jobs, compare_machines);

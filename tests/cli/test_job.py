@@ -12,7 +12,7 @@ import unittest
 
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
-from job_test import JobTest, moment, sampled_ram
+from job_test import NAMES, JobTest, moment, sampled_ram
 from report_data import PAGE, Report
 
 
@@ -99,6 +99,54 @@ class Job(JobTest):
         report["job"].update(ranks="0,1")
         path.write_text(json.dumps(report))
         self.assertIn("1 session of ranks 0,1 on 1 machine,", self.run_command(".").stdout)
+
+    def launcher_session(self, **more):
+        path = self.rank(0, name="outer.json", world=2, **more)
+        report = json.loads(path.read_text())
+        report["identity"]["pid"] = 99
+        report["job"] |= {"rank": None, "ranks": "0,1", "ranks_of": "descendants"}
+        path.write_text(json.dumps(report))
+
+    def test_the_session_of_a_launcher_is_no_rank_where_its_ranks_have_files(self):
+        for rank in range(2):
+            self.rank(rank, world=2, start=1, identity={"exit_status": 3})
+        gpus = [{"uuid": "a", "name": "GPU", "energy_joules": 500}]
+        self.launcher_session(seconds=102, cpu=180, identity={"exit_status": 3}, members={"gpus": gpus})
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["ranks"], job["world_size"], job["missing"], job["failed"], job["known_ranks"]), (2, 2, 0, 2, None))
+        self.assertEqual((job["cpu_seconds"], job["slowest_seconds"], job["imbalance_percent"], job["gpus"]), (180, 100, 0, 0))
+        self.assertEqual([(rank["rank"], rank["is_straggler"]) for rank in read["ranks"]], [(0, 0), (1, 0)])
+        findings = {finding["kind"]: f"{finding['text']}: {finding['evidence']}" for finding in read["findings"]}
+        self.assertIn("2 of 2 ranks failed", findings["failed_ranks"])
+        self.assertEqual(
+            findings["launcher"].replace("./", ""),
+            "outer.json is the session of the launcher, and no rank: 2 of its ranks have files of their own: "
+            "its figures are of these ranks together, and are not added: 3 min 0 s of CPU time; exit status 3")  # fmt: skip
+        (self.folder / "r.r1.json").unlink()
+        self.assertEqual(self.job()["jobs"][0]["missing"], 1)
+        self.assertIn("1 rank is missing: 1", self.findings()["missing_ranks"])
+
+    def test_other_sessions_are_not_within_that_of_a_launcher(self):
+        self.launcher_session()
+        self.rank(0, world=2, start=200)  # later
+        self.rank(1, world=2, job="4712")  # of another job
+        self.rank(1, world=2, machine="n2", name="far.json")
+        self.assertNotIn("launcher", self.findings())
+
+    def test_both_wrappers_at_once(self):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(NAMES)}
+        for seconds in 1, 4, 16:  # on a busy machine ranks are seen later
+            inner = f"{command.COMMAND} run -q --st 0.1 -o r.json --overwrite -- sleep {seconds}"
+            script = " & ".join(f"PMI_RANK={rank} PMI_SIZE=2 sh -c '{inner}; :'" for rank in range(2)) + " & wait"
+            words = [command.COMMAND, "run", "-q", "--st", "0.1", "-o", "outer.json", "--overwrite", "--", "sh", "-c", script]
+            subprocess.run(words, check=True, cwd=self.folder, env=environment, timeout=command.PATIENCE)
+            if "descendants" in (self.folder / "outer.json").read_text():
+                break
+        read = self.job()
+        self.assertEqual([(job["ranks"], job["missing"], job["known_ranks"]) for job in read["jobs"]], [(2, 0, None)])
+        self.assertEqual([rank["path"] for rank in read["ranks"]], ["./r.r0.json", "./r.r1.json"])
+        self.assertEqual([finding["job"] for finding in read["findings"] if finding["kind"] == "launcher"], [None])
 
     def test_who_is_slow_and_who_waits(self):
         for rank in range(4):
