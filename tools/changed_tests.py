@@ -15,7 +15,7 @@ BY_PLACE = [
     (r".*\.md|mkdocs\.yml|man/.*", {"project/links", "cli/docs", "cli/generated"}),
     (r"include/.*", {"project/headers", "project/abi", "project/names", "project/examples"}),
     (r"examples/.*", {"project/examples"}),
-    (r"web/.*", {"web/types", "web/page", "web/sessions", "web/training", "web/command", "project/report_page"}),
+    (r"web/.*", {"web/types", "web/page", "web/sessions", "web/training", "web/reading", "web/command", "project/report_page"}),
     (r"packaging/.*|debian/.*", {"project/packaging"}),
     (r"collectors/.*", {"cli/regions", "cli/regions_python", "cli/regions_runtimes"}),
     (r"tools/gpu-check/.*|tests/fake-.*", {"cli/gpu_check", "cli/gpu_check_machines", "cli/gpu_check_faults", "cli/gpu"}),

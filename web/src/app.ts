@@ -24,7 +24,7 @@ import { addPaperAxis } from "./ruler";
 import { runsTable } from "./runs";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
-import { applyTheme, isDark, rememberTheme } from "./theme";
+import { applyTheme, isDark, lightenForPaper, rememberTheme, returnToScreen } from "./theme";
 import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
 import { figure, moment } from "./units";
 import { upright } from "./upright";
@@ -437,15 +437,21 @@ export class App {
     #watch(): void {
         new ResizeObserver(() => this.#fit()).observe(this.node);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#restyle());
-        // Paper shows all charts, not those that were in sight, and letters of a size for paper.
+        // Paper shows all charts, not those that were in sight, in light colours and letters of a size for paper.
         addEventListener("beforeprint", () => {
+            lightenForPaper();
+            this.#restyle();
             for (const drawing of this.#drawings) {
                 drawing.resize(PAPER_WIDTH);
                 drawing.draw();
                 if (!(drawing instanceof Overview)) addPaperAxis(drawing.node, this.#view, PAPER_WIDTH);
             }
         });
-        addEventListener("afterprint", () => this.#fit());
+        addEventListener("afterprint", () => {
+            returnToScreen();
+            this.#restyle();
+            this.#fit();
+        });
         listenToKeys(() => this.#stage.node, () => this.#view, this.#help, {
             theme: () => this.#switchTheme(),
             clear: () => this.#clear(),

@@ -29,6 +29,21 @@ export function applyTheme(theme: Theme): void {
     else root.setAttribute("data-theme", theme);
 }
 
+let onScreen: string | null | undefined;
+
+/** Ink on paper is dark. Said twice before it is taken back, it is said once. */
+export function lightenForPaper(): void {
+    const root = document.documentElement;
+    if (onScreen === undefined) onScreen = root.getAttribute("data-theme");
+    root.setAttribute("data-theme", "light");
+}
+
+export function returnToScreen(): void {
+    if (onScreen) document.documentElement.setAttribute("data-theme", onScreen);
+    else if (onScreen === null) document.documentElement.removeAttribute("data-theme");
+    onScreen = undefined;
+}
+
 // Asked for every colour of a frame: a new query each time is slow.
 const darkQuery = matchMedia("(prefers-color-scheme: dark)");
 

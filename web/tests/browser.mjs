@@ -91,7 +91,7 @@ export async function chartBox(page, id) {
 
 /** Colours of the pixels of a chart in a square around a point of CSS pixels, as [r, g, b, alpha]. */
 export async function pixelsAround(page, id, { x, y }, reach = 2) {
-    return page.locator(`[data-panel="${id}"] canvas`).evaluate((canvas, [x, y, reach]) => {
+    return page.locator(`[data-panel="${id}"] .plot canvas`).evaluate((canvas, [x, y, reach]) => {
         const ratio = canvas.width / canvas.clientWidth;
         const size = Math.ceil((2 * reach + 1) * ratio);
         // Read from a copy: reading slows a canvas down.
@@ -104,4 +104,15 @@ export async function pixelsAround(page, id, { x, y }, reach = 2) {
         for (let i = 0; i < data.length; i += 4) pixels.push([...data.slice(i, i + 4)]);
         return pixels;
     }, [x, y, reach]);
+}
+
+export const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const near = (a, b) => a.every((value, i) => Math.abs(value - b[i]) < 40);
+/** Of a curve of a total, on a light page. */
+export const BLUE = rgb("#0b65c2");
+
+/** Whether a curve of a colour passes a value of a chart. */
+export async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
+    const point = await ask(page, "pixelOf", id, time, value);
+    return (await pixelsAround(page, id, point, reach)).some((pixel) => pixel[3] > 100 && near(pixel.slice(0, 3), colour));
 }

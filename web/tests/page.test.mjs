@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import axe from "axe-core";
-import { ask, Browser, chartBox, close, pixelsAround, settle, TEMPLATE, waitForAddress, waitForView } from "./browser.mjs";
+import { ask, BLUE, Browser, chartBox, close, isDrawnAt, rgb, settle, TEMPLATE, waitForAddress, waitForView } from "./browser.mjs";
 import * as samples from "./samples.mjs";
 
 const KINDS = ["singleRun", "ranks", "twoRuns", "training", "power", "hostile"];
@@ -17,19 +17,9 @@ before(async () => {
 });
 after(() => browser.stop());
 
-const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
-const near = (a, b) => a.every((value, i) => Math.abs(value - b[i]) < 40);
-const BLUE = rgb("#0b65c2");
-
-/** Whether a curve of a colour passes a value of a chart. */
-async function isDrawnAt(page, id, time, value, colour = BLUE, reach = 2) {
-    const point = await ask(page, "pixelOf", id, time, value);
-    return (await pixelsAround(page, id, point, reach)).some((pixel) => pixel[3] > 100 && near(pixel.slice(0, 3), colour));
-}
-
 test("holds its style and script, and asks for nothing", () => {
     const text = readFileSync(TEMPLATE, "utf8");
-    assert.ok(text.length < 112_000, `${text.length} bytes`);
+    assert.ok(text.length < 114_000, `${text.length} bytes`);
     assert.match(text, /Content-Security-Policy" content="default-src 'none'; script-src 'sha256-/);
     assert.doesNotMatch(text, /unsafe-|(src|href)=["']?https?:|@import|url\(/);
     for (const marker of ["<!--gput-title-->", "<!--gput-data-->"]) assert.equal(text.split(marker).length, 2, marker);
@@ -554,21 +544,6 @@ test("shows a call that has not ended as open until the end", async () => {
     const point = await ask(page, "pointOf", "calls", index);
     await page.mouse.click(point.x, point.y);
     assert.match(await page.textContent(".details"), /epoch \(still open\).*until the end of the data/s);
-    await close(page);
-});
-
-test("prints all charts, without what only a screen can do", async () => {
-    const page = await browser.open(files.singleRun, { height: 500 });
-    await page.emulateMedia({ media: "print" });
-    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-    for (const { id, lines } of await ask(page, "charts")) assert.ok(await ask(page, "points", id, lines[0].id), id);
-    assert.ok(!(await page.isVisible("#theme")));
-    const axes = await page.$$eval(".stage > :not(.overview) .paper-axis", (canvases) => canvases.map((canvas) => ({ high: canvas.getBoundingClientRect().height, drawn: canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte) })));
-    assert.equal(axes.length, await page.locator(".stage > .chart, .stage > .lanes").count());
-    assert.ok(axes.every(({ high, drawn }) => high > 10 && drawn), JSON.stringify(axes));
-    assert.ok((await page.pdf()).length > 10_000);
-    await page.emulateMedia({ media: "screen" });
-    assert.equal(await page.locator(".paper-axis").first().isVisible(), false);
     await close(page);
 });
 

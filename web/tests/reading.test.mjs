@@ -1,0 +1,51 @@
+// The page as it is read: on paper, by keys, and what its legends and curves say of moments and intervals.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { ask, BLUE, Browser, close, isDrawnAt, rgb, settle } from "./browser.mjs";
+import * as samples from "./samples.mjs";
+
+let browser;
+let single;
+
+before(async () => {
+    browser = await Browser.start();
+    single = browser.write("singleRun", samples.singleRun());
+});
+after(() => browser.stop());
+
+test("prints all charts, without what only a screen can do", async () => {
+    const page = await browser.open(single, { height: 500 });
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    for (const { id, lines } of await ask(page, "charts")) assert.ok(await ask(page, "points", id, lines[0].id), id);
+    assert.ok(!(await page.isVisible("#theme")));
+    const axes = await page.$$eval(".stage > :not(.overview) .paper-axis", (canvases) => canvases.map((canvas) => ({ high: canvas.getBoundingClientRect().height, drawn: canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte) })));
+    assert.equal(axes.length, await page.locator(".stage > .chart, .stage > .lanes").count());
+    assert.ok(axes.every(({ high, drawn }) => high > 10 && drawn), JSON.stringify(axes));
+    assert.ok((await page.pdf()).length > 10_000);
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await page.locator(".paper-axis").first().isVisible(), false);
+    await close(page);
+});
+
+test("prints in light colours what is dark on the screen", async () => {
+    for (const dark of [false, true]) {
+        const page = await browser.open(single, { dark });
+        if (!dark) await page.keyboard.press("t");
+        const seen = () => page.evaluate(() => [getComputedStyle(document.body).color, getComputedStyle(document.querySelector(".card")).backgroundColor, document.querySelector(".swatch line").getAttribute("stroke")]);
+        const isBlue = (colour) => isDrawnAt(page, "ram:bytes", 90, samples.singleRun().ram[900], colour);
+        const before = await seen();
+        assert.deepEqual(before, ["rgb(233, 235, 238)", "rgb(23, 27, 32)", "#5aa9f5"], "dark on the screen");
+        await page.evaluate(() => ["beforeprint", "beforeprint"].forEach((name) => dispatchEvent(new Event(name))));
+        assert.ok(await isBlue(BLUE), "drawn for paper");
+        await page.emulateMedia({ media: "print" });
+        assert.deepEqual(await seen(), ["rgb(27, 31, 36)", "rgb(255, 255, 255)", "#0b65c2"]);
+        await page.emulateMedia({ media: "screen" });
+        await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+        await settle(page);
+        assert.deepEqual(await seen(), before);
+        assert.ok(await isBlue(rgb("#5aa9f5")), "drawn for the screen");
+        await close(page);
+    }
+});
