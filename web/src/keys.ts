@@ -36,13 +36,19 @@ export function keyHelp(): HTMLDialogElement {
     return dialog;
 }
 
-/** Keys count while the charts, or nothing, has the focus: never while somebody types. */
+/** Whether a key means something to what has the focus: letters where somebody types, ways to go where there is more than is in sight. */
+function isTaken(key: string, focused: Element, stage: HTMLElement): boolean {
+    if (focused.closest("input, select, textarea, [contenteditable]")) return true;
+    const place = focused.closest('[tabindex="0"]');
+    if (!place || place === stage) return false;
+    return /^Arrow|Home/.test(key) && (place.scrollHeight > place.clientHeight || place.scrollWidth > place.clientWidth);
+}
+
+/** Keys count wherever the focus is, but for what has it itself. */
 export function listenToKeys(stage: () => HTMLElement, view: () => View, help: HTMLDialogElement, actions: KeyActions): void {
     document.addEventListener("keydown", (event) => {
-        const target = event.target as HTMLElement;
-        const free = target === document.body || target === stage();
         if (event.key === "Escape" && !help.open) return actions.clear();
-        if (!free || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+        if (event.ctrlKey || event.metaKey || event.altKey || help.open || isTaken(event.key, event.target as Element, stage())) return;
         const action = keyAction(event, view(), help, actions);
         if (!action) return;
         event.preventDefault();

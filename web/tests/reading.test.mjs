@@ -49,3 +49,48 @@ test("prints in light colours what is dark on the screen", async () => {
         await close(page);
     }
 });
+
+test("keys count wherever the focus is, but where somebody types or goes through a list", async () => {
+    const page = await browser.open(single);
+    const whole = await ask(page, "view");
+    const span = async () => {
+        await settle(page);
+        const { from, to } = await ask(page, "view");
+        return to - from;
+    };
+    const places = {
+        "an entry of a legend": () => page.click('[data-line="main_ram"]'),
+        "a block in a table": () => page.click(".blocks tbody button"),
+        "a button": () => page.click("text=Back"),
+        "a bar": async () => {
+            await page.locator('[data-lanes="calls"]').evaluate((node) => node.scrollIntoView({ block: "center" }));
+            await settle(page);
+            const { x, y } = await ask(page, "pointOf", "calls", 0);
+            await page.mouse.click(x, y);
+        },
+    };
+    for (const [place, reach] of Object.entries(places)) {
+        await page.evaluate(() => document.activeElement.blur());
+        await page.keyboard.press("0");
+        await reach();
+        const before = await span();
+        await page.keyboard.press("+");
+        const near = await span();
+        assert.ok(Math.abs(near * 1.5 - before) < 1e-6, `+ on ${place}`);
+        await page.keyboard.press("0");
+        assert.equal(await span(), whole.to - whole.from, `0 on ${place}`);
+        await page.keyboard.press("Backspace");
+        assert.equal(await span(), near, `Backspace on ${place}`);
+    }
+    await page.focus('.processes input[type="search"]');
+    const before = await span();
+    await page.keyboard.type("0+");
+    assert.equal(await span(), before);
+    assert.equal(await page.inputValue('.processes input[type="search"]'), "0+");
+    const table = page.locator(".processes .table-scroll");
+    await table.evaluate((node) => (node.style.width = "100px"));
+    await table.focus();
+    await page.keyboard.press("Home");
+    assert.equal(await span(), before, "a table that is wider than its place goes to its beginning");
+    await close(page);
+});
