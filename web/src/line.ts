@@ -122,12 +122,17 @@ export class Line {
         return (this.#values ??= this.moments.arrange(this.#read()));
     }
 
-    /** The value that held at a moment: that of the last sample before it, or NaN outside of the line. */
+    /** Of what a counter grew by: each value is that of all the time since the sample before. */
+    get isRate(): boolean {
+        return this.unit.endsWith("_per_second");
+    }
+
+    /** The value that held at a moment: that of the last sample before it, of a rate that of the next, or NaN outside of the line. */
     valueAt(moment: number): number {
         const times = this.times;
         const after = this.moments.indexAt(moment);
         if (after < times.length && times[after] === moment) return this.values[after]!;
-        return after === 0 || after === times.length ? NaN : this.values[after - 1]!;
+        return after === 0 || after === times.length ? NaN : this.values[this.isRate ? after : after - 1]!;
     }
 
     /** Lowest and highest known value of samples [from, to); NaN if there is none. */

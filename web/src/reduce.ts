@@ -28,7 +28,19 @@ export function reduceLine(line: Line, from: number, to: number, columns: number
 function exactPoints(line: Line, from: number, to: number): Points {
     const [first, last] = [line.moments.indexAt(from), line.moments.indexAt(to)];
     const [begin, end] = [Math.max(0, first - 1), Math.min(line.times.length, last + 1)];
+    if (line.isRate) return steps(line, begin, end);
     return { times: Array.from(line.times.subarray(begin, end)), values: Array.from(line.values.subarray(begin, end)), reduced: false };
+}
+
+/** Each value from the sample before it to its own. */
+function steps(line: Line, begin: number, end: number): Points {
+    const points: Points = { times: [], values: [], reduced: false };
+    for (let i = begin; i < end; i++) {
+        const value = line.values[i]!;
+        points.times.push(line.times[Math.max(0, i - 1)]!, line.times[i]!);
+        points.values.push(value, value);
+    }
+    return points;
 }
 
 /** The lowest and the highest place of the curve itself in each column, and half a pen next to it. */
@@ -58,11 +70,12 @@ function least(a: number, b: number): number {
     return a < b || !(b === b) ? a : b;
 }
 
-/** The value of the straight line between the samples around a moment; `after` is the index of the later one. NaN in a gap. */
+/** The value of the straight line, or of the step, between the samples around a moment; `after` is the index of the later one. NaN in a gap. */
 function curveAt(line: Line, after: number, moment: number): number {
     const { times, values } = line;
     if (after === 0 || after >= times.length) return NaN;
     const [start, end] = [times[after - 1]!, times[after]!];
+    if (line.isRate) return values[after]!;
     const share = end > start ? (moment - start) / (end - start) : 1;
     return values[after - 1]! + (values[after]! - values[after - 1]!) * Math.min(1, Math.max(0, share));
 }

@@ -19,11 +19,13 @@ export function sparkline(line: Line): SVGElement | null {
     let first = 0;
     for (let x = 0; x < WIDTH; x++) {
         const last = x === WIDTH - 1 ? times.length : line.moments.indexAt(from + ((x + 1) / WIDTH) * span);
-        const high = last > first ? line.extremes(first, last).max : NaN;
+        // A rate holds until its sample.
+        const end = line.isRate ? Math.min(times.length, last + 1) : last;
+        const high = end > first ? line.extremes(first, end).max : NaN;
         if (Number.isFinite(high)) points.push(`${x},${y(high)}`);
         first = Math.max(first, last);
     }
-    const area = `0,${HEIGHT} ${points.join(" ")} ${points.at(-1)!.split(",")[0]},${HEIGHT}`;
+    const area = `${points[0]!.split(",")[0]},${HEIGHT} ${points.join(" ")} ${points.at(-1)!.split(",")[0]},${HEIGHT}`;
     return svg(
         "svg",
         { class: `sparkline colour-${line.style.colour}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },

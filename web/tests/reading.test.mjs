@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { ask, BLUE, Browser, close, isDrawnAt, rgb, settle } from "./browser.mjs";
+import { ask, BLUE, Browser, chartBox, close, isDrawnAt, rgb, settle } from "./browser.mjs";
 import * as samples from "./samples.mjs";
 
 let browser;
@@ -92,5 +92,35 @@ test("keys count wherever the focus is, but where somebody types or goes through
     await table.focus();
     await page.keyboard.press("Home");
     assert.equal(await span(), before, "a table that is wider than its place goes to its beginning");
+    await close(page);
+});
+
+test("draws a rate as steps over the time between its readings, in charts and cards", async () => {
+    const made = samples.singleRun();
+    const [session] = made.report.sessions;
+    session.series = session.series.filter(({ group }) => group !== "io");
+    const add = (id, times, values) => {
+        session.times.push(made.encoder.f64(times));
+        session.series.push({ id, label: id, group: "io", scope: id, unit: "bytes_per_second", time: session.times.length - 1, values: made.encoder.f64(values) });
+    };
+    add("read", [0, 60, 120, 180], [NaN, 1000, 4000, 2000]);
+    add("written", [0, 180], [NaN, 3000]);
+    session.cards = ["read", "written"].map((id) => ({ id, label: id, value: 1, unit: "bytes", state: "exact" }));
+    const page = await browser.open(browser.write("rates", made));
+    const id = "io:bytes_per_second";
+    const known = async (line) => {
+        const { times, values } = await ask(page, "points", id, line);
+        return times.map((time, i) => [time, values[i]]).filter(([, value]) => value !== null && value === value);
+    };
+    await chartBox(page, id);
+    assert.deepEqual(await known("read"), [[0, 1000], [60, 1000], [60, 4000], [120, 4000], [120, 2000], [180, 2000]]);
+    assert.deepEqual(await known("written"), [[0, 3000], [180, 3000]], "one reading is a whole step");
+    const heights = await page.locator("svg.sparkline polyline").evaluateAll((nodes) => nodes.map((node) => node.getAttribute("points").split(" ").map((point) => Number(point.split(",")[1]))));
+    assert.deepEqual(heights.map((all) => [all.length, [...new Set(all)].length]), [[120, 3], [120, 1]]);
+    const box = await chartBox(page, id);
+    const { x } = await ask(page, "pixelOf", id, 30, 0);
+    await page.mouse.move(box.x + x, box.y + 60);
+    await settle(page);
+    assert.equal(await page.textContent('[data-line="read"] .value'), "1\u00a0kB/s", "in the first interval");
     await close(page);
 });
