@@ -56,7 +56,10 @@ export class Legend {
             const shown = lines.filter((line) => line.shown);
             if (!shown.length || (cursor !== null && shown.length > 1)) value.textContent = "";
             else if (cursor !== null) value.textContent = figure(shown[0]!.valueAt(cursor), shown[0]!.unit);
-            else value.textContent = `max ${figure(highest(shown, from, to), shown[0]!.unit)}`;
+            else {
+                const max = highest(shown, from, to);
+                value.textContent = max === max ? `max ${figure(max, shown[0]!.unit)}` : "nothing here";
+            }
         }
     }
 
@@ -106,7 +109,7 @@ export class Legend {
 }
 
 function highest(lines: Line[], from: number, to: number): number {
-    const found = lines.map((line) => line.extremes(line.moments.indexAt(from), Math.min(line.times.length, line.moments.indexAt(to) + 1)).max).filter((max) => Number.isFinite(max));
+    const found = lines.map((line) => line.highestDrawn(from, to)).filter((max) => Number.isFinite(max));
     return found.length ? Math.max(...found) : NaN;
 }
 

@@ -135,6 +135,22 @@ export class Line {
         return after === 0 || after === times.length ? NaN : this.values[this.isRate ? after : after - 1]!;
     }
 
+    /** The value of the straight line, or of the step, between the samples around a moment; `after` is the index of the later one. NaN in a gap. */
+    drawnAt(moment: number, after = this.moments.indexAt(moment)): number {
+        const { times, values } = this;
+        if (after === 0 || after >= times.length) return NaN;
+        if (this.isRate) return values[after]!;
+        const [start, end] = [times[after - 1]!, times[after]!];
+        const share = end > start ? (moment - start) / (end - start) : 1;
+        return values[after - 1]! + (values[after]! - values[after - 1]!) * Math.min(1, Math.max(0, share));
+    }
+
+    /** The highest of what is drawn from one moment to another, with or without a sample in between; NaN if nothing is. */
+    highestDrawn(from: number, to: number): number {
+        const known = [this.highest(from, to).max, this.drawnAt(from), this.drawnAt(to)].filter((value) => value === value);
+        return known.length ? Math.max(...known) : NaN;
+    }
+
     /** Lowest and highest known value of samples [from, to); NaN if there is none. */
     extremes(from: number, to: number): Extremes {
         const values = this.values;

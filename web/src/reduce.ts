@@ -58,7 +58,7 @@ function curveExtremes(line: Line, from: number, to: number, columns: number): P
         last = Math.max(first, last);
         while (last < times.length && times[last]! < end) last++;
         const samples = line.extremes(first, last);
-        const [enters, leaves] = [curveAt(line, first, begin), curveAt(line, last, end)];
+        const [enters, leaves] = [line.drawnAt(begin, first), line.drawnAt(end, last)];
         points.times.push(left + width / 2, left + width / 2);
         points.values.push(least(least(samples.min, enters), leaves), -least(least(-samples.max, -enters), -leaves));
     }
@@ -68,16 +68,6 @@ function curveExtremes(line: Line, from: number, to: number, columns: number): P
 /** Of what is known. */
 function least(a: number, b: number): number {
     return a < b || !(b === b) ? a : b;
-}
-
-/** The value of the straight line, or of the step, between the samples around a moment; `after` is the index of the later one. NaN in a gap. */
-function curveAt(line: Line, after: number, moment: number): number {
-    const { times, values } = line;
-    if (after === 0 || after >= times.length) return NaN;
-    const [start, end] = [times[after - 1]!, times[after]!];
-    if (line.isRate) return values[after]!;
-    const share = end > start ? (moment - start) / (end - start) : 1;
-    return values[after - 1]! + (values[after]! - values[after - 1]!) * Math.min(1, Math.max(0, share));
 }
 
 /** A column without a sample adds no point, so that the curve goes on; one without a known value is a gap. */

@@ -124,3 +124,18 @@ test("draws a rate as steps over the time between its readings, in charts and ca
     assert.equal(await page.textContent('[data-line="read"] .value'), "1\u00a0kB/s", "in the first interval");
     await close(page);
 });
+
+test("a legend says the highest of what is drawn, where there is no sample in sight, too", async () => {
+    const made = samples.singleRun();
+    const [session] = made.report.sessions;
+    session.times.push(made.encoder.f64([0, 10, 20, 100]));
+    for (const one of session.series.filter(({ group }) => group === "cpu")) Object.assign(one, { time: session.times.length - 1, values: made.encoder.f64([10, 10, 2, 2]) });
+    const file = browser.write("between", made);
+    // The line falls from 10 at 0:10 to 2 at 0:20; after 1:40 there is none.
+    for (const [window, words] of [["15_19", "max 6\u00a0%"], ["5_15", "max 10\u00a0%"], ["18_40", "max 3.6\u00a0%"], ["110_120", "nothing here"], ["0_190", "max 10\u00a0%"]]) {
+        const page = await browser.open(file, { fragment: `#t=${window}` });
+        await chartBox(page, "cpu:percent");
+        assert.equal(await page.textContent('[data-line="cpu_combined_sum_utilization_percent"] .value'), words, window);
+        await close(page);
+    }
+});
