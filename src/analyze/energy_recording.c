@@ -317,36 +317,40 @@ static double interval_gpu_total(const struct interval *interval)
     return total;
 }
 
-static double total_of_segments(const struct gput_energy_recording *recording,
-    const struct gput_energy_window *window, bool with_dram)
+struct energy_recording_parts energy_recording_parts(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
     const struct recorded_series *series = &recording->record->series[RECORDED_POWER];
     struct interval interval = {.series = series, .bounds = window_or_all(window)};
-    double total = NAN;
+    struct energy_recording_parts parts = {NAN, NAN, NAN, NAN};
     /* Each segment may have its own keys: an old recording can have been continued with new ones.
      */
     for (; interval.first < series->count; interval.first = interval.end) {
         while (interval.end < series->count &&
                series->segments[interval.end] == series->segments[interval.first])
             interval.end++;
-        number_add_known(&total, interval_total(&interval, "intel_power"));
-        if (with_dram)
-            number_add_known(&total, interval_total(&interval, "total_dram_power"));
-        number_add_known(&total, interval_gpu_total(&interval));
+        number_add_known(&parts.packages, interval_total(&interval, "intel_power"));
+        number_add_known(&parts.dram, interval_total(&interval, "total_dram_power"));
+        number_add_known(&parts.gpus, interval_gpu_total(&interval));
+        number_add_known(&parts.platform, interval_total(&interval, "psys_power"));
     }
-    return total;
+    return parts;
 }
 
 double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
-    return total_of_segments(recording, window, true);
+    double total = energy_recording_total_without_dram(recording, window);
+    number_add_known(&total, energy_recording_parts(recording, window).dram);
+    return total;
 }
 
 double energy_recording_total_without_dram(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
-    return total_of_segments(recording, window, false);
+    struct energy_recording_parts parts = energy_recording_parts(recording, window);
+    number_add_known(&parts.packages, parts.gpus);
+    return parts.packages;
 }
 
 /* ---- windows ---- */

@@ -40,6 +40,14 @@ int energy_recording_select(const struct gput_energy_recording *recording, const
 /* The moment at which the seconds of a recording start; 0 when it is empty. */
 int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
 
+/* Joules in the window of what was recorded, NaN for the rest. The platform is in no total. */
+struct energy_recording_parts {
+    double packages, dram, gpus, platform;
+};
+
+struct energy_recording_parts energy_recording_parts(
+    const struct gput_energy_recording *recording, const struct gput_energy_window *window);
+
 /* As gput_energy_recording_total, of CPU packages and GPUs alone: AIPowerMeter's total_power_draw.
  */
 double energy_recording_total_without_dram(

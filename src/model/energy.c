@@ -2,7 +2,9 @@
 
 #include "base/nearest.h"
 
+#include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -44,6 +46,30 @@ void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_
     joules[GPUT_ENERGY_MAIN] = energy->main;
     joules[GPUT_ENERGY_DESCENDANTS] = energy->descendants;
     joules[GPUT_ENERGY_COMBINED] = energy->combined;
+}
+
+void energy_parts_words(double package, double dram, double gpus, char text[ENERGY_PARTS_SIZE])
+{
+    static const char *const words[] = {"CPU packages", "DRAM", "GPUs"};
+    const double joules[] = {package, dram, gpus};
+    const char *known[3];
+    size_t count = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (!isnan(joules[i]))
+            known[count++] = words[i];
+    }
+    snprintf(text, ENERGY_PARTS_SIZE, "%s%s%s%s%s", count > 0 ? known[0] : "the machine",
+        count > 2 ? ", " : "", count > 2 ? known[1] : "", count > 1 ? " and " : "",
+        count > 1 ? known[count - 1] : "");
+}
+
+void energy_total_words(const struct gput_energy *energy, char text[ENERGY_PARTS_SIZE])
+{
+    if (isnan(energy->machine.package) && !isnan(energy->machine.battery))
+        snprintf(text, ENERGY_PARTS_SIZE, "the whole machine");
+    else
+        energy_parts_words(
+            energy->machine.package, energy->machine.dram, energy->machine.gpu, text);
 }
 
 const char *gput_energy_unit_name(enum gput_energy_unit unit)

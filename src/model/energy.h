@@ -31,5 +31,13 @@ struct gput_energy {
     char co2e_source[128]; /* which intensity: "56.039 g/kWh: France, 2023 (codecarbon 3.3.2)" */
 };
 
+#define ENERGY_PARTS_SIZE 48
+
+/* What joules are the sum of: "CPU packages and DRAM", "GPUs". Those that are not known are NaN. */
+void energy_parts_words(double package, double dram, double gpus, char text[ENERGY_PARTS_SIZE]);
+
+/* What machine.total is of: "GPUs", or "the whole machine" where batteries say it. */
+void energy_total_words(const struct gput_energy *energy, char text[ENERGY_PARTS_SIZE]);
+
 /* The figures of the public enum, in its order. */
 void energy_figures(const struct gput_energy *energy, double joules[GPUT_ENERGY_FIGURE_COUNT]);

@@ -1,6 +1,8 @@
 #include "output/energy_overview.h"
 
+#include "analyze/energy_recording.h"
 #include "base/utf8.h"
+#include "model/energy.h"
 #include "output/human.h"
 
 #include <math.h>
@@ -332,15 +334,19 @@ void energy_overview_write(const struct gput_energy_recording *recording,
     const struct gput_energy_window *window, struct str *text)
 {
     struct overview overview = {recording, window, text, MAX_LABEL};
-    char joules[HUMAN_SIZE], seconds[HUMAN_SIZE], watts[HUMAN_SIZE];
+    char joules[HUMAN_SIZE], seconds[HUMAN_SIZE], watts[HUMAN_SIZE], words[ENERGY_PARTS_SIZE];
     double total = gput_energy_recording_total(recording, window);
     double duration = gput_energy_recording_seconds(recording, window);
     str_printf(text, "%s in %s", human_joules(total, joules), human_seconds(duration, seconds));
     if (duration > 0 && !isnan(total))
         str_printf(text, ", %s on average", human_watts(total / duration, watts));
-    str_append(text, isnan(total) ? ": " : " (packages, DRAM, GPUs)\n");
-    if (isnan(total))
-        str_printf(text, "%s\n", why_no_total(&overview));
+    if (isnan(total)) {
+        str_printf(text, ": %s\n", why_no_total(&overview));
+    } else {
+        struct energy_recording_parts parts = energy_recording_parts(recording, window);
+        energy_parts_words(parts.packages, parts.dram, parts.gpus, words);
+        str_printf(text, " (%s)\n", words);
+    }
     write_domains(&overview);
     write_gpus(&overview);
     write_command(&overview);

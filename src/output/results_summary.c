@@ -407,21 +407,22 @@ static void write_energy(struct summary *summary)
 {
     const struct gput_energy *energy = &summary->results->energy;
     char figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], grams[HUMAN_SIZE];
-    char co2e[64] = "", power[64] = "";
+    char co2e[64] = "", power[64] = "", parts[ENERGY_PARTS_SIZE];
     if (isnan(energy->combined) && isnan(energy->machine.total)) {
         write_no_energy(summary);
         return;
     }
+    energy_total_words(energy, parts);
     if (!isnan(energy->co2e_grams))
         snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
     if (!isnan(energy->mean_watts)) /* of a part of the time it is not known */
         snprintf(power, sizeof power, ", which took %s", human_watts(energy->mean_watts, watts));
     if (isnan(energy->combined))
         row(summary, "Energy", human_joules(energy->machine.total, figure),
-            "the whole machine; the command's share is not known%s", co2e);
+            "of %s; the command's share is not known%s", parts, co2e);
     else
-        row(summary, "Energy", human_joules(energy->combined, figure), "of the machine's %s%s%s",
-            human_joules(energy->machine.total, whole), power, co2e);
+        row(summary, "Energy", human_joules(energy->combined, figure), "of the %s of %s%s%s",
+            human_joules(energy->machine.total, whole), parts, power, co2e);
 }
 
 static void write_io(struct summary *summary)

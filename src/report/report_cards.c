@@ -132,9 +132,14 @@ static void add_energy(struct report_session *session)
 {
     const struct gput_energy *energy = &session->results->energy;
     double machine = energy->machine.total;
+    char parts[ENERGY_PARTS_SIZE], label[ENERGY_PARTS_SIZE + 16];
+    energy_total_words(energy, parts);
+    snprintf(label, sizeof label, "Energy of %s", parts);
     add_figure(
         session, "energy", "Energy of the session", "joules", energy->combined, "cpu_energy");
-    add_figure(session, "energy_machine", "Energy of the machine", "joules", machine, NULL);
+    add_figure(session, "energy_machine", label, "joules", machine, NULL);
+    add_figure(session, "energy_platform", "Energy of the whole platform", "joules",
+        energy->machine.psys, NULL);
     add_figure(session, "co2e", "CO2 equivalents", "grams", energy->co2e_grams, NULL);
 }
 

@@ -209,7 +209,7 @@ class Reading(CommandTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = {" ".join(row.split()) for row in done.stdout.splitlines()}
         self.assertLessEqual({
-            "29 kJ in 1 min 40 s, 290 W on average (packages, DRAM, GPUs)",
+            "29 kJ in 1 min 40 s, 290 W on average (CPU packages and GPUs)",
             "Power of the machine energy average max command share",
             "CPU packages 4 kJ 40 W 40 W 3 kJ 75.0 %",
             "whole platform 40 kJ 400 W 400 W",

@@ -387,6 +387,8 @@ class Power(ReportTest):
         (folder / "power_metrics.json").write_text("\n".join([*texts[:2], '"END OF RECORDING SEGMENT"', *texts[2:]]) + "\n")
         report = self.report("exp1")
         self.assertEqual(report.sessions[0]["kind"], "power")
+        self.assertEqual([card["label"] for card in report.sessions[0]["cards"]],
+                         ["Recorded time", "Energy of CPU packages and GPUs", "Mean power of CPU packages and GPUs"])
         found = report.series()
         times, values = found["intel_power"]
         self.assert_series(values, [40.5, 41.5, None, 42.5, 43.5], 0.0005)

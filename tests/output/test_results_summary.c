@@ -82,7 +82,7 @@ static void all_lines_of_a_training_run(void **state)
         "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB); main 5 GB, "
         "children 1.2 GB\n"
         "  GPU 0           11.2 GB  peak of 150 GB; busy 85 %, at most 98 %; 310 W  NVIDIA H200\n"
-        "  Energy            60 kJ  of the machine's 65 kJ, which took 338 W\n"
+        "  Energy            60 kJ  of the 65 kJ of CPU packages, DRAM and GPUs, which took 338 W\n"
         "  I/O              1.7 GB  read, 12 MB written; 0 B from storage, n/a to storage\n"
         "  Processes             9  24 threads seen at once\n"
         "  Not known  CPU energy, GPU power (why: -f full, gpu-tracker doctor)\n");
@@ -120,7 +120,7 @@ static void power_that_is_not_known_is_left_out(void **state)
     struct gput_results results = training();
     results.energy.mean_watts = NAN;
     char *text = summarize(&results, NULL);
-    assert_non_null(strstr(text, "60 kJ  of the machine's 65 kJ\n"));
+    assert_non_null(strstr(text, "60 kJ  of the 65 kJ of CPU packages, DRAM and GPUs\n"));
     free(text);
 }
 
@@ -159,11 +159,16 @@ static void what_is_missing_is_left_out_or_said(void **state)
     results.gpus[0].max_combined_ram_bytes = NAN;
     results.gpus[0].max_utilization_percent = NAN;
     results.gpus[0].mean_power_watts = NAN;
-    results.energy.combined = NAN;
+    results.energy.combined = results.energy.machine.package = results.energy.machine.dram = NAN;
+    results.energy.machine.battery = NAN;
     char *text = summarize(&results, NULL);
     assert_non_null(strstr(text, "  CPU                 n/a  it is not counted\n"));
     assert_non_null(strstr(text, "  12 GB  peak, by whoever used it, of 150 GB  NVIDIA H200\n"));
-    assert_non_null(strstr(text, "65 kJ  the whole machine; the command's share is not known\n"));
+    assert_non_null(strstr(text, "65 kJ  of GPUs; the command's share is not known\n"));
+    free(text);
+    results.energy.machine.battery = 65e3;
+    text = summarize(&results, NULL);
+    assert_non_null(strstr(text, "65 kJ  of the whole machine; the command's share"));
     results.energy.machine.total = NAN;
     free(text);
     text = summarize(&results, NULL);

@@ -102,7 +102,7 @@ function baseOf(figures: MainFigure, sessions: Session[]): number | null {
 /** What a figure is of, where ranks may share it: the machine, or a GPU of it. Null: not known; undefined: of the rank alone. */
 function sharedBy(id: string, session: Session): string | null | undefined {
     const gpu = /^(gpu\d+)_power$/.exec(id)?.[1];
-    if (!gpu && id !== "energy_machine") return undefined;
+    if (!gpu && id !== "energy_machine" && id !== "energy_platform") return undefined;
     const machine = session.identity?.boot_id;
     if (typeof machine !== "string") return null;
     return gpu ? `${machine} ${session.gpus?.[Number(gpu.slice(3))]?.uuid ?? gpu}` : machine;

@@ -1,7 +1,8 @@
 /* Recordings of power: folders of AIPowerMeter or of a session with --energy-folder. */
 #include "report/loaders/report_loader.h"
 
-#include <gputracker/energy_recording.h>
+#include "analyze/energy_recording.h"
+#include "model/energy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,21 +191,35 @@ static void add_card(struct report_session *session, const char *id, const char 
     doc_add_string(card, "state", gput_source_state_name(GPUT_SOURCE_SAMPLED));
 }
 
+/* Named by what they are of. */
+static void add_power(struct report_session *session, const char *of, const char *parts,
+    double joules, double seconds)
+{
+    char id[32], label[ENERGY_PARTS_SIZE + 16];
+    snprintf(id, sizeof id, "energy_%s", of);
+    snprintf(label, sizeof label, "Energy of %s", parts);
+    add_card(session, id, label, "joules", joules);
+    snprintf(id, sizeof id, "power_%s", of);
+    snprintf(label, sizeof label, "Mean power of %s", parts);
+    add_card(session, id, label, "watts", seconds > 0 ? joules / seconds : NAN);
+}
+
 static int add_recording(struct report_session *session,
     const struct gput_energy_recording *recording, struct gput_error *error)
 {
     size_t count = gput_energy_recording_count(recording);
     double seconds = gput_energy_recording_seconds(recording, NULL);
-    double joules = gput_energy_recording_total(recording, NULL);
+    struct energy_recording_parts parts = energy_recording_parts(recording, NULL);
+    char words[ENERGY_PARTS_SIZE];
     for (size_t i = 0; i < count; i++) {
         TRY(add_metric(session, recording, gput_energy_recording_name(recording, i), error));
         report_session_progress(session, (double)(i + 1) / (double)count);
     }
     report_session_warn(session, gput_energy_recording_warning(recording));
     add_card(session, "wall", "Recorded time", "seconds", seconds);
-    add_card(session, "energy_machine", "Energy of the machine", "joules", joules);
-    if (seconds > 0)
-        add_card(session, "power_machine", "Mean power of the machine", "watts", joules / seconds);
+    energy_parts_words(parts.packages, parts.dram, parts.gpus, words);
+    add_power(session, "machine", words, gput_energy_recording_total(recording, NULL), seconds);
+    add_power(session, "platform", "the whole platform", parts.platform, seconds);
     return GPUT_OK;
 }
 
