@@ -225,7 +225,7 @@ static double allowed_or(double allowed, double all)
 static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;
-    add_figure(session, "wall", "Wall time", "seconds", session->end - session->start, NULL);
+    add_figure(session, "wall", "Wall time", "seconds", report_session_seconds(session), NULL);
     add_highest(session, "ram", "RAM peak", "bytes", GPUT_COMBINED_RAM,
         allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
     add_highest(session, "ram_main", "RAM peak of main", "bytes", GPUT_MAIN_RAM, NAN);

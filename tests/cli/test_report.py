@@ -1,6 +1,7 @@
 """gpu-tracker report: the data in the HTML file is that of the files it was made from."""
 
 import cProfile
+import datetime
 import json
 import pathlib
 import random
@@ -120,6 +121,16 @@ class Curves(ReportTest):
         self.assertEqual(cards["ram"]["state"], "sampled")
         self.assertAlmostEqual(cards["ram"]["limit"], 67.25414912e9, delta=1)
         self.assertEqual(cards["wall"]["value"], 2)
+
+    def test_without_results_the_wall_time_is_what_the_session_says(self):
+        write_tracking(self.folder / "t.csv", [row(1), row(3), row(2)])
+        first = START + 1
+        for end, seconds in (2.75, 2.75), (None, 2):  # killed: it says nothing of its end
+            start, end = ("" if at is None else datetime.datetime.fromtimestamp(first + at, datetime.timezone.utc).isoformat() for at in (0, end))
+            (self.folder / "t.csv.session.json").write_text(json.dumps({"tracking_file": "t.csv", "host": "h", "start": start, "end": end}))
+            report = self.report("t.csv")
+            self.assertAlmostEqual(report.cards()["wall"]["value"], seconds, delta=1e-6)
+            self.assertAlmostEqual(report.sessions[0]["identity"]["seconds"], seconds, delta=1e-6)
 
 
 class Tables(ReportTest):

@@ -53,13 +53,23 @@ static void add_clock(struct report_session *session)
     str_finish(&text);
 }
 
+double report_session_seconds(const struct report_session *session)
+{
+    double seconds = session->end - session->start;
+    if (!session->described)
+        return seconds;
+    const struct gput_identity *identity = &session->described->identity;
+    double start = results_identity_seconds(identity->start);
+    return fmax(seconds, results_identity_seconds(identity->end) - start);
+}
+
 void report_session_end(struct report_session *session)
 {
     if (!isnan(session->start)) {
         doc_add_double(
             session->identity, "start_timestamp", session->start - session->clock_offset_seconds);
         if (!doc_get(session->identity, "seconds"))
-            doc_add_double(session->identity, "seconds", session->end - session->start);
+            doc_add_double(session->identity, "seconds", report_session_seconds(session));
     }
     add_identity(session);
     add_clock(session);

@@ -93,6 +93,9 @@ struct doc *report_session_list(struct report_session *session, struct doc **lis
 /* A time of this session, in its seconds. The first one asked for is time 0 where none was set. */
 double report_session_time(struct report_session *session, double seconds_since_epoch);
 
+/* How long it took: what the session itself says, where samples end earlier. */
+double report_session_seconds(const struct report_session *session);
+
 /* Adds a column of times, and says its index. Takes the column. */
 int report_session_add_time(struct report_session *session, struct report_column *times,
     unsigned *index, struct gput_error *error);
