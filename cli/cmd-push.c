@@ -16,6 +16,7 @@ enum { PATH_COLUMN = 1, KIND_COLUMN, RESULTS_COLUMN };
 struct sent {
     struct gput_push_counts counts; /* of all sessions */
     size_t sessions, failed;
+    size_t unreadable; /* files, which are named as the sessions are found */
 };
 
 static int find_sessions(
@@ -74,10 +75,23 @@ static bool send_session(const struct gput_table *sessions, size_t row,
     return code != GPUT_ERROR_GONE;
 }
 
-static int send_all(const struct gput_table *sessions, const struct gput_push_options *options,
+static int check(const struct sent *sent, struct gput_error *error)
+{
+    if (sent->failed > 0)
+        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not whole.",
+            sent->failed, sent->sessions);
+    if (sent->unreadable > 0)
+        return fail(error, GPUT_ERROR_FORMAT, "%zu file%s left out.", sent->unreadable,
+            sent->unreadable == 1 ? " was" : "s were");
+    return GPUT_OK;
+}
+
+static int send_all(const struct gput_tables *found, const struct gput_push_options *options,
     struct gput_error *error)
 {
-    struct sent sent = {.counts = gput_push_counts_default()};
+    const struct gput_table *sessions = gput_tables_find(found, "sessions");
+    struct sent sent = {.counts = gput_push_counts_default(),
+        .unreadable = gput_table_row_count(gput_tables_find(found, "left_out"))};
     size_t row = 0, rows = gput_table_row_count(sessions);
     while (row < rows && send_session(sessions, row, options, &sent))
         row++;
@@ -89,10 +103,7 @@ static int send_all(const struct gput_table *sessions, const struct gput_push_op
             error, GPUT_ERROR_INVALID, "There is no session with metrics in what was named.");
     printf("%zu of %zu sessions sent: %llu samples\n", sent.sessions - sent.failed, sent.sessions,
         (unsigned long long)sent.counts.sent);
-    if (sent.failed > 0)
-        return fail(error, GPUT_ERROR_IO, "%zu of %zu sessions were not sent, or not whole.",
-            sent.failed, sent.sessions);
-    return GPUT_OK;
+    return check(&sent, error);
 }
 
 static int push(const struct arguments *arguments, struct gput_error *error)
@@ -116,7 +127,7 @@ static int push(const struct arguments *arguments, struct gput_error *error)
     if (code == GPUT_OK)
         code = find_sessions(arguments, &tables, error);
     if (code == GPUT_OK)
-        code = send_all(gput_tables_find(tables, "sessions"), &options, error);
+        code = send_all(tables, &options, error);
     gput_tables_destroy(tables);
     free(labels);
     return code;

@@ -144,11 +144,12 @@ GPUT_API int gput_report_export(const struct gput_report_options *options,
 
 /**
  * Which files make up these sessions, as a report of them would have it. Folders are searched; what
- * is of no kind there is left out. Two tables:
+ * is of no kind there is left out. Three tables:
  *
  *     sessions  session (from 1), path, kind ("tracking", …; "marks" where no session is known of
  *               them), results
  *     marks     session, path: the sub-tracking files of each
+ *     left_out  path: what is empty or damaged, or may not be read, each with a warning
  *
  * On success the caller frees `*tables` by gput_tables_destroy(). Errors: GPUT_ERROR_INVALID,
  * GPUT_ERROR_NOT_FOUND, GPUT_ERROR_PERMISSION, GPUT_ERROR_FORMAT, GPUT_ERROR_MEMORY.

@@ -21,9 +21,17 @@ static struct gput_table *add_marks(struct gput_tables *building)
     return table;
 }
 
+static struct gput_table *add_left_out(struct gput_tables *building)
+{
+    struct gput_table *table = tables_add(building, "left_out");
+    table_add_column(table, "path", GPUT_COLUMN_TEXT);
+    return table;
+}
+
 static void put_plan(const struct report_plan *plan, struct gput_tables *building)
 {
     struct gput_table *sessions = add_sessions(building), *marks = add_marks(building);
+    struct gput_table *left_out = add_left_out(building);
     for (size_t i = 0; i < plan->count; i++) {
         const struct report_planned *session = &plan->sessions[i];
         table_put_int(sessions, (int64_t)i + 1);
@@ -35,6 +43,8 @@ static void put_plan(const struct report_plan *plan, struct gput_tables *buildin
             table_put_text(marks, session->marks[j]);
         }
     }
+    for (size_t i = 0; i < plan->left_out_count; i++)
+        table_put_text(left_out, plan->left_out[i].path);
 }
 
 int gput_report_files(

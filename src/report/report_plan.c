@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "formats/tracking/tracking_identity.h"
 #include "report/document/report_rank.h"
+#include "report/report_damage.h"
 #include "report/report_join.h"
 
 #include <dirent.h>
@@ -18,8 +19,6 @@
 
 /* A folder of sessions may have folders of sessions in it, one for each node or rank. */
 #define MAX_DEPTH 3
-/* Fewer bytes may be the beginning of anything. */
-#define MIN_BEGINNING 8
 
 /* ---- What there is ---- */
 
@@ -53,21 +52,6 @@ static int is_shown(const struct dirent *entry)
 
 static int add_folder(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, int depth, struct gput_error *error);
-
-/* Also where it is cut within these lines: its tracker was killed as it began, or the disk was
- * full. */
-static bool begins_as_tracking_file(const char *path)
-{
-    static const char *const begins[] = {"ram_unit,gpu_ram_unit,", "main_ram,descendants_ram,"};
-    char bytes[24];
-    size_t length = file_read_beginning(path, bytes, sizeof bytes);
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        size_t compared = length < strlen(begins[i]) ? length : strlen(begins[i]);
-        if (compared >= MIN_BEGINNING && memcmp(bytes, begins[i], compared) == 0)
-            return true;
-    }
-    return false;
-}
 
 static int leave_out(struct report_plan *plan, const char *path, size_t folder,
     const struct gput_error *reason, struct gput_error *error)
@@ -124,7 +108,7 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
     bool is_lost = S_ISDIR(info.st_mode) || is_named_as_session(path);
     if (code == GPUT_ERROR_PERMISSION)
         return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
-    if (S_ISREG(info.st_mode) && begins_as_tracking_file(path))
+    if (S_ISREG(info.st_mode) && report_damage_is(path, &reason))
         return leave_out(plan, path, folder, &reason, error);
     return S_ISDIR(info.st_mode) && depth < MAX_DEPTH ? add_folder(plan, given, path, depth, error)
                                                       : GPUT_OK;

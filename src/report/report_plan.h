@@ -28,7 +28,8 @@ struct report_planned {
 struct report_plan {
     struct report_planned *sessions; /* owned */
     size_t count, folders;
-    /* Tracking files of folders that are left out: what is named after them is of no other. */
+    /* Files of sessions that are empty, damaged, or may not be read: what is named after them is
+     * of no other. */
     struct report_left_out {
         char *path; /* owned */
         size_t folder;

@@ -450,6 +450,22 @@ class Ended(PushTest):
         self.assertIn("./u is left out: Cannot open ./u: Permission denied", done.stderr)
         self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")  # t, and of s its report
 
+    def test_damaged_files_are_named_and_the_others_are_sent(self):
+        folder, _ = self.session("s", ".csv")
+        database, report = self.session("t")[0] / "a.sqlite", self.session("u")[0] / "a.json"
+        size = database.stat().st_size
+        database.write_bytes(database.read_bytes()[:3000])
+        (database.parent / "a.json").unlink()
+        report.write_bytes(report.read_bytes()[:500])
+        (folder / "notes.json").write_text('{"a": [1, ')  # somebody else's
+        server = self.receive()
+        done = self.push(".", "--remote-write", server.url(), status=1)
+        said = done.stderr.splitlines()
+        self.assertEqual(said[0], f"gpu-tracker: warning: ./t/a.sqlite is left out: the database is cut off: it has {size} bytes, of which 3000 are there.")
+        self.assertRegex(said[1], r"^gpu-tracker: warning: ./u/a\.json is left out: ./u/a\.json is not valid JSON \(line ")
+        self.assertEqual(said[2:], ["gpu-tracker: 2 files were left out."])
+        self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")  # s, and of u its samples
+
     def test_what_cannot_be_sent(self):
         (self.folder / "notes.json").write_text("{}")
         for words, said in [(["s"], "Say where to"), (["none.csv", "--remote-write", "http://127.0.0.1:1"], "none.csv"),

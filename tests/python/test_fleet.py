@@ -154,6 +154,16 @@ class Export(Folder):
         self.assertEqual(sorted(row["samples"] for row in self.table("sessions")), [9, 10, 10])
         self.assertEqual([path for path in pathlib.Path("out").rglob("*.part")], [])
 
+    def test_databases_and_reports_that_are_cut_are_named(self):
+        sessions.write_tracking("runs/a.csv")
+        subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tf", "runs/b.sqlite", "-o", "runs/b.json", "--", "true"], check=True)
+        for name, size in ("runs/b.sqlite", 3000), ("runs/b.json", 500):
+            os.truncate(name, size)
+        done = subprocess.run([sys.executable, "-m", "gpu_tracker.fleet", "export", "runs", "-o", "out"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, "1 session in out\n"), done.stderr)
+        self.assertRegex(done.stderr, r"runs/b\.json is left out: runs/b\.json is not valid JSON \(line ")
+        self.assertRegex(done.stderr, r"runs/b\.sqlite is left out: the database is cut off: it has \d+ bytes, of which 3000 are there")
+
     def test_reports_without_samples_are_one_warning(self):
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
         for rank in range(3):

@@ -74,10 +74,10 @@ def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, o
 
 
 def _find(paths):
-    """-> [(tracking file, its sub-tracking files)], warnings, how many of these are of files that cannot be read."""
+    """-> [(tracking file, its sub-tracking files)], warnings, how many files are damaged or cannot be read."""
     found_tables, warnings = _native.report_files(paths)
-    unreadable = len(warnings)
     tables = {name: Table(table) for name, table in found_tables.items()}
+    unreadable = len(tables["left_out"])
     marks: dict[int, list[str]] = {}
     for session, path in tables["marks"].rows():
         marks.setdefault(session, []).append(path)
