@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Of the table "sessions". */
-enum { PATH_COLUMN = 1, KIND_COLUMN, RESULTS_COLUMN };
+enum { PATH_COLUMN = 1, KIND_COLUMN, RESULTS_COLUMN, ORIGINAL_COLUMN };
 
 struct sent {
     struct gput_push_counts counts; /* of all sessions */
@@ -52,8 +52,15 @@ static bool send_session(const struct gput_table *sessions, size_t row,
     const char *path = gput_table_text(sessions, row, PATH_COLUMN);
     const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
     const char *results = gput_table_text(sessions, row, RESULTS_COLUMN);
+    const char *original = gput_table_text(sessions, row, ORIGINAL_COLUMN);
     bool has_samples = kind && strcmp(kind, "tracking") == 0;
     bool has_results = kind && strcmp(kind, "results") == 0;
+    if (original) {
+        snprintf(text, sizeof text, "%.400s is left out: it is the same session as %.400s.", path,
+            original);
+        message_warning(NULL, text);
+        return true;
+    }
     if (!has_samples && !has_results) {
         snprintf(text, sizeof text, "%.400s is left out: it has no metrics of a session.",
             path ? path : "a session");

@@ -147,7 +147,8 @@ GPUT_API int gput_report_export(const struct gput_report_options *options,
  * is of no kind there is left out. Three tables:
  *
  *     sessions  session (from 1), path, kind ("tracking", …; "marks" where no session is known of
- *               them), results
+ *               them), results, copy_of: the path of the file that it is a copy of, by its samples,
+ *               where nothing else says whose they are
  *     marks     session, path: the sub-tracking files of each
  *     left_out  path: what is empty or damaged, or may not be read, each with a warning
  *

@@ -48,7 +48,10 @@ def push(
     pushed = Pushed()
     problem: Exception | None = None
     is_there = True
-    for _, path, kind, results, *_ in Table(tables["sessions"]).rows():
+    for _, path, kind, results, copy_of in Table(tables["sessions"]).rows():
+        if copy_of:
+            warnings.append(f"{path} is left out: it is the same session as {copy_of}.")
+            continue
         if kind not in ("tracking", "results"):
             warnings.append(f"{path} is left out: it has no metrics of a session.")
             continue

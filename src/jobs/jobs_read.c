@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "formats/results/results_read.h"
 #include "formats/tracking/tracking_identity.h"
-#include "formats/tracking/tracking_reader.h"
+#include "formats/tracking/tracking_samples.h"
 #include "model/results_columns.h"
 #include "model/results_identity.h"
 
@@ -23,9 +23,6 @@
 /* The last sample is that of the end: more than that are missing, however late it was taken. */
 #define MAX_MISSING_SECONDS 3
 #define MAX_MISSING_SAMPLES 5
-#define ROWS_AT_ONCE 512
-/* Between two samples that are farther apart the process was not seen: it may have been stopped. */
-#define MAX_GAP_SECONDS 3600.0
 
 #define COPY(to, from) text_fit(to, sizeof to, "%s", from)
 
@@ -170,57 +167,9 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
 
 /* ---- Tracking files ---- */
 
-/* All doubles, without gaps: it is hashed. */
-struct samples {
-    double jump; /* between two times, where the clock was set; 0: none */
-    double first, last, cpu_seconds, gpu_sum, count, gpu_count, system_sum, system_count;
-    double max_ram, max_gpu_ram; /* in the units of the file */
-};
-
-static void add_rows(struct samples *samples, const struct tracking_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const double *values = rows[i].values;
-        double gap = rows[i].timestamp - samples->last;
-        if (gap < 0 || gap >= MAX_GAP_SECONDS)
-            samples->jump = gap;
-        if (gap > 0 && gap < MAX_GAP_SECONDS && !isnan(values[GPUT_CPU_COMBINED_SUM]))
-            samples->cpu_seconds += gap * values[GPUT_CPU_COMBINED_SUM] / 100;
-        samples->first = known(samples->first, rows[i].timestamp);
-        samples->last = rows[i].timestamp;
-        samples->max_ram = fmax(samples->max_ram, values[GPUT_COMBINED_RAM]);
-        samples->max_gpu_ram = fmax(samples->max_gpu_ram, values[GPUT_COMBINED_GPU_RAM]);
-        double gpu = values[GPUT_GPU_HARDWARE_UTILIZATION];
-        samples->gpu_sum += isnan(gpu) ? 0 : gpu;
-        samples->gpu_count += !isnan(gpu);
-        double system = values[GPUT_CPU_SYSTEM_SUM];
-        samples->system_sum += isnan(system) ? 0 : system;
-        samples->system_count += !isnan(system);
-        samples->count++;
-    }
-}
-
-static int read_rows(
-    struct tracking_reader *reader, struct samples *samples, struct gput_error *error)
-{
-    size_t count = 1;
-    int code = GPUT_OK;
-    *samples = (struct samples){.first = NAN, .last = NAN, .max_ram = NAN, .max_gpu_ram = NAN};
-    struct tracking_row *rows = calloc(ROWS_AT_ONCE, sizeof *rows);
-    if (!rows)
-        return error_memory(error);
-    while (code == GPUT_OK && count > 0) {
-        code = tracking_reader_next(reader, rows, ROWS_AT_ONCE, &count, error);
-        if (code == GPUT_OK)
-            add_rows(samples, rows, count);
-    }
-    free(rows);
-    return code;
-}
-
 /* A disk that was full has no samples of the end, whose time is known all the same. */
 static void take_times(
-    struct gput_jobs *jobs, const struct samples *samples, struct jobs_rank *rank)
+    struct gput_jobs *jobs, const struct tracking_samples *samples, struct jobs_rank *rank)
 {
     double interval =
         samples->count > 1 ? (samples->last - samples->first) / (samples->count - 1) : 0;
@@ -238,8 +187,9 @@ static void take_times(
         rank->path, missing);
 }
 
-static void take_samples(struct gput_jobs *jobs, const char *path, const struct samples *samples,
-    const struct gput_static_data *data, struct gput_results *results)
+static void take_samples(struct gput_jobs *jobs, const char *path,
+    const struct tracking_samples *samples, const struct gput_static_data *data,
+    struct gput_results *results)
 {
     struct jobs_rank *rank = add_rank(jobs, path);
     if (!rank)
@@ -263,18 +213,18 @@ static void take_samples(struct gput_jobs *jobs, const char *path, const struct 
     if (samples->system_count > 0)
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
     rank->samples = samples->count;
-    rank->samples_hash = samples->count > 0 ? names_hash(samples, sizeof *samples) : 0;
+    rank->samples_hash = tracking_samples_hash(samples);
 }
 
 static bool read_samples(struct gput_jobs *jobs, const char *path, struct gput_error *error)
 {
     struct tracking_reader *reader;
-    struct samples samples;
+    struct tracking_samples samples;
     struct gput_results results = {0};
     results_forget(&results);
     if (tracking_reader_salvage(path, &reader, error) != GPUT_OK)
         return false;
-    int code = read_rows(reader, &samples, error);
+    int code = tracking_samples_read(reader, &samples, error);
     if (code == GPUT_OK)
         code = tracking_identity_of(reader, path, &results, error);
     if (code == GPUT_OK)

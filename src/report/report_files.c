@@ -1,7 +1,10 @@
 /* The plan of a report as tables. */
 #include "base/sized.h"
 #include "base/table.h"
+#include "report/report_copies.h"
 #include "report/report_plan.h"
+
+#include <stdlib.h>
 
 static struct gput_table *add_sessions(struct gput_tables *building)
 {
@@ -10,6 +13,7 @@ static struct gput_table *add_sessions(struct gput_tables *building)
     table_add_column(table, "path", GPUT_COLUMN_TEXT);
     table_add_column(table, "kind", GPUT_COLUMN_TEXT);
     table_add_column(table, "results", GPUT_COLUMN_TEXT);
+    table_add_column(table, "copy_of", GPUT_COLUMN_TEXT);
     return table;
 }
 
@@ -28,7 +32,8 @@ static struct gput_table *add_left_out(struct gput_tables *building)
     return table;
 }
 
-static void put_plan(const struct report_plan *plan, struct gput_tables *building)
+static void put_plan(
+    const struct report_plan *plan, const char *const *originals, struct gput_tables *building)
 {
     struct gput_table *sessions = add_sessions(building), *marks = add_marks(building);
     struct gput_table *left_out = add_left_out(building);
@@ -38,6 +43,7 @@ static void put_plan(const struct report_plan *plan, struct gput_tables *buildin
         table_put_text(sessions, session->path);
         table_put_text(sessions, session->loader ? session->loader->kind : NULL);
         table_put_text(sessions, session->results);
+        table_put_text(sessions, originals[i]);
         for (size_t j = 0; j < session->mark_count; j++) {
             table_put_int(marks, (int64_t)i + 1);
             table_put_text(marks, session->marks[j]);
@@ -54,10 +60,14 @@ int gput_report_files(
     struct report_plan plan;
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
+    const char **originals = NULL;
     int code = report_plan_make(&options, &plan, error);
+    if (code == GPUT_OK)
+        code = report_copies_find(&plan, &originals, error);
     struct gput_tables *building = code == GPUT_OK ? tables_create() : NULL;
     if (building)
-        put_plan(&plan, building);
+        put_plan(&plan, originals, building);
+    free(originals);
     report_plan_finish(&plan);
     return code == GPUT_OK ? tables_finish_building(building, tables, error) : code;
 }

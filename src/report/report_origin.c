@@ -15,12 +15,13 @@
 
 void report_origin_init(struct report_origin *origin)
 {
-    *origin = (struct report_origin){.pid = NAN, .start = NAN, .end = NAN};
+    *origin = (struct report_origin){.rank = NAN, .pid = NAN, .start = NAN, .end = NAN};
 }
 
 static void take_session(struct report_origin *origin, const struct gput_identity *identity)
 {
     origin->pid = identity->pid;
+    origin->rank = identity->rank;
     if (identity->boot_id[0] && identity->start[0] && !isnan(identity->pid))
         text_fit(origin->session, sizeof origin->session, "%s %.0f %s", identity->boot_id,
             identity->pid, identity->start);

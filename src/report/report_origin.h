@@ -8,7 +8,8 @@
 struct report_origin {
     /* The machine, the process and the time it began: of one session only. Empty: not known. */
     char session[128];
-    double pid; /* the process that was tracked, or the first that marked; NaN: not known */
+    double rank; /* NaN: not known */
+    double pid;  /* the process that was tracked, or the first that marked; NaN: not known */
     /* The time of a session by its results; that of the first sample, or mark, of other files. In
      * seconds since the epoch, NaN: not known. */
     double start, end;

@@ -450,6 +450,20 @@ class Ended(PushTest):
         self.assertIn("./u is left out: Cannot open ./u: Permission denied", done.stderr)
         self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")  # t, and of s its report
 
+    def test_a_copy_without_its_identity_is_the_same_session(self):
+        folder, _ = self.session("s", ".csv")
+        rows = (folder / "a.csv").read_bytes()
+        for name in "a-copy.csv", "b.csv":  # both in the order before and after the file
+            (folder / name).write_bytes(rows)
+        (folder / "other.csv").write_bytes(rows[: rows.rindex(b"\n", 0, -1) + 1])  # without the last row
+        server = self.receive()
+        done = self.push("s", "--remote-write", server.url())
+        said = [f"gpu-tracker: warning: s/{name} is left out: it is the same session as s/a.csv." for name in ("a-copy.csv", "b.csv")]
+        self.assertEqual(sorted(done.stderr.splitlines()), said)
+        self.assertEqual(done.stdout.split(":")[0], "2 of 2 sessions sent")
+        instances = {dict(labels)["instance"] for _, _, body in server.requests for labels in read_remote_write(body)}
+        self.assertEqual({name for name in instances if name.endswith(".csv")}, {"other.csv"})
+
     def test_damaged_files_are_named_and_the_others_are_sent(self):
         folder, _ = self.session("s", ".csv")
         database, report = self.session("t")[0] / "a.sqlite", self.session("u")[0] / "a.json"

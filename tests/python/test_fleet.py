@@ -134,6 +134,15 @@ class Export(Folder):
             fleet.export("runs", "out")
         self.assertIn("out has this session", logs.output[0])
 
+    def test_a_copy_without_its_identity_is_the_same_session(self):
+        subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tf", "runs/b.csv", "--", "true"], check=True)
+        shutil.copy("runs/b.csv", "runs/a.csv")
+        with self.assertLogs("gpu_tracker") as logs:
+            self.assertEqual(len(fleet.export("runs", "out")), 1)
+        self.assertEqual([line.split(":", 2)[2] for line in logs.output], ["runs/a.csv is left out: it is the same session as runs/b.csv."])
+        (session,) = self.table("sessions")
+        self.assertIsNotNone(session["host"])
+
     def test_what_is_damaged_is_left_out_and_the_rest_stands(self):
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
         sessions.write_tracking("runs/b.csv", 2.0)

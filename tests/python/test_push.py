@@ -31,8 +31,8 @@ class Push(unittest.TestCase):
 
     def test_what_was_sent(self):
         os.mkdir("runs")
-        for name in "a", "b":
-            sessions.write_tracking(f"runs/{name}.csv")
+        for number, name in enumerate("ab"):
+            sessions.write_tracking(f"runs/{name}.csv", number + 1.0)
         server = self.receive()
         pushed = gpu_tracker.push("runs", remote_write=server.url(), labels={"team": "vision"})
         self.assertEqual(repr(pushed), f"Pushed(sessions=2, failed=0, sent={2 * SAMPLES}, lost=0, refused=0)")
@@ -48,13 +48,22 @@ class Push(unittest.TestCase):
         self.assertEqual({path for path, _, _ in collector.requests}, {"/v1/metrics"})
 
     def test_one_that_fails_is_a_warning(self):
-        for name in "a", "b":
-            sessions.write_tracking(f"{name}.csv")
+        for number, name in enumerate("ab"):
+            sessions.write_tracking(f"{name}.csv", number + 1.0)
         server = self.receive((400, {}, b"out of bounds\n"), (204, {}, b""))
         with self.assertLogs("gpu_tracker") as logs:
             pushed = gpu_tracker.push("a.csv", "b.csv", remote_write=server.url())
         self.assertEqual((pushed.sessions, pushed.failed, pushed.sent, pushed.lost), (2, 1, SAMPLES, SAMPLES))
         self.assertIn("a.csv was not sent: ", logs.output[0])
+
+    def test_a_copy_is_sent_once(self):
+        for name in "a", "b":
+            sessions.write_tracking(f"{name}.csv")
+        server = self.receive()
+        with self.assertLogs("gpu_tracker") as logs:
+            pushed = gpu_tracker.push("a.csv", "b.csv", remote_write=server.url())
+        self.assertEqual((pushed.sessions, pushed.failed, pushed.sent), (1, 0, SAMPLES))
+        self.assertIn("b.csv is left out: it is the same session as a.csv.", logs.output[0])
 
     def test_errors(self):
         sessions.write_tracking("a.csv")

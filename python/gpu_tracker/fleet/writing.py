@@ -83,8 +83,10 @@ def _find(paths):
         marks.setdefault(session, []).append(path)
     found = []
     others: dict[str, list[str]] = {}
-    for session, path, kind, _ in tables["sessions"].rows():
-        if kind == "tracking":
+    for session, path, kind, _, copy_of in tables["sessions"].rows():
+        if copy_of:
+            warnings.append(f"{path} is left out: it is the same session as {copy_of}.")
+        elif kind == "tracking":
             found.append((path, marks.get(session, [])))
         else:
             others.setdefault(kind, []).append(path)
