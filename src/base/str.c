@@ -41,6 +41,7 @@ bool str_reserve(struct str *string, size_t extra)
     }
     string->data = data;
     string->capacity = capacity;
+    data[string->length] = '\0'; /* a text also before anything is put there */
     return true;
 }
 

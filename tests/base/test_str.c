@@ -20,6 +20,19 @@ static void appends_text_and_terminates_it(void **state)
     assert_null(text.data);
 }
 
+/* An empty file is read so: malloc() gives other bytes than 0 in the tests. */
+static void space_that_holds_nothing_yet_is_an_empty_text(void **state)
+{
+    (void)state;
+    struct str text = {0};
+    assert_true(str_reserve(&text, 4096));
+    assert_string_equal(str_text(&text), "");
+    str_append(&text, "ab");
+    assert_true(str_reserve(&text, 100000));
+    assert_string_equal(str_text(&text), "ab");
+    str_finish(&text);
+}
+
 static void transfers_its_text(void **state)
 {
     (void)state;
@@ -54,6 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appends_text_and_terminates_it),
+        cmocka_unit_test(space_that_holds_nothing_yet_is_an_empty_text),
         cmocka_unit_test(transfers_its_text),
         cmocka_unit_test(stays_failed_without_memory),
     };

@@ -148,7 +148,7 @@ class Spool(unittest.TestCase):
             self.words("--tf", "place/s.csv", run=("sh", "-c", "echo $$ > pid; while [ -e pid ]; do sleep 0.05; done")),
             cwd=self.folder, stderr=subprocess.DEVNULL)  # fmt: skip
         spooled = self.place / "s.csv.spooled"
-        command.wait_until(lambda: list(self.spool.glob("*/*/s.csv.session.json")))
+        command.wait_until(lambda: list(self.spool.glob("*/*/s.csv.session.json")) and (self.folder / "pid").exists())
         tracker.kill()
         tracker.wait()
         (self.folder / "pid").unlink()
