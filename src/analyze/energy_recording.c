@@ -340,9 +340,10 @@ struct energy_recording_parts energy_recording_parts(
 double gput_energy_recording_total(
     const struct gput_energy_recording *recording, const struct gput_energy_window *window)
 {
-    double total = energy_recording_total_without_dram(recording, window);
-    number_add_known(&total, energy_recording_parts(recording, window).dram);
-    return total;
+    struct energy_recording_parts parts = energy_recording_parts(recording, window);
+    number_add_known(&parts.packages, parts.gpus);
+    number_add_known(&parts.packages, parts.dram);
+    return parts.packages;
 }
 
 double energy_recording_total_without_dram(

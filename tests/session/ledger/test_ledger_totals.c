@@ -85,32 +85,49 @@ static void our_threads_and_children_are_counted(void **state)
     gput_session_destroy(session);
 }
 
-static void our_auto_reaped_children_are_counted(void **state)
+/* A child of ours that has done its work, and lives until `hold` is closed. */
+struct worker {
+    pid_t pid;
+    int hold;
+};
+
+static struct worker await_worker(void (*work)(void))
 {
-    (void)state;
     int hold[2], ready[2];
     char byte = '.';
     assert_int_equal(pipe(hold), 0);
     assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(hold[1]);
+        work();
+        _exit(write(ready[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    close(hold[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return (struct worker){child, hold[1]};
+}
+
+static void spin_long(void)
+{
+    spin(0.6);
+}
+
+static void our_auto_reaped_children_are_counted(void **state)
+{
+    (void)state;
     struct gput_session *session = create_every(0.01);
     double ours = -cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
     signal(SIGCHLD, SIG_IGN);
-    pid_t child = fork();
-    if (child == 0) {
-        close(hold[1]);
-        spin(0.6);
-        _exit(write(ready[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
-    }
-    close(hold[0]);
+    struct worker child = await_worker(spin_long);
     /* Its last sample is of after that. */
-    assert_int_equal(read(ready[0], &byte, 1), 1);
     uint64_t ticks = results_of(session).tracker.ticks;
     EVENTUALLY(results_of(session).tracker.ticks > ticks + 1) {}
-    close(hold[1]);
-    close(ready[0]);
-    close(ready[1]);
-    assert_int_equal(waitpid(child, NULL, 0), -1);
+    close(child.hold);
+    assert_int_equal(waitpid(child.pid, NULL, 0), -1);
     signal(SIGCHLD, SIG_DFL);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     ours += cpu_seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -170,22 +187,9 @@ static void what_was_used_before_is_not_counted(void **state)
 static void what_our_children_did_is_counted_while_they_live(void **state)
 {
     (void)state;
-    int hold[2], ready[2];
-    char byte = '.';
-    assert_int_equal(pipe(hold), 0);
-    assert_int_equal(pipe(ready), 0);
     struct gput_session *session = create_every(0.01);
     assert_int_equal(gput_session_track_self(session, NULL), GPUT_OK);
-    pid_t child = fork();
-    if (child == 0) {
-        close(hold[1]);
-        fault_and_write();
-        _exit(write(ready[1], &byte, 1) == 1 && read(hold[0], &byte, 1) == 0 ? 0 : 1);
-    }
-    close(hold[0]);
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    close(ready[1]);
+    struct worker child = await_worker(fault_and_write);
     assert_int_equal(gput_session_stop(session, NULL), GPUT_OK);
     /* The totals are closed: this is not in them. */
     fault_and_write();
@@ -200,8 +204,8 @@ static void what_our_children_did_is_counted_while_they_live(void **state)
             assert_int_equal(results.sources[i].state, GPUT_SOURCE_SAMPLED);
     }
     gput_session_destroy(session);
-    close(hold[1]);
-    waitpid(child, NULL, 0);
+    close(child.hold);
+    waitpid(child.pid, NULL, 0);
 }
 
 static double voluntary_switches_of_this_thread(void)
