@@ -1,10 +1,16 @@
 """What tests of metrics that are sent or written have in common."""
 
+import datetime
 import json
 import os
 
 from command import CommandTest
-from receiver import Receiver
+from receiver import Receiver, double, fields
+
+try:
+    from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2
+except ImportError:
+    metrics_service_pb2 = None
 
 BRIEF = ["sleep", "0.3"]
 
@@ -27,3 +33,68 @@ class PushTest(CommandTest):
 
     def source(self, name="otlp"):
         return self.results["sources"][name]["reason"]
+
+
+def attributes(message, number):
+    """Key -> value of the attributes that are that field."""
+    found = {}
+    for attribute in map(fields, message.get(number, [])):
+        value = fields(attribute[2][0])
+        found[attribute[1][0].decode()] = value[1][0].decode() if 1 in value else value[3][0]
+    return found
+
+
+def moment_of(time):
+    return datetime.datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
+
+
+class Metric:
+    def __init__(self, message):
+        self.unit = message.get(3, [b""])[0].decode()
+        self.is_sum = 7 in message
+        data = fields(message[7 if self.is_sum else 5][0])
+        self.is_monotonic = data.get(3) == [1]
+        if self.is_sum:
+            assert data[2] == [2], "cumulative"
+        self.points = [(attributes(point, 7), double(point[4][0]), int.from_bytes(point[3][0], "little")) for point in map(fields, data[1])]
+
+    def value(self, **wanted):
+        [found] = [value for attributes, value, _ in self.points if attributes == {name.replace("_", "."): text for name, text in wanted.items()}]
+        return found
+
+
+def read_otlp(body):
+    """Attributes of the resource, and the metrics by name."""
+    if metrics_service_pb2:
+        metrics_service_pb2.ExportMetricsServiceRequest.FromString(body)
+    [whole] = map(fields, fields(body)[1])
+    [scope] = map(fields, whole[2])
+    metrics = {}
+    for message in map(fields, scope[2]):
+        name = message[1][0].decode()
+        assert name not in metrics, name
+        metrics[name] = Metric(message)
+    return attributes(fields(whole[1][0]), 1), metrics
+
+
+def read_remote_write(body):
+    """Labels -> samples (value, milliseconds) of each series; the body is a block of snappy, made of literals alone."""
+    length = shift = at = 0
+    while True:
+        length |= (body[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if body[at - 1] < 0x80:
+            break
+    plain = b""
+    while at < len(body):
+        assert body[at] == 61 << 2
+        size = int.from_bytes(body[at + 1:at + 3], "little") + 1
+        plain += body[at + 3:at + 3 + size]
+        at += 3 + size
+    assert len(plain) == length
+    series = {}
+    for message in map(fields, fields(plain)[1]):
+        labels = [(label[1][0].decode(), label[2][0].decode()) for label in map(fields, message[1])]
+        assert labels == sorted(labels)
+        series[tuple(labels)] = [(double(sample[1][0]), sample[2][0]) for sample in map(fields, message[2])]
+    return series
