@@ -63,6 +63,8 @@
 /* One that reports have at a path, which is its name. What they show in the unit of the session ends here in its own. */
 #define SUFFIX_NUMBER
 #define SUFFIX_WHOLE
+#define SUFFIX_AT_LEAST
+#define SUFFIX_WHOLE_AT_LEAST
 #define SUFFIX_RAM "_bytes"
 #define SUFFIX_GPU_RAM "_bytes"
 #define SUFFIX_ENERGY "_joules"
@@ -139,11 +141,11 @@ static const struct results_column record[] = {
     AT("accounting.cpu_seconds.kernel_system", NUMBER, accounting.kernel_system_cpu_seconds, "seconds", "kernel_cpu_time", "of that, in the kernel on their behalf"),
     AT("accounting.cpu_seconds.sampled", NUMBER, accounting.sampled_cpu_seconds, "seconds", "cpu_time", "CPU time that the samples add up to"),
     AT("accounting.cpu_seconds.captured_percent", NUMBER, accounting.captured_percent, "percent", "kernel_cpu_time", "share of the kernel's CPU time that samples saw"),
-    AT("accounting.cpu_seconds.short_lived", NUMBER, accounting.short_lived_cpu_seconds, "seconds", "process_ends", "CPU time of processes that lived for less than 50 ms: at least"),
+    AT("accounting.cpu_seconds.short_lived", AT_LEAST, accounting.short_lived_cpu_seconds, "seconds", "process_ends", "CPU time of processes that lived for less than 50 ms: at least"),
     AT("accounting.processes.seen", NUMBER, accounting.processes_seen, NULL, "processes", "distinct processes known, main included"),
     AT("accounting.processes.missed", WHOLE, accounting.processes_missed, NULL, "processes", "processes started in the tree and not known"),
     AT("accounting.processes.missed_reason", NUMBER, accounting.processes_missed_reason, NULL, NULL, "how the figure above is known, or why it is not"),
-    AT("accounting.processes.short_lived", WHOLE, accounting.short_lived_processes, NULL, "process_ends", "processes that lived for less than 50 ms: at least"),
+    AT("accounting.processes.short_lived", WHOLE_AT_LEAST, accounting.short_lived_processes, NULL, "process_ends", "processes that lived for less than 50 ms: at least"),
     AT("accounting.page_faults.minor", WHOLE, accounting.minor_page_faults, NULL, "counts", "page faults that needed no storage"),
     AT("accounting.page_faults.major", WHOLE, accounting.major_page_faults, NULL, "counts", "page faults that needed storage"),
     AT("accounting.context_switches.voluntary", WHOLE, accounting.voluntary_context_switches, NULL, "counts", "context switches: it waited for something"),

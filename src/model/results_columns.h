@@ -32,6 +32,8 @@ enum results_shown {
     SHOWN_GPU_PERCENT, /* likewise */
     SHOWN_ENERGY,      /* joules, in the unit of energy */
     SHOWN_TIME,        /* seconds, in the unit of time */
+    SHOWN_AT_LEAST,    /* a lower bound: texts for people say so */
+    SHOWN_WHOLE_AT_LEAST,
 };
 
 struct results_column {

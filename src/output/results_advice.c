@@ -121,8 +121,9 @@ static void add_short_processes(struct advice *advice)
     double percent = 100 * accounting->short_lived_cpu_seconds / accounting->kernel_cpu_seconds;
     if (percent >= NOTABLE_PERCENT &&
         accounting->short_lived_cpu_seconds >= MIN_SHORT_LIVED_SECONDS)
-        add(advice, "%.0f %% of CPU time in %.0f processes shorter than 50 ms.", percent,
-            accounting->short_lived_processes);
+        add(advice,
+            "At least %.0f %% of CPU time was in processes shorter than 50 ms, %.0f or more.",
+            percent, accounting->short_lived_processes);
 }
 
 static void add_missed_by_samples(struct advice *advice)

@@ -4,7 +4,9 @@
  */
 #include "output/results_doc.h"
 
+#include "base/str.h"
 #include "model/results_lines.h"
+#include "output/doc_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +21,19 @@ static bool is_zero_when_missing(
     bool is_null = line->shown == SHOWN_RAM || line->shown == SHOWN_GPU_RAM ||
                    line->shown == SHOWN_GPU_PERCENT;
     return line->section->is_in_older && !is_null && isnan(results->tracker.node_seconds);
+}
+
+/* "Short lived, at least" */
+static void label_lower_bound(struct doc *line)
+{
+    struct str label = {0};
+    if (!line)
+        return;
+    doc_text_label(line->key, &label);
+    str_append(&label, ", at least");
+    doc_label(line, str_text(&label));
+    line->failed |= label.failed;
+    str_finish(&label);
 }
 
 static void add_number(struct doc *parent, const struct results_line *line, double value,
@@ -64,10 +79,12 @@ static void add_line(
         add_text(parent, line->key, results_column_text(column, results));
     else if (column->kind != RESULTS_DOUBLE)
         add_count(parent, line->key, value);
-    else if (line->shown == SHOWN_WHOLE)
+    else if (line->shown == SHOWN_WHOLE || line->shown == SHOWN_WHOLE_AT_LEAST)
         add_whole(parent, line, value);
     else
         add_number(parent, line, results_to_shown(results, line->shown, value), results);
+    if ((line->shown == SHOWN_AT_LEAST || line->shown == SHOWN_WHOLE_AT_LEAST) && !isnan(value))
+        label_lower_bound(parent ? parent->last : NULL);
 }
 
 /* ---- Sections of lines ---- */

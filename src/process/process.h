@@ -118,6 +118,7 @@ struct exit_figures {
     unsigned records;
     bool is_complete; /* the last one has arrived: figures will not change */
     int64_t cpu_ns;
+    int64_t last_at_ns;        /* when the kernel made the last one, by the process's start */
     struct task_counts counts; /* faults, switches, bytes */
 };
 

@@ -166,6 +166,7 @@ bool process_add_exit_record(
     process->counts = (struct task_counts){0};
     process->has_io = !before->counts.lacks_io;
     process->exits->is_complete = true;
+    process->exits->last_at_ns = process->start.at_ns + (int64_t)exit->process_elapsed_ns;
     process->peak.trust = trust_of_end(process, exit, lag_bytes);
     int64_t cpu_ns = process->exits->cpu_ns - before->cpu_ns;
     if (cpu_ns > process->cpu_ns)
@@ -217,6 +218,28 @@ struct task_counts process_counts(const struct process *process)
     task_counts_subtract(&counts, &process_baseline(process)->counts);
     counts.lacks_io |= !process->has_io;
     return counts;
+}
+
+/* Of a thread's exit, what its record and the event do not span. */
+#define EXIT_OF_THREAD_NS NS_PER_MS
+/* Where no event gives the end: the kernel frees a page in a tenth of that. */
+#define FREE_BYTE_NS 1
+
+/* At which the scheduler brings CPU clocks up to date. The kernel's coarse clocks move with it. */
+static int64_t tick_ns(void)
+{
+    struct timespec tick = {0};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    return clock_ns_of_timespec(tick);
+}
+
+int64_t process_cpu_lacks_ns(const struct process *process)
+{
+    unsigned threads = process->exits ? process->exits->records : 1;
+    int64_t ns = threads * (tick_ns() + EXIT_OF_THREAD_NS);
+    if (process_has_last_record(process) && process->end.at_ns > process->exits->last_at_ns)
+        return ns + process->end.at_ns - process->exits->last_at_ns;
+    return ns + (int64_t)process->peak.rss_bytes * FREE_BYTE_NS;
 }
 
 /* ---- how far its peak can be trusted ---- */

@@ -60,6 +60,12 @@ struct peak_sum process_peak_sum(const struct process *process);
 bool process_may_have_risen(const struct process *process);
 
 /*
+ * Of one that is final: by how much less than it used its CPU time may be. Exit records lack what a
+ * thread used since its last clock tick, and its exit, which frees its memory.
+ */
+int64_t process_cpu_lacks_ns(const struct process *process);
+
+/*
  * False for a child that ended without execve() and was never seen with memory of its own. After
  * vfork() its peak is its parent's, after fork() its own: where no poll saw it, which of them is
  * not known.

@@ -119,6 +119,12 @@ bool process_log_has_auto_reaped(const struct process_log *log);
 /* CPU time of all processes from their exit records; false when some of those are missing. */
 bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns);
 
+/*
+ * CPU time of all processes but short-lived ones, and at most how much more they may have used
+ * (process_cpu_lacks_ns()); of the living as of their last poll.
+ */
+bool process_log_others_at_most_ns(const struct process_log *log, int64_t *cpu_ns);
+
 /* Reads counters and peaks of the living; call before process_log_counts(). */
 void process_log_read_counts(struct process_log *log);
 

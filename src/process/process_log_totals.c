@@ -67,6 +67,22 @@ bool process_log_cpu_ns(const struct process_log *log, int64_t *cpu_ns)
     return log->options.has_taskstats && process_log_has_all(log);
 }
 
+bool process_log_others_at_most_ns(const struct process_log *log, int64_t *cpu_ns)
+{
+    if (!process_log_cpu_ns(log, cpu_ns))
+        return false;
+    *cpu_ns += log->totals.others_lack_ns - log->totals.short_lived_cpu_ns;
+    for (EACH_OPEN_PROCESS(table_of(log), process)) {
+        *cpu_ns += process_cpu_lacks_ns(process);
+        if (!process_is_running(process) || !process->polled)
+            continue;
+        int64_t taken_ns = process->cpu_ns > 0 ? process->cpu_ns : 0;
+        int64_t now_ns = process_cpu_ns(process);
+        *cpu_ns += now_ns > taken_ns ? now_ns - taken_ns : 0;
+    }
+    return true;
+}
+
 /* Its exit was announced, and its parent was read since: that may have collected it by now. */
 static bool may_be_collected(const struct process_log *log, const struct process *process)
 {

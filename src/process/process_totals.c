@@ -60,6 +60,8 @@ bool process_totals_add(struct process_totals *totals, const struct process *pro
     if (is_short_lived(process)) {
         totals->short_lived++;
         totals->short_lived_cpu_ns += process->cpu_ns;
+    } else {
+        totals->others_lack_ns += process_cpu_lacks_ns(process);
     }
     if (!process->is_main)
         add_peak(totals, process);

@@ -21,6 +21,7 @@ struct process_totals {
     int64_t cpu_ns;             /* as far as known */
     uint64_t short_lived;       /* processes: of those whose start, end and CPU time is announced */
     int64_t short_lived_cpu_ns; /* what they used */
+    int64_t others_lack_ns;     /* the others used at most so much more than is in `cpu_ns` */
     int64_t cpu_outside_ns;     /* of that, orphans collected outside the tree (taskstats) */
     uint64_t auto_reaped;       /* descendants that seem to be auto-reaped */
     bool ignores_children;      /* some ignored SIGCHLD */

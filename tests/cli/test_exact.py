@@ -452,6 +452,19 @@ class Exact(CommandTest):
         if not self.knows_ends(report):
             self.assertIsNone(report["accounting"]["processes"]["short_lived"])
 
+    def test_processes_shorter_than_a_scheduler_tick_have_their_cpu_time(self):
+        script = "for i in $(seq 300); do /bin/true; done; times > $0"
+        report = self.track(command=["sh", "-c", script, str(self.folder / "times")])
+        if not self.knows_ends(report) or report["accounting"]["processes"]["missed"] != 0:
+            return
+        minutes, seconds = zip(*(time[:-1].split("m") for time in (self.folder / "times").read_text().split()[2:]))
+        of_children = sum(60 * int(minute) + float(second) for minute, second in zip(minutes, seconds))
+        counts, cpu_seconds = report["accounting"]["processes"], report["accounting"]["cpu_seconds"]
+        # A busy machine may run some for longer than 50 ms: these, with all that each may lack, are left out.
+        others = counts["seen"] - counts["short_lived"]
+        self.assertLess(cpu_seconds["short_lived"], of_children + 0.03)
+        self.assertGreater(cpu_seconds["short_lived"], of_children - 0.05 * others)
+
     def test_many_processes_are_summed_up(self):
         report = self.track("swarm", 6000, 0, options=["--processes"])
         if self.announced(report) and report["accounting"]["processes"]["missed"] == 0:

@@ -67,6 +67,42 @@ static void short_lived_processes_count_with_their_cpu_time(void **state)
     tear_down(&stage);
 }
 
+/* What the kernel counted beyond that was used by short-lived ones. */
+static void the_others_have_at_most_what_they_counted_a_tick_and_their_exit(void **state)
+{
+    (void)state;
+    struct stage stage;
+    set_up(&stage, everything);
+    forked(&stage, 10, 20);
+    forked(&stage, 10, 30);
+    int64_t start_ns = stage.now_ns, at_most_ns, without_ns;
+    assert_true(process_log_others_at_most_ns(&stage.log, &without_ns));
+    stage.now_ns += 1000;
+    add_exit_record(&stage, 20, 700, 4096);
+    exited(&stage, 20, 0);
+    stage.now_ns += 2 * SHORT_LIVED_NS;
+    struct taskstats_exit record = {.thread = 30,
+        .process = 30,
+        .name = "long",
+        .is_leader = true,
+        .is_last = true,
+        .process_elapsed_ns = (uint64_t)(stage.now_ns - start_ns),
+        .cpu_ns = 5000};
+    process_log_exit(&stage.log, &record);
+    stage.now_ns += 300;
+    exited(&stage, 30, 0);
+    for (int i = 0; i < 2; i++)
+        process_log_end_batch(&stage.log, false);
+    assert_true(process_log_others_at_most_ns(&stage.log, &at_most_ns));
+    struct timespec tick;
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+    /* Before, both were two that may be long; now one is, with its record and 301 ns of its exit.
+     */
+    int64_t one_ns = clock_ns_of_timespec(tick) + NS_PER_MS;
+    assert_true(at_most_ns == without_ns - one_ns + 5000 + 301);
+    tear_down(&stage);
+}
+
 /* As the kernel announces the end of an auto-reaped process. */
 static void auto_reaped(struct stage *stage, pid_t pid)
 {
@@ -318,6 +354,7 @@ int main(void)
         cmocka_unit_test(exit_records_of_threads_add_up),
         cmocka_unit_test(an_exit_record_after_the_end_still_counts),
         cmocka_unit_test(short_lived_processes_count_with_their_cpu_time),
+        cmocka_unit_test(the_others_have_at_most_what_they_counted_a_tick_and_their_exit),
         cmocka_unit_test(one_auto_reaped_child_among_many_is_noted),
         cmocka_unit_test(without_events_parents_that_ignore_sigchld_are_noted),
         cmocka_unit_test(counts_from_before_tracking_are_subtracted),

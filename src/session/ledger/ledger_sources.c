@@ -145,8 +145,9 @@ static void add_process_source(const struct ledger *ledger, struct gput_results 
     if (events->has_exit_records)
         results_add_source(results, "process_ends", GPUT_SOURCE_SAMPLED,
             "taskstats: peak RSS; at least: bytes (less up to 1023 a thread), CPU time (less what "
-            "a "
-            "thread used since its last scheduler tick, and for giving back memory)");
+            "a thread used since its last scheduler tick, and for giving back memory); of all "
+            "short-lived ones together, what the kernel counted beyond the others where that is "
+            "more");
     else
         results_add_source(
             results, "process_ends", GPUT_SOURCE_UNAVAILABLE, "%s", events->why_no_exit_records);

@@ -367,13 +367,20 @@ static void fill_processes(
             ledger->events->why_no_events);
 }
 
+/* The highest of what exit records gave, which lack most of a process that is shorter than a
+ * scheduler tick, and of what the kernel counted beyond the other processes. */
 static void fill_short_lived(const struct ledger *ledger, struct gput_accounting *accounting)
 {
     if (!ledger->events->has_exit_records)
         return;
+    int64_t others_ns;
     const struct process_totals *totals = &ledger->log.totals;
     accounting->short_lived_processes = (double)totals->short_lived;
     accounting->short_lived_cpu_seconds = clock_seconds_of_ns(totals->short_lived_cpu_ns);
+    if (totals->short_lived > 0 && process_log_has_all(&ledger->log) &&
+        process_log_others_at_most_ns(&ledger->log, &others_ns))
+        accounting->short_lived_cpu_seconds = fmax(accounting->short_lived_cpu_seconds,
+            accounting->kernel_cpu_seconds - clock_seconds_of_ns(others_ns));
 }
 
 /* ---- all of it ---- */
