@@ -42,8 +42,8 @@ The trials:
 - *few descriptors*: `ulimit -n` of 15 to 64. *full disk*: a file system with space for a few pages.
 - *stopped*: SIGSTOP for a while, in which the command may end. *stepped clock*: the system's time jumps, or a day passes in jumps.
 - *unreadable*: one of several inputs cannot be read. *failing receiver*: it hangs, hangs up, answers 503 or what is not HTTP.
-- *swarm*: processes in numbers. As many forks a second as one process can make here (a copy of its memory each) and as all processors
-  can (vfork, memory shared); and many that live at once. The rates are the limit of this machine.
+- *swarm*: processes in numbers: many that live at once, and as many forks a second as one process can make here (a copy of its memory each).
+  As many as all processors can make, too (vfork, memory shared). The rates are the limit of this machine.
 
 """
 

@@ -1,4 +1,4 @@
-"""Words that are not those of the field stay out of sources, messages and pages."""
+"""Words that are not those of the field stay out of sources, messages and pages. Sentences of pages are short."""
 
 import pathlib
 import re
@@ -80,6 +80,61 @@ def files():
         yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES and path.is_file())
     yield from ROOT.glob("*.md")
     yield ROOT / "Makefile"
+
+
+MAX_WORDS = 30
+LIST_ITEM = re.compile(r"[-*+] |\d+\. ")
+END_OF_SENTENCE = re.compile(r"(?<=[.!?])[\"”)*]*\s+")
+END_OF_PART = re.compile(r"(?<=[.!?:;])[\"”)*]*\s+")
+
+
+def paragraphs(page):
+    """Yields the number of the first line and the text of each paragraph and list item, without code blocks, tables and headings."""
+    page = re.sub(r"^ *```.*?^ *```[ \t]*$", lambda block: "\n" * block[0].count("\n"), page, flags=re.MULTILINE | re.DOTALL)
+    first, lines, is_list = 1, [], False
+    for number, line in enumerate([*page.splitlines(), ""], 1):
+        line = line.strip()
+        is_prose = line and not line.startswith(("|", "#", "<"))
+        item = LIST_ITEM.match(line)
+        begins_item = item and (is_list or not lines or not line[0].isdigit())  # A line of a paragraph may begin with "8. Then".
+        if lines and (not is_prose or begins_item):
+            yield first, " ".join(lines)
+            lines = []
+        if is_prose and not lines:
+            first, is_list = number, bool(item)
+            line = line[item.end() :] if item else line
+        if is_prose:
+            lines.append(line)
+
+
+def long_sentences(page, end=END_OF_SENTENCE):
+    """Yields the line of the paragraph, the number of words and the text of each sentence that is too long. Code between backticks is a word."""
+    for number, paragraph in paragraphs(page):
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", paragraph))
+        for sentence in end.split(text):
+            n_words = len(re.findall(r"[^\W_][\w'’.,/+-]*", sentence))
+            if n_words > MAX_WORDS:
+                yield number, n_words, sentence
+
+
+class Sentences(unittest.TestCase):
+    def test_no_sentence_of_a_page_is_long(self):
+        pages = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")] + sorted((ROOT / "docs").rglob("*.md"))
+        self.assertGreater(len(pages), 15)
+        found = [f"{page.relative_to(ROOT)}:{number}: {n} words: {sentence}" for page in pages for number, n, sentence in long_sentences(page.read_text())]
+        self.assertFalse(found, "\n".join(found))
+
+    def test_no_part_of_a_sentence_about_measurements_is_long(self):
+        page = ROOT / "bench" / "RESULTS.md"
+        found = [f"bench/RESULTS.md:{number}: {n} words: {part}" for number, n, part in long_sentences(page.read_text(), END_OF_PART)]
+        self.assertFalse(found, "\n".join(found))
+
+    def test_words_are_counted_by_sentence_outside_of_code_tables_and_headings(self):
+        many = "word " * 31
+        self.assertEqual([(number, n) for number, n, _ in long_sentences(f"# {many}\n\nShort.\n\n- Two. {many}\n")], [(5, 31)])
+        self.assertEqual(list(long_sentences(f"| {many} |\n\n```\n{many}\n```\n\n`{many}` and [a page](a.md).\n")), [])
+        self.assertEqual([n for _, n, _ in long_sentences("word " * 20 + "\n" + "word " * 20)], [40])
+        self.assertEqual(list(long_sentences("word " * 20 + "word: " + "word " * 20, END_OF_PART)), [])
 
 
 class Words(unittest.TestCase):
