@@ -9,8 +9,6 @@
 #include <gputracker/error.h>
 #include <gputracker/words.h>
 
-#include <stddef.h>
-
 /* Lists of words are texts with a blank between two: "text json csv". */
 
 /* The position of a word in a list; -1: it is not there. */

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Whether any command has two words, of which the first is this. */
 static bool is_family(const char *word)

@@ -8,7 +8,6 @@
 #include <gputracker/analysis.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 static int read_by(const struct arguments *arguments, struct gput_analysis_options *options,
     struct gput_error *error)

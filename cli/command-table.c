@@ -5,8 +5,6 @@
 #include <gputracker/blocks.h>
 #include <gputracker/profile.h>
 
-#include <stddef.h>
-
 static const struct command commands[] = {
     {
         .name = "",

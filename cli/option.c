@@ -1,7 +1,6 @@
 #include "option.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define RAM_UNITS "bytes kilobytes megabytes gigabytes terabytes"
 

@@ -5,7 +5,6 @@
 #include "report.h"
 #include "screen.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

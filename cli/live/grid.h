@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* One of the colours that every terminal has, and attributes. */

@@ -4,8 +4,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 /* What a figure is of. */
 enum quantity {
     QUANTITY_BYTES,

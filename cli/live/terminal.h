@@ -7,7 +7,6 @@
 #include "bytes.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <termios.h>
 
 /* A part of a command's output. */

@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <regex.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

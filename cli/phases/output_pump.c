@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 
 #include <gputracker/analysis.h>
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define QUANTILE_EXACT 256

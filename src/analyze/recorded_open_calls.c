@@ -6,7 +6,6 @@
 #include <gputracker/recorded.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #define BATCH 256
 

@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 void space_reserve_open(struct space_reserve *reserve, const char *path, size_t bytes)

@@ -9,7 +9,6 @@
 #include "formats/marks/sub_tracking_file.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

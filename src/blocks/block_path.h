@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 /* Whether the pattern gives each process its own path. */

@@ -8,7 +8,6 @@
 #include "gpu/fdinfo.h"
 #include "os/procfs.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <pthread.h>

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* After so many lists in a row with unknown pids, these are not just processes that ended. */

@@ -4,9 +4,6 @@
 #include "base/screen.h"
 #include "base/table.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static const char *stopped_by(const void *item)
 {
     return jobs_stopped_by(item);

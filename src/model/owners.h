@@ -3,9 +3,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /* Of users and of jobs each. What is of none of them is of the last one, OWNERS_OTHER. */
 #define OWNERS_MAX 64
 #define OWNERS_OTHER "(other)"

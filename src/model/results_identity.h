@@ -7,7 +7,6 @@
 #include "base/doc.h"
 #include "model/results_columns.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Longer than any of the names. */

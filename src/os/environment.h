@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#include <stddef.h>
 #include <sys/types.h>
 
 /* Variables one after the other, each with a NUL at its end. All zeroes: none. */

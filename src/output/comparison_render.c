@@ -7,7 +7,6 @@
 #include <gputracker/table.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 int gput_comparison_create(const struct gput_comparison_session *sessions, size_t count,
     const struct gput_comparison_options *given, struct gput_comparison **result,

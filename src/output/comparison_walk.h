@@ -5,8 +5,6 @@
 
 #include "analyze/comparison.h"
 
-#include <stdbool.h>
-
 /* A comparison on its way out. `values` has space for one value a session. */
 struct comparison_report {
     const struct gput_comparison *comparison;

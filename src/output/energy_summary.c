@@ -9,7 +9,6 @@
 #include "output/energy_overview.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Whether its integral is joules. */

@@ -2,8 +2,6 @@
 
 #include "output/pickle_writer.h"
 
-#include <string.h>
-
 #define MODULE "gpu_tracker.tracker"
 
 /* The sections of the report that have a class, and the class of the objects in them. */

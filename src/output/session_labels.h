@@ -6,7 +6,6 @@
 
 #include "model/results.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* More than there are. */

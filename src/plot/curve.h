@@ -8,7 +8,6 @@
 #include "plot/drawing.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct curve {
     struct drawing_point *points; /* time and value; NaN: the line is interrupted; owned */

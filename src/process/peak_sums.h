@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define PEAK_SUMS_STEPS 512

@@ -6,7 +6,6 @@
 #include "process/bytes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Adding up file mappings stalls nothing: at most 1 / 100 of our own time. */
 #define PAUSE_PER_FILES 100

@@ -2,7 +2,6 @@
 
 #include "base/number.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>

@@ -18,7 +18,6 @@
 #include <gputracker/push.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

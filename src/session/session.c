@@ -6,7 +6,6 @@
 #include "session/session_allowed.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int read_static_data(struct gput_session *session, struct gput_error *error)

@@ -1,6 +1,5 @@
 #include "timeline/gzip_part.h"
 
-#include <string.h>
 #include <zlib.h>
 
 /* For zlib: the largest window, and neither head nor end. */

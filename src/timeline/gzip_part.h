@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct gzip_part {

@@ -7,7 +7,6 @@
 #include "trace/byte_source.h"
 #include "trace/read_report.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 struct system_reading {

@@ -7,7 +7,6 @@
 #include "base/doc.h"
 #include "base/error.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

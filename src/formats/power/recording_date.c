@@ -3,7 +3,6 @@
 #include "base/clock.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #define US_PER_SECOND INT64_C(1000000)

@@ -7,7 +7,6 @@
 #include "model/results_identity.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -3,7 +3,6 @@
 #include "base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 int report_payload_init(
     struct report_payload *payload, const char *folder, struct gput_error *error)

@@ -9,7 +9,6 @@
 #include "report/document/report_payload.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* What is called while the calls of a thread are walked, in the order of time. Anything but GPUT_OK

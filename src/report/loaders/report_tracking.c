@@ -8,7 +8,6 @@
 #include "model/measurement_list.h"
 #include "model/results_identity.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_AT_ONCE 256

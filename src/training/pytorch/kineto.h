@@ -10,8 +10,6 @@
 
 #include <gputracker/profile.h>
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum gpu_work { GPU_COMPUTE, GPU_COMMUNICATION, GPU_MEMORY, HOST_OPERATOR, HOST_DATA_LOADING };

@@ -4,7 +4,6 @@
 #include "training/pytorch/kineto_spans.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- Operators inside of others ---- */
 

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* How many ranks or traces a message names. */
 #define MAX_NAMED 20

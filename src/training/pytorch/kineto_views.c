@@ -5,7 +5,6 @@
 #include "training/pytorch/kineto_host.h"
 #include "training/pytorch/kineto_spans.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,6 @@
 #include <gputracker/profile.h>
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct system_row {
