@@ -35,8 +35,7 @@ const struct column lost_columns[LOST_COLUMNS] = {
 
 void analysis_add_part_columns(const struct gput_analysis *analysis, struct gput_table *table)
 {
-    table_add_column(table, "process_id", GPUT_COLUMN_INT);
-    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "process_id", "thread_id", NULL);
     if (analysis->split == GPUT_SPLIT_RANK)
         table_add_column(table, "rank", GPUT_COLUMN_INT);
     if (analysis->has_thread_names)

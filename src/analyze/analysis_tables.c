@@ -112,8 +112,7 @@ static void put_usage(const struct gput_analysis *analysis, struct gput_table *t
 
 static void add_usage(struct gput_table *table, bool percentiles)
 {
-    table_add_column(table, "measurement", GPUT_COLUMN_TEXT);
-    table_add_column(table, "unit", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "measurement", "unit", NULL);
     add_statistics(table, "", NULL, percentiles);
     table_add_column(table, "missing_timepoints", GPUT_COLUMN_INT);
 }

@@ -47,8 +47,7 @@ static int next_marks(struct reading *reading, struct sub_tracking_mark rows[BAT
 static struct gput_table *add_table(struct reading *reading, const char *name)
 {
     struct gput_table *table = tables_add(reading->tables, name);
-    table_add_column(table, "process_id", GPUT_COLUMN_INT);
-    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "process_id", "thread_id", NULL);
     table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
     return table;
 }

@@ -121,8 +121,7 @@ static void put_calls(
 {
     int64_t time;
     struct gput_table *table = tables_add(tables, "open_calls");
-    table_add_column(table, "process_id", GPUT_COLUMN_INT);
-    table_add_column(table, "thread_id", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "process_id", "thread_id", NULL);
     table_add_column(table, "code_block_name", GPUT_COLUMN_TEXT);
     table_add_column(table, "start", GPUT_COLUMN_DOUBLE);
     table_set_unit(table, "seconds since the epoch");

@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,24 +89,34 @@ void table_add_column(struct gput_table *table, const char *name, enum gput_colu
     }
 }
 
+void table_add_columns_of(struct gput_table *table, enum gput_column_type type, ...)
+{
+    va_list names;
+    va_start(names, type);
+    for (const char *name = va_arg(names, const char *); name; name = va_arg(names, const char *))
+        table_add_column(table, name, type);
+    va_end(names);
+}
+
+static void set_text(struct gput_table *table, char **member, const char *text)
+{
+    free(*member);
+    *member = strdup(text);
+    table->list->failed |= !*member;
+}
+
 void table_set_unit(struct gput_table *table, const char *unit)
 {
     if (!table || table->column_count == 0)
         return;
-    struct table_column *column = &table->columns[table->column_count - 1];
-    free(column->unit);
-    column->unit = strdup(unit);
-    table->list->failed |= !column->unit;
+    set_text(table, &table->columns[table->column_count - 1].unit, unit);
 }
 
 static void set_meaning(struct gput_table *table, const char *meaning)
 {
     if (!table || table->column_count == 0)
         return;
-    struct table_column *column = &table->columns[table->column_count - 1];
-    free(column->meaning);
-    column->meaning = strdup(meaning);
-    table->list->failed |= !column->meaning;
+    set_text(table, &table->columns[table->column_count - 1].meaning, meaning);
 }
 
 static void put(struct gput_table *table, union cell cell)

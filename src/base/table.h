@@ -17,6 +17,9 @@ struct gput_table *tables_add(struct gput_tables *tables, const char *name);
 struct gput_table *tables_add_record(struct gput_tables *tables, const char *name);
 
 void table_add_column(struct gput_table *table, const char *name, enum gput_column_type type);
+/* Adds several of one type; NULL follows the last name. */
+void table_add_columns_of(struct gput_table *table, enum gput_column_type type, ...)
+    __attribute__((sentinel));
 /* Sets the unit of the column added last; not needed where its name ends in one ("_bytes"). */
 void table_set_unit(struct gput_table *table, const char *unit);
 

@@ -417,10 +417,8 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
         return error_memory(error);
     struct gput_table *table = tables_add(tables, "functions");
     table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
-    table_add_column(table, "prim_calls", GPUT_COLUMN_INT);
-    table_add_column(table, "total_calls", GPUT_COLUMN_INT);
-    table_add_column(table, "total_time", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "cumulative_time", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
     table_add_column(table, "callers", GPUT_COLUMN_TEXT);
     for (size_t i = 0; i < count && i < limit; i++) {
         const struct profiled_function *function = profile->functions + functions[i];
@@ -441,10 +439,8 @@ int cprofile_put(const struct cprofile *profile, enum cprofile_order order, size
 
 static void add_count_columns(struct gput_table *table)
 {
-    table_add_column(table, "prim_calls", GPUT_COLUMN_INT);
-    table_add_column(table, "total_calls", GPUT_COLUMN_INT);
-    table_add_column(table, "total_time", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "cumulative_time", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "prim_calls", "total_calls", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
 }
 
 static void put_counts(const struct call_counts *counts, struct gput_table *table)
@@ -501,8 +497,7 @@ int cprofile_put_all(
     list_functions(profile, functions);
     put_functions(profile, functions, rows, tables_add(tables, "functions"));
     struct gput_table *table = tables_add(tables, "callers");
-    table_add_column(table, "function", GPUT_COLUMN_INT);
-    table_add_column(table, "caller", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "function", "caller", NULL);
     add_count_columns(table);
     for (uint32_t row = 0; row < profile->counted; row++) {
         const struct profiled_function *function = profile->functions + functions[row];

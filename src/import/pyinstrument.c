@@ -120,10 +120,8 @@ static int longest_first(const void *left, const void *right)
 static void put_session(const struct pyinstrument *sum, struct gput_tables *tables)
 {
     struct gput_table *table = tables_add_record(tables, "session");
-    table_add_column(table, "sessions", GPUT_COLUMN_INT);
-    table_add_column(table, "sample_count", GPUT_COLUMN_INT);
-    table_add_column(table, "duration", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "cpu_time", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "sessions", "sample_count", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "duration", "cpu_time", NULL);
     table_put_int(table, sum->sessions);
     table_put_int(table, sum->samples);
     table_put_double(table, sum->duration_seconds);
@@ -144,8 +142,7 @@ int pyinstrument_put(const struct pyinstrument *sum, bool by_total, size_t limit
     put_session(sum, tables);
     struct gput_table *table = tables_add(tables, "functions");
     table_add_column(table, "function_name", GPUT_COLUMN_TEXT);
-    table_add_column(table, "total_time", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "cumulative_time", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "total_time", "cumulative_time", NULL);
     for (size_t i = 0; i < sum->count && i < limit; i++) {
         const struct pyinstrument_function *times = sum->times + places[i].function;
         table_put_text(table, names_text(&sum->functions, places[i].function));

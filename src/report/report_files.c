@@ -10,10 +10,7 @@ static struct gput_table *add_sessions(struct gput_tables *building)
 {
     struct gput_table *table = tables_add(building, "sessions");
     table_add_column(table, "session", GPUT_COLUMN_INT);
-    table_add_column(table, "path", GPUT_COLUMN_TEXT);
-    table_add_column(table, "kind", GPUT_COLUMN_TEXT);
-    table_add_column(table, "results", GPUT_COLUMN_TEXT);
-    table_add_column(table, "copy_of", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "path", "kind", "results", "copy_of", NULL);
     return table;
 }
 

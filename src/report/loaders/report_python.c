@@ -70,8 +70,7 @@ static int put_functions(
     table_add_column(table, "function", GPUT_COLUMN_TEXT);
     if (are_counted)
         table_add_column(table, "calls", GPUT_COLUMN_INT);
-    table_add_column(table, "own_seconds", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "with_callees_seconds", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "own_seconds", "with_callees_seconds", NULL);
     if (functions->count > 1)
         qsort(functions->items, functions->count, sizeof *functions->items, longest_first);
     for (size_t i = 0; i < functions->count && i < MAX_FUNCTIONS; i++) {

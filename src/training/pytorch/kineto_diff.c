@@ -123,14 +123,10 @@ static int put_rows(const struct comparing *comparing, size_t limit, struct gput
     uint32_t count = comparing->keys.count;
     struct place *places = malloc((count + 1) * sizeof *places);
     struct gput_table *table = tables_add(tables, "diff");
-    table_add_column(table, "category", GPUT_COLUMN_TEXT);
-    table_add_column(table, "name", GPUT_COLUMN_TEXT);
-    table_add_column(table, "count_a", GPUT_COLUMN_INT);
-    table_add_column(table, "count_b", GPUT_COLUMN_INT);
-    table_add_column(table, "count_change", GPUT_COLUMN_INT);
-    table_add_column(table, "total_a_us", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "total_b_us", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "total_change_us", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "category", "name", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "count_a", "count_b", "count_change", NULL);
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "total_a_us", "total_b_us", "total_change_us", NULL);
     if (!places)
         return error_memory(error);
     for (uint32_t i = 0; i < count; i++) {

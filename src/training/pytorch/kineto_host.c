@@ -143,19 +143,12 @@ static int read_host(struct host *host, const struct gput_kineto_options *option
 
 /* ---- Tables ---- */
 
-static void add_columns(struct gput_table *table, const char *const *names)
-{
-    for (; *names; names++)
-        table_add_column(table, *names, GPUT_COLUMN_DOUBLE);
-}
-
 static struct gput_table *add_thread_table(struct gput_tables *tables, const char *name)
 {
     struct gput_table *table = tables_add(tables, name);
     table_add_column(table, "rank", GPUT_COLUMN_INT);
     table_add_column(table, "trace", GPUT_COLUMN_TEXT);
-    table_add_column(table, "process", GPUT_COLUMN_INT);
-    table_add_column(table, "thread", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "process", "thread", NULL);
     return table;
 }
 
@@ -174,10 +167,9 @@ static int64_t put_thread(
 
 static void make_threads(const struct host *host, struct gput_tables *tables)
 {
-    static const char *const columns[] = {"span_us", "operators_us", "data_loading_us", "other_us",
-        "operators_%", "data_loading_%", "other_%", NULL};
     struct gput_table *table = add_thread_table(tables, "threads");
-    add_columns(table, columns);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "span_us", "operators_us", "data_loading_us",
+        "other_us", "operators_%", "data_loading_%", "other_%", NULL);
     for (size_t i = 0; i < host->n_threads; i++) {
         const struct host_thread *thread = &host->threads[i];
         int64_t span = put_thread(host, thread, table);
@@ -192,10 +184,9 @@ static void make_threads(const struct host *host, struct gput_tables *tables)
 
 static void make_gaps(const struct host *host, struct gput_tables *tables)
 {
-    static const char *const columns[] = {
-        "span_us", "idle_us", "data_loading_us", "other_us", "longest_us", "idle_%", NULL};
     struct gput_table *table = add_thread_table(tables, "gaps");
-    add_columns(table, columns);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "span_us", "idle_us", "data_loading_us",
+        "other_us", "longest_us", "idle_%", NULL);
     table_add_column(table, "gaps", GPUT_COLUMN_INT);
     for (size_t i = 0; i < host->n_threads; i++) {
         const struct host_thread *thread = &host->threads[i];
@@ -234,13 +225,12 @@ static void put_operator(const struct host *host, const struct operator_sum *sum
 
 static void make_operators(struct host *host, size_t limit, struct gput_tables *tables)
 {
-    static const char *const columns[] = {
-        "own_us", "total_us", "mean_own_us", "max_us", "own_share_%", NULL};
     struct gput_table *table = tables_add(tables, "operators");
     struct operator_sum rest = {0};
     table_add_column(table, "name", GPUT_COLUMN_TEXT);
     table_add_column(table, "count", GPUT_COLUMN_INT);
-    add_columns(table, columns);
+    table_add_columns_of(table, GPUT_COLUMN_DOUBLE, "own_us", "total_us", "mean_own_us", "max_us",
+        "own_share_%", NULL);
     qsort(host->sums, host->spans.run.names.count, sizeof *host->sums, by_own_time);
     for (uint32_t i = 0; i < host->spans.run.names.count; i++) {
         const struct operator_sum *sum = &host->sums[i];

@@ -284,14 +284,10 @@ static int make_kernels(const struct gput_kineto_options *options, struct gput_t
 {
     struct kernels kernels = {0};
     struct gput_table *table = tables_add(tables, "kernels");
-    table_add_column(table, "name", GPUT_COLUMN_TEXT);
-    table_add_column(table, "work", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "name", "work", NULL);
     table_add_column(table, "count", GPUT_COLUMN_INT);
-    table_add_column(table, "total_us", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "mean_us", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "min_us", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "max_us", GPUT_COLUMN_DOUBLE);
-    table_add_column(table, "share_%", GPUT_COLUMN_DOUBLE);
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "total_us", "mean_us", "min_us", "max_us", "share_%", NULL);
     int code =
         kineto_run_read(options, KINETO_GPU, &kernels.run, add_kernel, &kernels, report, error);
     if (code == GPUT_OK)

@@ -275,8 +275,7 @@ static struct gput_table *add_kinds(const struct profile_frame *frame,
     const struct measuring *measuring, struct gput_tables *tables)
 {
     struct gput_table *table = tables_add(tables, "initialization");
-    table_add_column(table, "framework_metric", GPUT_COLUMN_TEXT);
-    table_add_column(table, "pin_memory", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "framework_metric", "pin_memory", NULL);
     table_add_column(table, "num_workers", GPUT_COLUMN_INT);
     add_group_columns(table);
     for (uint32_t kind = PARTS; kind < measuring->count; kind++) {

@@ -135,12 +135,9 @@ int profile_phases(struct profile_frame *frame, const struct gput_profile_option
 {
     struct phase_intervals intervals;
     struct gput_table *table = tables_add(tables, "phases");
-    table_add_column(table, "training_phase", GPUT_COLUMN_TEXT);
-    table_add_column(table, "start_time", GPUT_COLUMN_TEXT);
-    table_add_column(table, "end_time", GPUT_COLUMN_TEXT);
-    table_add_column(table, "start_time_us", GPUT_COLUMN_INT);
-    table_add_column(table, "end_time_us", GPUT_COLUMN_INT);
-    table_add_column(table, "duration_us", GPUT_COLUMN_INT);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "training_phase", "start_time", "end_time", NULL);
+    table_add_columns_of(
+        table, GPUT_COLUMN_INT, "start_time_us", "end_time_us", "duration_us", NULL);
     int code = phase_intervals_make(frame, options, &intervals, error);
     for (size_t i = 0; code == GPUT_OK && i < intervals.count; i++) {
         const struct phase_interval *interval = intervals.intervals + i;

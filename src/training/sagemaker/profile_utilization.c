@@ -385,8 +385,7 @@ int profile_devices(struct profile_frame *frame, const struct gput_profile_optio
         return error_set(
             error, GPUT_ERROR_INVALID, "At most %d ranges can be distinguished", MAX_RANGES);
     struct gput_table *table = tables_add(tables, "devices");
-    table_add_column(table, "Resource", GPUT_COLUMN_TEXT);
-    table_add_column(table, "nodeID", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "Resource", "nodeID", NULL);
     for (size_t i = 0; i < range_count; i++) {
         char name[64];
         snprintf(name, sizeof name, "(%g, %g)", ranges[i].low, ranges[i].high);
