@@ -1,8 +1,10 @@
 """What pip installs (all with the install tag python-runtime): whole, and running from where it lies."""
 
 import importlib.util
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -106,29 +108,60 @@ def write_wheel(folder, name, version, files):
     return path
 
 
-def pip_runner():
-    """The script that `pip --python ELSEWHERE` has that Python run; it would start pip twice."""
-    found = importlib.util.find_spec("pip")
-    return found and pathlib.Path(found.origin).with_name("__pip-runner__.py")
+HAS_PIP = importlib.util.find_spec("pip")
+# Runs pip, which is installed elsewhere, for each line of words: in a fork, as loading it takes most of its time. Prints its exit statuses.
+PIP = """
+import importlib.util, json, os, sys
+spec = importlib.util.spec_from_file_location("pip", sys.argv[1])
+sys.modules["pip"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["pip"])
+from pip._internal.cli.main import main
+from pip._internal.commands import create_command
+create_command("install"), create_command("uninstall")
+for line in sys.stdin:
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(2, 1)
+        sys.exit(main(json.loads(line)))
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
 
 
-@unittest.skipUnless(pip_runner() and pip_runner().exists(), "there is no pip that installs elsewhere")
+@unittest.skipUnless(HAS_PIP, "there is no pip")
 class BesideTheOlder(Installed):
     """pip lets a package overwrite files of another without a word. docs/python.md says which one counts then."""
 
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.environment = pathlib.Path(folder.name, "env")
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.environment], check=True)
-        package = {path.relative_to(self.packages).as_posix(): path for path in self.packages.rglob("*") if path.is_file()}
-        self.ours = write_wheel(pathlib.Path(folder.name), "gputracker", "1.0.0", package)
-        self.theirs = write_wheel(pathlib.Path(folder.name), "gpu_tracker", "5.0.1", OLDER)
+        cls.addClassCleanup(folder.cleanup)
+        cls.environment = pathlib.Path(folder.name, "env")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", cls.environment], check=True)
+        package = {path.relative_to(cls.packages).as_posix(): path for path in cls.packages.rglob("*") if path.is_file()}
+        cls.ours = write_wheel(pathlib.Path(folder.name), "gputracker", "1.0.0", package)
+        cls.theirs = write_wheel(pathlib.Path(folder.name), "gpu_tracker", "5.0.1", OLDER)
+        cls.said = open(pathlib.Path(folder.name, "said"), "w+")
+        cls.addClassCleanup(cls.said.close)
+        command = [cls.environment / "bin/python", "-c", PIP, HAS_PIP.origin]
+        cls.server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=cls.said, text=True)
+        cls.addClassCleanup(cls.server.communicate)
+
+    def setUp(self):
+        self.addCleanup(self.empty)
+
+    def empty(self):
+        """Leaves the environment as it was made."""
+        for path in self.environment.glob("lib/python*/site-packages/*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        (self.environment / "bin/gpu-tracker").unlink(missing_ok=True)
 
     def pip(self, *words):
-        command = [self.environment / "bin/python", pip_runner(), "--isolated", *words]
-        done = subprocess.run(command, capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.server.stdin.write(json.dumps(["--isolated", *map(str, words)]) + "\n")
+        self.server.stdin.flush()
+        status = self.server.stdout.readline()
+        self.said.seek(0)
+        self.assertEqual(status, "0\n", self.said.read())
 
     def install(self, *wheels):
         for wheel in wheels:

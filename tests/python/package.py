@@ -4,6 +4,7 @@ import atexit
 import base64
 import contextlib
 import csv
+import gc
 import logging
 import os
 import pathlib
@@ -66,6 +67,7 @@ def fake_gpu(folder, lines):
 def _become_program(main, files, folder, environment):
     """In a fork: ends it as Python ends a program."""
     signal.alarm(PATIENCE)
+    gc.freeze()  # what the test imported: each collection of garbage would read, and so copy, all of it
     for number, file in enumerate(files):
         os.dup2(file.fileno(), number)
     sys.stdin = open(0, closefd=False)

@@ -13,6 +13,7 @@ import package
 
 HAS_IPYTHON = importlib.util.find_spec("IPython") is not None
 if HAS_IPYTHON:
+    import gpu_tracker.notebook
     from IPython.core.interactiveshell import InteractiveShell
 
 
