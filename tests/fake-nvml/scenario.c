@@ -28,12 +28,6 @@ static void add_rule(struct rule *rules, int *count, const char *call, int numbe
     }
 }
 
-/* How much of a scenario is used: with its GPUs. */
-static size_t used_bytes(const struct scenario *of)
-{
-    return offsetof(struct scenario, gpus) + (size_t)of->n_gpus * sizeof of->gpus[0];
-}
-
 /* Figures of the simulated GPU (simulated_gpu.h), each as old as a driver's would be. */
 static void add_simulated_entries(
     struct device *device, const struct simulated_state *state, uint64_t renewed_ns)
@@ -143,15 +137,42 @@ static void read_device_line(struct device *device, const char *key, const char 
     }
 }
 
+static struct device *start_device(int gpu, int mig, const char *uuid, const char *name)
+{
+    struct device *device = mig ? &scenario.gpus[gpu].mig[mig - 1] : &scenario.gpus[gpu].self;
+    memset(device, 0, sizeof *device);
+    device->entries = entry_store[gpu * (MAX_MIG + 1) + mig];
+    snprintf(device->uuid, sizeof device->uuid, "%s", uuid);
+    snprintf(device->name, sizeof device->name, "%s", name);
+    return device;
+}
+
+static struct device *add_gpu(const char *uuid)
+{
+    int number = scenario.n_gpus++;
+    scenario.gpus[number].n_mig = 0;
+    scenario.gpus[number].mig_current = 0;
+    struct device *device = start_device(number, 0, uuid, "Fake GPU");
+    device->bus = (unsigned)number + 1;
+    return device;
+}
+
+static struct device *add_mig(const char *uuid)
+{
+    struct gpu *gpu = &scenario.gpus[scenario.n_gpus - 1];
+    gpu->mig_current = 1;
+    return start_device(scenario.n_gpus - 1, ++gpu->n_mig, uuid, "Fake GPU MIG 1g.5gb");
+}
+
+/* Before each call: so what is cleared is what the file has, not all that it may have. */
 static void read_scenario(void)
 {
-    static struct scenario fresh;
     struct device *device = NULL;
     const char *path = getenv("FAKE_NVML_SCENARIO");
     if (loaded && getenv("FAKE_NVML_READ_ONCE"))
         return;
-    memset(&fresh, 0, used_bytes(&fresh));
-    snprintf(fresh.driver, sizeof fresh.driver, "550.54.14");
+    memset(&scenario, 0, offsetof(struct scenario, gpus));
+    snprintf(scenario.driver, sizeof scenario.driver, "550.54.14");
     FILE *file = path ? fopen(path, "re") : NULL;
     char line[512], key[32], call[48];
     int number;
@@ -161,38 +182,27 @@ static void read_scenario(void)
         if (sscanf(line, " %31s %n", key, &offset) != 1)
             continue;
         const char *rest = line + offset;
-        if (strcmp(key, "gpu") == 0 && fresh.n_gpus < MAX_GPUS) {
-            int index = fresh.n_gpus++;
-            device = &fresh.gpus[index].self;
-            device->entries = entry_store[index * (MAX_MIG + 1)];
-            device->bus = (unsigned)index + 1;
-            snprintf(device->uuid, sizeof device->uuid, "%s", rest);
-            snprintf(device->name, sizeof device->name, "Fake GPU");
-        } else if (strcmp(key, "mig") == 0 && fresh.n_gpus &&
-                   fresh.gpus[fresh.n_gpus - 1].n_mig < MAX_MIG) {
-            struct gpu *gpu = &fresh.gpus[fresh.n_gpus - 1];
-            gpu->mig_current = 1;
-            device = &gpu->mig[gpu->n_mig++];
-            device->entries = entry_store[(fresh.n_gpus - 1) * (MAX_MIG + 1) + gpu->n_mig];
-            snprintf(device->uuid, sizeof device->uuid, "%s", rest);
-            snprintf(device->name, sizeof device->name, "Fake GPU MIG 1g.5gb");
+        if (strcmp(key, "gpu") == 0 && scenario.n_gpus < MAX_GPUS) {
+            device = add_gpu(rest);
+        } else if (strcmp(key, "mig") == 0 && scenario.n_gpus &&
+                   scenario.gpus[scenario.n_gpus - 1].n_mig < MAX_MIG) {
+            device = add_mig(rest);
         } else if (device) {
             read_device_line(device, key, rest);
         } else if (strcmp(key, "driver") == 0) {
-            snprintf(fresh.driver, sizeof fresh.driver, "%s", rest);
+            snprintf(scenario.driver, sizeof scenario.driver, "%s", rest);
         } else if (strcmp(key, "generation") == 0) {
-            fresh.generation = (unsigned)atoi(rest);
+            scenario.generation = (unsigned)atoi(rest);
         } else if (strcmp(key, "grow") == 0) {
-            fresh.grow = atoi(rest);
+            scenario.grow = atoi(rest);
         } else if (strcmp(key, "code") == 0 && sscanf(rest, "%47s %d", call, &number) == 2) {
-            add_rule(fresh.codes, &fresh.n_codes, call, number);
+            add_rule(scenario.codes, &scenario.n_codes, call, number);
         } else if (strcmp(key, "delay_ms") == 0 && sscanf(rest, "%47s %d", call, &number) == 2) {
-            add_rule(fresh.delays, &fresh.n_delays, call, number);
+            add_rule(scenario.delays, &scenario.n_delays, call, number);
         }
     }
     if (file)
         fclose(file);
-    memcpy(&scenario, &fresh, used_bytes(&fresh));
     loaded = true;
 }
 
