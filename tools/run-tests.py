@@ -7,6 +7,7 @@ a file. A test that fails is a defect, of the product or of the test: none runs 
 more run at once than there are processors.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -38,12 +39,16 @@ def read_log(log):
     return {test["name"].split(" / ")[-1]: (count(test), complaints(test)) for test in tests}
 
 
+@functools.cache
+def programs_of(build):
+    listed = subprocess.run(["meson", "test", "-C", build, "--list"], capture_output=True, text=True, check=True).stdout
+    return {line.split(" / ")[-1] for line in listed.splitlines() if " / " in line}
+
+
 def left_by(build, log):
     """The programs of which a run elsewhere says less than that all of it passed."""
-    listed = subprocess.run(["meson", "test", "-C", build, "--list"], capture_output=True, text=True, check=True).stdout
     passed = {name for name, ((passed, failed, skipped), _) in read_log(log).items() if passed and not failed and not skipped}
-    names = {line.split(" / ")[-1] for line in listed.splitlines() if " / " in line}
-    return sorted(names - passed)
+    return sorted(programs_of(build) - passed)
 
 
 def complaints(test):

@@ -32,8 +32,8 @@ ANNOUNCEMENT = "Resource tracking complete. Process completed with status code: 
 
 
 def python(code, *arguments):
-    """A command line that runs that Python code."""
-    return [sys.executable, "-c", code, *map(str, arguments)]
+    """A command line that runs that Python code, without what is installed for all programs: that can take most of its time."""
+    return [sys.executable, "-S", "-c", code, *map(str, arguments)]
 
 
 def wait_until(condition, what="something", patience=PATIENCE):
