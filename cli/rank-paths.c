@@ -50,6 +50,16 @@ int rank_paths_find_rank(struct rank_paths *ranks, struct gput_error *error)
     return ranks->own ? GPUT_OK : gput_rank_create(NULL, &ranks->own, error);
 }
 
+static bool has_number(const char *pattern)
+{
+    while ((pattern = strchr(pattern, '%')) != NULL && pattern[1] != '\0') {
+        if (pattern[1] == 'n')
+            return true;
+        pattern += 2;
+    }
+    return false;
+}
+
 static int expand(
     struct rank_paths *ranks, const char **path, bool is_shared, struct gput_error *error)
 {
@@ -64,6 +74,7 @@ static int expand(
         return code;
     ranks->changed[ranks->n_paths] =
         rank_paths_are_many(ranks) && !strchr(*path, '%') && strcmp(*path, expanded) != 0;
+    ranks->patterns[ranks->n_paths] = !is_shared && has_number(*path) ? *path : NULL;
     ranks->paths[ranks->n_paths++] = expanded;
     *path = expanded;
     return GPUT_OK;
@@ -79,31 +90,45 @@ int rank_paths_expand_shared(struct rank_paths *ranks, const char **path, struct
     return expand(ranks, path, true, error);
 }
 
+static size_t index_of(const struct rank_paths *ranks, const char *path)
+{
+    size_t i = 0;
+    while (i < ranks->n_paths && ranks->paths[i] != path)
+        i++;
+    return i;
+}
+
+bool rank_paths_are_numbered(const struct rank_paths *ranks, const char *path)
+{
+    size_t i = index_of(ranks, path);
+    return i < ranks->n_paths && ranks->patterns[i] != NULL;
+}
+
 bool rank_paths_replace(struct rank_paths *ranks, const char **path)
 {
-    struct gput_error no_matter;
-    for (size_t i = 0; i < ranks->n_paths && rank_paths_take_free_names(ranks); i++) {
-        char *free_path;
-        if (ranks->paths[i] != *path)
-            continue;
-        if (gput_rank_free_path(*path, &free_path, &no_matter) != GPUT_OK)
-            return false;
-        free(ranks->paths[i]);
-        ranks->paths[i] = free_path;
-        *path = free_path;
-        return true;
-    }
-    return false;
+    size_t i = index_of(ranks, *path);
+    bool is_numbered = rank_paths_are_numbered(ranks, *path);
+    struct gput_error ignored;
+    char *free_path;
+    if (i == ranks->n_paths || (!is_numbered && !rank_paths_take_free_names(ranks)))
+        return false;
+    int code = is_numbered ? gput_rank_path(ranks->own, ranks->patterns[i], &free_path, &ignored)
+                           : gput_rank_free_path(*path, &free_path, &ignored);
+    if (code != GPUT_OK)
+        return false;
+    free(ranks->paths[i]);
+    *path = ranks->paths[i] = free_path;
+    return true;
 }
 
 static bool take_free_name(struct rank_paths *ranks, const char **path, char **owned)
 {
     char *free_path;
-    struct gput_error no_matter;
+    struct gput_error ignored;
     if (rank_paths_replace(ranks, path))
         return true;
     if (!rank_paths_take_free_names(ranks) ||
-        gput_rank_free_path(*path, &free_path, &no_matter) != GPUT_OK)
+        gput_rank_free_path(*path, &free_path, &ignored) != GPUT_OK)
         return false;
     free(*owned);
     *path = *owned = free_path;
@@ -152,15 +177,15 @@ int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder
             break;
         failure = make_empty(*path, is_folder);
     }
-    for (size_t i = 0; i < ranks->n_paths; i++)
-        ranks->claimed[i] |= failure == 0 && ranks->paths[i] == *path;
+    if (failure == 0 && index_of(ranks, *path) < ranks->n_paths)
+        ranks->claimed[index_of(ranks, *path)] = true;
     return failure;
 }
 
 void rank_paths_give_up(struct rank_paths *ranks, const char *path)
 {
-    for (size_t i = 0; i < ranks->n_paths; i++)
-        ranks->given_up[i] |= ranks->paths[i] == path;
+    if (index_of(ranks, path) < ranks->n_paths)
+        ranks->given_up[index_of(ranks, path)] = true;
 }
 
 /* "task 3, rank 1 (Open MPI) writes " */

@@ -13,8 +13,9 @@
 enum { RANK_PATHS = 12 };
 
 struct rank_paths {
-    struct gput_rank *own;   /* NULL until it was asked for; owned */
-    char *paths[RANK_PATHS]; /* owned */
+    struct gput_rank *own;            /* NULL until it was asked for; owned */
+    char *paths[RANK_PATHS];          /* owned */
+    const char *patterns[RANK_PATHS]; /* with %n, as it was given; NULL: it has none */
     size_t n_paths;
     bool changed[RANK_PATHS]; /* the rank was put into it */
     bool given_up[RANK_PATHS];
@@ -43,7 +44,11 @@ bool rank_paths_are_many(const struct rank_paths *ranks);
  * which may be started again by itself. */
 bool rank_paths_take_free_names(const struct rank_paths *ranks);
 
-/* Replaces a path that is taken by a free one. False: it is not to be replaced, or no memory. */
+/* Whether the name was given with %n: then one that is taken is replaced, too. */
+bool rank_paths_are_numbered(const struct rank_paths *ranks, const char *path);
+
+/* Replaces a path that is taken by a free one: that of the next number where it has one. False: it
+ * is not to be replaced, or no memory. */
 bool rank_paths_replace(struct rank_paths *ranks, const char **path);
 
 /* Makes what is at `*path` of the caller's `user`. GPUT_ERROR_EXISTS: the name is taken. */
@@ -58,9 +63,9 @@ int rank_paths_make(struct rank_paths *ranks, const char **path, char **owned,
     rank_path_maker *make, void *user, struct gput_error *error);
 
 /*
- * Makes an empty file, or folder, of an expanded name: of the next free one where it is taken and
- * rank_paths_take_free_names(). Pipes and devices are left alone. Returns 0 or an errno: EEXIST
- * where the only one is taken.
+ * Makes an empty file, or folder, of an expanded name: of the next free one where it is taken, and
+ * rank_paths_take_free_names() or it is numbered. Pipes and devices are left alone. Returns 0 or an
+ * errno: EEXIST where the only one is taken.
  */
 int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder);
 

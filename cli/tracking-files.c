@@ -119,15 +119,17 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
     bool is_samples = path == &options->tracking_file,
          are_many = rank_paths_are_many(&tracking->ranks);
     bool is_continued = path == &options->energy_folder && options->energy_continue;
-    bool is_claimed =
-        is_samples ? tracking->spool.folder != NULL : rank_paths_take_free_names(&tracking->ranks);
+    bool is_numbered = rank_paths_are_numbered(&tracking->ranks, *path);
+    bool is_claimed = is_samples ? tracking->spool.folder != NULL
+                                 : is_numbered || rank_paths_take_free_names(&tracking->ranks);
     if (!*path || !(*path)[0] || options->overwrite || is_continued || !is_claimed ||
         path == &options->resource_usage_file)
         return GPUT_OK;
     const char *wanted = strdup(*path);
     int failure = rank_paths_claim(&tracking->ranks, path, path == &options->energy_folder);
     int code = GPUT_OK;
-    if (failure == EEXIST && is_samples && !rank_paths_take_free_names(&tracking->ranks))
+    if (failure == EEXIST && is_samples && !is_numbered &&
+        !rank_paths_take_free_names(&tracking->ranks))
         code = fail(error, GPUT_ERROR_EXISTS,
             "File %.400s already exists. --overwrite replaces it.", *path);
     else if (failure && path == &options->energy_folder && are_many)
@@ -137,7 +139,7 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     if (failure)
         rank_paths_give_up(&tracking->ranks, *path);
-    else if (wanted && strcmp(wanted, *path) != 0)
+    else if (wanted && !is_numbered && strcmp(wanted, *path) != 0)
         warn_of_file(tracking, "%.400s exists: %.400s is written.", wanted, *path);
     free((char *)wanted);
     return code;
@@ -323,7 +325,7 @@ int tracking_files_create_session(
         code = gput_session_create(options, session, error);
         snprintf(text, sizeof text, "The tracking file exists: samples are written to %.400s.",
             options->tracking_file);
-        if (code == GPUT_OK)
+        if (code == GPUT_OK && !rank_paths_are_numbered(&tracking->ranks, options->tracking_file))
             held_messages_say(&tracking->messages, MESSAGE_WARNING, text);
     }
     struct gput_error no_matter;

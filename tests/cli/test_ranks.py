@@ -240,6 +240,21 @@ class Ranks(unittest.TestCase):
             self.assertIn(name, names)
         self.assertNotIn("writes", done.stderr)
 
+    def test_trackers_at_once_take_numbers_of_their_own(self):
+        """%n is the number of a file that is made at once: none replaces another's, and no command is refused."""
+        line = [COMMAND, "run", "-q", "--tf", "s%n.csv", "-o", "u%n.json", "--energy-folder", "power%n", "--", "cat"]
+        held = [subprocess.Popen(line, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                for _ in range(6)]  # fmt: skip
+        for tracker in held:
+            _, said = tracker.communicate(timeout=PATIENCE)
+            self.assertEqual(tracker.returncode, 0, said)
+            self.assertNotIn("exist", said)
+        self.assertEqual(self.names(), sorted(f"{name}{number}{end}" for number in range(6) for name, end in
+                                              (("s", ".csv"), ("u", ".json"), ("power", ""))))  # fmt: skip
+        for number in range(6):
+            self.assertIn("max_ram", json.loads((self.folder / f"u{number}.json").read_text()))
+            self.assertTrue((self.folder / f"power{number}" / "power_metrics.json").exists())
+
     def test_a_report_finds_the_samples_of_its_rank(self):
         if "report" not in subprocess.run([command.COMMAND, "help"], capture_output=True, text=True).stdout:
             self.skipTest("built without reports")
