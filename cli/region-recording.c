@@ -374,16 +374,10 @@ static void derive_phases(
             "No phases were derived: the samples show no change beyond their noise.");
 }
 
-void region_recording_merge(
-    struct region_recording *recording, const char *tracking_file, pid_t command)
+/* Where the merged marks go: to the file that is kept, else to one among the logs. */
+static void choose_path(struct region_recording *recording)
 {
-    struct gput_error error;
-    struct region_logs_summary summary = {0};
     char merged[PATH_MAX];
-    if (!recording->is_wanted || !recording->logs)
-        return;
-    if (tracking_file) /* none: a rank could not make it */
-        derive_phases(recording, tracking_file, command);
     if (!recording->is_kept) {
         snprintf(merged, sizeof merged, "%s/all.gputblocks", recording->logs);
         free(recording->derived);
@@ -392,6 +386,18 @@ void region_recording_merge(
     } else if (recording->replaces) {
         unlink(recording->path);
     }
+}
+
+void region_recording_merge(
+    struct region_recording *recording, const char *tracking_file, pid_t command)
+{
+    struct gput_error error;
+    struct region_logs_summary summary = {0};
+    if (!recording->is_wanted || !recording->logs)
+        return;
+    if (tracking_file) /* none: a rank could not make it */
+        derive_phases(recording, tracking_file, command);
+    choose_path(recording);
     int code = recording->path ? region_logs_merge(recording->logs, recording->path, take_warning,
                                      &recording->notes, &summary, &error)
                                : fail(&error, GPUT_ERROR_MEMORY, "Out of memory.");

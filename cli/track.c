@@ -63,6 +63,20 @@ enum outcome {
     NO_READER, /* of a screen: a closed pipe, or a full one until a signal ended the waiting */
 };
 
+/* Merges what libraries and PyTorch recorded, for the report. */
+static void merge_recordings(
+    struct tracking *tracking, struct gput_session *session, struct report *report)
+{
+    const char *tracking_file = tracking->options.tracking_file;
+    region_recording_merge(&tracking->regions, tracking_file, gput_session_pid(session));
+    report->regions = tracking->regions.analysis;
+    report->region_notes = (const char *const *)tracking->regions.notes.lines;
+    report->region_marks = region_recording_marks(&tracking->regions);
+    torch_trace_merge(&tracking->torch, tracking_file, report->region_marks);
+    report->torch_trace = torch_trace_file(&tracking->torch);
+    report->torch_notes = (const char *const *)tracking->torch.notes.lines;
+}
+
 /* Ends the session and writes what there is to say. *limited: it was ended for a limit that it
  * passed. */
 static enum outcome print_outcome(struct gput_session *session, struct tracking *tracking,
@@ -90,16 +104,9 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .file_command = tracking->options.command_lines ? command : name.words,
         .has_status = !end->abandoned,
         .status = end->status,
+        .labels = tracking->options.labels,
     };
-    region_recording_merge(
-        &tracking->regions, tracking->options.tracking_file, gput_session_pid(session));
-    report.labels = tracking->options.labels;
-    report.regions = tracking->regions.analysis;
-    report.region_notes = (const char *const *)tracking->regions.notes.lines;
-    report.region_marks = region_recording_marks(&tracking->regions);
-    torch_trace_merge(&tracking->torch, tracking->options.tracking_file, report.region_marks);
-    report.torch_trace = torch_trace_file(&tracking->torch);
-    report.torch_notes = (const char *const *)tracking->torch.notes.lines;
+    merge_recordings(tracking, session, &report);
     if (code == GPUT_OK)
         code = write_reports(session, tracking, &report, style, results, &error);
     gput_results_destroy(results);

@@ -32,6 +32,23 @@ static int figure_rows(int figures, int left)
     return most(1, least(3, 1 + left / 3 / figures));
 }
 
+/* Places the parts one below the other. `table`: rows of the table, its heading included. */
+static void place(struct layout *layout, bool has_heading, int table, bool has_separator)
+{
+    int row = 1;
+    if (has_heading)
+        layout->heading_row = row++;
+    layout->figures_row = row;
+    layout->gpus_row = layout->figures_row + layout->figures * layout->figure_rows;
+    layout->blocks_row = layout->gpus_row + layout->gpus;
+    layout->table_row = layout->blocks_row + layout->blocks;
+    layout->table_rows = most(table - 1, 0);
+    row = layout->table_row + table;
+    if (has_separator)
+        layout->separator_row = row++;
+    layout->output_row = row;
+}
+
 struct layout layout_make(int columns, int rows, const struct layout_needs *needs)
 {
     struct layout layout = {.heading_row = -1, .separator_row = -1, .footer_row = rows - 1};
@@ -56,22 +73,8 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
         output += table;
         table = 0;
     }
-    int row = 1;
-    if (heading > 0)
-        layout.heading_row = row++;
-    layout.figures_row = row;
-    row += layout.figures * layout.figure_rows;
-    layout.gpus_row = row;
-    row += layout.gpus;
-    layout.blocks_row = row;
-    row += layout.blocks;
-    layout.table_row = row;
-    layout.table_rows = most(table - 1, 0);
-    row += table;
-    if (separator > 0)
-        layout.separator_row = row++;
-    layout.output_row = row;
     layout.output_rows = output;
+    place(&layout, heading > 0, table, separator > 0);
     return layout;
 }
 

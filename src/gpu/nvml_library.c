@@ -113,45 +113,35 @@ size_t nvml_process_size(const struct nvml_library *library, enum nvml_process_v
     return sizeof(struct nvml_process_v2);
 }
 
+static const struct {
+    int code;
+    const char *text;
+} code_texts[] = {
+    {NVML_SUCCESS, "no error"},
+    {NVML_UNINITIALIZED, "the NVIDIA library is not initialized"},
+    {NVML_INVALID_ARGUMENT, "the NVIDIA driver does not know this GPU (any more)"},
+    {NVML_NOT_SUPPORTED, "not supported by this GPU"},
+    {NVML_NO_PERMISSION, "the NVIDIA driver denies permission"},
+    {NVML_NOT_FOUND, "the NVIDIA driver has no figure now"},
+    {NVML_NO_DATA, "the NVIDIA driver has no figure now"},
+    {NVML_INSUFFICIENT_SIZE, "the NVIDIA driver's list grew faster than it could be read"},
+    {NVML_DRIVER_NOT_LOADED, "the NVIDIA driver is not loaded"},
+    {NVML_TIMEOUT, "the NVIDIA driver timed out"},
+    {NVML_LIBRARY_NOT_FOUND, "a library of the NVIDIA driver is missing"},
+    {NVML_FUNCTION_NOT_FOUND, "this NVIDIA driver has no such function"},
+    {NVML_GPU_IS_LOST, "the GPU was lost (it fell off the bus or was taken away)"},
+    {NVML_RESET_REQUIRED, "the GPU needs a reset"},
+    {NVML_OPERATING_SYSTEM, "the system (a cgroup, perhaps) blocks the GPU"},
+    {NVML_VERSION_MISMATCH, "NVIDIA driver and library versions differ"},
+    {NVML_IN_USE, "the GPU is in exclusive use"},
+    {NVML_ARGUMENT_VERSION_MISMATCH, "this NVIDIA driver expects another version of the call"},
+};
+
 const char *nvml_code_text(int code)
 {
-    switch (code) {
-    case NVML_SUCCESS:
-        return "no error";
-    case NVML_UNINITIALIZED:
-        return "the NVIDIA library is not initialized";
-    case NVML_INVALID_ARGUMENT:
-        return "the NVIDIA driver does not know this GPU (any more)";
-    case NVML_NOT_SUPPORTED:
-        return "not supported by this GPU";
-    case NVML_NO_PERMISSION:
-        return "the NVIDIA driver denies permission";
-    case NVML_NOT_FOUND:
-    case NVML_NO_DATA:
-        return "the NVIDIA driver has no figure now";
-    case NVML_INSUFFICIENT_SIZE:
-        return "the NVIDIA driver's list grew faster than it could be read";
-    case NVML_DRIVER_NOT_LOADED:
-        return "the NVIDIA driver is not loaded";
-    case NVML_TIMEOUT:
-        return "the NVIDIA driver timed out";
-    case NVML_LIBRARY_NOT_FOUND:
-        return "a library of the NVIDIA driver is missing";
-    case NVML_FUNCTION_NOT_FOUND:
-        return "this NVIDIA driver has no such function";
-    case NVML_GPU_IS_LOST:
-        return "the GPU was lost (it fell off the bus or was taken away)";
-    case NVML_RESET_REQUIRED:
-        return "the GPU needs a reset";
-    case NVML_OPERATING_SYSTEM:
-        return "the system (a cgroup, perhaps) blocks the GPU";
-    case NVML_VERSION_MISMATCH:
-        return "NVIDIA driver and library versions differ";
-    case NVML_IN_USE:
-        return "the GPU is in exclusive use";
-    case NVML_ARGUMENT_VERSION_MISMATCH:
-        return "this NVIDIA driver expects another version of the call";
-    default:
-        return "the NVIDIA driver answered with an unknown error";
+    for (size_t i = 0; i < sizeof code_texts / sizeof *code_texts; i++) {
+        if (code_texts[i].code == code)
+            return code_texts[i].text;
     }
+    return "the NVIDIA driver answered with an unknown error";
 }

@@ -76,8 +76,7 @@ void analysis_add_exact(
     }
 }
 
-static void add_block(
-    const struct gput_analysis *analysis, struct doc *object, const struct gput_code_block *block)
+static void add_identity(struct doc *object, const struct gput_code_block *block)
 {
     if (!code_block_is_part(block))
         doc_add_string(object, "name", block->name);
@@ -93,6 +92,12 @@ static void add_block(
         doc_add_int(object, "thread_id", block->thread_id);
     if (block->thread_name)
         doc_add_string(object, "thread_name", block->thread_name);
+}
+
+static void add_block(
+    const struct gput_analysis *analysis, struct doc *object, const struct gput_code_block *block)
+{
+    add_identity(object, block);
     columns_add_to_doc(
         block_columns, BLOCK_COLUMNS - (block->num_outside_calls == 0), block, object);
     struct doc *compute_time = doc_add_object(object, "compute_time");
@@ -119,15 +124,10 @@ static void add_block(
         add_block(analysis, doc_add_object(parts, NULL), &block->parts[i]);
 }
 
-static void add_blocks(const struct gput_analysis *analysis, struct doc *blocks)
+void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *blocks)
 {
     for (size_t i = 0; i < analysis->n_blocks; i++)
         add_block(analysis, doc_add_object(blocks, NULL), &analysis->blocks[i]);
-}
-
-void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *parent)
-{
-    add_blocks(analysis, doc_add_array(parent, "code_blocks"));
 }
 
 void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
@@ -136,7 +136,7 @@ void analysis_write_json(const struct gput_analysis *analysis, struct str *text)
     add_usage(analysis, doc_add_object(root, "overall"), analysis->overall,
         analysis->overall_percentiles);
     doc_add_copy(root, "static_data", analysis->static_data);
-    add_blocks(analysis, doc_add_array(root, "code_block_results"));
+    analysis_add_blocks(analysis, doc_add_array(root, "code_block_results"));
     if (analysis_lacks_calls(analysis))
         doc_add_int(root, "num_lost_calls", (int64_t)analysis->num_lost_calls);
     if (analysis->lost_calls_at_least)

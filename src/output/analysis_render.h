@@ -24,8 +24,8 @@ void analysis_add_energy(
 void analysis_add_exact(
     const struct gput_analysis *analysis, const struct gput_code_block *block, struct doc *parent);
 
-/* Adds the array "code_blocks": a block with its figures each. */
-void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *parent);
+/* Adds each block with its figures to an array. */
+void analysis_add_blocks(const struct gput_analysis *analysis, struct doc *blocks);
 
 /* Appends a table of the blocks that took longest, at most `max`; names are cut to `width` columns
  * (0: they are not). */

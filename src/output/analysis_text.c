@@ -220,10 +220,8 @@ static void write_identity(const struct gput_code_block *block, int indent, stru
         write_value("Thread Name:", block->thread_name, indent, text);
 }
 
-static void write_block(const struct gput_analysis *analysis, const struct gput_code_block *block,
-    int indent, struct str *text)
+static void write_columns(const struct gput_code_block *block, int indent, struct str *text)
 {
-    write_identity(block, indent, text);
     for (size_t i = 0; i < BLOCK_COLUMNS - (block->num_outside_calls == 0); i++) {
         struct str title = {0};
         text_table_append_title(&title, block_columns[i].name);
@@ -232,6 +230,13 @@ static void write_block(const struct gput_analysis *analysis, const struct gput_
             str_text(&title), (int64_t)column_number(&block_columns[i], block), indent, text);
         str_finish(&title);
     }
+}
+
+static void write_block(const struct gput_analysis *analysis, const struct gput_code_block *block,
+    int indent, struct str *text)
+{
+    write_identity(block, indent, text);
+    write_columns(block, indent, text);
     if (analysis->details) {
         write_seconds("Self Time:", block->self_time_total, indent, text);
         write_seconds("CPU Time:", block->cpu_time_total, indent, text);

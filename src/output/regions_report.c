@@ -22,7 +22,7 @@ void regions_report_add(struct doc *root, const struct gput_results_render_optio
     if (options->regions || has_notes(options->region_notes)) {
         struct doc *regions = doc_add_object(root, "regions");
         if (options->regions)
-            analysis_add_blocks(options->regions, regions);
+            analysis_add_blocks(options->regions, doc_add_array(regions, "code_blocks"));
         add_notes(regions, options->region_notes);
     }
     if (options->torch_trace || has_notes(options->torch_notes)) {
