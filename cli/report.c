@@ -14,12 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int refuse_picture(struct gput_error *error)
-{
-    return fail(error, GPUT_ERROR_INVALID,
-        "A picture is not for the screen: give the file that it should go to with -o.");
-}
-
 int report_refuse_pickle(struct gput_error *error)
 {
     return fail(error, GPUT_ERROR_INVALID,
@@ -84,7 +78,8 @@ int report_read_format(const struct arguments *arguments, enum option_id id, con
     if (is_file || !isatty(STDOUT_FILENO))
         return GPUT_OK;
     if (*format == GPUT_PDF || *format == GPUT_PNG)
-        return refuse_picture(error);
+        return fail(error, GPUT_ERROR_INVALID,
+            "A picture is not for the screen: give the file that it should go to with -o.");
     return *format == GPUT_PICKLE ? report_refuse_pickle(error) : GPUT_OK;
 }
 

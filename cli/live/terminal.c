@@ -84,7 +84,7 @@ void terminal_size(const struct terminal *terminal, int *columns, int *rows)
     *rows = is_known ? size.ws_row : 24;
 }
 
-static void set_keys(const struct terminal *terminal)
+void terminal_pass_keys(const struct terminal *terminal)
 {
     struct termios settings = terminal->before;
     settings.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON | ISTRIP | PARMRK);
@@ -94,15 +94,10 @@ static void set_keys(const struct terminal *terminal)
     tcsetattr(terminal->fd, TCSADRAIN, &settings);
 }
 
-void terminal_pass_keys(struct terminal *terminal)
-{
-    set_keys(terminal);
-}
-
 void terminal_show(struct terminal *terminal)
 {
     int rows;
-    set_keys(terminal);
+    terminal_pass_keys(terminal);
     terminal_size(terminal, &terminal->columns, &rows);
     bytes_append_text(&terminal->pending, TERMINAL_ENTER QUESTION);
     terminal->is_shown = true;

@@ -48,7 +48,7 @@ void terminal_show(struct terminal *terminal);
 void terminal_hide(struct terminal *terminal);
 
 /* Keys come one by one, without the other screen, to be passed on. */
-void terminal_pass_keys(struct terminal *terminal);
+void terminal_pass_keys(const struct terminal *terminal);
 
 /* As before terminal_show(). What was typed and not read is discarded. */
 void terminal_restore(struct terminal *terminal);

@@ -181,13 +181,12 @@ static enum gput_doctor_state state_of(enum gpu_source_state state)
 }
 
 /* A source that works may still not list the processes that use its GPUs. */
-static void add_hidden_processes(
-    const struct view *view, const char *name, struct gput_doctor_source *source)
+static void add_hidden_processes(const struct view *view, struct gput_doctor_source *source)
 {
     size_t count, length = strlen(source->reason);
     const struct gpu_device *devices = gpu_set_devices(view->gpus, &count);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(devices[i].source, name) != 0 || !gpu_set_hides_processes(view->gpus, i))
+        if (strcmp(devices[i].source, source->name) != 0 || !gpu_set_hides_processes(view->gpus, i))
             continue;
         snprintf(source->reason + length, sizeof source->reason - length, "; of GPU %zu, %s", i,
             devices[i].missing[GPU_PROCESS_RAM]);
@@ -198,31 +197,15 @@ static void add_hidden_processes(
     }
 }
 
-static void check_gpu_source(
-    const struct view *view, const char *name, struct gput_doctor_source *source)
+static void check_gpus(const struct view *view, struct gput_doctor_source *source)
 {
     size_t count;
     const struct gpu_source_status *statuses = gpu_set_sources(view->gpus, &count);
     for (size_t i = 0; i < count; i++)
-        if (strcmp(statuses[i].name, name) == 0)
+        if (strcmp(statuses[i].name, source->name) == 0)
             set(source, state_of(statuses[i].state), statuses[i].remedy, "%s",
                 statuses[i].detail[0] ? statuses[i].detail : "its driver has not answered yet");
-    add_hidden_processes(view, name, source);
-}
-
-static void check_nvml(const struct view *view, struct gput_doctor_source *source)
-{
-    check_gpu_source(view, "nvml", source);
-}
-
-static void check_amdgpu(const struct view *view, struct gput_doctor_source *source)
-{
-    check_gpu_source(view, "amdgpu", source);
-}
-
-static void check_drm(const struct view *view, struct gput_doctor_source *source)
-{
-    check_gpu_source(view, "drm", source);
+    add_hidden_processes(view, source);
 }
 
 static void check_kfd(const struct view *view, struct gput_doctor_source *source)
@@ -334,10 +317,10 @@ static const struct check {
     {"memory_maps", "private and shared RAM", check_memory_maps},
     {"cpu_clocks", "CPU time in nanoseconds", check_cpu_clocks},
     {"cgroup", "limits; CPU time and RAM peak of a whole command", check_cgroup},
-    {"nvml", "NVIDIA GPUs", check_nvml},
-    {"amdgpu", "AMD GPUs", check_amdgpu},
+    {"nvml", "NVIDIA GPUs", check_gpus},
+    {"amdgpu", "AMD GPUs", check_gpus},
     {"kfd", "GPU RAM of ROCm processes", check_kfd},
-    {"drm", "Intel and other GPUs", check_drm},
+    {"drm", "Intel and other GPUs", check_gpus},
     {"rapl", "energy of CPU packages and DRAM", check_rapl},
     {"perf_energy", "the same by perf events", check_perf_energy},
     {"block_counters", "instructions, cycles and cache misses of code blocks", check_counters},

@@ -137,7 +137,6 @@ static void add_csv(struct str *text, const struct gput_table *part)
 
 static void begin_text_table(struct gput_table_writer *writer, const struct gput_table *table)
 {
-    table_text_begin(&writer->layout);
     if (writer->table_count > 1) {
         str_append(&writer->out, writer->begun > 0 ? "\n" : "");
         str_append(&writer->out, gput_table_name(table));

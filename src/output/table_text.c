@@ -234,11 +234,6 @@ static void append_blocks(const struct grid *grid, size_t screen, struct str *ou
     }
 }
 
-void table_text_begin(struct table_text *layout)
-{
-    memset(layout->widths, 0, sizeof layout->widths);
-}
-
 void table_text_add(
     struct table_text *layout, const struct gput_table *part, bool first, struct str *out)
 {
@@ -246,6 +241,8 @@ void table_text_add(
     struct grid grid = {.table = part, .columns = gput_table_column_count(part)};
     if (grid.columns > TABLE_TEXT_COLUMNS)
         grid.columns = TABLE_TEXT_COLUMNS;
+    if (first)
+        memset(layout->widths, 0, sizeof layout->widths);
     for (size_t column = 0; column < grid.columns; column++) {
         size_t width = column_width(part, column, &scratch);
         layout->widths[column] = width > layout->widths[column] ? width : layout->widths[column];

@@ -17,10 +17,8 @@ struct table_text {
     size_t widths[TABLE_TEXT_COLUMNS]; /* of the table's columns, so far */
 };
 
-/* The next table. */
-void table_text_begin(struct table_text *layout);
-
-/* Appends rows; the head is before those that are the first, and before each of several blocks. */
+/* Appends rows. `first`: the first ones of a table, with its head before them; the head is before
+ * each of several blocks, too. */
 void table_text_add(
     struct table_text *layout, const struct gput_table *part, bool first, struct str *out);
 

@@ -140,11 +140,6 @@ static int draw(const struct gput_plot_options *options, const char *folder,
 
 /* ---- Where to ---- */
 
-static int refuse_format(struct gput_error *error)
-{
-    return error_set(error, GPUT_ERROR_INVALID, "A picture is " DRAWING_FORMATS ".");
-}
-
 int gput_plot_render(const struct gput_plot_options *given, enum gput_format format, char **bytes,
     size_t *length, struct gput_error *error)
 {
@@ -153,7 +148,7 @@ int gput_plot_render(const struct gput_plot_options *given, enum gput_format for
     *bytes = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
     if (!drawing_has_format(format))
-        return refuse_format(error);
+        return error_set(error, GPUT_ERROR_INVALID, "A picture is " DRAWING_FORMATS ".");
     TRY(file_temporary_folder("/dev/null", &folder, error));
     int code = draw(&options, folder, format, bytes, length, error);
     free(folder);

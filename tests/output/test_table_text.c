@@ -34,7 +34,6 @@ static char *text_of(const struct gput_tables *tables, size_t screen)
 {
     struct str text = {0};
     struct table_text layout = {.screen = screen};
-    table_text_begin(&layout);
     table_text_add(&layout, gput_tables_get(tables, 0), true, &text);
     return str_steal(&text);
 }

@@ -153,7 +153,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     read_user(identity, settings, pid, variable, &environment);
     read_command(identity, settings, pid, argv);
     add_container(identity, container, variable, &environment);
-    session_identity_add(state, variable, &environment);
+    session_identity_add(state, variable, &environment, false);
     environment_finish(&environment);
 }
 
@@ -239,7 +239,7 @@ static void fill_ranks(
         state->ranks, state->n_ranks, identity->ranks, sizeof identity->ranks);
 }
 
-static void add_launcher(
+void session_identity_add(
     struct session_identity *state, launcher_variable *variable, void *user, bool is_descendant)
 {
     struct gput_identity *identity = &state->known;
@@ -262,17 +262,6 @@ static void add_launcher(
     size_t before = state->n_ranks;
     add_rank(state, launcher.rank);
     fill_ranks(state, &launcher, before == state->n_ranks);
-}
-
-void session_identity_add(struct session_identity *state, launcher_variable *variable, void *user)
-{
-    add_launcher(state, variable, user, false);
-}
-
-void session_identity_add_descendant(
-    struct session_identity *state, launcher_variable *variable, void *user)
-{
-    add_launcher(state, variable, user, true);
 }
 
 /* A launcher sets the variables of a rank in execve(): before it a process has those of who forked
@@ -300,7 +289,7 @@ void session_identity_read_processes(struct session_identity *state, const char 
         process->polled->environment.is_read = true;
         process->polled->environment.exec_generation = process->polled->exec_generation;
         if (environment_read(procfs_root, process->pid, &environment, NULL) == GPUT_OK)
-            session_identity_add_descendant(state, environment_variable, &environment);
+            session_identity_add(state, environment_variable, &environment, true);
     }
     environment_finish(&environment);
 }

@@ -39,13 +39,10 @@ void session_identity_begin(struct session_identity *identity,
     const struct session_settings *settings, const struct container *container, pid_t pid,
     char *const argv[]);
 
-/* Adds what the environment of main says: a more inner launcher replaces what is known. */
+/* Adds what the environment of main or of a descendant says: a more inner launcher replaces what is
+ * known. */
 void session_identity_add(
-    struct session_identity *identity, launcher_variable *variable, void *user);
-
-/* The same of a descendant. */
-void session_identity_add_descendant(
-    struct session_identity *identity, launcher_variable *variable, void *user);
+    struct session_identity *identity, launcher_variable *variable, void *user, bool is_descendant);
 
 /* Reads the environments of descendants, each once for a program that it runs (exec generation). */
 void session_identity_read_processes(struct session_identity *identity, const char *procfs_root,

@@ -16,8 +16,8 @@ static int begin(void **state)
     return 0;
 }
 
-#define ADD(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__))
-#define ADD_DESCENDANT(...) session_identity_add_descendant(&identity, VARIABLES(__VA_ARGS__))
+#define ADD(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__), false)
+#define ADD_DESCENDANT(...) session_identity_add(&identity, VARIABLES(__VA_ARGS__), true)
 
 static void nothing_is_known_without_a_launcher(void **state)
 {
