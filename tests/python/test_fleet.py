@@ -395,6 +395,30 @@ class Analysis(Folder):
         self.addCleanup(logging.disable, logging.NOTSET)
         self.on_all(exported)
 
+    def test_a_damaged_file_of_an_export_costs_its_session_alone(self):
+        for rank, factor in enumerate((1.0, 2.0, 5.0, 7.0)):
+            sessions.write_session(f"runs/r{rank}.csv", f"runs/r{rank}-blocks.csv", factor=factor)
+            pathlib.Path(f"runs/r{rank}.csv.session.json").write_text(json.dumps({"tracking_file": f"r{rank}.csv", "start": str(rank), "rank": rank}))
+        names = fleet.export("runs", "out")
+        os.truncate(f"out/samples/{names[0]}.parquet", 1000)
+        os.unlink(f"out/segments/{names[1]}.parquet")
+        os.truncate(f"out/calls/{names[2]}.parquet", 0)
+        for engine in set(self.engines()) - {"spark"}:  # what is left out is the same for all
+            with self.assertLogs("gpu_tracker") as logs:
+                tables = fleet.analyze("out", engine=engine)
+            self.assertEqual({row["name"] for row in tables["overall"].to_pylist()}, {names[3]})
+            said = sorted(line.split(":", 2)[2] for line in logs.output)
+            for (name, table, fault), line in zip(sorted(zip(names, ("samples", "segments", "calls"), ("damaged", "missing", "damaged"))), said):
+                self.assertRegex(line, rf"^{name} is left out: .*/out/{table}/{name}\.parquet is {fault}\. Export it again with overwrite\.$")
+        done = subprocess.run([sys.executable, "-m", "gpu_tracker.fleet", "analyze", "out"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(names[3], done.stdout)
+        os.unlink(f"out/samples/{names[3]}.parquet")
+        logging.disable()
+        self.addCleanup(logging.disable, logging.NOTSET)
+        with self.assertRaisesRegex(ValueError, "No session in .* is whole"):
+            fleet.analyze("out")
+
     def test_groups_add_up_sessions(self):
         for rank, factor in enumerate((1.0, 2.0, 5.0)):
             sessions.write_session(f"runs/r{rank}.csv", f"runs/r{rank}-blocks.csv", factor=factor)

@@ -41,8 +41,6 @@ def _write(table, output):
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    from . import analyze
-
     failed = 0
     try:
         if options.command == "export":
@@ -51,8 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
             names, failed = export_some(options.sessions, options.output, options.format, options.overwrite)
             print(f"{len(names)} session{'s' * (len(names) != 1)} in {options.output}")
         else:
-            by = [name for name in options.by.split(",") if name]
-            _write(analyze(options.folder, engine=options.engine, by=by)[options.table], options.output)
+            from .analysis import analyze_some
+
+            tables, failed = analyze_some(options.folder, options.engine, [name for name in options.by.split(",") if name])
+            _write(tables[options.table], options.output)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         print(f"gpu-tracker: {error}", file=sys.stderr)
         return 1

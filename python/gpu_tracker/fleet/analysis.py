@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from .._messages import log_warnings
 from .engines import Batch, engine_of
-from .layout import path_of, pyarrow_or_error, sessions_in
+from .layout import path_of, pyarrow_or_error, sessions_in, whole_sessions
 from .merge import merged
 from .results import WHOLE, tables_of
 
@@ -32,11 +33,20 @@ def analyze(folder: str | PathLike[str], *, engine: str | None = None, by: str |
     by: columns of the table "sessions" that the tables begin with: a row for each of their values. "name": each session by itself,
     as `gpu-tracker sub-track analyze` has it; "job_id", ("job_id", "host"); (): all as one.
 
-    Raises FileNotFoundError and ValueError for a folder that is none, ImportError without pyarrow and an engine.
+    Sessions of which a file is missing or cut off are left out, each with a warning. Raises FileNotFoundError and ValueError for a
+    folder without a session that is whole, ImportError without pyarrow and an engine.
     """
+    return analyze_some(folder, engine, by)[0]
+
+
+def analyze_some(folder: str | PathLike[str], engine: str | None, by: str | Iterable[str]) -> tuple[dict[str, Any], int]:
+    """As analyze(), and how many sessions were left out."""
     pyarrow_or_error()
     folder = os.path.abspath(os.fspath(folder))
-    names = sessions_in(folder)
+    names, damaged = whole_sessions(folder, sessions_in(folder))
+    log_warnings(damaged)
+    if not names:
+        raise ValueError(f"No session in {folder} is whole.")
     _, run, takes_all = engine_of(engine)
     sessions = _Sessions(folder, names, [by] if isinstance(by, str) else list(by))
     columns, units = _columns(folder, names)
@@ -47,9 +57,8 @@ def analyze(folder: str | PathLike[str], *, engine: str | None = None, by: str |
         usage.append(merged([_of_blocks(leaves, batch, sessions, blocks, columns)], *_usage_figures(columns)))
         if of_calls is not None:
             calls.append(merged([_of_groups(of_calls, sessions, blocks)], *_CALL_FIGURES))
-    return tables_of(
-        sessions, blocks.names, merged(usage, *_usage_figures(columns)), merged(calls, *_CALL_FIGURES) if calls else None, units
-    )
+    totals = merged(usage, *_usage_figures(columns)), merged(calls, *_CALL_FIGURES) if calls else None
+    return tables_of(sessions, blocks.names, *totals, units), len(damaged)
 
 
 # ---- What is to be read ----

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "arrow")
 VERSION = "1"
 
+# What the analysis reads of a session; one without calls has none of those that may be missing.
+_TABLES = {"sessions": True, "samples": True, "segments": True, "leaves": False, "calls": False}
+_MAGIC = b"PAR1"
+
 # What is known of a session by the names of src/model/identity_list.h.
 IDENTITY_TEXTS = (
     "host", "boot_id", "clock", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "launcher", "job_id",
@@ -53,3 +57,32 @@ def sessions_in(folder: str) -> list[str]:
             f"{folder} has Arrow files, which not all engines read: export to Parquet." if arrow else f"{folder} has no session."
         )
     return found
+
+
+def whole_sessions(folder: str, names: list[str]) -> tuple[list[str], list[str]]:
+    """-> the sessions of which every file is there to its end, and a sentence about each of the others.
+
+    An engine that meets a damaged file gives nothing at all, often without its name.
+    """
+    whole, said = [], []
+    for name in names:
+        fault = next(filter(None, (_fault_of(path_of(folder, table, name), table) for table in _TABLES)), None)
+        if fault:
+            said.append(f"{name} is left out: {fault} Export it again with overwrite.")
+        else:
+            whole.append(name)
+    return whole, said
+
+
+
+def _fault_of(path, table):
+    """A file of Parquet begins and ends with the same four bytes."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(len(_MAGIC))
+            file.seek(-len(_MAGIC), os.SEEK_END)
+            return None if head == file.read() == _MAGIC else f"{path} is damaged."
+    except FileNotFoundError:
+        return f"{path} is missing." if _TABLES[table] else None
+    except OSError as error:
+        return f"{path}: {error.strerror}." if os.path.getsize(path) >= len(_MAGIC) else f"{path} is damaged."
