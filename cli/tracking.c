@@ -234,6 +234,7 @@ static void set_session_options(const struct arguments *arguments, struct tracki
     read_text(arguments, OPTION_GPU_BRAND, &options->gpu_brand);
     options->processes |= arguments_have(arguments, OPTION_PROCESSES);
     options->results_stay = true;
+    options->raises_file_limit = true;
     options->command_lines |= arguments_have(arguments, OPTION_COMMAND_LINES);
     options->processes |= options->command_lines;
     options->energy_continue = arguments_have(arguments, OPTION_CONT);

@@ -137,6 +137,10 @@ struct gput_session_options {
     /** The resource usage file of a session that was stopped is removed by gput_session_destroy():
      * the caller writes its results to a file before. Default: by gput_session_stop(). */
     bool results_stay;
+    /** The calling process may raise its soft limit of open files up to the hard one, for files of
+     * tracked processes that are then kept open. A command that the session launches keeps the
+     * limit that was; what the caller starts later has the raised one. */
+    bool raises_file_limit;
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

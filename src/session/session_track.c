@@ -11,70 +11,20 @@
 #include "os/procfs.h"
 #include "process/launch.h"
 #include "session/session_allowed.h"
+#include "session/session_files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Records of processes that ended, for the table of processes: the largest. */
 #define MAX_ENDED 2000
-/* Descriptors cached to read faster. */
-#define MAX_CACHED_FILES 20000
-/* The fewest with which a command can be tracked: a pipe while it is started, then its files. */
-#define MIN_FILES 5
-
-/* How many are open; the limit where that is not known. Since Linux 6.2 the folder's size says it.
- */
-static rlim_t open_files(rlim_t limit)
-{
-    int fd;
-    struct stat info;
-    struct pid_vector numbers = {0};
-    if (stat("/proc/self/fd", &info) == 0 && info.st_size > 0)
-        return (rlim_t)info.st_size;
-    if (procfs_open("/proc", PROCFS_SYSTEM, "self/fd", &fd, NULL) != GPUT_OK)
-        return limit;
-    rlim_t count = procfs_list_fd(fd, &numbers) == GPUT_OK ? numbers.count : limit;
-    close(fd);
-    pid_vector_finish(&numbers);
-    return count;
-}
-
-/* Half of what may still be opened is left to the caller. */
-static unsigned kept_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 0;
-    rlim_t open = open_files(limit.rlim_cur);
-    rlim_t files = limit.rlim_cur > open ? (limit.rlim_cur - open) / 2 : 0;
-    return files < MAX_CACHED_FILES ? (unsigned)files : MAX_CACHED_FILES;
-}
-
-/* Checked before a command is started: without them it could be started but not read. */
-static int check_files(struct gput_error *error)
-{
-    int files[MIN_FILES], count = 0;
-    while (count < MIN_FILES && (files[count] = open("/", O_PATH | O_CLOEXEC)) >= 0)
-        count++;
-    int failure = errno;
-    for (int i = 0; i < count; i++)
-        close(files[i]);
-    if (count == MIN_FILES)
-        return GPUT_OK;
-    return error_set_errno(error, failure,
-        "The command is not started: %d more files have to be opened to track it, and %d can be "
-        "(ulimit -n)",
-        MIN_FILES, count);
-}
 
 /* The control groups of the process, and the container that they and its mounts name. A command
  * that is launched has ours: a group that we make is not where it would be else. */
@@ -168,7 +118,7 @@ static int start_sampler(struct gput_session *session, struct gput_error *error)
             .is_subreaper = session->settings.mode == SESSION_LAUNCHED,
             .is_own_child = session_is_own_child,
             .caller = session,
-            .kept_files = kept_files(),
+            .kept_files = session_files_kept(session->settings.options.raises_file_limit),
             .removed = process_log_remove,
             .user = &session->ledger.log},
         .lists_all = session->settings.mode == SESSION_MACHINE &&
@@ -428,7 +378,7 @@ int gput_session_launch(struct gput_session *session, char *const argv[], struct
     collected_begin_fork(&session->ledger.collected, session->settings.options.procfs_root);
 
     make_cgroup(session);
-    int code = check_files(error);
+    int code = session_files_check(error);
     if (code != GPUT_OK) {
         own_cgroup_remove(&session->target.cgroup);
         return code;

@@ -104,6 +104,12 @@ class Streams(CommandTest):
         os.close(read)
         self.assertEqual(done.stdout, f"{os.path.realpath(self.folder)} here 123 0o27 {min(os.nice(0) + 1, 19)}\n")
 
+    def test_files_of_its_own_are_not_limited_by_the_soft_limit(self):
+        code = ("import os, resource, time\nwhile resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE)[0] != 200: time.sleep(0.01)\n"
+                "print(*resource.getrlimit(resource.RLIMIT_NOFILE))")
+        done = self.run_command("run", *python(code), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (123, 200)))
+        self.assertEqual(done.stdout, "123 200\n", done.stderr)
+
     def test_it_inherits_nothing_else(self):
         listing = "import os; print(sorted(int(fd) for fd in os.listdir('/proc/self/fd')))"
         plain = subprocess.run(python(listing), capture_output=True, text=True)

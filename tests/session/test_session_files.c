@@ -1,0 +1,70 @@
+#include "session/session_files.h"
+
+#include "testing.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Sets the soft limit alone: the hard one could not be raised again by everybody. */
+static rlim_t set_soft_limit(rlim_t number)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = number;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    return before;
+}
+
+static rlim_t soft_limit(void)
+{
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    return limit.rlim_cur;
+}
+
+static void a_limit_is_raised_only_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (limit.rlim_max < 1000)
+        skip();
+    rlim_t before = set_soft_limit(200);
+    unsigned kept = session_files_kept(false);
+    assert_in_range(kept, 1, 99);
+    assert_int_equal(soft_limit(), 200);
+    unsigned more = session_files_kept(true);
+    assert_true(more > 99 && more < soft_limit());
+    assert_true(soft_limit() > 200);
+    set_soft_limit(before);
+}
+
+static void of_few_descriptors_half_is_left(void **state)
+{
+    (void)state;
+    int first = open("/", O_PATH | O_CLOEXEC); /* those below are open */
+    close(first);
+    struct rlimit limit;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    struct rlimit few = {.rlim_cur = (rlim_t)first + 20, .rlim_max = (rlim_t)first + 20};
+    pid_t child = fork();
+    if (child == 0) {
+        unsigned kept = setrlimit(RLIMIT_NOFILE, &few) == 0 ? session_files_kept(true) : 0;
+        _exit(kept >= 1 && kept <= 10 ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_limit_is_raised_only_where_that_is_asked_for),
+        cmocka_unit_test(of_few_descriptors_half_is_left),
+    };
+    return cmocka_run_group_tests_name("session/session_files", tests, NULL, NULL);
+}
