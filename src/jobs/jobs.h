@@ -22,12 +22,14 @@ struct jobs_rank {
     char *path;     /* the file to show; owned */
     char *report;   /* its report where that is another one, or NULL; owned */
     unsigned files; /* enum jobs_files */
-    char launcher[16], job_id[96], task[40], step[32], host[65], node[65], boot_id[37], version[32];
+    char launcher[16], job_id[96], task[40], step[32], run[64];
+    char host[65], node[65], boot_id[37], version[32];
     char clock[16]; /* what the kernel says of it */
     char start_text[32];
     char ranks[128];         /* of a session whose rank is not one: "0-3,8" */
     bool are_of_descendants; /* its ranks: some may not have been seen */
     double pid, rank, world_size, restarts, exit_status, signal;
+    double run_start;  /* of the first rank of its run */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */

@@ -69,6 +69,7 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     COPY(rank->job_id, identity->job_id);
     COPY(rank->task, identity->task);
     COPY(rank->step, identity->step);
+    COPY(rank->run, identity->run);
     COPY(rank->host, identity->host);
     COPY(rank->node, identity->node[0] ? identity->node : identity->host);
     COPY(rank->boot_id, identity->boot_id);

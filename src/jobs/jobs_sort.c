@@ -169,13 +169,66 @@ static void name_job(const struct jobs_rank *rank, char *name, size_t size)
                               : "without a launcher");
 }
 
-static int compare_jobs(const void *left, const void *right)
+/* "": it is not known, or does not matter, as where each element of an array runs GNU parallel. */
+static const char *run_of(const struct jobs_rank *rank)
 {
-    const struct jobs_rank *a = left, *b = right;
+    return element_of(rank) ? "" : rank->run;
+}
+
+static int compare_names(const struct jobs_rank *a, const struct jobs_rank *b)
+{
     char name[160], other[160];
     name_job(a, name, sizeof name);
     name_job(b, other, sizeof other);
-    int order = strcmp(name, other);
+    return strcmp(name, other);
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    int order = compare_names(a, b);
+    if (order == 0)
+        order = strcmp(run_of(a), run_of(b));
+    return order == 0 ? compare_numbers(a->start, b->start) : order;
+}
+
+/* Of `count` sessions of one name, in the order of compare_runs(): those of which no run is known,
+ * as earlier versions and containers do not, are of the only one that there is. */
+static void find_runs(struct jobs_rank *ranks, size_t count)
+{
+    const char *last = run_of(&ranks[count - 1]);
+    size_t unknown = 0;
+    while (unknown < count && !run_of(&ranks[unknown])[0])
+        unknown++;
+    if (unknown < count && strcmp(run_of(&ranks[unknown]), last) == 0) {
+        for (size_t i = 0; i < unknown; i++)
+            text_fit(ranks[i].run, sizeof ranks[i].run, "%s", last);
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = i == 0 || strcmp(run_of(&ranks[i]), run_of(&ranks[i - 1])) != 0;
+        ranks[i].run_start = is_first ? ranks[i].start : ranks[i - 1].run_start;
+    }
+}
+
+static void find_all_runs(struct gput_jobs *jobs)
+{
+    for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
+        for (end = first + 1;
+             end < jobs->n_ranks && compare_names(&jobs->ranks[first], &jobs->ranks[end]) == 0;)
+            end++;
+        find_runs(&jobs->ranks[first], end - first);
+    }
+}
+
+/* Runs in the order in which they began. */
+static int compare_jobs(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    int order = compare_names(a, b);
+    if (order == 0)
+        order = compare_numbers(a->run_start, b->run_start);
+    if (order == 0)
+        order = strcmp(run_of(a), run_of(b));
     if (order == 0)
         order = compare_numbers(a->start, b->start);
     if (order == 0)
@@ -212,12 +265,12 @@ static void note_rank(struct gput_jobs *jobs, struct run *run, double rank)
     run->ranks[(size_t)rank] = true;
 }
 
-/* Ranks start together: one that starts long after another one of its machine has ended does not
- * belong to it. */
+/* A launcher may distinguish its runs. Ranks start together: one that starts long after another one
+ * of its machine has ended does not belong to it, either. */
 static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, size_t index)
 {
     const struct jobs_rank *rank = &jobs->ranks[index];
-    if (has_rank(run, rank->rank))
+    if (has_rank(run, rank->rank) || strcmp(run_of(&jobs->ranks[run->first]), run_of(rank)) != 0)
         return true;
     if (isnan(rank->world_size) || rank->world_size <= 1)
         return false;
@@ -392,6 +445,8 @@ void jobs_sort(struct gput_jobs *jobs)
     sort_ranks(jobs, compare_identity);
     jobs_leave_out_launchers(jobs);
     drop_empty(jobs);
+    sort_ranks(jobs, compare_runs);
+    find_all_runs(jobs);
     sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
     sort_ranks(jobs, compare_machines);

@@ -29,6 +29,7 @@ static const struct column rank_columns[] = {
     WORD(struct jobs_rank, "task", task, "element of an array, or which of GNU parallel's jobs"),
     WORD(struct jobs_rank, "ranks", ranks, "of a session whose ranks are its descendants"),
     WORD(struct jobs_rank, "step", step, "of its job"),
+    WORD(struct jobs_rank, "run", run, "distinguishes runs of the launcher"),
     WHOLE(struct jobs_rank, pid, "of the command"),
     WORD(struct jobs_rank, "launcher", launcher, "what started it"),
     WORD(struct jobs_rank, "version", version, "of gpu-tracker"),

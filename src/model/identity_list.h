@@ -31,6 +31,7 @@
     TEXT(job_id, 96, "job.job_id", "the scheduler's, with the element of an array") \
     TEXT(task, 40, "job.task", "which element of an array, which of GNU parallel's jobs, or both: 3_7") \
     TEXT(step, 32, "job.step", "of the job; of a task of GNU parallel without one, the pid of that") \
+    TEXT(run, 64, "job.run", "distinguishes runs of the launcher in one job: its own id, the address of MPICH's mpiexec, the pid of GNU parallel") \
     NUMBER(rank, "job.rank", "of main, or of its descendants where there is but one on this machine") \
     TEXT(ranks, 128, "job.ranks", "all ranks that are tracked: 0-3,8") \
     TEXT(ranks_of, 12, "job.ranks_of", "whose environment has them: main, or descendants, of which those that live shortly may not be seen") \

@@ -16,16 +16,21 @@ static const struct launcher_row {
     const char *world_size, *local_rank, *local_size;
     const char *node, *node_rank, *node_count;
     long first_rank;
+    const char *run,
+        *other_run; /* distinguish its runs; the other one: where the first has no id */
 } rows[] = {
     {"torchrun", "TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE",
-        NULL, "GROUP_RANK", "GROUP_WORLD_SIZE", 0},
+        NULL, "GROUP_RANK", "GROUP_WORLD_SIZE", 0, .run = "TORCHELASTIC_RUN_ID",
+        .other_run = "MASTER_PORT"},
     {"Open MPI", NULL, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_HOSTNAME", NULL, "OMPI_MCA_orte_num_nodes", 0},
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_HOSTNAME", NULL, "OMPI_MCA_orte_num_nodes", 0,
+        .run = "PMIX_NAMESPACE"},
     /* Also sets PMI_RANK. */
     {"PALS", NULL, "PALS_RANKID", "PMI_SIZE", "PALS_LOCAL_RANKID", NULL, NULL, "PALS_NODEID", NULL,
-        0},
+        0, .run = "PALS_APID"},
+    /* Intel's alone calls its runs anything: see os/hydra.h. */
     {"MPICH", NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_HOSTNAME",
-        NULL, NULL, 0},
+        NULL, NULL, 0, .run = "I_MPI_HYDRA_UUID"},
     {"MVAPICH", NULL, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
         "MV2_COMM_WORLD_LOCAL_SIZE", NULL, NULL, NULL, 0},
     {"jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", NULL,
@@ -40,11 +45,12 @@ static const struct launcher_row {
      * Inside Slurm's steps and Kubernetes' indexed jobs: their tasks and pods may start several
      * each. */
     {"PyTorch", "MASTER_ADDR", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_SIZE", NULL, "CROSS_RANK",
-        "CROSS_SIZE", 0},
+        "CROSS_SIZE", 0, .run = "MASTER_PORT"},
     /* The batch script has a rank too, and no step: it is not one of the ranks. */
     {"Slurm", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL,
         "SLURMD_NODENAME", "SLURM_NODEID", "SLURM_STEP_NUM_NODES", 0},
-    {"PMIx", NULL, "PMIX_RANK", NULL, "PMIX_LOCAL_RANK", NULL, "PMIX_HOSTNAME", NULL, NULL, 0},
+    {"PMIx", NULL, "PMIX_RANK", NULL, "PMIX_LOCAL_RANK", NULL, "PMIX_HOSTNAME", NULL, NULL, 0,
+        .run = "PMIX_NAMESPACE"},
     {"Kubernetes", NULL, "JOB_COMPLETION_INDEX", NULL, NULL, NULL, NULL, NULL, NULL, 0},
 };
 
@@ -112,6 +118,15 @@ static bool applies(launcher_variable *variable, void *user, const struct launch
     return !row->rank || number_of(variable, user, row->rank) >= row->first_rank;
 }
 
+static bool is_id(const char *text)
+{
+    for (size_t i = 0; text && i < sizeof no_ids / sizeof no_ids[0]; i++) {
+        if (strcmp(text, no_ids[i]) == 0)
+            return false;
+    }
+    return text != NULL;
+}
+
 static void read_row(launcher_variable *variable, void *user, const struct launcher_row *row,
     struct launcher *launcher)
 {
@@ -125,6 +140,9 @@ static void read_row(launcher_variable *variable, void *user, const struct launc
     launcher->node_count = number_of(variable, user, row->node_count);
     if (node)
         text_fit(launcher->node, sizeof launcher->node, "%s", node);
+    launcher->run = text_of(variable, user, row->run);
+    if (!is_id(launcher->run))
+        launcher->run = text_of(variable, user, row->other_run);
 }
 
 /* ---- SageMaker: names of hosts, and which of them this one is ---- */
@@ -175,15 +193,6 @@ static void read_rank(launcher_variable *variable, void *user, struct launcher *
         launcher->depth = (int)(ROW_COUNT - at) + 1;
 }
 
-static bool is_id(const char *text)
-{
-    for (size_t i = 0; text && i < sizeof no_ids / sizeof no_ids[0]; i++) {
-        if (strcmp(text, no_ids[i]) == 0)
-            return false;
-    }
-    return text != NULL;
-}
-
 static void read_job(launcher_variable *variable, void *user, struct launcher *launcher)
 {
     for (size_t i = 0; i < sizeof job_ids / sizeof job_ids[0] && !launcher->job; i++) {
@@ -205,7 +214,9 @@ static void read_element(launcher_variable *variable, void *user, struct launche
     }
     if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
         launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");
-    if (launcher->sequence && !launcher->job && !launcher->step) /* each run of it has its own */
+    if (launcher->sequence && launcher->rank < 0)
+        launcher->run = text_of(variable, user, "PARALLEL_PID");
+    if (launcher->sequence && !launcher->job && !launcher->step) /* as earlier versions have it */
         launcher->step = text_of(variable, user, "PARALLEL_PID");
 }
 

@@ -8,8 +8,8 @@
 
 /* Arguments are in the command only where they were asked for. */
 static const char *const names[] = {"host", "boot_id", "user", "pid", "command", "version",
-    "container", "pod", "launcher", "job_id", "task", "step", "rank", "local_rank", "local_size",
-    "world_size", "node", "node_rank", "node_count", "restarts"};
+    "container", "pod", "launcher", "job_id", "task", "step", "run", "rank", "local_rank",
+    "local_size", "world_size", "node", "node_rank", "node_count", "restarts"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -92,6 +92,17 @@ class Mpi(WithMpi):
             self.run_words(*mpirun, "-np", "2", *self.tracked("true"))
         self.assertEqual([job["ranks"] for job in self.job()["jobs"]], [2, 2])
 
+    def check_two_at_once(self, mpirun):
+        """Neither of them ends before both have all their ranks."""
+        script = "touch here.$$; until [ $(ls here.* | wc -l) = 4 ]; do sleep 0.05; done"
+        runs = [
+            subprocess.Popen([*mpirun, "-np", "2", *self.tracked("sh", "-c", script)], cwd=self.folder, env=self.environment, stderr=subprocess.DEVNULL)
+            for _ in range(2)]  # fmt: skip
+        self.assertEqual([run.wait(timeout=command.PATIENCE) for run in runs], [0, 0])
+        read = self.job()
+        self.assertEqual([(job["ranks"], job["missing"]) for job in read["jobs"]], [(2, 0), (2, 0)], read)
+        self.assertEqual(len({(rank["job"], rank["run"]) for rank in read["ranks"]}), 2)
+
     def test_open_mpi(self):
         self.check_ranks(self.openmpi(), "Open MPI")
 
@@ -100,6 +111,13 @@ class Mpi(WithMpi):
 
     def test_open_mpi_twice(self):
         self.check_clash(self.openmpi())
+
+    def test_open_mpi_at_once_in_one_job_of_slurm(self):
+        self.environment["SLURM_JOB_ID"] = "47"
+        self.check_two_at_once([*self.openmpi(), "--mca", "plm", "rsh", "--mca", "ras", "^slurm"])
+
+    def test_mpich_at_once(self):
+        self.check_two_at_once(self.mpich())
 
     def test_mpich(self):
         self.check_ranks(self.mpich(), "MPICH")
@@ -129,6 +147,14 @@ class Others(Launched):
         self.assertEqual(self.job()["jobs"][0]["ranks"], 3)
         self.run_words("parallel", "--will-cite", *self.tracked("true", options=("-o", "again.%q{PARALLEL_SEQ}.json")), "#", ":::", "a")
         self.assertEqual(sorted(job["ranks"] for job in self.job()["jobs"]), [1, 3])
+
+    def test_gnu_parallel_twice_in_one_job(self):
+        if not shutil.which("parallel") or "GNU" not in subprocess.run(["parallel", "--version"], capture_output=True, text=True).stdout:
+            self.skipTest("GNU parallel is not installed (Debian: parallel)")
+        self.environment["SLURM_JOB_ID"] = "47"
+        for tasks in 2, 3:
+            self.run_words("parallel", "--will-cite", *self.tracked("true"), "#", ":::", *range(tasks))
+        self.assertEqual([(job["name"], job["ranks"]) for job in self.job()["jobs"]], [("47", 2), ("47, run 2", 3)])
 
     def test_torchrun(self):
         torchrun = self.torchrun()

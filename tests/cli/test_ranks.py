@@ -154,6 +154,16 @@ class Ranks(unittest.TestCase):
             "f.r1.1.gputblocks", "f.r1.2.gputblocks", "f.r1.gputblocks", "s.r1-regions.1.gputblocks",
             "s.r1-regions.2.gputblocks", "s.r1-regions.gputblocks"])  # fmt: skip
 
+    def test_runs_of_mpich_are_distinguished_by_the_address_of_their_mpiexec(self):
+        """A shell that is called as Hydra's proxy starts the rank."""
+        script = 'sh -c "$0 run -q -o r.json -- true; true"; true'
+        for name in "hydra_pmi_proxy", "other":
+            subprocess.run(
+                ["bash", "-c", f'exec -a {name} bash -c "$@"', "-", script, command.COMMAND, "--control-port", "n1:34375"],
+                check=True, cwd=self.folder, env={**os.environ, "PMI_RANK": "1", "PMI_SIZE": "2"})  # fmt: skip
+        reports = [json.loads((self.folder / name).read_text()) for name in ("r.r1.json", "r.r1.1.json")]
+        self.assertEqual([report["job"]["run"] for report in reports], ["n1:34375", None])
+
     def test_elements_of_arrays_and_jobs_of_parallel_have_files_of_their_own(self):
         array = {"SLURM_ARRAY_JOB_ID": "47", "SLURM_ARRAY_TASK_ID": "3"}
         for variables, writer, name in [

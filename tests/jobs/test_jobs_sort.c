@@ -94,6 +94,36 @@ static void a_rank_that_comes_twice_is_of_the_next_run(void **state)
     gput_jobs_destroy(jobs);
 }
 
+static void runs_at_the_same_time_are_two_jobs(void **state)
+{
+    (void)state;
+    static const char *const runs[] = {"n1:2", "n1:1"};
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int rank = 0; rank < 4; rank++)
+        for (int run = 0; run < 2; run++)
+            strcpy(add(jobs, "", "n1", rank, rank + run * 0.5)->run, runs[run]);
+    sorted(jobs);
+    assert_int_equal(jobs->n_jobs, 2);
+    assert_string_equal(jobs->jobs[1].name, "MPICH, run 2");
+    for (size_t i = 0; i < jobs->n_ranks; i++)
+        assert_string_equal(jobs->ranks[i].run, runs[jobs->ranks[i].job]);
+    assert_true(jobs->jobs[0].missing == 0 && jobs->jobs[1].missing == 0);
+    gput_jobs_destroy(jobs);
+}
+
+/* An earlier version does not say it. */
+static void ranks_of_no_known_run_are_of_the_only_one(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int rank = 0; rank < 4; rank++)
+        strcpy(add(jobs, "", "n1", rank, rank)->run, rank == 2 ? "" : "n1:1");
+    sorted(jobs);
+    assert_int_equal(jobs->n_jobs, 1);
+    assert_int_equal(jobs->jobs[0].count, 4);
+    gput_jobs_destroy(jobs);
+}
+
 static void a_clock_is_put_right_where_starts_and_ends_are_off_alike(void **state)
 {
     (void)state;
@@ -144,6 +174,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_of_one_session_are_one_rank),
         cmocka_unit_test(a_rank_that_comes_twice_is_of_the_next_run),
+        cmocka_unit_test(runs_at_the_same_time_are_two_jobs),
+        cmocka_unit_test(ranks_of_no_known_run_are_of_the_only_one),
         cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
         cmocka_unit_test(energy_of_a_machine_counts_once),
         cmocka_unit_test(elements_of_an_array_are_one_job),

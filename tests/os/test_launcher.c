@@ -250,6 +250,25 @@ static void knows_no_host_of_sagemaker_that_is_not_in_its_list(void **state)
     assert_null(launcher.name);
 }
 
+static void distinguishes_the_runs_of_one_job(void **state)
+{
+    (void)state;
+    struct launcher launcher;
+    PARSE(&launcher, "SLURM_JOB_ID=47", "OMPI_COMM_WORLD_RANK=3", "PMIX_NAMESPACE=prterun-n1-9@1");
+    assert_string_equal(launcher.job, "47");
+    assert_string_equal(launcher.run, "prterun-n1-9@1");
+    PARSE(&launcher, "PMI_RANK=0", "PMI_SIZE=2", "I_MPI_HYDRA_UUID=69200000-9702");
+    assert_string_equal(launcher.run, "69200000-9702");
+    PARSE(&launcher, "PMI_RANK=0", "PMI_SIZE=2");
+    assert_null(launcher.run);
+    PARSE(&launcher, "TORCHELASTIC_RUN_ID=none", "RANK=0", "MASTER_PORT=29501");
+    assert_string_equal(launcher.run, "29501");
+    PARSE(&launcher, "SLURM_JOB_ID=47", "PARALLEL_SEQ=3", "PARALLEL_PID=1940");
+    assert_string_equal(launcher.run, "1940");
+    PARSE(&launcher, "PARALLEL_SEQ=3", "PARALLEL_PID=1940", "PMI_RANK=0", "PMI_SIZE=2");
+    assert_null(launcher.run); /* that of mpiexec, which is to be found */
+}
+
 static void the_inner_launcher_is_deeper(void **state)
 {
     (void)state;
@@ -273,6 +292,7 @@ int main(void)
         cmocka_unit_test(takes_no_text_for_a_rank),
         cmocka_unit_test(reads_what_each_launcher_says),
         cmocka_unit_test(knows_no_host_of_sagemaker_that_is_not_in_its_list),
+        cmocka_unit_test(distinguishes_the_runs_of_one_job),
         cmocka_unit_test(the_inner_launcher_is_deeper),
     };
     return cmocka_run_group_tests_name("os/launcher", tests, NULL, NULL);

@@ -18,7 +18,7 @@ _MAGIC = b"PAR1"
 # What is known of a session by the names of src/model/identity_list.h.
 IDENTITY_TEXTS = (
     "host", "boot_id", "clock", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "launcher", "job_id",
-    "task", "step", "ranks", "ranks_of", "node",
+    "task", "step", "run", "ranks", "ranks_of", "node",
 )  # fmt: skip
 IDENTITY_NUMBERS = (
     "pid", "exit_status", "signal", "rank", "local_rank", "local_size", "world_size", "node_rank", "node_count", "restarts",

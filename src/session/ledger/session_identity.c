@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/wall_clock.h"
 #include "os/environment.h"
+#include "os/hydra.h"
 #include "os/passwd.h"
 #include "os/proc_status.h"
 #include "os/procfs.h"
@@ -132,6 +133,27 @@ static void add_container(struct gput_identity *identity, const struct container
         FIT(container, "%s", name);
 }
 
+/* A session of a script may have several, one after the other. */
+static void add_run(struct session_identity *state, const char *run)
+{
+    struct gput_identity *identity = &state->known;
+    if (!run || (state->has_run && strcmp(identity->run, run) == 0))
+        return;
+    FIT(run, "%s", state->has_run ? "" : run);
+    state->has_run = true;
+}
+
+/* Where the environment says none. */
+static void add_run_of_process(
+    struct session_identity *state, const char *procfs_root, pid_t pid, bool is_descendant)
+{
+    char address[sizeof state->known.run];
+    if (strcmp(state->known.launcher, "MPICH") == 0 && state->are_of_descendants == is_descendant &&
+        (is_descendant || !state->has_run) &&
+        hydra_read(procfs_root, pid, address, sizeof address, NULL) == GPUT_OK)
+        add_run(state, address);
+}
+
 void session_identity_begin(struct session_identity *state, const struct session_settings *settings,
     const struct container *container, pid_t pid, char *const argv[])
 {
@@ -154,6 +176,7 @@ void session_identity_begin(struct session_identity *state, const struct session
     read_command(identity, settings, pid, argv);
     add_container(identity, container, variable, &environment);
     session_identity_add(state, variable, &environment, false);
+    add_run_of_process(state, procfs_root, pid, false);
     environment_finish(&environment);
 }
 
@@ -203,6 +226,8 @@ static void add_job(struct gput_identity *identity, const struct launcher *launc
             launcher->sequence ? launcher->sequence : "");
     if (launcher->step && !identity->step[0])
         FIT(step, "%s", launcher->step);
+    if (launcher->run && launcher->depth == 0 && !identity->run[0]) /* of GNU parallel */
+        FIT(run, "%s", launcher->run);
     if (launcher->node[0])
         FIT(node, "%s", launcher->node);
     if (launcher->node_rank >= 0)
@@ -254,11 +279,14 @@ void session_identity_add(
         state->n_ranks = 0;
         state->are_of_descendants = is_descendant;
         identity->rank = identity->local_rank = NAN;
-        identity->ranks_of[0] = '\0';
+        identity->ranks_of[0] = identity->run[0] = '\0';
+        state->has_run = false;
         FIT(launcher, "%s", launcher.name);
         identity->world_size = known_number(launcher.world_size);
         identity->local_size = known_number(launcher.local_size);
     }
+    if (state->are_of_descendants == is_descendant)
+        add_run(state, launcher.run);
     size_t before = state->n_ranks;
     add_rank(state, launcher.rank);
     fill_ranks(state, &launcher, before == state->n_ranks);
@@ -275,6 +303,13 @@ static bool is_unread(const struct process *process, int64_t now_ns)
            polled->environment.exec_generation != polled->exec_generation;
 }
 
+static void add_process(struct session_identity *state, const char *procfs_root, pid_t pid,
+    struct environment *environment)
+{
+    session_identity_add(state, environment_variable, environment, true);
+    add_run_of_process(state, procfs_root, pid, true);
+}
+
 void session_identity_read_processes(struct session_identity *state, const char *procfs_root,
     const struct process_log *log, int64_t now_ns)
 {
@@ -289,7 +324,7 @@ void session_identity_read_processes(struct session_identity *state, const char 
         process->polled->environment.is_read = true;
         process->polled->environment.exec_generation = process->polled->exec_generation;
         if (environment_read(procfs_root, process->pid, &environment, NULL) == GPUT_OK)
-            session_identity_add(state, environment_variable, &environment, true);
+            add_process(state, procfs_root, process->pid, &environment);
     }
     environment_finish(&environment);
 }

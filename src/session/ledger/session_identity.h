@@ -25,6 +25,7 @@ struct session_identity {
     int depth;
     long ranks[IDENTITY_MAX_RANKS]; /* each once, ascending */
     size_t n_ranks;
+    bool has_run;            /* one was seen; `known` has none where there are several */
     bool are_of_descendants; /* some of their ranks may live too shortly to be seen */
 
     unsigned unsuccessful; /* readings that found no launcher */

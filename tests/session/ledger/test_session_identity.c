@@ -165,6 +165,25 @@ static void an_outer_launcher_replaces_nothing(void **state)
     assert_true(identity.known.rank == 2);
 }
 
+/* gpu-tracker run -- a script that calls mpirun twice */
+static void of_several_runs_none_is_that_of_the_session(void **state)
+{
+    (void)state;
+    ADD_DESCENDANT("OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "PMIX_NAMESPACE=11");
+    ADD_DESCENDANT("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "PMIX_NAMESPACE=11");
+    assert_string_equal(identity.known.run, "11");
+    ADD_DESCENDANT("OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2", "PMIX_NAMESPACE=12");
+    assert_string_equal(identity.known.run, "");
+}
+
+static void a_rank_is_of_the_run_of_main(void **state)
+{
+    (void)state;
+    ADD("PMIX_NAMESPACE=11", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2");
+    ADD_DESCENDANT("PMIX_NAMESPACE=12", "OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2");
+    assert_string_equal(identity.known.run, "11");
+}
+
 static void ranks_are_written_as_ranges(void **state)
 {
     (void)state;
@@ -200,6 +219,8 @@ int main(void)
         cmocka_unit_test_setup(
             without_exec_generations_a_process_is_read_when_it_has_settled, begin),
         cmocka_unit_test_setup(an_outer_launcher_replaces_nothing, begin),
+        cmocka_unit_test_setup(of_several_runs_none_is_that_of_the_session, begin),
+        cmocka_unit_test_setup(a_rank_is_of_the_run_of_main, begin),
         cmocka_unit_test_setup(ranks_are_written_as_ranges, begin),
         cmocka_unit_test_setup(the_end_says_how, begin),
     };
