@@ -46,8 +46,9 @@ struct gput_recorded_options {
      * gives one table. The tables of the result have no rows then, and memory is bounded. NULL: all
      * rows are in the result. Of static_data there are no parts. */
     gput_recorded_take *take;
-    /** For joins of many files: samples have a column for each measurement of tracking files, also
-     * those that this file lacks, and RAM in bytes. Start and stop of calls are rounded inwards: a
+    /** For joins of many files: damaged rows of samples are skipped, which a warning says. Samples
+     * have a column for each measurement of tracking files, also those that this file lacks, and
+     * RAM in bytes. Start and stop of calls are rounded inwards: a
      * sample lies in a call, by its timestamp, where an analysis says so. Of a call between two
      * doubles the start is after the stop. */
     bool joinable;

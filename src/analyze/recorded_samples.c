@@ -218,7 +218,8 @@ int gput_recorded_samples(const char *path, const struct gput_recorded_options *
     struct reading reading = {.options = &options};
     *tables = NULL;
     TRY(sized_read(&options, sizeof options, given, error));
-    TRY(tracking_reader_open(path, &reading.reader, error));
+    TRY(options.joinable ? tracking_reader_salvage(path, &reading.reader, error)
+                         : tracking_reader_open(path, &reading.reader, error));
     struct gput_tables *building = tables_create();
     int code = building ? read_samples(&reading, building, error) : error_memory(error);
     tracking_reader_close(reading.reader);
