@@ -71,7 +71,7 @@ int spool_begin(struct spool *spool, const char *root, struct gput_error *error)
 /* Without it files are spooled all the same. */
 static void leave_note(struct spool *spool, const char *place)
 {
-    char host[65] = "", *note;
+    char host[65] = "", *note, *folder;
     gethostname(host, sizeof host - 1);
     if (spool->note || asprintf(&note, "%s.spooled", place) < 0)
         return;
@@ -80,7 +80,9 @@ static void leave_note(struct spool *spool, const char *place)
         free(note);
         return;
     }
-    dprintf(fd, "host %s\nfolder %s\n", host, spool->folder);
+    folder = realpath(spool->folder, NULL);
+    dprintf(fd, "host %s\nfolder %s\n", host, folder ? folder : spool->folder);
+    free(folder);
     close(fd);
     spool->note = note;
 }

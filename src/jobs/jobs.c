@@ -12,6 +12,24 @@ static bool is_reason(const struct gput_jobs *jobs, const char *path)
            jobs->findings[0].text[strlen(path)] == ' ';
 }
 
+/* A rank whose files are on another machine is all there is. */
+static int say_where_files_are(
+    const struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
+{
+    const char *path = count > 0 ? paths[0] : "nothing", *more = count > 1 ? " and the others" : "";
+    for (size_t i = 0; i < jobs->n_findings; i++) {
+        if (strcmp(jobs->findings[i].kind, "spooled") == 0)
+            return error_set(error, GPUT_ERROR_INVALID,
+                "There are no results of sessions in %.300s%s, but files stayed where they were "
+                "spooled: %.400s.",
+                path, more, jobs->findings[i].evidence ? jobs->findings[i].evidence : "");
+    }
+    return error_set(error, GPUT_ERROR_INVALID,
+        "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), tracking "
+        "files (--tf), or folders with them.",
+        path, more);
+}
+
 static int make(
     struct gput_jobs *jobs, const char *const *paths, size_t count, struct gput_error *error)
 {
@@ -21,10 +39,7 @@ static int make(
         return error_set(error, GPUT_ERROR_INVALID, "%s",
             jobs->findings[0].evidence ? jobs->findings[0].evidence : jobs->findings[0].text);
     if (!jobs->failed && jobs->n_ranks == 0)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "There are no results of sessions in %.400s%s: name reports in JSON (-o x.json), "
-            "tracking files (--tf), or folders with them.",
-            count > 0 ? paths[0] : "nothing", count > 1 ? " and the others" : "");
+        return say_where_files_are(jobs, paths, count, error);
     if (jobs->n_marks > 0)
         jobs_find(jobs, NAN, "marks", "gpu-tracker sub-track analyze shows their code blocks",
             jobs->n_marks > 1 ? "%s and %zu more have marks of code blocks"

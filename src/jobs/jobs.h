@@ -133,7 +133,8 @@ struct gput_jobs {
     struct jobs_marks *marks; /* which have no figures of ranks */
     size_t n_marks;
     double files_left_out;
-    bool failed; /* no memory */
+    bool is_in_spool; /* what is read now */
+    bool failed;      /* no memory */
 };
 
 /* jobs_read.c: reads every file of a path; what cannot be read is a finding. */

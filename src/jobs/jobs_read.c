@@ -13,11 +13,13 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MAX_DEPTH 8
 /* The last sample is that of the end: more than that are missing, however late it was taken. */
@@ -277,30 +279,59 @@ static void add_marks(struct gput_jobs *jobs, const char *path)
     jobs->failed = true;
 }
 
-/* What a tracker that was killed left in its spool. */
-static void read_note(struct gput_jobs *jobs, const char *path)
+/* ---- Spools ---- */
+
+static bool is_this_host(const char *name)
 {
+    char host[HOST_NAME_MAX + 1] = "";
+    return gethostname(host, sizeof host - 1) == 0 && strcmp(name, host) == 0;
+}
+
+/* Each file that is spooled has a note, and all are in one folder. */
+static bool has_read_from(const struct gput_jobs *jobs, const char *folder)
+{
+    size_t length = strlen(folder);
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        if (strncmp(jobs->ranks[i].path, folder, length) == 0 && jobs->ranks[i].path[length] == '/')
+            return true;
+    }
+    return false;
+}
+
+static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error);
+
+/* What a tracker that was killed left in its spool, if that is on this machine. */
+static void read_note(struct gput_jobs *jobs, const char *path, int depth)
+{
+    char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX] = "";
     struct str content = {0};
-    char *text;
-    if (file_read_bounded(path, 4096, &content, NULL) == GPUT_OK && (text = content.data)) {
-        for (; *text; text++)
-            *text = *text == '\n' ? ' ' : *text;
+    if (file_read_bounded(path, PATH_MAX + 512, &content, NULL) == GPUT_OK &&
+        sscanf(str_text(&content), "host %64[^\n]\nfolder %4095[^\n]", host, folder) == 2) {
+        bool is_here = is_this_host(host) && folder[0] == '/' && !jobs->is_in_spool;
+        jobs->is_in_spool = is_here;
+        bool is_read = is_here && (has_read_from(jobs, folder) ||
+                                      read_path(jobs, folder, depth + 1, NULL) == GPUT_OK);
+        jobs->is_in_spool = false;
+        str_clear(&content);
+        str_printf(&content, "host %s, folder %s", host, folder);
         jobs_find(jobs, NAN, "spooled", str_text(&content),
-            "%s: its files stayed where they were spooled", path);
+            is_read ? "%s: its files stayed where they were spooled, and were read there"
+                    : "%s: its files stayed where they were spooled",
+            path);
     }
     str_finish(&content);
 }
 
-static void read_file(struct gput_jobs *jobs, const char *path, off_t size, bool is_named)
+static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int depth)
 {
     struct gput_error error = {0};
     bool is_samples = ends_in(path, ".csv") || ends_in(path, ".sqlite"), is_read = true;
     const char *name = file_base_name(path);
-    bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0;
+    bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0, is_named = depth == 0;
     if (ends_in(path, TRACKING_IDENTITY_EXTENSION) || (name[0] == '.' && !is_kept && !is_named))
         return;
     if (ends_in(path, ".spooled")) {
-        read_note(jobs, path);
+        read_note(jobs, path, depth);
     } else if (size == 0 && (is_samples || ends_in(path, ".json"))) {
         jobs_find(jobs, NAN, "empty", NULL,
             "%s is empty: its tracker was ended before it could write", path);
@@ -324,8 +355,6 @@ static int by_name(const struct dirent **left, const struct dirent **right)
 {
     return strcmp((*left)->d_name, (*right)->d_name);
 }
-
-static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error);
 
 static int read_folder(
     struct gput_jobs *jobs, const char *path, int depth, struct gput_error *error)
@@ -358,7 +387,7 @@ static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct
     if (S_ISDIR(info.st_mode))
         return read_folder(jobs, path, depth, error);
     if (S_ISREG(info.st_mode))
-        read_file(jobs, path, info.st_size, depth == 0);
+        read_file(jobs, path, info.st_size, depth);
     return GPUT_OK;
 }
 

@@ -366,8 +366,15 @@ class Job(JobTest):
         self.assertIn("r.r3.json could not be read", texts)
         self.assertIn("r.r2.json is empty: its tracker was ended before it could write", texts)
         self.assertIn("s.csv could not be read", texts)
-        self.assertIn("its files stayed where they were spooled host n1 folder /tmp/gpu-tracker-x", texts)
+        self.assertIn("its files stayed where they were spooled host n1, folder /tmp/gpu-tracker-x", texts)
         self.assertIn("1 other file was left alone.", self.run_command(".").stdout)
+
+    def test_a_rank_whose_files_are_on_another_machine_is_all_there_is(self):
+        (self.folder / "s.csv.spooled").write_text("host n1\nfolder /tmp/gpu-tracker-x\n")
+        said = self.run_command(".", status=1).stderr
+        self.assertEqual(said, "gpu-tracker: There are no results of sessions in ., but files stayed where they were spooled: host n1, folder /tmp/gpu-tracker-x.\n")
+        (self.folder / "s.csv.spooled").write_text("half")
+        self.assertIn("There are no results of sessions in .: name reports", self.run_command(".", status=1).stderr)
 
     def test_the_same_file_twice(self):
         shutil.copy(self.rank(0, world=1), self.folder / "copy.json")

@@ -154,8 +154,11 @@ class Spool(unittest.TestCase):
         (self.folder / "pid").unlink()
         where = dict(line.split() for line in spooled.read_text().splitlines())
         self.assertEqual(where["host"], os.uname().nodename)
-        (samples,) = (self.folder / where["folder"]).glob("*/s.csv")
+        (samples,) = pathlib.Path(where["folder"]).glob("*/s.csv")
         self.assertIn("main_ram", samples.read_text())
+        read = json.loads(self.run_command([command.COMMAND, "job", "-f", "json", "place"]).stdout)
+        self.assertEqual([rank["path"] for rank in read["ranks"]], [str(samples)])
+        self.assertIn("place/s.csv.spooled: its files stayed where they were spooled, and were read there", [finding["text"] for finding in read["findings"]])
 
 
 if __name__ == "__main__":
