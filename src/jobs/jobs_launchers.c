@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Trackers need a moment to end after what they track. */
+#define MAX_LATER_SECONDS 1.0
+
 static bool has_rank_of_its_own(const struct jobs_rank *rank)
 {
     return !isnan(rank->rank) && !rank->are_of_descendants;
@@ -34,20 +37,46 @@ static bool is_within(const struct jobs_rank *rank, const struct jobs_rank *sess
            strcmp(rank->task, session->task) == 0;
 }
 
+/* Of a session that is within another one: how many ranks both have, if that has all of them. A
+ * script that is tracked may call gpu-tracker run -- torchrun. */
+static size_t count_within(const struct jobs_rank *inner, const struct jobs_rank *session)
+{
+    const char *at = inner->ranks;
+    double first, last;
+    size_t count = 0;
+    bool is_other_run = inner->run[0] && session->run[0] && strcmp(inner->run, session->run) != 0;
+    if (!inner->are_of_descendants || inner->start <= session->start || is_other_run ||
+        !(inner->start + inner->seconds <= session->start + session->seconds + MAX_LATER_SECONDS))
+        return 0;
+    if (!inner->ranks[0])
+        return has_rank(session, inner->rank);
+    while (jobs_next_ranks(&at, &first, &last)) {
+        for (double number = first; number <= last; number++, count++) {
+            if (!has_rank(session, number))
+                return 0;
+        }
+    }
+    return count;
+}
+
 /* How many of a session's ranks have files of their own. `first` and `end` are those of its
  * machine. */
 static size_t count_own(
     const struct gput_jobs *jobs, const struct jobs_rank *session, size_t first, size_t end)
 {
-    size_t count = 0;
+    size_t count = 0, within = 0;
     if (!session->are_of_descendants || !session->boot_id[0])
         return 0;
     for (size_t i = first; i < end; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        count +=
-            has_rank_of_its_own(rank) && is_within(rank, session) && has_rank(session, rank->rank);
+        if (rank == session || !rank->path || !is_within(rank, session))
+            continue;
+        if (has_rank_of_its_own(rank))
+            count += has_rank(session, rank->rank);
+        else
+            within += count_within(rank, session);
     }
-    return count;
+    return count > 0 ? count : within;
 }
 
 static void leave_out(struct gput_jobs *jobs, struct jobs_rank *session, size_t count)

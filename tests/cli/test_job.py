@@ -127,6 +127,15 @@ class Job(JobTest):
         self.assertEqual(self.job()["jobs"][0]["missing"], 1)
         self.assertIn("1 rank is missing: 1", self.findings()["missing_ranks"])
 
+    def test_a_session_within_that_of_a_script_counts_once(self):
+        """gpu-tracker run -- a script with gpu-tracker run -- mpirun …: neither knows one rank alone."""
+        self.launcher_session(seconds=102, cpu=180)
+        inner = {"job": {"launcher": "Open MPI", "job_id": "4711", "rank": None, "ranks": "0-1", "ranks_of": "descendants", "world_size": 2, "node": "n1"}}
+        self.rank(7, name="inner.json", start=1, cpu=170, members=inner)
+        (job,) = self.job()["jobs"]
+        self.assertEqual((job["ranks"], job["cpu_seconds"]), (1, 170))
+        self.assertIn("outer.json is the session of the launcher, and no rank: 2 of its ranks have files of their own", self.findings()["launcher"])
+
     def test_other_sessions_are_not_within_that_of_a_launcher(self):
         self.launcher_session()
         self.rank(0, world=2, start=200)  # later
