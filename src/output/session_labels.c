@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Arguments are in the command only where they were asked for. */
-static const char *const names[] = {"host", "boot_id", "user", "pid", "command", "version",
-    "container", "pod", "launcher", "job_id", "task", "step", "run", "rank", "local_rank",
+static const char *const names[] = {"host", "boot_id", "clock", "user", "pid", "command", "version",
+    "container", "pod", "cgroup", "launcher", "job_id", "task", "step", "run", "rank", "local_rank",
     "local_size", "world_size", "node", "node_rank", "node_count", "restarts"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -27,9 +27,10 @@ static const struct results_column *find(
 static bool read_label(const struct results_column *column, const struct gput_results *results,
     struct session_label *label)
 {
+    size_t size = strcmp(label->name, "cgroup") == 0 ? SESSION_PATH_SIZE : SESSION_LABEL_SIZE;
     label->number = column->kind == RESULTS_TEXT ? NAN : results_column_number(column, results);
     if (column->kind == RESULTS_TEXT)
-        text_fit(label->value, sizeof label->value, "%s", results_column_text(column, results));
+        text_fit(label->value, size, "%s", results_column_text(column, results));
     else if (isfinite(label->number))
         text_fit(label->value, sizeof label->value, "%.0f", label->number);
     else

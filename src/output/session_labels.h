@@ -10,12 +10,13 @@
 
 /* More than there are. */
 #define SESSION_LABELS 32
-/* Longer values are cut. */
+/* Longer values are cut; a path is longer than a name, as a rule. */
 #define SESSION_LABEL_SIZE 128
+#define SESSION_PATH_SIZE 512
 
 struct session_label {
     const char *name; /* as in tracking files */
-    char value[SESSION_LABEL_SIZE];
+    char value[SESSION_PATH_SIZE];
     double number; /* of a whole number; NaN: a text */
 };
 

@@ -122,7 +122,8 @@ static void add_command(const struct push *push, struct str *resource, const cha
 static void add_session(const struct push *push, struct str *resource)
 {
     static const char *const conventions[][2] = {{"host", "host.name"}, {"pid", "process.pid"},
-        {"user", "process.owner"}, {"container", "container.id"}, {"pod", "k8s.pod.name"}};
+        {"user", "process.owner"}, {"container", "container.id"}, {"pod", "k8s.pod.name"},
+        {"cgroup", "process.linux.cgroup"}};
     struct session_label known[SESSION_LABELS];
     size_t count = session_labels_of(&push->results, known);
     for (size_t i = 0; i < count; i++) {

@@ -49,6 +49,7 @@ class Otlp(PushTest):
         self.assertEqual((resource["job"], resource["team"], resource["site"]), ("train", "b", "x,y"))
         self.assertEqual((resource["host.name"], resource["process.pid"]), (identity["host"], identity["pid"]))
         self.assertEqual((resource["process.command"], resource["gputracker.boot_id"]), (identity["command"], identity["boot_id"]))
+        self.assertEqual((resource["process.linux.cgroup"], resource["gputracker.clock"]), (identity["cgroup"], identity["clock"]))
         self.assertNotIn("process.command_line", resource)
         self.assertEqual(metrics["gputracker.main_exit_status"].value(), 0)
         start, end = (metrics[f"gputracker.session_{which}_timestamp"] for which in ("start", "end"))
@@ -78,7 +79,7 @@ class Otlp(PushTest):
     def check_names(self, attributes, metrics):
         """docs/push.md lists what is sent, and nothing else."""
         section = (SOURCE / "docs/push.md").read_text().split("| metrics | of |")[1].split("\n## ")[0]
-        table, _, text = section.partition("\nAttributes of the resource: ")
+        table, _, text = section.partition("\nThe resource has these attributes:\n")
         documented = {name for row in re.findall(r"(?m)^\| (`.*?) \|", table) for name in re.findall(r"(?<!with )`([a-z_]+\.[a-z_.]+)`", row)}
         self.assertGreater(len(documented), 15)
         sent = {name for name in metrics if not name.startswith("gputracker.")}
@@ -221,7 +222,7 @@ class RemoteWrite(PushTest):
         for labels in map(dict, series):
             if labels.pop("__name__") == "gputracker_session_info":
                 known = self.results["identity"]
-                more = {name: str(known[name]) for name in ("host", "boot_id", "user", "pid", "command", "version")}
+                more = {name: str(known[name]) for name in ("host", "boot_id", "clock", "user", "pid", "command", "version", "cgroup")}
                 self.assertEqual({name: labels.get(name) for name in whose | more}, whose | more)
             else:
                 self.assertEqual(labels, whose)
