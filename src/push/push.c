@@ -15,9 +15,12 @@
 #define MAX_BACKOFF_SECONDS 64
 /* So often running, where nothing else can be done meanwhile. */
 #define MAX_TRIES 5
-/* At the end a receiver has so long in all, and so long more at the least. */
-#define END_NS (3 * NS_PER_SECOND)
+/* At the end a receiver has this share of the time of the command in all, within bounds; what it
+ * did not answer before counts, and so long more is left at the least. */
+#define END_SHARE 20
 #define MIN_END_NS (NS_PER_SECOND / 2)
+#define MAX_END_NS (3 * NS_PER_SECOND)
+#define MIN_REST_NS (NS_PER_SECOND / 10)
 
 /* ---- which metrics ---- */
 
@@ -68,6 +71,7 @@ struct push *push_create(const struct push_protocol *protocol, struct push_setti
     push->protocol = protocol;
     push->settings = *settings;
     *settings = (struct push_settings){0};
+    push->created_ns = clock_monotonic_ns();
     atomic_init(&push->give_up_ns, INT64_MAX);
     choose_series(push);
     return push;
@@ -327,8 +331,10 @@ int push_deliver(struct push *push, struct gput_error *error)
 void push_end_soon(struct push *push, int64_t now_ns)
 {
     int64_t unanswered_ns = atomic_load(&push->unanswered_ns);
-    int64_t until_ns = (unanswered_ns ? unanswered_ns : now_ns) + END_NS;
-    int64_t min_ns = now_ns + MIN_END_NS;
+    int64_t share_ns = (now_ns - push->created_ns) / END_SHARE;
+    share_ns = share_ns > MAX_END_NS ? MAX_END_NS : share_ns < MIN_END_NS ? MIN_END_NS : share_ns;
+    int64_t until_ns = (unanswered_ns ? unanswered_ns : now_ns) + share_ns;
+    int64_t min_ns = now_ns + MIN_REST_NS;
     atomic_store(&push->give_up_ns, until_ns > min_ns ? until_ns : min_ns);
 }
 

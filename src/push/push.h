@@ -64,7 +64,8 @@ struct push {
     struct push_sample *waiting[PUSH_MAX_WAITING]; /* owned; a ring */
     size_t first, n_waiting;
 
-    int64_t next_try_ns;           /* monotonic clock */
+    int64_t created_ns; /* monotonic clock, as the other ones below */
+    int64_t next_try_ns;
     unsigned failures;             /* one after the other */
     bool has_answered;             /* whatever it said */
     _Atomic int64_t unanswered_ns; /* when what is not taken was sent first; 0: all was taken */
@@ -93,7 +94,8 @@ void push_finish(struct push *push);
  * still waits. */
 int push_deliver(struct push *push, struct gput_error *error);
 
-/* From any thread: a receiver is waited for until it had three seconds to answer, or half a second
+/* From any thread: a receiver is waited for until it had a twentieth of the time since
+ * push_create() to answer, but half a second at least and three at most, or a tenth of a second
  * more where it did not use them. `now_ns`: monotonic clock. */
 void push_end_soon(struct push *push, int64_t now_ns);
 

@@ -96,7 +96,8 @@ static void end_output(struct sink_writer *writer, void *user, const struct sink
     push_finish(push);
     publish(output);
     if (push->lost > 0)
-        sink_writer_warn(writer, "%s.", output->description);
+        sink_writer_warn(writer, "%s. gpu-tracker push sends what a tracking file (--tf) has.",
+            output->description);
     push_destroy(push);
     output->push = NULL;
     release(output);
