@@ -29,7 +29,8 @@ struct jobs_rank {
     char ranks[128];         /* of a session whose rank is not one: "0-3,8" */
     bool are_of_descendants; /* its ranks: some may not have been seen */
     double pid, rank, world_size, restarts, exit_status, signal;
-    double run_start;  /* of the first rank of its run */
+    double node_rank, node_count; /* of its machine in the job; machines of that */
+    double run_start;             /* of the first rank of its run */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */

@@ -56,18 +56,51 @@ static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *jo
     free(present);
 }
 
+static bool has_node(const struct gput_jobs *jobs, const struct jobs_job *job, double number)
+{
+    for (size_t i = 0; i < job->n_machines; i++) {
+        if (jobs->ranks[jobs->machines[job->first_machine + i].first].node_rank == number)
+            return true;
+    }
+    return false;
+}
+
+/* Of which machines there is nothing, where launchers say how many there are. */
+static void say_missing_machines(
+    const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    double expected = NAN, missing;
+    size_t named = 0;
+    bool are_numbered = true;
+    for (size_t i = 0; i < job->n_machines; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[jobs->machines[job->first_machine + i].first];
+        expected = fmax(expected, rank->node_count);
+        are_numbered &= rank->node_rank >= 0;
+    }
+    missing = expected - (double)job->n_machines;
+    if (!(missing > 0))
+        return;
+    str_printf(text, "; nothing is there of %.0f of %.0f machines", missing, expected);
+    for (double i = 0; i < expected && are_numbered && named < MAX_NAMED; i++) {
+        if (!has_node(jobs, job, i))
+            str_printf(text, "%s%.0f", named++ ? ", " : ": those with the numbers ", i);
+    }
+    str_append(text, are_numbered && (double)named < missing ? " and more" : "");
+}
+
 static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
-    char evidence[128];
-    struct str list = {0};
+    struct str list = {0}, evidence = {0};
     if (!(job->missing > 0))
         return;
     list_missing(jobs, job, &list);
-    snprintf(evidence, sizeof evidence, "the world size is %.0f, and there are files of %zu %s%s",
+    str_printf(&evidence, "the world size is %.0f, and there are files of %zu %s%s",
         job->world_size, job->count, job->noun, job->count > 1 ? "s" : "");
-    FIND("missing_ranks", evidence, "%.0f %s%s missing: %s", job->missing, job->noun,
+    say_missing_machines(jobs, job, &evidence);
+    FIND("missing_ranks", str_text(&evidence), "%.0f %s%s missing: %s", job->missing, job->noun,
         job->missing > 1 ? "s are" : " is", str_text(&list));
     str_finish(&list);
+    str_finish(&evidence);
 }
 
 static double end_of_rank(const struct jobs_rank *rank)

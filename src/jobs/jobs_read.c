@@ -45,9 +45,9 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
     struct jobs_rank *rank = &jobs->ranks[jobs->n_ranks];
     *rank = (struct jobs_rank){.path = strdup(path)};
     double *figures[] = {&rank->pid, &rank->rank, &rank->world_size, &rank->restarts,
-        &rank->exit_status, &rank->signal, &rank->start, &rank->end, &rank->seconds,
-        &rank->cpu_seconds, &rank->cores, &rank->shared_cores, &rank->slurm_cores,
-        &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
+        &rank->node_rank, &rank->node_count, &rank->exit_status, &rank->signal, &rank->start,
+        &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->cores, &rank->shared_cores,
+        &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
         &rank->allowed_ram_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
         &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
         &rank->samples, &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent,
@@ -87,6 +87,8 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->rank = rank->ranks[0] ? NAN : known(identity->rank, jobs_rank_of_name(rank->path));
     rank->world_size = identity->world_size;
     rank->restarts = identity->restarts;
+    rank->node_rank = identity->node_rank;
+    rank->node_count = identity->node_count;
     rank->exit_status = identity->exit_status;
     rank->signal = identity->signal;
     rank->start = identity->start[0] ? results_identity_seconds(identity->start) : NAN;

@@ -283,6 +283,12 @@ class Job(JobTest):
         self.assertEqual((job["ranks"], job["missing"], job["machines"], job["cpu_seconds"]), (6, 2, 3, 540))
         self.assertEqual(self.findings()["missing_ranks"], "2 ranks are missing: 4-5: the world size is 8, and there are files of 6 ranks")
 
+    def test_machines_of_which_there_is_nothing_are_named(self):
+        for rank, node in (0, 0), (1, 0), (4, 2):
+            job = {"launcher": "Slurm", "job_id": "4711", "rank": rank, "world_size": 8, "node": f"n{node}", "node_rank": node, "node_count": 4}
+            self.rank(rank, machine=f"n{node}", members={"job": job})
+        self.assertTrue(self.findings()["missing_ranks"].endswith("; nothing is there of 2 of 4 machines: those with the numbers 1, 3"))
+
     def test_ranks_without_numbers(self):
         for i, seconds in enumerate((100, 100, 200)):
             members = {"job": {"launcher": "PBS", "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
