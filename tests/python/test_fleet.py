@@ -143,6 +143,20 @@ class Export(Folder):
         (session,) = self.table("sessions")
         self.assertIsNotNone(session["host"])
 
+    def test_a_copy_in_an_export_of_its_own_is_the_same_session(self):
+        subprocess.run([os.environ["GPUT_COMMAND"], "run", "-q", "--tf", "runs/b.csv", "--", "true"], check=True)
+        os.mkdir("copy")
+        shutil.copy("runs/b.csv", "copy/a.csv")
+        for format in "parquet", "arrow":
+            for first, second in ("runs", "copy"), ("copy", "runs"):
+                out = f"{format}-{first}"
+                fleet.export(first, out, format=format)
+                with self.assertLogs("gpu_tracker") as logs:
+                    fleet.export(second, out, format=format)
+                self.assertRegex(logs.output[0], rf"{second}/\w.csv is left out: {out} has its samples, as ")
+                self.assertEqual(len(list(pathlib.Path(out, "sessions").iterdir())), 1)
+                self.assertEqual([path for path in pathlib.Path(out).rglob("*.part")], [])
+
     def test_what_is_damaged_is_left_out_and_the_rest_stands(self):
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")
         sessions.write_tracking("runs/b.csv", 2.0)

@@ -59,9 +59,10 @@ def export_some(sessions: _Path | Iterable[_Path], folder: _Path, format: str, o
     os.makedirs(folder, exist_ok=True)
     written: dict[str, str] = {}
     problems: list[Exception] = []
+    there = _There(folder, format)
     for path, marks in found:
         try:
-            _export_once(path, marks, folder, format, overwrite, written, warnings)
+            _export_once(path, marks, there, overwrite, written, warnings)
         except (ValueError, OSError) as error:
             problems.append(error)
             warnings.append(f"{path} is left out: {error}")
@@ -99,18 +100,54 @@ def _find(paths):
     return found, warnings, unreadable
 
 
-def _export_once(path, marks, folder, format, overwrite, written, warnings):
+class _There:
+    """The sessions that a folder had before this export."""
+
+    def __init__(self, folder, format):
+        self.folder = folder
+        self.format = format
+        self._by_samples: dict[str, tuple[str, bool]] | None = None
+
+    def has(self, session):
+        return os.path.exists(path_of(self.folder, "sessions", session, self.format))
+
+    def same_samples(self, session, digest, is_known):
+        """The name of a session with the same samples, if it or this one lacks its identity: then one is a copy. None: there is none."""
+        if self._by_samples is None:
+            self._by_samples = dict(self._read())
+        name, other_is_known = self._by_samples.get(digest, (session, True))
+        return None if name == session or (is_known and other_is_known) else name
+
+    def _read(self):
+        import pyarrow.ipc
+        import pyarrow.parquet
+
+        names: list[str] = []
+        ending = f".{self.format}"
+        with contextlib.suppress(FileNotFoundError):
+            names = [name[: -len(ending)] for name in os.listdir(os.path.join(self.folder, "sessions")) if name.endswith(ending)]
+        for name in names:
+            path = path_of(self.folder, "sessions", name, self.format)
+            with contextlib.suppress(OSError, pyarrow.ArrowInvalid):
+                table = pyarrow.parquet.read_table(path) if self.format == "parquet" else pyarrow.ipc.open_file(path).read_all()
+                if "samples_digest" in table.column_names and table.num_rows:
+                    yield table["samples_digest"][0].as_py(), (name, table["start"][0].is_valid)
+
+
+def _export_once(path, marks, there, overwrite, written, warnings):
     identity = _identity(path)
     session = _session_name(path, identity)
     if session in written:
         warnings.append(f"{path} is left out: it is the same session as {written[session]}.")
         return
-    if not overwrite and os.path.exists(path_of(folder, "sessions", session, format)):
-        warnings.append(f"{path} is left out: {folder} has this session, as {session}. To write it again: overwrite.")
+    if not overwrite and there.has(session):
+        warnings.append(f"{path} is left out: {there.folder} has this session, as {session}. To write it again: overwrite.")
         written[session] = path
         return
-    _Session(path, session, identity, folder, format).write(marks, warnings)
-    written[session] = path
+    other = _Session(path, session, identity, there.folder, there.format).write(marks, warnings, there)
+    if other:
+        warnings.append(f"{path} is left out: {there.folder} has its samples, as {other}.")
+    written[other or session] = path
 
 
 # ---- Identity ----
@@ -206,10 +243,17 @@ class _Session:
             "first_missing": "",
         }  # fmt: skip
         self.said: list[str] = []
+        self._samples = hashlib.sha256()
 
-    def write(self, marks, warnings):
+    def write(self, marks, warnings, there):
+        """Gives the name of the session that the folder has in its place, or None."""
         try:
             self._add_samples()
+            other = there.same_samples(self.name, self._samples.hexdigest(), "start" in self.identity)
+            if other:
+                for writer in self.writers.values():
+                    writer.give_up()
+                return other
             self._add_calls(marks)
             if self.path.endswith(".sqlite"):
                 self._add_further()
@@ -223,6 +267,7 @@ class _Session:
         warnings.extend(self.said)
         for writer in self.writers.values():  # the session itself is the last
             writer.publish()
+        return None
 
     def _put(self, name, table):
         """Adds rows to a file of the session, after its number."""
@@ -256,6 +301,9 @@ class _Session:
         import pyarrow.compute as compute
 
         facts, times = self.facts, table["timestamp"].combine_chunks()
+        for name in ("timestamp", "combined_ram"):
+            values = compute.fill_null(table[name].combine_chunks(), math.nan)
+            self._samples.update(values.buffers()[1].slice(8 * values.offset, 8 * len(values)))
         before = pyarrow.concat_arrays([pyarrow.array([facts.get("previous", -math.inf)]), times[:-1]])
         facts["backward_samples"] += compute.sum(compute.less(times, before)).as_py() or 0
         facts["previous"] = times[-1].as_py()
@@ -324,6 +372,7 @@ class _Session:
             columns[name] = pyarrow.array([self.facts[name]], pyarrow.int64())
         for name in ("first_timestamp", "last_timestamp"):
             columns[name] = pyarrow.array([self.facts[name]], pyarrow.float64())
+        columns["samples_digest"] = pyarrow.array([self._samples.hexdigest()])
         columns["first_missing"] = pyarrow.array([self.facts["first_missing"]])
         columns["warnings"] = pyarrow.array(["\n".join(self.said)])
         self._put("sessions", pyarrow.table(columns))
