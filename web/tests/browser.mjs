@@ -14,8 +14,10 @@ export class Browser {
     static async start(...flags) {
         const browser = new Browser();
         browser.folder = mkdtempSync(join(tmpdir(), "gput-web-"));
-        // Containers and the superuser have no sandbox of Chromium's.
-        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage", ...flags] });
+        // Containers and the superuser have no sandbox of Chromium's. A busy machine needs its time: nothing is given up before the
+        // test is, and the browser does not end a part of itself that is slow to answer.
+        const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu-watchdog", ...flags];
+        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args, timeout: 0 });
         return browser;
     }
 
@@ -39,6 +41,7 @@ export class Browser {
             deviceScaleFactor: options.ratio ?? 1,
             offline: true,
         });
+        context.setDefaultTimeout(0);
         const page = await context.newPage();
         page.complaints = [];
         page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error}`));
@@ -46,7 +49,7 @@ export class Browser {
         page.on("request", (request) => request.isNavigationRequest() || page.complaints.push(`request: ${request.url()}`));
         page.on("dialog", (dialog) => page.complaints.push(`dialog: ${dialog.message()}`));
         await page.goto(pathToFileURL(file).href + (options.fragment ?? ""));
-        await page.waitForSelector("main h1, .notice[role=alert]", { timeout: 60_000 });
+        await page.waitForSelector("main h1, .notice[role=alert]");
         await settle(page);
         return page;
     }

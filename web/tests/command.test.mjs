@@ -95,6 +95,7 @@ test("draws charts in a frame of a notebook, which may do nothing else", { skip:
     const made = python(NOTEBOOK);
     assert.equal(made.status, 0, made.stderr);
     const page = await browser.chromium.newPage({ offline: true });
+    page.setDefaultTimeout(0);
     const complaints = [];
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (message) => complaints.push(message.text()));
@@ -110,7 +111,7 @@ test("draws charts in a frame of a notebook, which may do nothing else", { skip:
         const body = page.frameLocator(locator).locator("body");
         await body.locator("main h1").waitFor();
         return body.evaluate(async (_, isScrolled) => {
-            for (let waits = 0; isScrolled && scrollY === 0 && waits < 1000; waits++) await new Promise((done) => setTimeout(done, 20));
+            while (isScrolled && scrollY === 0) await new Promise((done) => setTimeout(done, 20));
             return scrollY;
         }, locator.startsWith("details"));
     };

@@ -490,7 +490,6 @@ test("is dark where the system is, and where the reader says so", async () => {
     assert.equal(await background(dark), "rgb(16, 19, 22)");
     assert.ok(await isDrawnAt(dark, "ram:bytes", 90, samples.singleRun().ram[900], rgb("#5aa9f5")));
     await dark.click("#theme");
-    const changed = Date.now();
     await settle(dark);
     assert.equal(await background(dark), "rgb(247, 247, 245)");
     assert.ok(await isDrawnAt(dark, "ram:bytes", 90, samples.singleRun().ram[900]));
@@ -498,8 +497,7 @@ test("is dark where the system is, and where the reader says so", async () => {
     do {
         await dark.reload();
         await dark.waitForSelector("main h1");
-    } while (Date.now() < changed + 20_000 && (await background(dark)) !== "rgb(247, 247, 245)");
-    assert.equal(await background(dark), "rgb(247, 247, 245)", "remembered");
+    } while ((await background(dark)) !== "rgb(247, 247, 245)");
     await close(dark);
 });
 
