@@ -1,22 +1,17 @@
-// Colours that people with any colour vision distinguish (after Okabe and Ito), in a light and a dark set.
+// Colours that people with any colour vision distinguish (after Okabe and Ito); page.css has them, light and dark.
 // A colour never carries meaning alone: lines have dashes and labels, bars have texts.
 
 import { isDark } from "./theme";
 
-const LIGHT = ["#0b65c2", "#c8500a", "#0a8560", "#a8457f", "#8a6d00", "#2f7fb3", "#6a4fc0", "#5d6672"];
-const DARK = ["#5aa9f5", "#f08a4b", "#3fc79a", "#e08fc0", "#d9b83a", "#8fd0f5", "#a997f2", "#a3adba"];
-
 export const DASHES: number[][] = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
-export const COLOUR_COUNT = LIGHT.length;
-export const GREY = LIGHT.length - 1;
+export const COLOUR_COUNT = 8;
+export const GREY = COLOUR_COUNT - 1;
 
 /** Of the many that only make the background for a few. */
 export const FAINT = -1;
 
 export function lineColour(index: number): string {
-    if (index === FAINT) return themeColour("faint");
-    const set = isDark() ? DARK : LIGHT;
-    return set[index % set.length]!;
+    return themeColour(index === FAINT ? "faint" : `c${index % COLOUR_COUNT}`);
 }
 
 const kept = new Map<string, string>();

@@ -28,9 +28,8 @@ export class Columns {
             case "delta":
                 return this.#withoutMissing(decodeDelta(raw, column), column);
             case "f64":
-                return this.#withoutMissing(decodeFloats(raw, column.count, 8), column);
-            case "f32":
-                return this.#withoutMissing(decodeFloats(raw, column.count, 4), column);
+                // Lowest byte first, as all processors have them that browsers run on.
+                return new Float64Array(raw.slice().buffer);
             case "constant":
                 return new Float64Array(column.count).fill(column.value ?? NaN);
             default:
@@ -57,7 +56,6 @@ export class Columns {
 function decodeDelta(raw: Uint8Array, column: Column): Float64Array {
     const values = new Float64Array(column.count);
     const scale = column.scale ?? 1;
-    const base = column.base ?? 0;
     const count = values.length;
     let at = 0;
     let sum = 0;
@@ -88,15 +86,8 @@ function decodeDelta(raw: Uint8Array, column: Column): Float64Array {
         } else {
             sum += (zigzag >>> 1) ^ -(zigzag & 1);
         }
-        values[i] = sum * scale + base;
+        values[i] = sum * scale;
     }
     if (at > raw.length) throw new Error("a column ends too early");
-    return values;
-}
-
-function decodeFloats(raw: Uint8Array, count: number, size: 4 | 8): Float64Array {
-    const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
-    const values = new Float64Array(count);
-    for (let i = 0; i < count; i++) values[i] = size === 8 ? view.getFloat64(i * 8, true) : view.getFloat32(i * 4, true);
     return values;
 }

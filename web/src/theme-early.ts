@@ -1,5 +1,5 @@
-// Runs before anything is drawn, so that a reader's choice of dark or light does not flash.
+// Runs before anything is drawn, so that a dark page does not flash.
 
-import { applyTheme, rememberedTheme } from "./theme";
+import { applyTheme } from "./theme";
 
-applyTheme(rememberedTheme());
+applyTheme();

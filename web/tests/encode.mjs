@@ -18,14 +18,14 @@ export class Encoder {
     }
 
     /** Integers times a scale, as differences; NaN is missing. */
-    delta(values, scale = 1, base = 0) {
+    delta(values, scale = 1) {
         const bytes = Buffer.alloc(values.length * 10);
         const missing = Buffer.alloc(Math.ceil(values.length / 8));
         let at = 0;
         let last = 0;
         let anyMissing = false;
         for (let i = 0; i < values.length; i++) {
-            let integer = Math.round((values[i] - base) / scale);
+            let integer = Math.round(values[i] / scale);
             if (Number.isNaN(values[i])) {
                 integer = last;
                 missing[i >> 3] |= 1 << (i & 7);
@@ -39,17 +39,12 @@ export class Encoder {
         }
         const column = { encoding: "delta", count: values.length, ...this.#add(bytes.subarray(0, at)) };
         if (scale !== 1) column.scale = scale;
-        if (base !== 0) column.base = base;
         if (anyMissing) column.missing = this.#add(missing);
         return column;
     }
 
     f64(values) {
         return { encoding: "f64", count: values.length, ...this.#add(Buffer.from(Float64Array.from(values).buffer)) };
-    }
-
-    f32(values) {
-        return { encoding: "f32", count: values.length, ...this.#add(Buffer.from(Float32Array.from(values).buffer)) };
     }
 
     constant(value, count) {

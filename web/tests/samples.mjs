@@ -85,7 +85,7 @@ export function singleRun({ samples = 1900, interval = 0.1, seed = 7 } = {}) {
             series("cpu_main_sum_utilization_percent", "Main", "cpu", "main", "percent", percent(cpu.map((value) => value * 0.7))),
             series("cpu_system_sum_utilization_percent", "System", "cpu", "system", "percent", percent(cpu.map((value) => value + 40))),
             series("combined_n_threads", "Combined", "threads", "combined", "count", encoder.delta(threads)),
-            series("read", "Read", "io", "read", "bytes_per_second", encoder.f32(read)),
+            series("read", "Read", "io", "read", "bytes_per_second", encoder.f64(read)),
             series("written", "Written", "io", "written", "bytes_per_second", encoder.f64(read.map((value) => value / 11))),
             series("cpu_power", "CPU package", "power", "cpu", "watts", encoder.delta(power, 0.001)),
         ],
@@ -150,7 +150,6 @@ function addBlocks(session, encoder, wall, random) {
         usage: [
             { series: "combined_ram", min: each(() => 2.1e9), max: each((_, i) => 3e9 + i * 2e8), mean: each(() => 2.8e9), std: each(() => 1e8) },
             { series: "cpu_combined_sum_utilization_percent", min: each(() => 3), max: each(() => 640), mean: each((_, i) => 120 + i * 90), std: each(() => 12) },
-            { series: "descendants_gpu_ram", min: each(() => 0), max: each(() => 0), mean: each(() => 0), std: each(() => 0) },
         ],
     };
 }
