@@ -235,6 +235,18 @@ size_t gput_energy_recording_curve(const struct gput_energy_recording *recording
     return count;
 }
 
+bool energy_metric_is_of_interval(const char *name)
+{
+    static const char *const names[] = {"intel_power", "rel_intel_power", "total_cpu_power",
+        "per_process_cpu_power", "uncore_power", "total_dram_power", "per_process_dram_power",
+        "psys_power", "absolute_cpu_time_per_pid", "per_process_cpu_uses"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* ---- the recording ---- */
 
 static const struct recorded_series *main_series(const struct gput_energy_recording *recording)

@@ -37,6 +37,9 @@ struct energy_total energy_recording_total_of(
 int energy_recording_select(const struct gput_energy_recording *recording, const char *const *names,
     size_t n_names, const char ***selected, size_t *count, struct gput_error *error);
 
+/* Whether a value of a metric is that of the time since the one before: what a counter grew by. */
+bool energy_metric_is_of_interval(const char *name);
+
 /* The moment at which the seconds of a recording start; 0 when it is empty. */
 int64_t energy_recording_start_us(const struct gput_energy_recording *recording);
 

@@ -1,7 +1,5 @@
 #include "model/measurement_list.h"
 
-#include <gputracker/measurement.h>
-
 #include <stddef.h>
 #include <string.h>
 
@@ -34,4 +32,9 @@ const struct gput_measurement *gput_measurement_find(const char *name)
             return &measurements[i];
     }
     return NULL;
+}
+
+bool measurement_is_of_interval(enum gput_measurement_id id)
+{
+    return id >= GPUT_CPU_SYSTEM_SUM && id <= GPUT_CPU_COMBINED_HARDWARE;
 }

@@ -14,6 +14,10 @@
  */
 #pragma once
 
+#include <gputracker/measurement.h>
+
+#include <stdbool.h>
+
 #define FROM_SMAPS "smaps, smaps_rollup and statm of each process"
 #define FROM_DRIVER "the GPU driver"
 #define FROM_CLOCKS "the CPU clock of each process"
@@ -53,6 +57,9 @@
     X(GPU_HARDWARE_UTILIZATION, "gpu_hardware_utilization_percent", PERCENT, FROM_DRIVER, "gpu", \
         "GPU utilization, mean", "gpu", "hardware", "use of the selected GPUs, 100 being all of them")
 /* clang-format on */
+
+/* Whether a value is that of all the time since the one before: what a clock grew by. */
+bool measurement_is_of_interval(enum gput_measurement_id id);
 
 /* How the curve of a measurement is shown. */
 struct measurement_curve {

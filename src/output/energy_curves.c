@@ -147,6 +147,7 @@ static int add_line(struct chart *chart, const struct metric_curve *curve, int64
         panel ? chart_add_line(chart, panel, curve->name, (unsigned)panel->count) : NULL;
     if (!line)
         return error_memory(error);
+    line->curve.is_of_intervals = energy_metric_is_of_interval(curve->name);
     for (size_t i = 0; i < curve->count; i++) {
         const struct gput_energy_point *point = &curve->points[i];
         if (i > 0 && point->segment != point[-1].segment)

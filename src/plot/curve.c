@@ -22,6 +22,7 @@ void curve_init(struct curve *curve, double start, double end, unsigned columns)
         .columns = columns,
         .column = NAN,
         .previous = no_point,
+        .previous_time = NAN,
     };
 }
 
@@ -70,7 +71,7 @@ static void end_column(struct curve *curve)
     /* Which comes first: a column may go back in time, so the order of coming is kept in FIRST and
      * LAST, and in that of LOWEST and HIGHEST. */
     int order[] = {FIRST, LOWEST, HIGHEST, LAST};
-    if (kept[HIGHEST].x < kept[LOWEST].x) {
+    if (kept[HIGHEST].x < kept[LOWEST].x || is_same(kept[HIGHEST], kept[FIRST])) {
         order[1] = HIGHEST;
         order[2] = LOWEST;
     }
@@ -97,9 +98,10 @@ static void add_inside(struct curve *curve, struct drawing_point point)
         curve->column = column;
         return;
     }
-    if (point.y < curve->kept[LOWEST].y)
+    /* Of a step its end, at which its value was read. */
+    if (point.y <= curve->kept[LOWEST].y)
         curve->kept[LOWEST] = point;
-    if (point.y > curve->kept[HIGHEST].y)
+    if (point.y >= curve->kept[HIGHEST].y)
         curve->kept[HIGHEST] = point;
     curve->kept[LAST] = point;
 }
@@ -141,7 +143,7 @@ static void add_crossing(struct curve *curve, struct drawing_point a, struct dra
     }
 }
 
-void curve_add(struct curve *curve, double time, double value)
+static void add_point(struct curve *curve, double time, double value)
 {
     struct drawing_point point = {time, value}, previous = curve->previous;
     if (!isfinite(time) || !(fabs(value) < CURVE_MAX))
@@ -156,6 +158,14 @@ void curve_add(struct curve *curve, double time, double value)
         add_crossing(curve, previous, point);
     if (is_inside(curve, point))
         add_inside(curve, point);
+}
+
+void curve_add(struct curve *curve, double time, double value)
+{
+    if (curve->is_of_intervals && !isnan(curve->previous_time) && !isnan(value))
+        add_point(curve, curve->previous_time, value);
+    add_point(curve, time, value);
+    curve->previous_time = time;
 }
 
 void curve_end(struct curve *curve)

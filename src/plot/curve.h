@@ -14,11 +14,14 @@ struct curve {
     size_t count;
     double lowest, highest; /* of the points; NaN: there is none */
 
-    double start, end; /* what is before or after is left out */
+    bool is_of_intervals; /* each value is that of the time since the point before: drawn as a step;
+                             to be set before the first */
+    double start, end;    /* what is before or after is left out */
     double columns;
     double column;                 /* the one of the following; NaN: none */
     struct drawing_point kept[4];  /* first, lowest, highest, last of the column */
     struct drawing_point previous; /* the last one added, in the window or not */
+    double previous_time;          /* of it, be its value missing; NaN: none */
     bool failed;                   /* memory ran out */
 };
 

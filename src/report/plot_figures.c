@@ -61,6 +61,7 @@ static int list_session(struct plot_figures *figures, const struct doc *session,
             .limit = doc_get_number(item, "limit"),
             .times = doc_item(times, (size_t)doc_get_int(item, "time")),
             .values = values,
+            .of_interval = doc_get(item, "of_interval") != NULL,
             .is_used = !is_constant || fabs(doc_get_number(values, "value")) > 0,
             .has_gpus = gpus && gpus->count > 1,
         };
@@ -379,6 +380,7 @@ static int add_line(const struct plot_figures *figures, const struct plot_series
     if (has_failed)
         return error_memory(error);
     line->limit = series->limit;
+    line->curve.is_of_intervals = series->of_interval;
     TRY(read_points(series, payload, take_into_curve, &line->curve, error));
     curve_end(&line->curve);
     return GPUT_OK;

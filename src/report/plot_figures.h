@@ -19,6 +19,7 @@ struct plot_series {
     double limit;                        /* NaN: none */
     const struct doc *times, *values;    /* columns; NULL: it is the caller's */
     const struct gput_plot_curve *given; /* NULL: it is of a session */
+    bool of_interval;                    /* each value is that of the time since the one before */
     bool is_used;                        /* neither 0 nor missing throughout */
     bool has_gpus;                       /* its session has a curve for each of several GPUs */
     bool is_chosen;

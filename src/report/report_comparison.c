@@ -2,25 +2,37 @@
 
 #include "analyze/analysis.h"
 #include "analyze/comparison.h"
+#include "base/table_cells.h"
 #include "report/document/report_table.h"
 #include "report/loaders/report_analysis.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+/* Bytes are whole. */
+static double scaled(double value, double factor)
+{
+    return factor == 1 ? value : round(value * factor);
+}
 
 static void scale(struct gput_statistics *statistics, double factor)
 {
-    statistics->min *= factor;
-    statistics->max *= factor;
-    statistics->mean *= factor;
-    statistics->std *= factor;
+    statistics->min = scaled(statistics->min, factor);
+    statistics->max = scaled(statistics->max, factor);
+    statistics->mean = scaled(statistics->mean, factor);
+    statistics->std = scaled(statistics->std, factor);
 }
 
-/* Files may have different units: bytes are comparable. */
-static void use_base_units(
-    struct gput_analysis *analysis, const struct gput_static_data *static_data)
+/* Files may have different units: bytes are comparable. They have zeros for GPUs that are not
+ * there: what has no curve is not known. */
+static void use_base_units(struct gput_analysis *analysis, const struct report_session *session)
 {
     for (size_t i = 0; i < analysis->n_measurements; i++) {
-        double factor = report_analysis_factor(static_data, analysis->measurements[i]);
+        const char *name = analysis->measurements[i];
+        double factor = report_session_curve(session, name)
+                            ? report_analysis_factor(&session->static_data, name)
+                            : NAN;
         scale(&analysis->overall[i], factor);
         for (size_t k = 0; k < analysis->n_blocks; k++)
             scale(&analysis->blocks[k].resource_usage[i], factor);
@@ -36,7 +48,7 @@ int report_comparison_add(
     session->analysis = NULL;
     if (!analysis)
         return GPUT_OK;
-    use_base_units(analysis, &session->static_data);
+    use_base_units(analysis, session);
     return comparison_add(comparison, session->name, analysis, error);
 }
 
@@ -66,8 +78,35 @@ static int match(struct gput_comparison *comparison, struct doc *root,
     return comparison_match(comparison, options->warn, options->user, error);
 }
 
+static bool is_known(const struct gput_comparison *comparison, const char *measurement)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++) {
+        for (size_t k = 0; k < comparison->sessions[i].n_runs; k++) {
+            const struct gput_analysis *run = comparison->sessions[i].runs[k];
+            size_t found = analysis_find_measurement(run, measurement);
+            if (found == run->n_measurements || !isnan(run->overall[found].mean))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* What of their measurements no session knows anything of has no rows: of the first, by number. */
+struct known {
+    const struct gput_analysis *first;
+    bool *measurements;
+};
+
+static bool is_row_known(const struct gput_table *table, size_t row, const void *user)
+{
+    const struct known *known = user;
+    const char *name = table_cells_text(table, row, table_cells_find(table, "measurement"));
+    size_t found = analysis_find_measurement(known->first, name);
+    return found == known->first->n_measurements || known->measurements[found];
+}
+
 static int add_table(struct gput_comparison *comparison, enum gput_statistic statistic,
-    struct doc *list, struct gput_error *error)
+    const struct known *known, struct doc *list, struct gput_error *error)
 {
     struct gput_comparison_options options = gput_comparison_options_default();
     struct gput_tables *tables;
@@ -76,10 +115,26 @@ static int add_table(struct gput_comparison *comparison, enum gput_statistic sta
     options.relative = true;
     TRY(gput_comparison_tables(comparison, &options, &tables, error));
     snprintf(title, sizeof title, "Comparison: %s", gput_statistic_name(statistic));
-    report_table_add(
-        list, gput_statistic_name(statistic), title, gput_tables_find(tables, "comparison"));
+    report_table_add(list, gput_statistic_name(statistic), title,
+        gput_tables_find(tables, "comparison"), is_row_known, known);
     gput_tables_destroy(tables);
     return GPUT_OK;
+}
+
+static int add_tables(
+    struct gput_comparison *comparison, struct doc *list, struct gput_error *error)
+{
+    const struct gput_analysis *first = comparison->sessions[0].runs[0];
+    struct known known = {first, calloc(first->n_measurements + 1, sizeof *known.measurements)};
+    if (!known.measurements)
+        return error_memory(error);
+    for (size_t i = 0; i < first->n_measurements; i++)
+        known.measurements[i] = is_known(comparison, first->measurements[i]);
+    int code = add_table(comparison, GPUT_MEAN, &known, list, error);
+    if (code == GPUT_OK)
+        code = add_table(comparison, GPUT_MAX, &known, list, error);
+    free(known.measurements);
+    return code;
 }
 
 int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
@@ -90,7 +145,5 @@ int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
     int code = match(comparison, root, options, error);
     if (code != GPUT_OK) /* a measurement that a file lacks */
         return code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
-    struct doc *list = doc_add_array(root, "comparison");
-    TRY(add_table(comparison, GPUT_MEAN, list, error));
-    return add_table(comparison, GPUT_MAX, list, error);
+    return add_tables(comparison, doc_add_array(root, "comparison"), error);
 }

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import urllib.request
 
-from analysis_files import START, call, row, write_marks, write_tracking
+from analysis_files import MEASUREMENTS, START, STATIC, call, row, write_marks, write_tracking
 from command import main, wait_until
 from report_test import ReportTest
 
@@ -73,6 +73,24 @@ class Exports(ReportTest):
         # Again: files are replaced.
         self.export_tables("t.csv")
         self.assertEqual(len(self.table("samples")), 11)
+
+    def test_no_table_has_figures_of_gpus_that_are_not_there(self):
+        """Tracking files have zeros for them."""
+        def without_gpus(rows):
+            return [[0 if "gpu" in name else value for name, value in zip(MEASUREMENTS + ["timestamp"], one)] for one in rows]
+        static = {**STATIC, "system_gpu_count": 0}
+        write_tracking(self.folder / "t.csv", without_gpus(self.rows), static=static)
+        write_tracking(self.folder / "u.csv", without_gpus(self.rows[4:]), static=static)
+        (self.folder / "m.csv").rename(self.folder / "t-blocks.csv")  # of t.csv, by its name
+        self.export_tables("t.csv", "u.csv", "t-blocks.csv")
+        for name in "1-blocks", "1-samples", "1-series", "1-figures", "mean", "max":
+            found = [one for one in self.table(name) for cell in [*one, *one.values()] if "gpu" in cell and one.get("value") != ""]
+            self.assertEqual(found, [], name)
+        # One of them has a GPU: it is missing in the other.
+        write_tracking(self.folder / "u.csv", self.rows[4:])
+        self.export_tables("t.csv", "u.csv")
+        values = {(one["measurement"], one["session"]): one["value"] for one in self.table("max")}
+        self.assertEqual([values["main_gpu_ram", name] for name in ("t.csv", "u.csv")], ["", "50000000000"])
 
     def test_several_sessions_are_numbered(self):
         write_tracking(self.folder / "u.csv", self.rows[:4])

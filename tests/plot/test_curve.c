@@ -137,6 +137,28 @@ static void a_window_without_width_has_its_points(void **state)
     curve_finish(&curve);
 }
 
+static void values_of_intervals_are_steps(void **state)
+{
+    (void)state;
+    static const double wanted[][2] = {{1, 5}, {2, 5}, {2, 3}, {4, 3}, {NAN, NAN}, {5, 7}, {6, 7}};
+    struct curve curve;
+    curve_init(&curve, 0, 10, 1000);
+    curve.is_of_intervals = true;
+    curve_add(&curve, 1, NAN); /* of the first, nothing is known */
+    curve_add(&curve, 2, 5);
+    curve_add(&curve, 4, 3);
+    curve_add(&curve, 5, NAN);
+    curve_add(&curve, 6, 7);
+    curve_end(&curve);
+    assert_int_equal(curve.count, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_true(
+            isnan(wanted[i][0]) ? isnan(curve.points[i].x) : curve.points[i].x == wanted[i][0]);
+        assert_true(isnan(wanted[i][1]) || curve.points[i].y == wanted[i][1]);
+    }
+    curve_finish(&curve);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_window_cuts_the_line_at_its_edges),
         cmocka_unit_test(a_line_across_the_window_is_in_it),
         cmocka_unit_test(a_clock_that_was_set_back_is_drawn_back),
+        cmocka_unit_test(values_of_intervals_are_steps),
         cmocka_unit_test(a_window_without_width_has_its_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,7 @@ import { addPaperAxis } from "./ruler";
 import { runsTable } from "./runs";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
-import { applyTheme, isDark, lightenForPaper, rememberTheme, returnToScreen } from "./theme";
+import { applyTheme, lightenForPaper, onSystemTheme, switchTheme } from "./theme";
 import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
 import { figure, moment } from "./units";
 import { upright } from "./upright";
@@ -116,7 +116,13 @@ export class App {
         this.#lanes = this.#makeLanes();
         this.#selected = null;
         this.#drawings = [new Overview(this.#view, overviewLines(this.#panels, report.sessions.length > 1), this.#lanes.flatMap((lanes) => lanes.options.bars.lanes.map((lane) => lane.rows[0]!))), ...this.#charts, ...this.#makeHeats(), ...this.#lanes];
-        this.#stage.node.append(...this.#drawings.map((drawing) => drawing.node));
+        const unused = this.#charts.filter(({ panel }) => panel.isUnused);
+        this.#stage.node.append(...this.#drawings.map(({ node }) => node));
+        if (unused.length) {
+            const folded = element("details", { class: "unused" }, element("summary", {}, `${unused.map(({ panel }) => panel.title).join(", ")}: not used`));
+            unused[0]!.node.before(folded);
+            folded.append(...unused.map(({ node }) => node));
+        }
         this.#view.onRange(() => this.#keeper.keep());
         this.#view.onCursor(() => this.#keeper.keep());
         replaceChildren(this.node, ...this.#layOut(), this.#help, this.#live);
@@ -407,9 +413,7 @@ export class App {
     }
 
     #switchTheme(): void {
-        const next = isDark() ? "light" : "dark";
-        applyTheme(next);
-        rememberTheme(next);
+        switchTheme();
         this.#restyle();
     }
 
@@ -436,7 +440,7 @@ export class App {
 
     #watch(): void {
         new ResizeObserver(() => this.#fit()).observe(this.node);
-        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#restyle());
+        onSystemTheme(() => this.#restyle());
         // Paper shows all charts, not those that were in sight, in light colours and letters of a size for paper.
         addEventListener("beforeprint", () => {
             lightenForPaper();
@@ -448,7 +452,7 @@ export class App {
             }
         });
         addEventListener("afterprint", () => {
-            returnToScreen();
+            applyTheme();
             this.#restyle();
             this.#fit();
         });

@@ -134,8 +134,7 @@ export function blockStatistics(session: Session, columns: Columns, row: number)
     const rows: string[][] = [["Duration of a call", ...four(blocks.call_s ?? {}, "seconds")]];
     for (const usage of blocks.usage ?? []) {
         const series = seriesOf(session, usage.series);
-        // What has no curve next to others is of a GPU that the machine has not.
-        if (at(usage.max) === null || (!series && session.series?.length)) continue;
+        if (at(usage.max) === null) continue;
         rows.push([series ? seriesLabel(series) : usage.series.replaceAll("_", " "), ...four(usage, series?.unit ?? "")]);
     }
     const calls = at(blocks.calls);

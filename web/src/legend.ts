@@ -39,9 +39,10 @@ export class Legend {
         const together = new Set((panel.together ?? []).flatMap(({ lines }) => lines));
         const single = panel.lines.filter((line) => !together.has(line));
         const first = single.filter((line) => line.shownAtFirst).slice(0, SHOWN);
-        for (const line of first) this.#add([line], line.label, false);
+        for (const line of first) this.#add([line], withEquals(line), false);
         for (const { label, lines } of panel.together ?? []) this.#add(lines, label, false);
         this.node.append(this.#more);
+        if (panel.note) this.node.append(element("span", { class: "hint" }, panel.note));
         for (const line of panel.lines) if (!first.includes(line)) this.#add([line], line.label, true);
         this.refresh();
     }
@@ -106,6 +107,11 @@ export class Legend {
         if (rest) this.#rest.push(entry);
         this.node.append(node);
     }
+}
+
+/** "Written = 2 others" */
+function withEquals({ label, equals = [] }: Line): string {
+    return equals.length > 1 ? `${label} = ${equals.length} others` : [label, ...equals].join(" = ");
 }
 
 function highest(lines: Line[], from: number, to: number): number {

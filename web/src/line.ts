@@ -86,7 +86,15 @@ interface LineProperties {
     unit: string;
     scope: string;
     session: number;
+    /** Curves of one chart that have the same are equal. */
+    place: string;
+    /** Throughout. */
+    isZero: boolean;
+    /** Those that are drawn with it, being equal. */
+    equals?: string[];
     limit: number | null;
+    /** Of what a counter grew by: each value is that of all the time since the sample before. */
+    ofInterval?: boolean;
     style: LineStyle;
     shownAtFirst: boolean;
 }
@@ -122,24 +130,19 @@ export class Line {
         return (this.#values ??= this.moments.arrange(this.#read()));
     }
 
-    /** Of what a counter grew by: each value is that of all the time since the sample before. */
-    get isRate(): boolean {
-        return this.unit.endsWith("_per_second");
-    }
-
     /** The value that held at a moment: that of the last sample before it, of a rate that of the next, or NaN outside of the line. */
     valueAt(moment: number): number {
         const times = this.times;
         const after = this.moments.indexAt(moment);
         if (after < times.length && times[after] === moment) return this.values[after]!;
-        return after === 0 || after === times.length ? NaN : this.values[this.isRate ? after : after - 1]!;
+        return after === 0 || after === times.length ? NaN : this.values[this.ofInterval ? after : after - 1]!;
     }
 
     /** The value of the straight line, or of the step, between the samples around a moment; `after` is the index of the later one. NaN in a gap. */
     drawnAt(moment: number, after = this.moments.indexAt(moment)): number {
         const { times, values } = this;
         if (after === 0 || after >= times.length) return NaN;
-        if (this.isRate) return values[after]!;
+        if (this.ofInterval) return values[after]!;
         const [start, end] = [times[after - 1]!, times[after]!];
         const share = end > start ? (moment - start) / (end - start) : 1;
         return values[after - 1]! + (values[after]! - values[after - 1]!) * Math.min(1, Math.max(0, share));

@@ -11,6 +11,10 @@ export interface Panel {
     title: string;
     unit: string;
     lines: Line[];
+    /** What the chart leaves out. */
+    note?: string;
+    /** Of GPUs that were there, and were not used. */
+    isUnused?: boolean;
     /** Lines that the legend shows as one, besides each alone. */
     together?: { label: string; lines: Line[] }[];
 }
@@ -88,16 +92,20 @@ export function makePanels(report: Report, columns: Columns, alignment: Alignmen
     const labels = sessionLabels(sessions);
     sessions.forEach((session, index) => {
         for (const series of session.series ?? []) {
-            if (series.values.count === 0) continue;
+            // What is missing throughout has no curve.
+            if (series.values.count === 0 || series.values.value === null) continue;
             const panel = panelOf(panels, series);
-            panel.lines.push(makeLine(series, index, labels, columns, moments));
+            panel.lines.push(makeLine(series, index, session, labels, columns, moments));
         }
     });
     const found = [...panels.values()].filter((panel) => !isRescaled(panel, panels)).sort((a, b) => place(a, sessions) - place(b, sessions));
     for (const panel of found) panel.lines.sort((a, b) => scopeRank(a) - scopeRank(b) || a.session - b.session);
     if (sessions.length === 1) found.forEach((panel) => styleScopes(panel, sessions[0]!.series ?? []));
     else found.forEach((panel) => chooseTotals(panel, labels));
-    for (const line of found.flatMap((panel) => panel.lines)) line.shown = line.shownAtFirst;
+    for (const panel of found) {
+        for (const line of panel.lines) line.shown = line.shownAtFirst;
+        panel.isUnused = /^gpu(_ram)?:/.test(panel.id) && panel.lines.every((line) => line.isZero || !line.shown);
+    }
     nameUnits(found);
     return found;
 }
@@ -148,10 +156,11 @@ function nameUnits(panels: Panel[]): void {
     }
 }
 
-function makeLine(series: Series, session: number, labels: string[], columns: Columns, moments: MomentsOf): Line {
+function makeLine(series: Series, session: number, of: Session, labels: string[], columns: Columns, moments: MomentsOf): Line {
     const several = labels.length > 1;
     const label = series.label || series.id;
     const sessionLabel = labels[session]!;
+    const { values, time = 0 } = series;
     return new Line(
         {
             id: several ? `${session}.${series.id}` : series.id,
@@ -162,12 +171,15 @@ function makeLine(series: Series, session: number, labels: string[], columns: Co
             unit: series.unit,
             scope: series.scope ?? "",
             session,
+            place: `${of.times?.[time]?.offset} ${values.offset} ${values.value}`,
+            isZero: series.max === 0,
             limit: series.limit ?? null,
+            ofInterval: series.of_interval,
             style: { colour: 0, dash: [], width: 1.5, fill: false },
             shownAtFirst: true,
         },
-        () => moments.get(session, series.time ?? 0),
-        () => columns.values(series.values),
+        () => moments.get(session, time),
+        () => columns.values(values),
     );
 }
 
@@ -206,11 +218,12 @@ function styleScopes(panel: Panel, series: Series[]): void {
     };
     const used = new Set<string>();
     const hasOwn = panel.lines.some((line) => line.scope !== "system");
-    const gpus = new Set(panel.lines.map((line) => line.scope).filter((scope) => /^gpu\d+$/.test(scope)));
+    const gpus = new Set(panel.lines.map((line) => line.scope).filter((scope) => GPU.test(scope)));
     const total = panel.lines.some((line) => line.scope === "combined");
     const parts = !total || hasParts(panel, series);
+    const unused = [...gpus].filter((gpu) => isUnused(gpu, series));
     shortenPaths(panel.lines);
-    let next = 0;
+    const others: Line[] = [];
     for (const line of panel.lines) {
         const { scope } = line;
         const style = styles[scope];
@@ -220,15 +233,59 @@ function styleScopes(panel: Panel, series: Series[]): void {
             line.shownAtFirst = scope === "system" ? !hasOwn : parts || scope === "combined";
             continue;
         }
-        const colour = style || total ? 3 + (next % 4) : next % GREY;
-        const dash = DASHES[Math.floor(next / GREY) % DASHES.length]!;
-        line.style = { colour, dash: style ? [2, 2] : dash, width: 1.5, fill: panel.lines.length === 1 };
+        others.push(line);
         // A second line of the same scope is a detail of the first: private, shared.
-        // Where there is one GPU alone, its figures are those of all.
+        // Where there is one GPU alone, its figures are those of all; where there are several, each has one line.
         const isOfOne = panel.lines.filter((other) => other.series.startsWith(`per_gpu_${line.series}:`)).length === 1;
         const repeats = isOfOne || (gpus.size === 1 && (total ? gpus.has(scope) : scope === "sum" || scope === "hardware"));
-        line.shownAtFirst = !style && next < 16 && !repeats;
-        next++;
+        const isDetail = gpus.size > 1 && (gpus.has(scope) ? line !== mainOf(panel.lines, scope) || unused.includes(scope) : scope === "sum");
+        line.shownAtFirst = !style && !repeats && !isDetail;
+    }
+    foldEqual(panel.lines);
+    others.filter((line) => line.shownAtFirst).forEach((line, i) => (line.shownAtFirst = i < 16));
+    others.sort((a, b) => Number(b.shownAtFirst) - Number(a.shownAtFirst)).forEach((line, next) => {
+        const style = styles[line.scope];
+        const colour = style || total ? 3 + (next % 4) : next % GREY;
+        line.style = { colour, dash: style ? [2, 2] : DASHES[Math.floor(next / GREY) % DASHES.length]!, width: 1.5, fill: panel.lines.length === 1 };
+    });
+    if (gpus.size > 1 && unused.length) panel.note = `${unused.length < gpus.size ? numbersOf(unused) : "GPUs"} not used`;
+}
+
+const GPU = /^gpu\d+$/;
+
+/** Nothing but memory of others and power at rest: the session and all others let it be. */
+function isUnused(gpu: string, series: Series[]): boolean {
+    const own = series.filter(({ id, scope }) => scope === gpu && !/_(ram_used|power_watts)$/.test(id));
+    return own.length > 0 && own.every(({ max, values }) => max === 0 || values.value === null);
+}
+
+/** What says most of one of several GPUs. */
+function mainOf(lines: Line[], gpu: string): Line | undefined {
+    const own = lines.filter(({ scope }) => scope === gpu);
+    return own.find(({ series }) => /_(combined_ram|utilization_percent)$/.test(series)) ?? own[0];
+}
+
+/** "GPU 1–7" of gpu1, gpu2 … */
+function numbersOf(gpus: string[]): string {
+    const numbers = gpus.map((gpu) => Number(gpu.slice(3)));
+    const runs: number[][] = [];
+    for (const number of numbers) {
+        const run = runs.at(-1);
+        if (run && run[1] === number - 1) run[1] = number;
+        else runs.push([number, number]);
+    }
+    return `GPU ${runs.map(([from, to]) => (from === to ? from : `${from}–${to}`)).join(", ")}`;
+}
+
+/** Of equal curves the first is drawn, and says so. */
+function foldEqual(lines: Line[]): void {
+    const drawn = new Map<string, Line>();
+    for (const line of lines.filter((one) => one.shownAtFirst)) {
+        const same = drawn.get(line.place);
+        if (same) {
+            line.shownAtFirst = false;
+            (same.equals ??= []).push(line.label);
+        } else drawn.set(line.place, line);
     }
 }
 

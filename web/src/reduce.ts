@@ -28,7 +28,7 @@ export function reduceLine(line: Line, from: number, to: number, columns: number
 function exactPoints(line: Line, from: number, to: number): Points {
     const [first, last] = [line.moments.indexAt(from), line.moments.indexAt(to)];
     const [begin, end] = [Math.max(0, first - 1), Math.min(line.times.length, last + 1)];
-    if (line.isRate) return steps(line, begin, end);
+    if (line.ofInterval) return steps(line, begin, end);
     return { times: Array.from(line.times.subarray(begin, end)), values: Array.from(line.values.subarray(begin, end)), reduced: false };
 }
 

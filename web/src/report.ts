@@ -1,12 +1,11 @@
 // What a report holds, as docs/report-format.md describes it. Every key but the first two may be absent.
 
 export interface Column {
-    encoding: "delta" | "f64" | "f32" | "constant";
+    encoding: "delta" | "f64" | "constant";
     count: number;
     offset?: number;
     bytes?: number;
     scale?: number;
-    base?: number;
     value?: number | null;
     missing?: { offset: number; bytes: number };
 }
@@ -49,7 +48,10 @@ export interface Series {
     scope?: string;
     unit: string;
     limit?: number | null;
-    exact?: boolean;
+    /** The highest. */
+    max?: number;
+    /** Each value is that of the time since the one before. */
+    of_interval?: boolean;
     /** Index in the session's times. */
     time?: number;
     values: Column;

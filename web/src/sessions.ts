@@ -45,7 +45,7 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
         const id = String(row[measurement]);
         const series = known.get(id);
         const at = names.indexOf(String(row[session]));
-        if (at < 0 || (!series && id.endsWith("_gpu_ram")) || (!series && id.startsWith("gpu_"))) continue;
+        if (at < 0) continue;
         const key = `${String(row[block])}/${id}`;
         let cells = rows.get(key);
         if (!cells) rows.set(key, (cells = [(row[block] as string | null) ?? "whole session", series ? seriesLabel(series) : id.replaceAll("_", " "), ...names.map(() => null)]));
@@ -167,19 +167,20 @@ export function addSums(panels: Panel[]): void {
         const parts = panel.lines.filter((line) => line.shownAtFirst);
         if (parts.length < 2 || panel.unit === "ratio") continue;
         let sum: { times: Moments; values: Float64Array } | null = null;
-        const made = (): { times: Moments; values: Float64Array } => (sum ??= sumOf(parts));
+        const made = (): { times: Moments; values: Float64Array } => (sum ??= sumOf(parts, parts[0]!.ofInterval));
         const properties = { ...parts[0]!, id: "sum", label: `Sum of ${parts.length}`, scope: "sum", limit: null, shownAtFirst: false, style: { colour: 7, dash: [], width: 2.25, fill: false } };
         panel.lines.push(new Line(properties, () => made().times, () => made().values));
     }
 }
 
-/** At every sample of any part, the sum of what each part last had. */
-function sumOf(parts: Line[]): { times: Moments; values: Float64Array } {
+/** At every sample of any part, the sum of what each part last had; of intervals, of those that each part was in. */
+function sumOf(parts: Line[], ofInterval = false): { times: Moments; values: Float64Array } {
     const total = parts.reduce((count, part) => count + part.times.length, 0);
     const moments = new Float64Array(total);
     const owners = new Uint16Array(total);
     const values = new Float64Array(total);
-    const ends = parts.map((part) => part.times[part.times.length - 1] ?? NaN);
+    // What has ended, or, counted back from the ends of intervals, has not begun, uses nothing.
+    const edges = parts.map((part) => part.times.at(ofInterval ? 0 : -1));
     let at = 0;
     parts.forEach((part, owner) => {
         moments.set(part.times, at);
@@ -191,15 +192,17 @@ function sumOf(parts: Line[]): { times: Moments; values: Float64Array } {
     const sums = new Float64Array(total);
     const order = ascending(moments);
     let sum = 0;
-    order.forEach((index, i) => {
+    for (let k = 0; k < total; k++) {
+        // The value of an interval holds until its sample.
+        const i = ofInterval ? total - 1 - k : k;
+        const index = order[i]!;
         const owner = owners[index]!;
-        // What has ended uses nothing any more.
-        const value = moments[index] === ends[owner] ? 0 : values[index] || 0;
+        const value = moments[index] === edges[owner] ? 0 : values[index] || 0;
         // The last sample itself still counts at its moment.
         sums[i] = sum - held[owner]! + (values[index] || 0);
         sum += value - held[owner]!;
         held[owner] = value;
-    });
+    }
     const times = Float64Array.from(order, (index) => moments[index]!);
     return { times: new Moments(times), values: sums };
 }

@@ -20,7 +20,7 @@ export function sparkline(line: Line): SVGElement | null {
     for (let x = 0; x < WIDTH; x++) {
         const last = x === WIDTH - 1 ? times.length : line.moments.indexAt(from + ((x + 1) / WIDTH) * span);
         // A rate holds until its sample.
-        const end = line.isRate ? Math.min(times.length, last + 1) : last;
+        const end = line.ofInterval ? Math.min(times.length, last + 1) : last;
         const high = end > first ? line.extremes(first, end).max : NaN;
         if (Number.isFinite(high)) points.push(`${x},${y(high)}`);
         first = Math.max(first, last);

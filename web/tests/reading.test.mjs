@@ -95,13 +95,13 @@ test("keys count wherever the focus is, but where somebody types or goes through
     await close(page);
 });
 
-test("draws a rate as steps over the time between its readings, in charts and cards", async () => {
+test("draws what is of intervals as steps over the time between its readings, in charts and cards", async () => {
     const made = samples.singleRun();
     const [session] = made.report.sessions;
     session.series = session.series.filter(({ group }) => group !== "io");
     const add = (id, times, values) => {
         session.times.push(made.encoder.f64(times));
-        session.series.push({ id, label: id, group: "io", scope: id, unit: "bytes_per_second", time: session.times.length - 1, values: made.encoder.f64(values) });
+        session.series.push({ id, label: id, group: "io", scope: id, unit: "bytes_per_second", of_interval: true, time: session.times.length - 1, values: made.encoder.f64(values) });
     };
     add("read", [0, 60, 120, 180], [NaN, 1000, 4000, 2000]);
     add("written", [0, 180], [NaN, 3000]);
@@ -138,4 +138,45 @@ test("a legend says the highest of what is drawn, where there is no sample in si
         assert.equal(await page.textContent('[data-line="cpu_combined_sum_utilization_percent"] .value'), words, window);
         await close(page);
     }
+});
+
+/** A session of `count` GPUs, of which the first was used, or none. */
+function withGpus(count, used) {
+    const made = samples.singleRun();
+    const { encoder } = made;
+    const [session] = made.report.sessions;
+    session.series = session.series.filter(({ group }) => group === "ram");
+    const add = (id, group, scope, unit, values) => session.series.push({ id, label: id.replaceAll("_", " "), group, scope, unit, max: Math.max(...values), values: values.some(Boolean) ? encoder.delta(values) : encoder.constant(0, values.length) });
+    const zeros = new Array(made.ram.length).fill(0);
+    const some = used ? Array.from(made.ram, (_, i) => 1e9 + i) : zeros;
+    // Equal columns have one place.
+    add("combined_gpu_ram", "gpu_ram", "combined", "bytes", some);
+    const { values } = session.series.at(-1);
+    for (let gpu = 0; gpu < count; gpu++) {
+        const own = gpu === 0 ? some : zeros;
+        add(`gpu${gpu}_ram_used`, "gpu_ram", `gpu${gpu}`, "bytes", own.map((value) => value + 472e6));
+        add(`gpu${gpu}_combined_ram`, "gpu_ram", `gpu${gpu}`, "bytes", own);
+        if (gpu === 0 && used) session.series.at(-1).values = values;
+        add(`gpu${gpu}_utilization_percent`, "gpu", `gpu${gpu}`, "percent", gpu === 0 && used ? zeros.map((_, i) => i % 90) : zeros);
+    }
+    return made;
+}
+
+test("draws equal curves once and says so, and folds GPUs that were not used", async () => {
+    const page = await browser.open(browser.write("gpus", withGpus(8, true)));
+    const legend = (id) => page.locator(`[data-panel="${id}"] .legend`);
+    const names = async (id) => (await legend(id).locator(".legend-entry:visible .name").allTextContents()).join("; ");
+    assert.equal(await names("gpu_ram:bytes"), "combined gpu ram = gpu0 combined ram");
+    assert.equal(await names("gpu:percent"), "gpu0 utilization percent");
+    assert.match(await legend("gpu:percent").textContent(), /GPU 1–7 not used/);
+    await legend("gpu:percent").locator(".legend-more").click();
+    assert.equal(await legend("gpu:percent").locator(".legend-entry:visible").count(), 8, "all can be shown");
+    assert.equal(await page.locator(".unused").count(), 0);
+    await close(page);
+    const idle = await browser.open(browser.write("idle", withGpus(8, false)));
+    assert.equal(await idle.textContent(".unused > summary"), "GPU RAM, GPU utilization: not used");
+    assert.ok(!(await idle.isVisible('[data-panel="gpu_ram:bytes"]')));
+    await idle.click(".unused > summary");
+    assert.ok(await idle.isVisible('[data-panel="gpu_ram:bytes"]'));
+    await close(idle);
 });

@@ -95,19 +95,46 @@ int report_bytes_add_zeros(struct report_bytes *bytes, uint64_t count, struct gp
     return add(bytes, NULL, count, error);
 }
 
+/* Reads a full block back. */
+static int read_block(
+    const struct report_bytes *bytes, size_t index, unsigned char *block, struct gput_error *error)
+{
+    size_t got;
+    TRY(file_read_at(
+        bytes->spool->fd, NAME, block, REPORT_BLOCK_BYTES, bytes->places[index], &got, error));
+    if (got < REPORT_BLOCK_BYTES)
+        return error_set(error, GPUT_ERROR_IO, NAME " is shorter than what was written to it.");
+    return GPUT_OK;
+}
+
+int report_bytes_compare(const struct report_bytes *a, const struct report_bytes *b, bool *same,
+    struct gput_error *error)
+{
+    *same = a->length == b->length && (a->length == 0 || memcmp(a->block, b->block, a->used) == 0);
+    if (!*same || a->place_count == 0)
+        return GPUT_OK;
+    unsigned char *blocks = malloc(2 * REPORT_BLOCK_BYTES);
+    int code = blocks ? GPUT_OK : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && *same && i < a->place_count; i++) {
+        code = read_block(a, i, blocks, error);
+        if (code == GPUT_OK)
+            code = read_block(b, i, blocks + REPORT_BLOCK_BYTES, error);
+        *same =
+            code == GPUT_OK && memcmp(blocks, blocks + REPORT_BLOCK_BYTES, REPORT_BLOCK_BYTES) == 0;
+    }
+    free(blocks);
+    return code;
+}
+
 int report_bytes_pass(
     const struct report_bytes *bytes, report_sink *sink, void *user, struct gput_error *error)
 {
     unsigned char *block = bytes->place_count ? malloc(REPORT_BLOCK_BYTES) : NULL;
     int code = bytes->place_count && !block ? error_memory(error) : GPUT_OK;
     for (size_t i = 0; code == GPUT_OK && i < bytes->place_count; i++) {
-        size_t got;
-        code = file_read_at(
-            bytes->spool->fd, NAME, block, REPORT_BLOCK_BYTES, bytes->places[i], &got, error);
-        if (code == GPUT_OK && got < REPORT_BLOCK_BYTES)
-            code = error_set(error, GPUT_ERROR_IO, NAME " is shorter than what was written to it.");
+        code = read_block(bytes, i, block, error);
         if (code == GPUT_OK)
-            code = sink(user, block, got, error);
+            code = sink(user, block, REPORT_BLOCK_BYTES, error);
     }
     free(block);
     if (code == GPUT_OK && bytes->used > 0)

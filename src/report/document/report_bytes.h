@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,10 @@ void report_bytes_finish(struct report_bytes *bytes);
 int report_bytes_add(
     struct report_bytes *bytes, const void *more, size_t length, struct gput_error *error);
 int report_bytes_add_zeros(struct report_bytes *bytes, uint64_t count, struct gput_error *error);
+
+/* Whether both are the same bytes of one spool. Errors: GPUT_ERROR_MEMORY, GPUT_ERROR_IO. */
+int report_bytes_compare(const struct report_bytes *a, const struct report_bytes *b, bool *same,
+    struct gput_error *error);
 
 /* Passes all bytes to the sink, a block at a time. Errors: GPUT_ERROR_IO, and those of the sink. */
 int report_bytes_pass(

@@ -28,10 +28,38 @@ static uint64_t padding_of(uint64_t length)
     return (REPORT_ALIGNMENT - length % REPORT_ALIGNMENT) % REPORT_ALIGNMENT;
 }
 
+void report_payload_begin_session(struct report_payload *payload)
+{
+    payload->first_shared = payload->part_count;
+    payload->shared_from = payload->length;
+}
+
+/* Where the same bytes are already; UINT64_MAX: nowhere. */
+static int find_same(const struct report_payload *payload, const struct report_bytes *bytes,
+    uint64_t *offset, struct gput_error *error)
+{
+    *offset = payload->shared_from;
+    for (size_t i = payload->first_shared; i < payload->part_count; i++) {
+        const struct report_bytes *part = &payload->parts[i];
+        bool is_same;
+        TRY(report_bytes_compare(part, bytes, &is_same, error));
+        if (is_same)
+            return GPUT_OK;
+        *offset += part->length + padding_of(part->length);
+    }
+    *offset = UINT64_MAX;
+    return GPUT_OK;
+}
+
 /* Takes the bytes, and says where they will be. */
 static int add_part(struct report_payload *payload, struct report_bytes *bytes, uint64_t *offset,
     struct gput_error *error)
 {
+    TRY(find_same(payload, bytes, offset, error));
+    if (*offset != UINT64_MAX) {
+        report_bytes_finish(bytes);
+        return GPUT_OK;
+    }
     if (!ARRAY_EXTEND(payload->parts, payload->part_count))
         return error_memory(error);
     *offset = payload->length;

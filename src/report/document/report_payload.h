@@ -22,13 +22,18 @@ struct report_payload {
     struct doc *root;           /* the document; owned */
     struct report_bytes *parts; /* what follows it, in order; owned */
     size_t part_count;
-    uint64_t length; /* of all parts, each with what aligns the next */
+    size_t first_shared;  /* from this part on, what is equal is there once: those of a session */
+    uint64_t shared_from; /* where it begins */
+    uint64_t length;      /* of all parts, each with what aligns the next */
 };
 
 /* `folder` is for the temporary file, and must outlive the payload. Errors: GPUT_ERROR_MEMORY. */
 int report_payload_init(
     struct report_payload *payload, const char *folder, struct gput_error *error);
 void report_payload_finish(struct report_payload *payload);
+
+/* Columns that follow share their bytes with equal ones that follow, not with those before. */
+void report_payload_begin_session(struct report_payload *payload);
 
 /*
  * Adds a column to the document, as member `key` of an object or, with NULL, as item of an array,

@@ -11,6 +11,7 @@
 void report_session_begin(struct report_session *session, const char *kind)
 {
     struct doc *sessions = (struct doc *)doc_get(session->payload->root, "sessions");
+    report_payload_begin_session(session->payload);
     session->doc = doc_add_object(sessions, NULL);
     session->start = session->end = NAN;
     doc_add_string(session->doc, "name", session->name);
@@ -131,14 +132,26 @@ int report_session_add_series(struct report_session *session, const struct repor
         doc_add_double(object, "limit", series->limit);
     if (series->time > 0)
         doc_add_int(object, "time", series->time);
+    if (series->of_interval)
+        doc_add_bool(object, "of_interval", true);
+    if (!isnan(values->max))
+        doc_add_double(object, "max", values->max);
     return report_payload_add_column(session->payload, object, "values", values, error);
+}
+
+struct doc *report_session_curve(const struct report_session *session, const char *id)
+{
+    struct doc *curve = session->series ? session->series->first : NULL;
+    while (curve && strcmp(doc_get_string(curve, "id"), id) != 0)
+        curve = curve->next;
+    return curve;
 }
 
 void report_session_add_table(struct report_session *session, const char *id, const char *title,
     const struct gput_table *table)
 {
     struct doc *list = report_session_list(session, &session->tables, "tables");
-    report_table_add(list, id, title, table);
+    report_table_add(list, id, title, table, NULL, NULL);
 }
 
 /* ---- What is said about it ---- */

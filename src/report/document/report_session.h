@@ -77,6 +77,7 @@ struct report_series {
     const char *unit;  /* "bytes", "percent" …; "" when it is not known */
     double limit;      /* NaN: none */
     unsigned time;     /* report_session_add_time() */
+    bool of_interval;  /* each value is that of the time since the one before */
 };
 
 /* Begins a session of that kind at the end of the document's list. */
@@ -103,6 +104,9 @@ int report_session_add_time(struct report_session *session, struct report_column
 /* Adds a curve. Takes the column. */
 int report_session_add_series(struct report_session *session, const struct report_series *series,
     struct report_column *values, struct gput_error *error);
+
+/* The curve of that id in the document, or NULL. */
+struct doc *report_session_curve(const struct report_session *session, const char *id);
 
 /* Adds a table for people to read. */
 void report_session_add_table(struct report_session *session, const char *id, const char *title,

@@ -25,8 +25,10 @@ static void add_cell(struct doc *row, const struct gput_table *table, size_t num
         doc_add_double(row, NULL, gput_table_double(table, number, column));
 }
 
-void report_table_add(
-    struct doc *list, const char *id, const char *title, const struct gput_table *table)
+void report_table_add(struct doc *list, const char *id, const char *title,
+    const struct gput_table *table,
+    bool (*is_shown)(const struct gput_table *table, size_t row, const void *user),
+    const void *user)
 {
     struct doc *object = doc_add_object(list, NULL);
     doc_add_string(object, "id", id);
@@ -34,8 +36,8 @@ void report_table_add(
     add_columns(object, table);
     struct doc *rows = doc_add_array(object, "rows");
     for (size_t i = 0; i < gput_table_row_count(table); i++) {
-        struct doc *row = doc_add_array(rows, NULL);
-        for (size_t j = 0; j < gput_table_column_count(table); j++)
+        struct doc *row = is_shown && !is_shown(table, i, user) ? NULL : doc_add_array(rows, NULL);
+        for (size_t j = 0; row && j < gput_table_column_count(table); j++)
             add_cell(row, table, i, j);
     }
 }

@@ -7,6 +7,11 @@
 
 #include <gputracker/table.h>
 
-/* Appends a table to an array: id, title, columns (name, unit, type) and rows; null is missing. */
-void report_table_add(
-    struct doc *list, const char *id, const char *title, const struct gput_table *table);
+#include <stdbool.h>
+
+/* Appends a table to an array: id, title, columns (name, unit, type) and rows; null is missing.
+ * `is_shown` says which rows it has; NULL: all. */
+void report_table_add(struct doc *list, const char *id, const char *title,
+    const struct gput_table *table,
+    bool (*is_shown)(const struct gput_table *table, size_t row, const void *user),
+    const void *user);

@@ -145,8 +145,11 @@ static int put_blocks(
     put_categories(analysis, object);
     struct doc *usage = doc_add_array(object, "usage");
     for (size_t i = 0; i < blocks->n_measurements; i++) {
+        const char *name = gput_analysis_measurement_name(analysis, i);
+        if (!report_session_curve(blocks->session, name)) /* of GPUs where there are none */
+            continue;
         struct doc *item = doc_add_object(usage, NULL);
-        doc_add_string(item, "series", gput_analysis_measurement_name(analysis, i));
+        doc_add_string(item, "series", name);
         TRY(put_statistics(payload, item, &blocks->usage[i], error));
     }
     return put_exact(blocks, analysis, object, error);

@@ -148,6 +148,7 @@ static int add_curve(struct report_session *session, const struct gput_energy_me
         .scope = metric->group,
         .unit = unit_of(metric, known),
         .limit = NAN,
+        .of_interval = energy_metric_is_of_interval(metric->name),
     };
     put_label(metric, known, label, sizeof label);
     report_column_init(&times, &session->payload->spool, REPORT_STEP_TIME);

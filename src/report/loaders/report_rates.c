@@ -123,6 +123,7 @@ int report_rates_end(struct report_rates *rates, struct gput_error *error)
             .unit = rates->table->unit,
             .limit = NAN,
             .time = time,
+            .of_interval = true,
         };
         if (!isnan(rates->values[i].max))
             TRY(report_session_add_series(rates->session, &series, &rates->values[i], error));

@@ -132,6 +132,7 @@ static int add_series(struct loading *loading, int id, unsigned time, struct gpu
                                               : "count",
         .limit = limit_of(loading, measurement->id),
         .time = time,
+        .of_interval = measurement_is_of_interval(measurement->id),
     };
     report_session_warn_unfit(loading->session, measurement->name, loading->unfit[id]);
     note_figures(loading, id);
@@ -178,22 +179,12 @@ static int read_identity(struct report_session *session, struct gput_error *erro
     return GPUT_OK;
 }
 
-/* A curve has no id where there was no memory for it. */
-static bool is_curve_of(const struct doc *item, const char *name)
-{
-    const struct doc *id = doc_get(item, "id");
-    return id && strcmp(id->string, name) == 0;
-}
-
 static void add_limit(
     struct report_session *session, enum gput_measurement_id measurement, double limit)
 {
-    const char *name = gput_measurement(measurement)->name;
-    struct doc *item = session->series ? session->series->first : NULL;
-    while (item && !is_curve_of(item, name))
-        item = item->next;
-    if (item && !isnan(limit))
-        doc_add_double(item, "limit", limit);
+    struct doc *curve = report_session_curve(session, gput_measurement(measurement)->name);
+    if (curve && !isnan(limit))
+        doc_add_double(curve, "limit", limit);
 }
 
 /* What the session was allowed, for its curves. */

@@ -1,5 +1,7 @@
 #include "session/ledger/usage.h"
 
+#include "model/measurement_list.h"
+
 #include <math.h>
 #include <stdbool.h>
 
@@ -30,16 +32,11 @@ void usage_add(struct usage *usage, const struct gput_sample *sample, double sec
     }
 }
 
-static bool is_of_interval(enum gput_measurement_id id)
-{
-    return id >= GPUT_CPU_SYSTEM_SUM && id <= GPUT_CPU_COMBINED_HARDWARE;
-}
-
 double usage_mean(const struct usage *usage, enum gput_measurement_id id)
 {
     if (usage->count[id] == 0)
         return usage->first[id];
-    if (is_of_interval(id))
+    if (measurement_is_of_interval(id))
         return usage->weighted[id] / usage->seconds[id];
     return usage->sum[id] / (double)usage->count[id];
 }

@@ -77,11 +77,42 @@ static void numbers_are_as_short_as_they_are_kept(void **state)
     str_finish(&text);
 }
 
+/* The place of a column of that many doubles, of which the first is `first`. */
+static int64_t place_of_column(struct report_payload *payload, const char *key, double first)
+{
+    struct report_column column;
+    report_column_init(&column, &payload->spool, REPORT_DOUBLES);
+    assert_int_equal(report_column_add(&column, first, NULL), GPUT_OK);
+    for (size_t i = 1; i < 3 * REPORT_BLOCK_BYTES / sizeof(double) + 5; i++)
+        assert_int_equal(report_column_add(&column, (double)i / 7, NULL), GPUT_OK);
+    assert_int_equal(
+        report_payload_add_column(payload, payload->root, key, &column, NULL), GPUT_OK);
+    return doc_get_int(doc_get(payload->root, key), "offset");
+}
+
+static void equal_columns_of_a_session_are_there_once(void **state)
+{
+    (void)state;
+    struct report_payload payload;
+    assert_int_equal(report_payload_init(&payload, "/tmp", NULL), GPUT_OK);
+    int64_t first = place_of_column(&payload, "a", 1);
+    assert_int_not_equal(place_of_column(&payload, "b", 2), first);
+    uint64_t length = payload.length;
+    assert_int_equal(place_of_column(&payload, "c", 1), first);
+    assert_int_equal(payload.length, length);
+    report_payload_begin_session(&payload);
+    int64_t next = place_of_column(&payload, "d", 1);
+    assert_int_equal(next, length);
+    assert_int_equal(place_of_column(&payload, "e", 1), next);
+    report_payload_finish(&payload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_was_written),
         cmocka_unit_test(reads_columns_longer_than_memory),
+        cmocka_unit_test(equal_columns_of_a_session_are_there_once),
         cmocka_unit_test(numbers_are_as_short_as_they_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
