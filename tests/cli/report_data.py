@@ -63,14 +63,15 @@ class Report:
         assert column["offset"] % 8 == 0
         if column["encoding"] == "f64":
             return [None if value != value else value for value in struct.unpack(f"<{count}d", self._part(column))]
-        missing = self._part(column["missing"]) if "missing" in column else bytes((count + 7) // 8)
+        every = column.get("every", 1)
+        missing = self._part(column["missing"]) if "missing" in column else bytes((count * every + 7) // 8)
         values, total = [], 0
         for row, difference in enumerate(self._differences(column)):
             total += difference
             is_missing = missing[row // 8] >> row % 8 & 1
             values.append(None if is_missing else total * column.get("scale", 1))
-        assert len(values) == count
-        return values
+        assert len(values) == count * every
+        return values[column.get("at", 0)::every]
 
     def columns(self, table, *names):
         """Rows of some columns of a group of columns."""

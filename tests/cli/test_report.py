@@ -240,6 +240,21 @@ class Blocks(ReportTest):
         write_marks(self.folder / "only.csv", [(1, "outer", 0, START + 1)])
         self.assertEqual(self.calls_of(self.report("only.csv")), [(1, "outer", 0, None, 0)])
 
+    def test_many_short_calls_take_few_bytes(self):
+        """Most differences of their times are a byte or two, in steps that the file itself has."""
+        source, moment, marks, wanted = random.Random(5), START, [], []
+        for _ in range(5000):
+            start = moment + source.uniform(1e-6, 2e-6)
+            moment = start + source.uniform(1e-5, 2e-5)
+            marks += [(1, "step", 0, start), (1, "step", 1, moment)]
+            wanted.append((start - marks[0][3], moment - marks[0][3]))
+        write_marks(self.folder / "m.csv", marks)
+        report = self.report("m.csv")
+        calls = report.sessions[0]["calls"]
+        self.assertEqual(report.columns(calls, "start", "stop"), wanted)
+        self.assertEqual(calls["start"]["offset"], calls["stop"]["offset"])
+        self.assertLess(calls["start"]["bytes"], 3.1 * len(wanted))
+
     def test_blocks_have_the_figures_of_the_analysis(self):
         rows = [row(second) for second in range(11)]
         calls = [(1, "train", 1.5, 4.5), (2, "train", 6, 7), (1, "load", 0, 1)]

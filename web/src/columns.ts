@@ -26,7 +26,7 @@ export class Columns {
         const raw = this.#range(column.offset ?? 0, column.bytes ?? 0);
         switch (column.encoding) {
             case "delta":
-                return this.#withoutMissing(decodeDelta(raw, column), column);
+                return pick(this.#withoutMissing(decodeDelta(raw, column), column), column);
             case "f64":
                 // Lowest byte first, as all processors have them that browsers run on.
                 return new Float64Array(raw.slice().buffer);
@@ -52,9 +52,14 @@ export class Columns {
     }
 }
 
+/** Of several columns in turn one. */
+function pick(values: Float64Array, { every, at = 0 }: Column): Float64Array {
+    return every ? values.filter((_, i) => i % every === at) : values;
+}
+
 /** Integers as differences in zigzag LEB128. */
 function decodeDelta(raw: Uint8Array, column: Column): Float64Array {
-    const values = new Float64Array(column.count);
+    const values = new Float64Array(column.count * (column.every ?? 1));
     const scale = column.scale ?? 1;
     const count = values.length;
     let at = 0;

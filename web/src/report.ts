@@ -6,6 +6,9 @@ export interface Column {
     offset?: number;
     bytes?: number;
     scale?: number;
+    /** Of several columns in turn: how many they are, and which one of them this is. */
+    every?: number;
+    at?: number;
     value?: number | null;
     missing?: { offset: number; bytes: number };
 }

@@ -43,6 +43,12 @@ export class Encoder {
         return column;
     }
 
+    /** Several columns of one length as one, their rows in turn. */
+    interleaved(lists, scale) {
+        const all = this.delta(lists[0].flatMap((_, i) => lists.map((list) => list[i])), scale);
+        return lists.map((list, at) => ({ ...all, count: list.length, every: lists.length, at }));
+    }
+
     f64(values) {
         return { encoding: "f64", count: values.length, ...this.#add(Buffer.from(Float64Array.from(values).buffer)) };
     }

@@ -128,11 +128,12 @@ function addBlocks(session, encoder, wall, random) {
         }
         add("validate", start + length * 0.82, start + length * 0.97, 0, 1);
     }
+    const [start, stop] = encoder.interleaved([calls.start, calls.stop], 1e-6);
     session.calls = {
         names,
         processes: [{ pid: 48213, label: "python 48213" }, { pid: 48220, label: "python 48220" }, { pid: 48221, label: "python 48221" }],
-        start: encoder.delta(calls.start, 1e-6),
-        stop: encoder.delta(calls.stop, 1e-6),
+        start,
+        stop,
         name: encoder.delta(calls.name),
         process: encoder.delta(calls.process),
         thread: encoder.delta(calls.thread),

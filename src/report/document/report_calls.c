@@ -4,12 +4,19 @@ void report_calls_init(struct report_calls *calls, struct report_session *sessio
 {
     struct report_spool *spool = &session->payload->spool;
     *calls = (struct report_calls){.session = session};
-    report_column_init(&calls->start, spool, REPORT_STEP_CALL);
-    report_column_init(&calls->stop, spool, REPORT_STEP_CALL);
+    report_calls_set_step(calls, REPORT_STEP_CALL);
     report_column_init(&calls->name, spool, REPORT_STEP_WHOLE);
     report_column_init(&calls->process, spool, REPORT_STEP_WHOLE);
     report_column_init(&calls->thread, spool, REPORT_STEP_WHOLE);
     report_column_init(&calls->depth, spool, REPORT_STEP_WHOLE);
+}
+
+void report_calls_set_step(struct report_calls *calls, double step)
+{
+    struct report_spool *spool = &calls->session->payload->spool;
+    report_column_init(&calls->start, spool, step);
+    report_column_init(&calls->stop, spool, step);
+    report_column_init(&calls->moments, spool, step);
 }
 
 int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process, int64_t thread,
@@ -22,6 +29,8 @@ int report_calls_add(struct report_calls *calls, uint32_t name, uint32_t process
     report_session_time(calls->session, calls->session->start + (has_ended ? stop : start));
     TRY(report_column_add(&calls->start, start, error));
     TRY(report_column_add(&calls->stop, has_ended ? stop : NAN, error));
+    TRY(report_column_add(&calls->moments, start, error));
+    TRY(report_column_add(&calls->moments, has_ended ? stop : NAN, error));
     TRY(report_column_add(&calls->name, name, error));
     TRY(report_column_add(&calls->process, process, error));
     TRY(report_column_add(&calls->thread, (double)thread, error));
@@ -42,6 +51,21 @@ static void add_texts(struct doc *object, struct report_calls *calls, const int6
     }
 }
 
+/* Calls that follow each other are short, and so is what is between them: then differences from a
+ * start to its stop and on to the next start take fewer bytes than those from start to start. */
+static int add_times(struct report_calls *calls, struct doc *object, struct gput_error *error)
+{
+    struct report_payload *payload = calls->session->payload;
+    struct report_column *start = &calls->start, *stop = &calls->stop;
+    bool is_delta = start->encoding == REPORT_DELTA && stop->encoding == REPORT_DELTA;
+    if (is_delta && calls->moments.bytes.length < start->bytes.length + stop->bytes.length) {
+        static const char *const names[] = {"start", "stop"};
+        return report_payload_add_interleaved(payload, object, names, 2, &calls->moments, error);
+    }
+    TRY(report_payload_add_column(payload, object, "start", start, error));
+    return report_payload_add_column(payload, object, "stop", stop, error);
+}
+
 int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gput_error *error)
 {
     struct report_payload *payload = calls->session->payload;
@@ -50,8 +74,7 @@ int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gpu
     struct doc *object = doc_add_object(calls->session->doc, "calls");
     calls->doc = object;
     add_texts(object, calls, pids);
-    TRY(report_payload_add_column(payload, object, "start", &calls->start, error));
-    TRY(report_payload_add_column(payload, object, "stop", &calls->stop, error));
+    TRY(add_times(calls, object, error));
     TRY(report_payload_add_column(payload, object, "name", &calls->name, error));
     TRY(report_payload_add_column(payload, object, "process", &calls->process, error));
     TRY(report_payload_add_column(payload, object, "thread", &calls->thread, error));
@@ -60,8 +83,8 @@ int report_calls_end(struct report_calls *calls, const int64_t *pids, struct gpu
 
 void report_calls_finish(struct report_calls *calls)
 {
-    struct report_column *columns[] = {
-        &calls->start, &calls->stop, &calls->name, &calls->process, &calls->thread, &calls->depth};
+    struct report_column *columns[] = {&calls->start, &calls->stop, &calls->moments, &calls->name,
+        &calls->process, &calls->thread, &calls->depth};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         report_column_finish(columns[i]);
     names_finish(&calls->names);

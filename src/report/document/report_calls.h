@@ -14,10 +14,14 @@ struct report_calls {
     struct names processes; /* their labels */
     struct report_lanes lanes;
     struct report_column start, stop, name, process, thread, depth;
-    struct doc *doc; /* what report_calls_end() added, or NULL */
+    struct report_column moments; /* each start and its stop, one after the other */
+    struct doc *doc;              /* what report_calls_end() added, or NULL */
 };
 
 void report_calls_init(struct report_calls *calls, struct report_session *session);
+
+/* What times are multiples of, in seconds, unless REPORT_STEP_CALL; before the first call. */
+void report_calls_set_step(struct report_calls *calls, double step);
 
 /*
  * Adds a call; times are those of the session, session->start being known. They come in order of

@@ -82,7 +82,12 @@ int report_column_reader_init(struct report_column_reader *reader,
         .has_missing = missing != NULL,
         .constant = constant && constant->kind == DOC_DOUBLE ? constant->number : NAN,
         .scale = scale ? scale->number : 1,
+        .every = 1,
     };
+    if (doc_get(column, "every")) {
+        reader->every = (uint64_t)doc_get_int(column, "every");
+        reader->next = (uint64_t)doc_get_int(column, "at");
+    }
     reader->decimals = reader->is_delta ? decimals_of(reader->scale) : -1;
     TRY(bytes_init(&reader->bytes, payload, column, error));
     return missing ? bytes_init(&reader->missing, payload, missing, error) : GPUT_OK;
@@ -128,13 +133,9 @@ static int next_is_missing(
     return GPUT_OK;
 }
 
-int report_column_reader_next(
-    struct report_column_reader *reader, double *value, struct gput_error *error)
+static int next_value(struct report_column_reader *reader, double *value, struct gput_error *error)
 {
     bool is_missing;
-    *value = NAN;
-    if (reader->row == reader->count)
-        return GPUT_OK;
     TRY(next_is_missing(reader, &is_missing, error));
     reader->row++;
     if (reader->is_constant) {
@@ -147,6 +148,18 @@ int report_column_reader_next(
     TRY(next_difference(&reader->bytes, &difference, error));
     reader->last += difference;
     *value = is_missing ? NAN : (double)reader->last * reader->scale;
+    return GPUT_OK;
+}
+
+int report_column_reader_next(
+    struct report_column_reader *reader, double *value, struct gput_error *error)
+{
+    *value = NAN;
+    if (reader->next >= reader->count * reader->every)
+        return GPUT_OK;
+    while (reader->row <= reader->next)
+        TRY(next_value(reader, value, error));
+    reader->next += reader->every;
     return GPUT_OK;
 }
 

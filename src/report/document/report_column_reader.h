@@ -21,7 +21,8 @@ struct report_bytes_reader {
 };
 
 struct report_column_reader {
-    uint64_t count, row; /* rows, and those that were read */
+    uint64_t count, row;  /* rows of the column; those that were read, of others, too */
+    uint64_t next, every; /* its next row, and how many there are to the one after it */
     bool is_constant, is_delta, has_missing;
     double constant, scale;
     int decimals; /* what values are kept to; -1: any number of places */

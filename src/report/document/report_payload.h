@@ -43,6 +43,12 @@ void report_payload_begin_session(struct report_payload *payload);
 int report_payload_add_column(struct report_payload *payload, struct doc *parent, const char *key,
     struct report_column *column, struct gput_error *error);
 
+/* Adds a column, as above, that has the rows of several ones in turn: those of names[0] first. It
+ * is a REPORT_DELTA one. */
+int report_payload_add_interleaved(struct report_payload *payload, struct doc *parent,
+    const char *const *names, unsigned count, struct report_column *column,
+    struct gput_error *error);
+
 /* The bytes at that offset of what follows the document; NULL: none begin there. */
 const struct report_bytes *report_payload_part(
     const struct report_payload *payload, uint64_t offset);

@@ -20,6 +20,10 @@
 #define ROWS_AT_ONCE 256
 #define PATH_SIZE 64
 
+/* From 2004 to 2038 doubles that are seconds since the epoch are multiples of this. */
+#define SECONDS_OF_TODAY 0x1p30
+#define STEP_OF_TODAY 0x1p-22
+
 /* ---- Calls of a file ---- */
 
 struct marks {
@@ -29,6 +33,7 @@ struct marks {
     struct sub_tracking_reader *reader;
     struct call_table table;
     struct report_calls calls;
+    bool is_log;   /* which has nanoseconds; other files have seconds since the epoch */
     int64_t *pids; /* by the number of the process; owned */
 };
 
@@ -109,6 +114,8 @@ static int add_calls(struct marks *marks, struct gput_error *error)
     if (isnan(session->start) && call)
         report_session_time(session, table->origin + call->start);
     double offset = table->origin - session->start;
+    if (!marks->is_log && session->start >= SECONDS_OF_TODAY)
+        report_calls_set_step(&marks->calls, STEP_OF_TODAY);
     for (; call; call = next_call(table, &calls, &open)) {
         const struct call_lane *lane = &table->lanes[call->lane];
         bool has_thread = lane->thread_id != SUB_TRACKING_UNKNOWN;
@@ -126,8 +133,9 @@ static int load_calls(struct marks *marks, struct gput_error *error)
     enum sub_tracking_format format;
     TRY(sub_tracking_format_of(marks->path, &format, error));
     TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
+    marks->is_log = format == SUB_TRACKING_LOG;
     call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
-        format == SUB_TRACKING_LOG, false);
+        marks->is_log, false);
     marks->table.keep_open = true;
     report_calls_init(&marks->calls, marks->session);
     int code = read_marks(marks, error);
