@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/text.h"
 #include "formats/results/results_read.h"
+#include "formats/spool_note.h"
 #include "formats/tracking/tracking_identity.h"
 #include "formats/tracking/tracking_samples.h"
 #include "model/results_columns.h"
@@ -13,13 +14,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MAX_DEPTH 8
 /* The last sample is that of the end: more than that are missing, however late it was taken. */
@@ -283,12 +282,6 @@ static void add_marks(struct gput_jobs *jobs, const char *path)
 
 /* ---- Spools ---- */
 
-static bool is_this_host(const char *name)
-{
-    char host[HOST_NAME_MAX + 1] = "";
-    return gethostname(host, sizeof host - 1) == 0 && strcmp(name, host) == 0;
-}
-
 /* Each file that is spooled has a note, and all are in one folder. */
 static bool has_read_from(const struct gput_jobs *jobs, const char *folder)
 {
@@ -305,23 +298,20 @@ static int read_path(struct gput_jobs *jobs, const char *path, int depth, struct
 /* What a tracker that was killed left in its spool, if that is on this machine. */
 static void read_note(struct gput_jobs *jobs, const char *path, int depth)
 {
-    char host[HOST_NAME_MAX + 1] = "", folder[PATH_MAX] = "";
-    struct str content = {0};
-    if (file_read_bounded(path, PATH_MAX + 512, &content, NULL) == GPUT_OK &&
-        sscanf(str_text(&content), "host %64[^\n]\nfolder %4095[^\n]", host, folder) == 2) {
-        bool is_here = is_this_host(host) && folder[0] == '/' && !jobs->is_in_spool;
-        jobs->is_in_spool = is_here;
-        bool is_read = is_here && (has_read_from(jobs, folder) ||
-                                      read_path(jobs, folder, depth + 1, NULL) == GPUT_OK);
-        jobs->is_in_spool = false;
-        str_clear(&content);
-        str_printf(&content, "host %s, folder %s", host, folder);
-        jobs_find(jobs, NAN, "spooled", str_text(&content),
-            is_read ? "%s: its files stayed where they were spooled, and were read there"
-                    : "%s: its files stayed where they were spooled",
-            path);
-    }
-    str_finish(&content);
+    struct spool_note note;
+    if (!spool_note_read(path, &note))
+        return;
+    bool is_here = spool_note_is_of_this_host(&note) && note.folder[0] == '/' && !jobs->is_in_spool;
+    jobs->is_in_spool = is_here;
+    bool is_read = is_here && (has_read_from(jobs, note.folder) ||
+                                  read_path(jobs, note.folder, depth + 1, NULL) == GPUT_OK);
+    jobs->is_in_spool = false;
+    char evidence[sizeof note + 32];
+    snprintf(evidence, sizeof evidence, "host %s, folder %s", note.host, note.folder);
+    jobs_find(jobs, NAN, "spooled", evidence,
+        is_read ? "%s: its files stayed where they were spooled, and were read there"
+                : "%s: its files stayed where they were spooled",
+        path);
 }
 
 static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int depth)
@@ -332,7 +322,7 @@ static void read_file(struct gput_jobs *jobs, const char *path, off_t size, int 
     bool is_kept = strncmp(name, ".gpu-tracker_", 13) == 0, is_named = depth == 0;
     if (ends_in(path, TRACKING_IDENTITY_EXTENSION) || (name[0] == '.' && !is_kept && !is_named))
         return;
-    if (ends_in(path, ".spooled")) {
+    if (ends_in(path, SPOOL_NOTE_EXTENSION)) {
         read_note(jobs, path, depth);
     } else if (size == 0 && (is_samples || ends_in(path, ".json"))) {
         jobs_find(jobs, NAN, "empty", NULL,

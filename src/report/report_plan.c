@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "formats/spool_note.h"
 #include "formats/tracking/tracking_identity.h"
 #include "report/document/report_rank.h"
 #include "report/report_damage.h"
@@ -89,6 +90,20 @@ static int leave_out_empty(
     return leave_out(plan, path, folder, &reason, error);
 }
 
+/* Of a file that is still elsewhere. */
+static int leave_out_spooled(
+    struct report_plan *plan, const char *path, size_t folder, struct gput_error *error)
+{
+    struct spool_note note;
+    struct gput_error reason;
+    if (!spool_note_read(path, &note))
+        return GPUT_OK;
+    error_set(&reason, GPUT_ERROR_GONE,
+        "its file stayed where it was spooled, on %s in %.400s, or is still written there.",
+        note.host, note.folder);
+    return leave_out(plan, path, folder, &reason, error);
+}
+
 /* Something in a folder; what is of no kind is not of the session. */
 static int add_entry(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
@@ -100,6 +115,8 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
         return GPUT_OK;
     if (is_empty(path))
         return is_named_as_session(path) ? leave_out_empty(plan, path, folder, error) : GPUT_OK;
+    if (text_ends_with(path, SPOOL_NOTE_EXTENSION))
+        return leave_out_spooled(plan, path, folder, error);
     int code = report_loader_of(path, &loader, &reason);
     if (code == GPUT_OK)
         return add_path(plan, given, path, folder, loader, error);
