@@ -50,7 +50,7 @@ struct report {
     const char *const *file_command; /* for files, which others may read; NULL: not known */
     bool has_status;
     int status;                          /* of the command, as of wait(2) */
-    const char *attached;                /* what became of a process that was running; NULL */
+    const char *attached;                /* how the attached process ended; NULL: it was started */
     const struct gput_analysis *regions; /* what the command's regions used; NULL: none */
     const char *const *region_notes;     /* lines about them, NULL at the end; NULL: none */
     const char *region_marks;            /* the file with their marks; NULL: none */

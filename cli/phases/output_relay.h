@@ -24,7 +24,7 @@
 
 /* What became of it. */
 struct output_relay_result {
-    bool is_known; /* else it was killed, or its reader still stands still */
+    bool is_known; /* else it was killed, or its reader is still blocked */
     uint64_t n_phases;
     int failure;       /* errno of an output that took no more; 0: it did, or its reader left */
     char message[200]; /* why nothing was recorded; "": it was */

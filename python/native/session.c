@@ -62,7 +62,7 @@ static int create(struct session *self, const struct gput_session_options *optio
     Py_END_ALLOW_THREADS;
     if (code == GPUT_OK)
         return 0;
-    /* What is not a file is a GPU: an argument that is wrong. */
+    /* Without errno what was not found is a GPU: an argument that is wrong. */
     if (code == GPUT_ERROR_NOT_FOUND && error.errno_value == 0)
         error.code = GPUT_ERROR_INVALID;
     native_raise(&error);

@@ -20,9 +20,9 @@ struct walk {
     const struct call_table *table;
     call_segment_take *take;
     void *user;
-    size_t next;   /* call */
-    double *reach; /* of each block: until when the calls that have started run */
-    bool *runs;    /* of each block */
+    size_t next;         /* call */
+    double *latest_stop; /* of each block: of its calls that have started */
+    bool *runs;          /* of each block */
     uint32_t *running;
     size_t n_running;
     uint64_t hash; /* of the running blocks */
@@ -135,11 +135,11 @@ static void enter(struct walk *walk, const struct call *call)
 {
     uint32_t block = walk->table->lanes[call->lane].block;
     if (walk->runs[block]) {
-        walk->reach[block] = fmax(walk->reach[block], call->stop);
+        walk->latest_stop[block] = fmax(walk->latest_stop[block], call->stop);
         return;
     }
     walk->runs[block] = true;
-    walk->reach[block] = call->stop;
+    walk->latest_stop[block] = call->stop;
     walk->running[walk->n_running++] = block;
     walk->hash += hash_of(block);
 }
@@ -149,7 +149,7 @@ static void leave(struct walk *walk, double moment)
     double origin = walk->table->origin;
     for (size_t i = 0; i < walk->n_running;) {
         uint32_t block = walk->running[i];
-        if (call_segments_after(origin, walk->reach[block]) > moment) {
+        if (call_segments_after(origin, walk->latest_stop[block]) > moment) {
             i++;
             continue;
         }
@@ -163,12 +163,13 @@ static void leave(struct walk *walk, double moment)
 static double next_moment(const struct walk *walk)
 {
     const struct call_table *table = walk->table;
-    double moment = INFINITY, reach = INFINITY;
+    double moment = INFINITY, latest_stop = INFINITY;
     if (walk->next < table->n_calls)
         moment = call_segments_from(table->origin, table->calls[walk->next].start);
     for (size_t i = 0; i < walk->n_running; i++)
-        reach = fmin(reach, walk->reach[walk->running[i]]);
-    return isinf(reach) ? moment : fmin(moment, call_segments_after(table->origin, reach));
+        latest_stop = fmin(latest_stop, walk->latest_stop[walk->running[i]]);
+    return isinf(latest_stop) ? moment
+                              : fmin(moment, call_segments_after(table->origin, latest_stop));
 }
 
 static int pass_segment(struct walk *walk, double moment, struct gput_error *error)
@@ -204,16 +205,16 @@ int call_segments_walk(
     struct walk walk = {.table = table,
         .take = take,
         .user = user,
-        .reach = calloc(table->n_blocks + 1, sizeof *walk.reach),
+        .latest_stop = calloc(table->n_blocks + 1, sizeof *walk.latest_stop),
         .runs = calloc(table->n_blocks + 1, sizeof *walk.runs),
         .running = calloc(table->n_blocks + 1, sizeof *walk.running)};
-    int code =
-        walk.reach && walk.runs && walk.running ? walk_calls(&walk, error) : error_memory(error);
+    int code = walk.latest_stop && walk.runs && walk.running ? walk_calls(&walk, error)
+                                                             : error_memory(error);
     for (size_t i = 0; i < walk.n_leaves; i++)
         free(walk.leaves[i].blocks);
     free(walk.leaves);
     free(walk.slots);
-    free(walk.reach);
+    free(walk.latest_stop);
     free(walk.runs);
     free(walk.running);
     return code;

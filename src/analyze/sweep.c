@@ -132,13 +132,13 @@ static int enter(struct sweep *sweep, uint32_t index, double stop, struct gput_e
         return GPUT_OK;
     struct sweep_target *target = &sweep->targets[index];
     if (target->running) {
-        if (stop > target->reach)
-            target->reach = stop;
+        if (stop > target->latest_stop)
+            target->latest_stop = stop;
         return GPUT_OK;
     }
     TRY(flush(sweep, error));
     target->running = true;
-    target->reach = stop;
+    target->latest_stop = stop;
     sweep->running[sweep->n_running++] = index;
     if (stop < sweep->next_end)
         sweep->next_end = stop;
@@ -158,9 +158,9 @@ static int leave(struct sweep *sweep, double time, struct gput_error *error)
     double next_end = INFINITY;
     bool ended = false;
     for (size_t i = 0; i < sweep->n_running; i++) {
-        double reach = sweep->targets[sweep->running[i]].reach;
-        ended = ended || reach < time;
-        next_end = reach < next_end ? reach : next_end;
+        double latest_stop = sweep->targets[sweep->running[i]].latest_stop;
+        ended = ended || latest_stop < time;
+        next_end = latest_stop < next_end ? latest_stop : next_end;
     }
     sweep->next_end = next_end;
     if (!ended)
@@ -170,11 +170,11 @@ static int leave(struct sweep *sweep, double time, struct gput_error *error)
     sweep->next_end = INFINITY;
     for (size_t i = 0; i < sweep->n_running;) {
         struct sweep_target *target = &sweep->targets[sweep->running[i]];
-        if (target->reach < time) {
+        if (target->latest_stop < time) {
             target->running = false;
             sweep->running[i] = sweep->running[--sweep->n_running];
         } else {
-            sweep->next_end = fmin(sweep->next_end, target->reach);
+            sweep->next_end = fmin(sweep->next_end, target->latest_stop);
             i++;
         }
     }

@@ -25,7 +25,7 @@ struct sweep_target {
     struct row_total *total;          /* NULL until there is a row; owned */
     struct quantile_sketch *sketches; /* one a column, with quantiles only; NULL until there is a
                                          row; owned */
-    double reach;                     /* until when the calls that have started run */
+    double latest_stop;               /* of the calls that have started */
     bool running;
     uint64_t n_non_empty_calls; /* after sweep_end() */
 };

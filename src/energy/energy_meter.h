@@ -37,7 +37,7 @@ struct energy_meter {
     bool shares_out; /* there are processes to attribute energy to; true unless set otherwise */
     bool leaves_cpu; /* to another tracker: its counters and batteries are not read */
     bool has_battery;
-    int64_t start_ns; /* of the session, set before the first reading; 0: then it is that */
+    int64_t start_ns; /* of the session, set before the first reading; 0: that first reading */
 
     int64_t since_ns; /* start of the interval being measured; 0: none yet */
     struct energy_shares since;

@@ -130,7 +130,7 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
         }
         if (rank->files & next->files)
             jobs_find(jobs, NAN, "twice", rank->path,
-                "%s is of a session that another file is of, too: it counts once", next->path);
+                "%s belongs to the same session as another file: it counts once", next->path);
         put_together(rank, next);
         alias[next->machine] = rank->machine;
         free(next->path);

@@ -4,15 +4,15 @@
 #include <string.h>
 
 static const struct gput_measurement measurements[] = {
-#define ROW(ID, name, QUANTITY, read_from, source, label, group, scope, meaning)                   \
+#define ROW(ID, name, QUANTITY, OVER, read_from, source, label, group, scope, meaning)             \
     [GPUT_##ID] = {GPUT_##ID, name, GPUT_QUANTITY_##QUANTITY, read_from},
     MEASUREMENTS(ROW)
 #undef ROW
 };
 
 const struct measurement_curve measurement_curves[] = {
-#define ROW(ID, name, QUANTITY, read_from, source, label, group, scope, meaning)                   \
-    [GPUT_##ID] = {label, group, scope},
+#define ROW(ID, name, QUANTITY, OVER, read_from, source, label, group, scope, meaning)             \
+    [GPUT_##ID] = {label, group, scope, MEASUREMENT_##OVER == MEASUREMENT_INTERVAL},
     MEASUREMENTS(ROW)
 #undef ROW
 };
@@ -32,9 +32,4 @@ const struct gput_measurement *gput_measurement_find(const char *name)
             return &measurements[i];
     }
     return NULL;
-}
-
-bool measurement_is_of_interval(enum gput_measurement_id id)
-{
-    return id >= GPUT_CPU_SYSTEM_SUM && id <= GPUT_CPU_COMBINED_HARDWARE;
 }

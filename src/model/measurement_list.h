@@ -2,15 +2,15 @@
  * All that is known of each measurement, in one row: the table of measurements, the columns of the
  * results and the curves of HTML reports are made of it. Rows are in the order of the results.
  *
- *     X(ID, name, QUANTITY, read_from, source, label, group, scope, meaning)
+ *     X(ID, name, QUANTITY, OVER, read_from, source, label, group, scope, meaning)
  *
  * ID         of enum gput_measurement_id, without GPUT_
  * name       of its column
  * QUANTITY   of enum gput_quantity, without GPUT_QUANTITY_
- * read_from  where the figure comes from, for people
- * source     the source of the results that says how far it can be trusted
- * label, group, scope  of its curve; a group shares an axis
- * meaning    what it is
+ * OVER       MOMENT: what is there when it is read; INTERVAL: mean since the sample before, as of a
+ * rate read_from  where the figure comes from, for people source     the source of the results that
+ * says how far it can be trusted label, group, scope  of its curve; a group shares an axis meaning
+ * what it is
  */
 #pragma once
 
@@ -25,45 +25,45 @@
 
 /* clang-format off */
 #define MEASUREMENTS_OF(X, ID, whose, of, who) \
-    X(ID##_RAM, whose "_ram", RAM, FROM_SMAPS, "ram", \
+    X(ID##_RAM, whose "_ram", RAM, MOMENT, FROM_SMAPS, "ram", \
         "RAM" of, "ram", whose, "RAM of " who) \
-    X(ID##_PRIVATE_RAM, whose "_private_ram", RAM, FROM_SMAPS, "ram", \
+    X(ID##_PRIVATE_RAM, whose "_private_ram", RAM, MOMENT, FROM_SMAPS, "ram", \
         "Private RAM" of, "ram", whose, "RAM that only " who " used") \
-    X(ID##_SHARED_RAM, whose "_shared_ram", RAM, FROM_SMAPS, "ram", \
+    X(ID##_SHARED_RAM, whose "_shared_ram", RAM, MOMENT, FROM_SMAPS, "ram", \
         "Shared RAM" of, "ram", whose, "RAM of " who " that could be shared") \
-    X(ID##_GPU_RAM, whose "_gpu_ram", GPU_RAM, FROM_DRIVER, "process_gpu_ram", \
+    X(ID##_GPU_RAM, whose "_gpu_ram", GPU_RAM, MOMENT, FROM_DRIVER, "process_gpu_ram", \
         "GPU RAM" of, "gpu_ram", whose, "GPU RAM of " who) \
-    X(ID##_THREADS, whose "_n_threads", COUNT, FROM_STAT, "threads", \
+    X(ID##_THREADS, whose "_n_threads", COUNT, MOMENT, FROM_STAT, "threads", \
         "Threads" of, "threads", whose, "threads of " who) \
-    X(CPU_##ID##_SUM, "cpu_" whose "_sum_utilization_percent", PERCENT, FROM_CLOCKS, "cpu_time", \
+    X(CPU_##ID##_SUM, "cpu_" whose "_sum_utilization_percent", PERCENT, INTERVAL, FROM_CLOCKS, "cpu_time", \
         "CPU" of, "cpu", whose, "CPU use of " who ", 100 being one core") \
-    X(CPU_##ID##_HARDWARE, "cpu_" whose "_hardware_utilization_percent", PERCENT, FROM_CLOCKS, "cpu_time", \
+    X(CPU_##ID##_HARDWARE, "cpu_" whose "_hardware_utilization_percent", PERCENT, INTERVAL, FROM_CLOCKS, "cpu_time", \
         "CPU" of ", of all cores", "cpu_hardware", whose, "CPU use of " who ", 100 being all expected cores")
 
 #define MEASUREMENTS(X) \
     MEASUREMENTS_OF(X, MAIN, "main", " of main", "the main process") \
     MEASUREMENTS_OF(X, DESCENDANTS, "descendants", " of descendants", "its descendants") \
     MEASUREMENTS_OF(X, COMBINED, "combined", "", "the main process and its descendants") \
-    X(SYSTEM_RAM, "system_ram", RAM, "/proc/meminfo", "system", \
+    X(SYSTEM_RAM, "system_ram", RAM, MOMENT, "/proc/meminfo", "system", \
         "RAM of the system", "ram", "system", "RAM in use on the machine") \
-    X(SYSTEM_GPU_RAM, "system_gpu_ram", GPU_RAM, FROM_DRIVER, "gpu", \
+    X(SYSTEM_GPU_RAM, "system_gpu_ram", GPU_RAM, MOMENT, FROM_DRIVER, "gpu", \
         "GPU RAM of the system", "gpu_ram", "system", "RAM in use on all GPUs") \
-    X(CPU_SYSTEM_SUM, "cpu_system_sum_utilization_percent", PERCENT, "/proc/stat", "system", \
+    X(CPU_SYSTEM_SUM, "cpu_system_sum_utilization_percent", PERCENT, INTERVAL, "/proc/stat", "system", \
         "CPU of the system", "cpu", "system", "CPU use of the machine, 100 being one core") \
-    X(CPU_SYSTEM_HARDWARE, "cpu_system_hardware_utilization_percent", PERCENT, "/proc/stat", "system", \
+    X(CPU_SYSTEM_HARDWARE, "cpu_system_hardware_utilization_percent", PERCENT, INTERVAL, "/proc/stat", "system", \
         "CPU of the system, of all cores", "cpu_hardware", "system", "CPU use of the machine, 100 being all cores") \
-    X(GPU_SUM_UTILIZATION, "gpu_sum_utilization_percent", PERCENT, FROM_DRIVER, "gpu", \
+    X(GPU_SUM_UTILIZATION, "gpu_sum_utilization_percent", PERCENT, MOMENT, FROM_DRIVER, "gpu", \
         "GPU utilization, sum", "gpu", "sum", "use of the selected GPUs, 100 being one of them") \
-    X(GPU_HARDWARE_UTILIZATION, "gpu_hardware_utilization_percent", PERCENT, FROM_DRIVER, "gpu", \
+    X(GPU_HARDWARE_UTILIZATION, "gpu_hardware_utilization_percent", PERCENT, MOMENT, FROM_DRIVER, "gpu", \
         "GPU utilization, mean", "gpu", "hardware", "use of the selected GPUs, 100 being all of them")
 /* clang-format on */
 
-/* Whether a value is that of all the time since the one before: what a clock grew by. */
-bool measurement_is_of_interval(enum gput_measurement_id id);
+enum measurement_over { MEASUREMENT_MOMENT, MEASUREMENT_INTERVAL };
 
 /* How the curve of a measurement is shown. */
 struct measurement_curve {
     const char *label, *group, *scope;
+    bool is_of_interval; /* a value is that of all the time since the one before */
 };
 
 /* By enum gput_measurement_id. */

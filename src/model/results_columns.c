@@ -54,7 +54,7 @@
 #define UNIT_GPU_RAM "bytes"
 #define UNIT_PERCENT "percent"
 #define UNIT_COUNT NULL
-#define MEASUREMENT(ID, name, QUANTITY, read_from, source, label, group, scope, meaning) \
+#define MEASUREMENT(ID, name, QUANTITY, OVER, read_from, source, label, group, scope, meaning) \
     MEASURED(ID, name, UNIT_##QUANTITY, source, meaning),
 
 #define WATTS(name, ID, source, meaning) \

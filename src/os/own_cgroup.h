@@ -34,7 +34,7 @@ struct own_cgroup {
  *
  * A process may have several, and so may processes of the same pid in pid namespaces of their own.
  * While it is in use its directory is locked (flock of directory_fd). One that is not locked was
- * left by a tracker that was killed: it is removed on the way, and first the like below it, where
+ * left by a tracker that was killed: it is removed on the way, nested ones first, where
  * no process is in them. Other names are never touched.
  */
 void own_cgroup_create(struct own_cgroup *own, const struct cgroup *here, pid_t pid);

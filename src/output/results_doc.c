@@ -92,17 +92,18 @@ static void add_line(
 struct section_doc {
     const struct gput_results *results;
     struct doc *object;
-    struct doc *part; /* the last one of it; NULL: none yet */
 };
 
 static struct doc *part_of(struct section_doc *section, const struct results_line *line)
 {
-    const char *last = section->part ? section->part->key : "";
     char key[64];
     snprintf(key, sizeof key, "%.*s", (int)line->part_length, line->part);
-    if (strcmp(last, key) != 0)
-        section->part = doc_add_object(section->object, key);
-    return section->part;
+    for (struct doc *part = section->object ? section->object->first : NULL; part;
+         part = part->next) {
+        if (part->kind == DOC_OBJECT && strcmp(part->key, key) == 0)
+            return part;
+    }
+    return doc_add_object(section->object, key);
 }
 
 static void visit_line(void *user, const struct results_line *line)
@@ -131,7 +132,7 @@ static void add_section(
     struct doc *root, const struct results_section *section, const struct gput_results *results)
 {
     const char *unit = unit_name(results, section->unit);
-    struct section_doc doc = {results, doc_add_object(root, section->key), NULL};
+    struct section_doc doc = {results, doc_add_object(root, section->key)};
     if (unit)
         doc_add_string(doc.object, "unit", unit);
     results_lines_visit(section, visit_line, &doc);

@@ -340,7 +340,7 @@ static void write_ram(struct summary *summary)
     if (isnan(peak)) {
         row(summary, "RAM", "n/a", "%s%s",
             summary->options->attached
-                ? "no sample saw its memory: each fell into the start or end of a program"
+                ? "no sample saw its memory: each coincided with the start or end of a program"
                 : "it ended before its memory was read",
             bound);
         return;

@@ -15,7 +15,7 @@
 
 /* Waiting for a process that is none of our children, where the kernel has no pidfds. */
 #define POLL_INTERVAL_MS 50
-/* Of one millisecond, for events that are late: on a busy machine a process that ends may wait for
+/* Pauses of 1 ms, for events that are late: on a busy machine a process that ends may wait for
  * its processor before the kernel announces it. */
 #define MAX_PAUSES 200
 

@@ -27,8 +27,8 @@ struct begun_events {
 
 /* An empty set is all zeroes. */
 
-/* Takes `event` and its texts over. False without memory, or without a name. More than thousands at
- * once are in broken files only: then the oldest is given up. */
+/* Takes `event` and its texts over. False without memory, or without a name. Broken files alone
+ * have more than MAX_BEGUN at once: then the oldest is given up. */
 bool begun_events_push(struct begun_events *begun, const struct begun_event *event);
 
 /* Takes out the latest of a thread, texts and all; false when there is none. */

@@ -395,7 +395,7 @@ class Job(JobTest):
         shutil.copy(self.rank(0, world=1), self.folder / "copy.json")
         read = self.job(".", "r.r0.json")
         self.assertEqual(len(read["ranks"]), 1)
-        self.assertIn("of a session that another file is of, too: it counts once", self.findings(".", "r.r0.json")["twice"])
+        self.assertIn("belongs to the same session as another file: it counts once", self.findings(".", "r.r0.json")["twice"])
 
     def test_a_copy_of_a_tracking_file_without_its_identity(self):
         subprocess.run([command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "--", "sleep", "0.3"], cwd=self.folder, check=True)

@@ -132,7 +132,7 @@ static int add_series(struct loading *loading, int id, unsigned time, struct gpu
                                               : "count",
         .limit = limit_of(loading, measurement->id),
         .time = time,
-        .of_interval = measurement_is_of_interval(measurement->id),
+        .of_interval = curve->is_of_interval,
     };
     report_session_warn_unfit(loading->session, measurement->name, loading->unfit[id]);
     note_figures(loading, id);

@@ -10,9 +10,9 @@
  * - Nothing but main was ever there: the kernel announces every start, or its counters say that
  *   nothing else was started.
  * - The kernel announced every process and sent an exit record of each of its threads, and the page
- * faults in these records add up to those that were collected. Both are counted in the same place:
- * they agree to the last one. A process that was not waited for is in the former alone, whyever
- * that was. Only of one without any fault (a vfork child) this shows nothing.
+ *   faults in these records add up to those that were collected. Both are counted in the same
+ * place: they agree to the last one. A process that was not waited for is in the former alone,
+ * whatever the reason. Only of one without any fault (a vfork child) this shows nothing.
  *
  * Neither is a parent that still had its child when that ended: of several threads the first may
  * end before the others, and a parent may leave its child to one who ignores it.

@@ -36,7 +36,7 @@ double usage_mean(const struct usage *usage, enum gput_measurement_id id)
 {
     if (usage->count[id] == 0)
         return usage->first[id];
-    if (measurement_is_of_interval(id))
+    if (measurement_curves[id].is_of_interval)
         return usage->weighted[id] / usage->seconds[id];
     return usage->sum[id] / (double)usage->count[id];
 }
