@@ -25,7 +25,7 @@ import { runsTable } from "./runs";
 import { Stage } from "./stage";
 import { makeTable } from "./tables";
 import { applyTheme, lightenForPaper, onSystemTheme, switchTheme } from "./theme";
-import { phaseBars, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
+import { phaseBars, readableTable, stepBars, stepFigures, stepWords, utilizationRows } from "./training";
 import { figure, moment } from "./units";
 import { upright } from "./upright";
 import { View, type Range } from "./view";
@@ -242,7 +242,7 @@ export class App {
             figures && section("training", "Training steps", figures),
             this.#blocksSection(session),
             this.#processesSection(session),
-            session.tables?.length ? section("tables", "Figures", ...session.tables.map((table) => makeTable(table))) : null,
+            session.tables?.length ? section("tables", "Figures", ...session.tables.map((table) => makeTable(table.id?.startsWith("profile_") ? readableTable(table) : table))) : null,
             session.sources?.length ? sourcesSection(session) : null,
             session.summary ? section("summary", "Summary as text", element("pre", { tabindex: 0, role: "group", "aria-label": "Summary as text" }, session.summary)) : null,
         ];

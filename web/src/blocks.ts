@@ -7,7 +7,7 @@ import { whenText } from "./lanes";
 import type { Line } from "./line";
 import { seriesLabel } from "./panels";
 import type { Blocks, Calls, FourFigures, Series, Session, Table } from "./report";
-import { makeTable } from "./tables";
+import { headings, makeTable } from "./tables";
 import { figure, moment } from "./units";
 
 /** The usage that the table of all blocks shows: what it needed of the main things. */
@@ -102,7 +102,7 @@ function callStatistics(calls: Calls, columns: Columns, index: number): HTMLElem
     const longer = sorted.length - sorted.findIndex((one) => one >= own) - 1;
     const rank = own >= 0 && sorted.length > 1 ? `${longer === 0 ? "the longest" : `${longer} longer`}` : "";
     const rows = [[figure(sorted.length, "count"), figure(total, "seconds"), figure((total / span) * 100, "percent"), ...[sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)].map((value) => figure(value, "seconds")), rank]];
-    return makeTable({ title: "All events of this name", columns: ["Events", "Total", "Of the trace", "Shortest", "Median", "Longest", "This one"].map((name, i) => ({ name, type: i < 6 ? "number" : "text" })), rows });
+    return makeTable({ title: "All events of this name", columns: [...headings("Events|Total|Of the trace|Shortest|Median|Longest", 0), { name: "This one" }], rows });
 }
 
 export function factList(facts: [string, string][]): HTMLElement {
@@ -120,7 +120,7 @@ export function usageDuring(lines: Line[], from: number, to: number): HTMLElemen
     return [
         makeTable({
             title: "Samples of this stretch",
-            columns: ["Figure", "Lowest", "Mean", "Highest", "Samples"].map((name, i) => ({ name, type: i ? "number" : "text" })),
+            columns: headings("Figure|Lowest|Mean|Highest|Samples"),
             rows,
         }),
     ];
@@ -146,7 +146,7 @@ export function blockStatistics(session: Session, columns: Columns, row: number)
         rows.push(exact.max ? [label, "", "", figure(value, exact.unit), ""] : [label, "", calls ? figure(value / calls, exact.unit) : "", "", ""]);
     }
     const title = `All ${figure(at(blocks.calls), "count")} calls, ${figure(at(blocks.total_s), "seconds")} in total`;
-    return makeTable({ title, columns: ["Figure", "Lowest", "Mean", "Highest", "Std. deviation"].map((name, i) => ({ name, type: i ? "number" : "text" })), rows }, { rowsShown: 40 });
+    return makeTable({ title, columns: headings("Figure|Lowest|Mean|Highest|Std. deviation"), rows }, { rowsShown: 40 });
 }
 
 /** First call of a block in time, to show where it is. */

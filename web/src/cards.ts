@@ -41,7 +41,7 @@ function rowsOf(session: Session, id: string): ((column: string) => string | num
 }
 
 /** "GPUMemoryUtilization" of a GPU is "GPU memory utilization", "I/OWaitPercentage" of a CPU "CPU I/O wait". */
-function wordsOf(resource: string, dimension: string): string {
+export function wordsOf(resource: string, dimension: string): string {
     const name = dimension.replace(/(Percent(age)?)$/, "").replace(new RegExp(`^${resource}`, "i"), "");
     const words = name.replace(/([a-z])(?=[A-Z])/g, "$1 ").replace("OWait", "O wait").replace(/\b[A-Z](?=[a-z])/g, (letter) => letter.toLowerCase()).trim();
     return `${/^(cpu|gpu|i\/o)$/.test(resource) ? resource.toUpperCase() : resource} ${words || "utilization"}`;

@@ -9,7 +9,7 @@ import type { Panel } from "./panels";
 import { momentAt, positionOf } from "./plot-area";
 import type { Points } from "./reduce";
 import { Sight } from "./sight";
-import { makeTable } from "./tables";
+import { foldedTable, headings, makeTable } from "./tables";
 import { figure, moment } from "./units";
 import { upright } from "./upright";
 import type { View } from "./view";
@@ -41,7 +41,7 @@ export class Chart {
         this.panel = panel;
         this.#view = view;
         this.#limitNote = element("span", { class: "limit-note" });
-        this.#table = element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${panel.title}`)));
+        this.#table = foldedTable(panel.title);
         this.#table.addEventListener("toggle", () => this.#fillTable());
         const title = element("h3", {}, panel.title);
         this.#legend = new Legend(panel, {
@@ -171,7 +171,7 @@ export class Chart {
             this.#table.querySelector("summary"),
             makeTable({
                 title: `${this.panel.title}, ${moment(from, step)} to ${moment(to, step)}`,
-                columns: ["Curve", "Samples", "Lowest", "Mean", "Highest", "Highest at"].map((name, i) => ({ name, type: i ? "number" : "text" })),
+                columns: headings("Curve|Samples|Lowest|Mean|Highest|Highest at"),
                 rows: totals,
             }),
             makeTable({

@@ -6,7 +6,7 @@ import { fitted } from "./lanes";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
-import { makeTable } from "./tables";
+import { foldedTable, makeTable } from "./tables";
 import { figure } from "./units";
 import type { View } from "./view";
 
@@ -39,7 +39,7 @@ export class HeatMap {
         // Below half of all of it, nothing would be distinguished.
         this.#top = this.#unit === "percent" && highest > 50 && highest <= 100 ? 100 : highest || 1;
         this.#values = rows.map(() => element("span", {}));
-        this.#table = element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)));
+        this.#table = foldedTable(title);
         this.#table.addEventListener("toggle", () => this.#fillTable());
         const values = element("div", { class: "heat-values", "aria-hidden": "true" }, ...this.#values);
         values.style.width = `${VALUES}px`;

@@ -2,7 +2,7 @@
 
 import { element, svg } from "./dom";
 import { roundStep } from "./ticks";
-import { makeTable } from "./tables";
+import { foldedTable, headings, makeTable } from "./tables";
 import { figure } from "./units";
 
 const WIDTH = 640;
@@ -33,7 +33,7 @@ export function histogram(title: string, values: Float64Array, unit: string): HT
         { class: "histogram" },
         element("figcaption", {}, element("h3", {}, title), element("p", { class: "hint" }, words)),
         drawn(bins, from, step, sorted, unit, most < high) as unknown as Node,
-        element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)), makeTable({ title, columns: [{ name: "Duration" }, { name: "Count", type: "number" }], rows }, { rowsShown: 60 })),
+        foldedTable(title, makeTable({ title, columns: headings("Duration|Count"), rows }, { rowsShown: 60 })),
     );
 }
 

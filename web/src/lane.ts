@@ -126,7 +126,7 @@ function placeText({ process, thread }: Place, withThread: boolean): string {
 
 /** "Step:ModeKeys.TRAIN" is called what it is. */
 export function withoutMode(name: string): string {
-    return name.replace(/^Step:ModeKeys\./, "");
+    return name.replace(/Step:ModeKeys\./g, "");
 }
 
 /** Processes in the order of their starts, those that do not overlap below each other share a row. */

@@ -1,5 +1,6 @@
 // Which curves go into which chart: one chart for each group and unit of series.
 
+import { wordsOf } from "./cards";
 import { DASHES, FAINT, GREY } from "./colours";
 import type { Columns } from "./columns";
 import { Line, Moments, type LineStyle } from "./line";
@@ -223,6 +224,7 @@ function styleScopes(panel: Panel, series: Series[]): void {
     const parts = !total || hasParts(panel, series);
     const unused = [...gpus].filter((gpu) => isUnused(gpu, series));
     shortenPaths(panel.lines);
+    for (const line of panel.lines) line.label = line.label.replace(/(I\/)?\w+(Utilization|Percentage)$/, (name) => wordsOf(panel.id.split(":")[0]!, name));
     const others: Line[] = [];
     for (const line of panel.lines) {
         const { scope } = line;

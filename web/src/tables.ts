@@ -40,6 +40,11 @@ function columnTitle({ name, unit }: TableColumn): string {
     return /^[\w%()]+$/.test(words) ? words.replace(/_/g, " ").trim() || name : name;
 }
 
+/** Texts first, then figures. */
+export function headings(names: string, texts = 1): TableColumn[] {
+    return names.split("|").map((name, i) => ({ name, type: i < texts ? "text" : "number" }));
+}
+
 const isNumeric = (column: TableColumn): boolean => column.type === "number";
 
 /** A row of more columns than this is read from top to bottom. */
@@ -52,6 +57,11 @@ export function makeTable(table: Table, options: TableOptions = {}): HTMLElement
 
 function turned({ title, columns, rows }: Table): Table {
     return { title, columns: [{ name: "Figure" }, { name: "Value" }], rows: columns.map((column, i) => [columnTitle(column), cellText(rows[0]![i], column)]) };
+}
+
+/** What a drawing shows, as a table that is there, or is made when it is opened. */
+export function foldedTable(title: string, table?: HTMLElement): HTMLDetailsElement {
+    return element("details", { class: "chart-table" }, element("summary", {}, "Table", element("span", { class: "hidden-text" }, ` of ${title}`)), table);
 }
 
 class TableView {

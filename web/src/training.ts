@@ -1,5 +1,6 @@
 // What a training profile adds: steps, phases, how devices were used over time.
 
+import { wordsOf } from "./cards";
 import type { Columns } from "./columns";
 import { element } from "./dom";
 import type { HeatRow } from "./heat";
@@ -7,7 +8,7 @@ import { histogram } from "./histogram";
 import { type Bars, type Lane, type Row, withoutMode } from "./lane";
 import { ascending } from "./order";
 import type { Panel } from "./panels";
-import type { Training } from "./report";
+import type { Table, Training } from "./report";
 import { figure } from "./units";
 
 type Steps = NonNullable<Training["steps"]>;
@@ -104,4 +105,25 @@ export function stepFigures(steps: Steps, columns: Columns): HTMLElement | null 
 export function stepWords(bars: Bars, index: number): string[] {
     const { start, stop } = bars.range(index);
     return [bars.name(index), figure(stop - start, "seconds")];
+}
+
+/** "getnext_outliers", which programs read, is "GetNext outliers"; a name of a mode goes without "Step:ModeKeys.", a time without microseconds. */
+function readableText(text: string): string {
+    const words = /^[a-z]+(_[a-z]+)*$/.test(text) ? text.replaceAll("_", " ") : text;
+    return withoutMode(words).replace(/getnext/, "GetNext").replace(/^([\d-]{10})T([\d:]{8}):(\d{3})\d*$/, "$1 $2.$3");
+}
+
+/** A table of a training profile as people read it. What the profiler had not is -1 or "NA" in its files. */
+export function readableTable(table: Table): Table {
+    const places = Object.fromEntries(table.columns.map(({ name }, i) => [name, i]));
+    const { dimension = -1, Resource = -1 } = places;
+    return {
+        ...table,
+        title: table.title.split(": ").map(readableText).join(": "),
+        rows: table.rows.map((row) => row.map((cell, i) => {
+            if (cell === -1 || cell === "NA") return null;
+            if (typeof cell !== "string") return cell;
+            return i === dimension ? wordsOf(String(row[Resource]), cell) : readableText(cell);
+        })),
+    };
 }

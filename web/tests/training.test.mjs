@@ -103,3 +103,21 @@ test("draws what is out of sight, too, when the page is still: a picture of the 
     assert.ok(below > 2, String(below));
     await close(page);
 });
+
+test("writes tables of a profile as people read them", async () => {
+    const made = samples.training();
+    const text = (name) => ({ name, type: "text" });
+    made.report.sessions[0].tables = [
+        { id: "profile_utilization", title: "Utilization", columns: [text("Resource"), text("dimension")], rows: [["gpu", "GPUMemoryUtilization"], ["i/o", "I/OWaitPercentage"]] },
+        { id: "profile_getnext_outliers", title: "Data loading: getnext_outliers", columns: [text("training_phase"), text("start_time"), { name: "step", type: "number" }, text("pin_memory")], rows: [["Step:ModeKeys.EVAL", "2020-09-13T12:26:42:500000", -1, "NA"]] },
+        { id: "other", title: "other_table", columns: [text("a")], rows: [["NA"], ["left_alone"]] },
+    ];
+    const page = await browser.open(browser.write("tables", made));
+    const shown = await page.$$eval(".tables table", (tables) => tables.map((table) => [table.caption.textContent, ...[...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent).join("; "))]));
+    assert.deepEqual(shown, [
+        ["Utilization", "gpu; GPU memory utilization", "i/o; I/O wait"],
+        ["Data loading: GetNext outliers", "EVAL; 2020-09-13 12:26:42.500; –; –"],
+        ["other_table", "NA", "left_alone"],
+    ]);
+    await close(page);
+});
