@@ -140,7 +140,9 @@ function withChange(value: number | null, base: number | null, unit: string): st
 }
 
 export function signedPercent(change: number): string {
-    return `${change > 0 ? "+" : change < 0 ? "\u2212" : "±"}${figure(Math.abs(change), "percent")}`;
+    const text = figure(Math.abs(change), "percent");
+    // What is rounded away has no sign.
+    return `${/^0\D/.test(text) ? "±" : change > 0 ? "+" : "\u2212"}${text}`;
 }
 
 /** Which colour and dashes are whose; those without a colour of their own as one. */

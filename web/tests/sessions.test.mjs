@@ -91,9 +91,10 @@ test("names the measurements of a comparison as people do", async () => {
     const label = "CPU of main, of all cores";
     for (const { series } of report.sessions) series.push({ ...series[2], id: "main_cpu_hardware", label, group: "cpu_hardware", scope: "main" });
     const columns = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => ({ name }));
-    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100]] }];
+    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100], ["step", "main_cpu_hardware", "before", 10, null], ["step", "main_cpu_hardware", "after", 10, 0.0004]] }];
     const page = await browser.open(browser.write("measurements", { report, encoder }));
     assert.match(await page.textContent(".compare"), /whole sessionCPU of main, of all cores10.%20.% \(\+100.%\)/);
+    assert.match(await page.textContent(".compare"), /stepCPU of main, of all cores10.%10.% \(±0.%\)/);
     assert.deepEqual((await ask(page, "charts")).map(({ id }) => id), ["ram:bytes", "cpu:percent"]);
     await close(page);
 });
