@@ -21,7 +21,7 @@ struct content {
 static inline struct content read_file(const char *path)
 {
     struct content content = {.names = sub_tracking_names_create()};
-    content.rows = calloc(200000, sizeof *content.rows);
+    content.rows = malloc(200000 * sizeof *content.rows);
     struct sub_tracking_reader *reader;
     struct gput_error error;
     if (sub_tracking_reader_open(path, content.names, &reader, &error) != GPUT_OK)

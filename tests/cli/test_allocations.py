@@ -39,7 +39,7 @@ class FailingAllocations(CommandTest):
 
     @contextlib.contextmanager
     def attempts(self, arguments):
-        """A function that runs the command with the allocation of a number failing: its exit status and what it said."""
+        """A function that runs the command with the allocation of a number failing: its exit status and, if that is 0, what was said."""
         numbers, numbers_end = os.pipe()
         statuses_end, statuses = os.pipe()
         said_path = self.folder / "said"
@@ -52,11 +52,15 @@ class FailingAllocations(CommandTest):
         os.close(statuses)
 
         def attempt(number):
-            os.truncate(said_path, 0)
             os.write(numbers_end, struct.pack("@l", number))
             status = os.read(statuses_end, struct.calcsize("@i"))
             self.assertTrue(status, "the command that starts others has ended")
-            return os.waitstatus_to_exitcode(struct.unpack("@i", status)[0]), said_path.read_text()
+            status = os.waitstatus_to_exitcode(struct.unpack("@i", status)[0])
+            if status != 0:
+                return status, ""
+            text = said_path.read_text()
+            os.truncate(said_path, 0)
+            return 0, text
 
         try:
             yield attempt

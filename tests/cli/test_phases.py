@@ -12,7 +12,7 @@ import termios
 from command import PATIENCE, CommandTest, main, python, read_terminal, wait_until
 
 # Written in parts, which begin and end anywhere; with each byte.
-NOISE = "import os, random; r = random.Random(1); b = bytes(r.randrange(256) for _ in range(700_001)); v = memoryview(b)\nwhile v: v = v[os.write(1, v[:r.randrange(1, 90_000)]):]"
+NOISE = "import os, random; r = random.Random(1); b = r.randbytes(700_001); v = memoryview(b)\nwhile v: v = v[os.write(1, v[:r.randrange(1, 90_000)]):]"
 
 
 class PhasesTest(CommandTest):

@@ -127,4 +127,5 @@ class Python(CommandTest):
 
 
 if __name__ == "__main__":
+    interpreters()  # before the forks, each of which would start all of them
     main()

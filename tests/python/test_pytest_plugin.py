@@ -12,6 +12,8 @@ import package
 HAS_PYTEST = importlib.util.find_spec("pytest") is not None
 if HAS_PYTEST:
     import pytest
+# Where our package is not installed, pytest need not search all packages for plugins, nor load them.
+INSTALLED = "gpu_tracker" in {point.name for point in importlib.metadata.entry_points(group="pytest11")}
 
 
 @unittest.skipUnless(HAS_PYTEST, "pytest is not installed")
@@ -19,8 +21,9 @@ class Plugin(package.PackageTest):
     def run_tests(self, code, *arguments, environment={}):
         (self.folder / "test_it.py").write_text("import pytest, time\n" + code)
         command = ["-p", "no:cacheprovider", *arguments]
-        if "gpu_tracker" not in {point.name for point in importlib.metadata.entry_points(group="pytest11")}:
+        if not INSTALLED:
             command += ["-p", "gpu_tracker.pytest_plugin"]
+            environment = environment | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         return package.run_forked(lambda: pytest.main(command), environment=environment)
 
     def test_reports_each_test(self):
