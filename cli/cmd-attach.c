@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The sleep between two polls: of a process on kernels without pidfd, of processes that are being
@@ -92,9 +91,7 @@ static int track(struct gput_session *session, pid_t pid, double for_seconds,
     struct signals signals;
     int asked_by = 0;
     bool ended = false;
-    int failure = signals_catch(&signals);
-    if (failure)
-        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    TRY(signals_catch(&signals, error));
     signals_receive(&signals);
     int code = gput_session_track_pid(session, pid, error);
     if (code == GPUT_OK) {

@@ -68,8 +68,5 @@ static int examine(const struct arguments *arguments, struct gput_error *error)
 int cmd_doctor(const struct arguments *arguments)
 {
     struct gput_error error;
-    if (examine(arguments, &error) == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(examine(arguments, &error), &error, EXIT_FAILURE);
 }

@@ -311,8 +311,5 @@ static int run(const struct arguments *arguments, struct gput_error *error)
 int cmd_job(const struct arguments *arguments)
 {
     struct gput_error error;
-    if (run(arguments, &error) == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(run(arguments, &error), &error, EXIT_FAILURE);
 }

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Stops and goes on as shells want it; true on a signal that asks to end. */
@@ -47,9 +46,7 @@ static int show(struct gput_session *session, pid_t pid, struct tracking *tracki
 {
     char title[256];
     struct signals signals;
-    int failure = signals_catch(&signals);
-    if (failure)
-        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    TRY(signals_catch(&signals, error));
     signals_receive(&signals);
     int code = pid ? gput_session_track_pid(session, pid, error)
                    : gput_session_track_machine(session, error);
@@ -117,8 +114,5 @@ int cmd_live(const struct arguments *arguments)
         code = live_command(arguments, &tracking, &error);
         tracking_finish(&tracking);
     }
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(code, &error, EXIT_FAILURE);
 }

@@ -37,8 +37,5 @@ int cmd_mark(const struct arguments *arguments)
         code = gput_sub_tracking_mark(path ? path : usual_path, process_id, arguments->operands[0],
             (enum gput_block_position)arguments->command->view, &error);
     }
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(code, &error, EXIT_FAILURE);
 }

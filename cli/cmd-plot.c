@@ -157,8 +157,5 @@ int cmd_plot(const struct arguments *arguments)
         code = gput_plot_write(&options, path ? path : "plot.svg", &error);
     analysis_end_progress(&work.shown);
     free_lists(&work);
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(code, &error, EXIT_FAILURE);
 }

@@ -49,8 +49,5 @@ int cmd_profile_kineto(const struct arguments *arguments)
     if (code == GPUT_OK)
         code = tables_write(arguments, tables, &error);
     gput_tables_destroy(tables);
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return usage ? EXIT_USAGE : EXIT_FAILURE;
+    return message_exit_status(code, &error, usage ? EXIT_USAGE : EXIT_FAILURE);
 }

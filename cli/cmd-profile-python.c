@@ -118,8 +118,6 @@ int cmd_profile_python(const struct arguments *arguments)
     if (code == GPUT_OK)
         code = strcmp(what, "top") == 0 ? top(arguments, &options, format, &error)
                                         : list(arguments, &options, &error);
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return code == GPUT_ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+    return message_exit_status(
+        code, &error, code == GPUT_ERROR_INVALID ? EXIT_USAGE : EXIT_FAILURE);
 }

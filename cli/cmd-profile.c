@@ -248,8 +248,5 @@ int cmd_profile(const struct arguments *arguments)
     tables_stream_finish(&showing.stream);
     gput_tables_destroy(tables);
     lists_finish(&lists);
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return usage ? EXIT_USAGE : EXIT_FAILURE;
+    return message_exit_status(code, &error, usage ? EXIT_USAGE : EXIT_FAILURE);
 }

@@ -143,8 +143,5 @@ static int push(const struct arguments *arguments, struct gput_error *error)
 int cmd_push(const struct arguments *arguments)
 {
     struct gput_error error;
-    if (push(arguments, &error) == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(push(arguments, &error), &error, EXIT_FAILURE);
 }

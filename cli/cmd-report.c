@@ -148,8 +148,5 @@ int cmd_report(const struct arguments *arguments)
     free(work.list);
     free(work.sessions);
     free(work.marks);
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(code, &error, EXIT_FAILURE);
 }

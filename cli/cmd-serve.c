@@ -7,7 +7,6 @@
 #include <gputracker/session.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 /* The port that AIPowerMeter's users scrape. */
 #define DEFAULT_ADDRESS "127.0.0.1:5001"
@@ -17,9 +16,7 @@ static int serve_until_signal(
 {
     struct signals signals;
     struct signal_event event;
-    int failure = signals_catch(&signals);
-    if (failure)
-        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    TRY(signals_catch(&signals, error));
     signals_receive(&signals);
     int code = gput_session_track_machine(session, error);
     if (code == GPUT_OK && !gput_session_address(session))
@@ -54,8 +51,5 @@ int cmd_serve(const struct arguments *arguments)
 {
     struct gput_error error;
     signals_survive_closed_pipes();
-    if (serve(arguments, &error) == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(serve(arguments, &error), &error, EXIT_FAILURE);
 }

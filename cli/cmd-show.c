@@ -56,8 +56,5 @@ static int show(const struct arguments *arguments, struct gput_error *error)
 int cmd_show(const struct arguments *arguments)
 {
     struct gput_error error;
-    if (show(arguments, &error) == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(show(arguments, &error), &error, EXIT_FAILURE);
 }

@@ -76,8 +76,5 @@ int cmd_sub_track_analyze(const struct arguments *arguments)
         message_error(&error);
         return EXIT_USAGE;
     }
-    if (analyze(arguments, &error) == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(analyze(arguments, &error), &error, EXIT_FAILURE);
 }

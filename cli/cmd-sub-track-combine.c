@@ -63,8 +63,5 @@ int cmd_sub_track_combine(const struct arguments *arguments)
         code = combine(arguments, output, paths, n_paths, &error);
     }
     free(paths);
-    if (code == GPUT_OK)
-        return EXIT_SUCCESS;
-    message_error(&error);
-    return EXIT_FAILURE;
+    return message_exit_status(code, &error, EXIT_FAILURE);
 }

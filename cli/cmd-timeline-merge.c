@@ -124,10 +124,7 @@ int cmd_timeline_merge(const struct arguments *arguments)
         code = gput_timeline_merge(&options, &result, &error);
     analysis_end_progress(&shown);
     free(suffixes);
-    if (code == GPUT_OK) {
+    if (code == GPUT_OK)
         say(&result);
-        return EXIT_SUCCESS;
-    }
-    message_error(&error);
-    return usage ? EXIT_USAGE : EXIT_FAILURE;
+    return message_exit_status(code, &error, usage ? EXIT_USAGE : EXIT_FAILURE);
 }

@@ -238,9 +238,7 @@ static int follow(struct follower *follower, struct gput_error *error)
 int launch_start(struct gput_session *session, char *const argv[], struct signals *signals,
     struct gput_error *error)
 {
-    int failure = signals_catch(signals);
-    if (failure)
-        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    TRY(signals_catch(signals, error));
     return gput_session_launch(session, argv, error);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,6 +51,14 @@ static void print_line(enum message_kind kind, const char *text, int stop_fd)
 void message_error(const struct gput_error *error)
 {
     print_line(MESSAGE_ERROR, error->message, SCREEN_WAITS);
+}
+
+int message_exit_status(int code, const struct gput_error *error, int failed)
+{
+    if (code == GPUT_OK)
+        return EXIT_SUCCESS;
+    message_error(error);
+    return failed;
 }
 
 void message_error_until(const struct gput_error *error, int stop_fd)

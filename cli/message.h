@@ -45,6 +45,9 @@ size_t message_compose(enum message_kind kind, const char *text, char line[MESSA
 /* Prints `gpu-tracker: ` and the sentence of an error. */
 void message_error(const struct gput_error *error);
 
+/* The exit status of a command that gave `code`: EXIT_SUCCESS, or `failed` after the message. */
+int message_exit_status(int code, const struct gput_error *error, int failed);
+
 /* The same while a session is tracked: waits no longer than until `stop_fd` can be read; see
  * screen.h. */
 void message_error_until(const struct gput_error *error, int stop_fd);

@@ -60,9 +60,7 @@ static int serve(const char *path, struct gput_error *error)
     int code = gput_perfetto_open(path, getenv("GPUT_PERFETTO_ADDRESS"), &perfetto, error);
     if (code != GPUT_OK)
         return code;
-    int failure = signals_catch(&signals);
-    if (failure)
-        code = fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(failure));
+    code = signals_catch(&signals, error);
     if (code == GPUT_OK) {
         signals_receive(&signals);
         say_url(gput_perfetto_url(perfetto), &signals);

@@ -1,9 +1,12 @@
 #include "signals.h"
 
+#include "message.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -90,14 +93,14 @@ static void note(int number, siginfo_t *info, void *context)
     early[number].came = 1;
 }
 
-int signals_catch(struct signals *signals)
+int signals_catch(struct signals *signals, struct gput_error *error)
 {
     struct sigaction action = {.sa_sigaction = note, .sa_flags = SA_SIGINFO | SA_RESTART};
     watched_signals(&signals->watched);
     sigset_t set = signals->watched;
     signals->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signals->fd < 0)
-        return errno;
+        return fail(error, GPUT_ERROR_IO, "Cannot wait for signals: %s", strerror(errno));
     /* Stops and their end are the kernel's business until there is a command to stop with. */
     int stops[] = {SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT};
     for (size_t i = 0; i < COUNT(stops); i++)
@@ -107,7 +110,7 @@ int signals_catch(struct signals *signals)
             sigaction(number, &action, NULL);
     }
     signal(SIGCHLD, SIG_DFL);
-    return 0;
+    return GPUT_OK;
 }
 
 void signals_receive(struct signals *signals)

@@ -17,6 +17,8 @@
  */
 #pragma once
 
+#include <gputracker/error.h>
+
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -44,8 +46,8 @@ void signals_survive_full_files(void);
 void signals_survive_closed_pipes(void);
 
 /* Also opens the signalfd, so that a lack of descriptors cannot leave a started command untracked.
- * Returns 0, or an errno value: then nothing was done. */
-int signals_catch(struct signals *signals);
+ * Errors: GPUT_ERROR_IO; then nothing was done. */
+int signals_catch(struct signals *signals, struct gput_error *error);
 
 void signals_receive(struct signals *signals);
 

@@ -8,7 +8,6 @@
 
 /* Pages of libraries that a fork of ours maps. */
 #define FORKED_FILE_BYTES (UINT64_C(512) << 10)
-/* Neither WIFEXITED() nor WIFSIGNALED() is true of it. */
 
 void collected_begin_self(struct collected *collected)
 {
