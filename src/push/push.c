@@ -1,5 +1,6 @@
 #include "push/push.h"
 
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -151,18 +152,6 @@ void push_add(struct push *push, int64_t time_ns, const struct gput_results *res
 
 /* ---- requests ---- */
 
-static void append_base64(struct str *text, const char *bytes, size_t length)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < length; i += 3) {
-        uint32_t three = 0;
-        for (size_t k = 0; k < 3; k++)
-            three = three << 8 | (i + k < length ? (unsigned char)bytes[i + k] : 0);
-        for (size_t k = 0; k < 4; k++)
-            str_append_char(text, i + k <= length ? digits[three >> (18 - 6 * k) & 63] : '=');
-    }
-}
-
 /* No end of a line in it, which would begin another field. */
 static void append_field(struct str *head, const char *name, const char *value)
 {
@@ -176,9 +165,10 @@ static void make_head(const struct push *push, struct str *head)
     str_printf(head, "Content-Type: %s\r\nUser-Agent: gpu-tracker/" GPUT_VERSION "\r\n%s",
         push->protocol->content_type, push->protocol->fields);
     if (settings->url.user[0]) {
-        str_append(head, "Authorization: Basic ");
-        append_base64(head, settings->url.user, strlen(settings->url.user));
-        str_append(head, "\r\n");
+        char encoded[BASE64_LENGTH(sizeof settings->url.user)];
+        size_t length = strlen(settings->url.user);
+        base64_encode(settings->url.user, length, encoded);
+        str_printf(head, "Authorization: Basic %.*s\r\n", (int)BASE64_LENGTH(length), encoded);
     }
     for (size_t i = 0; i < settings->fields.count; i++)
         append_field(head, settings->fields.items[i].name, settings->fields.items[i].value);

@@ -1,5 +1,6 @@
 #include "report/export/report_html.h"
 
+#include "base/base64.h"
 #include "base/file.h"
 #include "base/utf8.h"
 
@@ -28,93 +29,46 @@ static const size_t report_page_length;
 
 #define MAX_PAGE_BYTES ((size_t)16 << 20)
 #define DEFLATED_BYTES 16384
-#define BASE64_BYTES 16384 /* a multiple of 4 */
 
 bool report_html_is_built_in(void)
 {
     return report_page_length > 0;
 }
 
-/* ---- base64 ---- */
-
-struct base64 {
-    report_sink *sink;
-    void *user;
-    unsigned char rest[3]; /* bytes that are not yet three */
-    size_t rest_length;
-    size_t used;
-    char text[BASE64_BYTES];
-};
-
-static int base64_pass(struct base64 *base64, struct gput_error *error)
-{
-    size_t used = base64->used;
-    base64->used = 0;
-    return base64->sink(base64->user, base64->text, used, error);
-}
-
-/* Three bytes as four characters. */
-static int base64_put(struct base64 *base64, const unsigned char *bytes, struct gput_error *error)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    if (base64->used == BASE64_BYTES)
-        TRY(base64_pass(base64, error));
-    char *text = base64->text + base64->used;
-    text[0] = digits[bytes[0] >> 2];
-    text[1] = digits[(bytes[0] << 4 & 0x30) | bytes[1] >> 4];
-    text[2] = digits[(bytes[1] << 2 & 0x3c) | bytes[2] >> 6];
-    text[3] = digits[bytes[2] & 0x3f];
-    base64->used += 4;
-    return GPUT_OK;
-}
-
-static int base64_add(
-    struct base64 *base64, const unsigned char *bytes, size_t length, struct gput_error *error)
-{
-    while (length > 0) {
-        if (base64->rest_length == 0 && length >= 3) {
-            TRY(base64_put(base64, bytes, error));
-            bytes += 3, length -= 3;
-            continue;
-        }
-        base64->rest[base64->rest_length++] = *bytes++;
-        length--;
-        if (base64->rest_length == 3) {
-            base64->rest_length = 0;
-            TRY(base64_put(base64, base64->rest, error));
-        }
-    }
-    return GPUT_OK;
-}
-
-static int base64_end(struct base64 *base64, struct gput_error *error)
-{
-    size_t length = base64->rest_length;
-    if (length > 0) {
-        memset(base64->rest + length, 0, sizeof base64->rest - length);
-        TRY(base64_put(base64, base64->rest, error));
-        memset(base64->text + base64->used - (3 - length), '=', 3 - length);
-    }
-    return base64_pass(base64, error);
-}
-
-/* ---- deflate ---- */
+/* ---- deflate, as text ---- */
 
 struct deflating {
     z_stream stream;
-    struct base64 base64;
+    report_sink *sink;
+    void *user;
+    unsigned char packed[DEFLATED_BYTES];
+    size_t rest; /* of `packed` at its beginning: bytes that are not yet three */
+    char text[BASE64_LENGTH(DEFLATED_BYTES)];
 };
+
+/* Passes on `length` bytes of `packed`, three by three; all of them at the end. */
+static int pass_text_of(
+    struct deflating *deflating, size_t length, bool is_end, struct gput_error *error)
+{
+    size_t passed = is_end ? length : length - length % 3;
+    deflating->rest = length - passed;
+    if (passed == 0)
+        return GPUT_OK;
+    base64_encode(deflating->packed, passed, deflating->text);
+    memmove(deflating->packed, deflating->packed + passed, deflating->rest);
+    return deflating->sink(deflating->user, deflating->text, BASE64_LENGTH(passed), error);
+}
 
 static int deflate_some(struct deflating *deflating, int flush, struct gput_error *error)
 {
-    unsigned char packed[DEFLATED_BYTES];
     z_stream *stream = &deflating->stream;
     int state;
     do {
-        stream->next_out = packed;
-        stream->avail_out = sizeof packed;
+        stream->next_out = deflating->packed + deflating->rest;
+        stream->avail_out = (uInt)(sizeof deflating->packed - deflating->rest);
         state = deflate(stream, flush);
-        TRY(base64_add(&deflating->base64, packed, sizeof packed - stream->avail_out, error));
+        TRY(pass_text_of(
+            deflating, sizeof deflating->packed - stream->avail_out, state == Z_STREAM_END, error));
     } while (stream->avail_out == 0 || (flush == Z_FINISH && state == Z_OK));
     return GPUT_OK;
 }
@@ -139,13 +93,11 @@ static int pass_packed(
         free(deflating);
         return error_memory(error);
     }
-    deflating->base64.sink = sink;
-    deflating->base64.user = user;
+    deflating->sink = sink;
+    deflating->user = user;
     int code = report_payload_pass(payload, deflate_bytes, deflating, error);
     if (code == GPUT_OK)
         code = deflate_some(deflating, Z_FINISH, error);
-    if (code == GPUT_OK)
-        code = base64_end(&deflating->base64, error);
     deflateEnd(&deflating->stream);
     free(deflating);
     return code;
