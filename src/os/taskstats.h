@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "os/task_counts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,10 +32,7 @@ struct taskstats_exit {
     /* Of this thread alone. */
     uint64_t cpu_ns;             /* to the nanosecond, as of its last clock tick or sleep */
     uint64_t user_ns, system_ns; /* by clock ticks: an approximate division */
-    uint64_t minor_faults, major_faults;
-    uint64_t voluntary_switches, involuntary_switches;
-    uint64_t read_call_bytes, write_call_bytes;
-    uint64_t read_bytes, write_bytes, cancelled_write_bytes; /* see struct task_counts */
+    struct task_counts counts;
     /* Of the whole process: peak RSS; 0 when it had no memory any more. */
     uint64_t peak_rss_bytes;
 };

@@ -134,32 +134,18 @@ static enum process_peak_trust trust_of_end(
     return process->history.has_replaced_memory || is_reset ? PROCESS_PEAK_HWM : PROCESS_PEAK_FINAL;
 }
 
-static struct task_counts counts_of(const struct taskstats_exit *exit)
-{
-    return (struct task_counts){.minor_faults = exit->minor_faults,
-        .major_faults = exit->major_faults,
-        .voluntary_switches = exit->voluntary_switches,
-        .involuntary_switches = exit->involuntary_switches,
-        .read_call_bytes = exit->read_call_bytes,
-        .write_call_bytes = exit->write_call_bytes,
-        .read_bytes = exit->read_bytes,
-        .write_bytes = exit->write_bytes,
-        .cancelled_write_bytes = exit->cancelled_write_bytes};
-}
-
 bool process_add_exit_record(
     struct process *process, const struct taskstats_exit *exit, uint64_t lag_bytes)
 {
     const struct baseline *before = process_baseline(process);
-    struct task_counts counts = counts_of(exit);
     if (!process->exits)
         process->exits = calloc(1, sizeof *process->exits);
     if (!process->exits)
         return false;
     process->exits->records++;
     process->exits->cpu_ns += (int64_t)exit->cpu_ns;
-    task_counts_add(&process->exits->counts, &counts);
-    task_counts_subtract(&process->counts, &counts);
+    task_counts_add(&process->exits->counts, &exit->counts);
+    task_counts_subtract(&process->counts, &exit->counts);
     raise_peak(process, exit->peak_rss_bytes, PROCESS_PEAK_UNKNOWN);
     if (!exit->is_last)
         return true;

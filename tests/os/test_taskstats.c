@@ -85,13 +85,13 @@ static void reads_the_end_of_a_thread(void **state)
     assert_int_equal(exit.user_ns, 4000000);
     assert_int_equal(exit.system_ns, 1000000);
     assert_int_equal(exit.peak_rss_bytes, 2 << 20);
-    assert_int_equal(exit.minor_faults, 66);
-    assert_int_equal(exit.read_call_bytes, 10);
-    assert_int_equal(exit.write_call_bytes, 20);
-    assert_int_equal(exit.read_bytes, 30);
-    assert_int_equal(exit.write_bytes, 40);
-    assert_int_equal(exit.cancelled_write_bytes, 41);
-    assert_int_equal(exit.voluntary_switches, 5);
+    assert_int_equal(exit.counts.minor_faults, 66);
+    assert_int_equal(exit.counts.read_call_bytes, 10);
+    assert_int_equal(exit.counts.write_call_bytes, 20);
+    assert_int_equal(exit.counts.read_bytes, 30);
+    assert_int_equal(exit.counts.write_bytes, 40);
+    assert_int_equal(exit.counts.cancelled_write_bytes, 41);
+    assert_int_equal(exit.counts.voluntary_switches, 5);
 }
 
 /* Inserts `each` more bytes after each of the delays, as some versions of the kernel did. */

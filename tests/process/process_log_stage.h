@@ -118,7 +118,7 @@ static inline void add_exit_record(
                                       .is_leader = true,
                                       .is_last = true,
                                       .cpu_ns = (uint64_t)cpu_ns,
-                                      .minor_faults = 1000,
+                                      .counts.minor_faults = 1000,
                                       .peak_rss_bytes = peak_bytes});
 }
 

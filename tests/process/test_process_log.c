@@ -79,7 +79,7 @@ static void the_peak_of_a_possible_vfork_child_is_an_upper_bound(void **state)
                                      .process = 20,
                                      .is_leader = true,
                                      .is_last = true,
-                                     .minor_faults = 2000,
+                                     .counts.minor_faults = 2000,
                                      .peak_rss_bytes = 40 << 20});
     process_log_end_batch(&stage.log, false);
     process_log_end_batch(&stage.log, false);

@@ -12,7 +12,7 @@ static void exit_records_of_threads_add_up(void **state)
     set_up(&stage, everything);
     forked(&stage, 10, 20);
     struct taskstats_exit thread = {
-        .thread = 21, .process = 20, .name = "thread", .cpu_ns = 500, .read_call_bytes = 7};
+        .thread = 21, .process = 20, .name = "thread", .cpu_ns = 500, .counts.read_call_bytes = 7};
     process_log_exit(&stage.log, &thread);
     process_log_end_batch(&stage.log, false);
     add_exit_record(&stage, 20, 300, 4096);
@@ -186,9 +186,9 @@ static void counts_from_before_tracking_are_subtracted(void **state)
     thread_of(&stage, 10, 11, 150, 5500);
     process_log_exit(&stage.log, &(struct taskstats_exit){.thread = 12,
                                      .process = 10,
-                                     .minor_faults = 320,
-                                     .voluntary_switches = 321,
-                                     .write_call_bytes = 7100});
+                                     .counts.minor_faults = 320,
+                                     .counts.voluntary_switches = 321,
+                                     .counts.write_call_bytes = 7100});
     fake_remove(&stage.fake, "10/task/12");
     forked(&stage, 10, 20);
     add_exit_record(&stage, 20, 1, 4096); /* 1000 faults */

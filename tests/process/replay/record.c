@@ -236,9 +236,10 @@ static void write_exits(const struct recorder *recorder)
             " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
             exit->thread, exit->process, exit->parent, exit->is_leader, exit->is_last, exit->status,
             exit->elapsed_ns, exit->process_elapsed_ns, exit->cpu_ns, exit->user_ns,
-            exit->system_ns, exit->minor_faults, exit->major_faults, exit->voluntary_switches,
-            exit->involuntary_switches, exit->read_call_bytes, exit->write_call_bytes,
-            exit->read_bytes, exit->write_bytes, exit->cancelled_write_bytes, exit->peak_rss_bytes,
+            exit->system_ns, exit->counts.minor_faults, exit->counts.major_faults,
+            exit->counts.voluntary_switches, exit->counts.involuntary_switches,
+            exit->counts.read_call_bytes, exit->counts.write_call_bytes, exit->counts.read_bytes,
+            exit->counts.write_bytes, exit->counts.cancelled_write_bytes, exit->peak_rss_bytes,
             exit->name);
     }
 }
