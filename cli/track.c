@@ -291,6 +291,15 @@ static void share_memory_of_threads(void)
 #endif
 }
 
+/* What is known of the session before it tracks a command. */
+static void set_options(struct tracking *tracking, const struct track_style *style)
+{
+    tracking->leaves_warnings_to_report = tracking->format == GPUT_JSON && !tracking->output &&
+                                          !style->quiet && style->screen_fd == STDERR_FILENO;
+    tracking->options.starts_nothing_else = true;
+    tracking->options.needs_no_gpu = !style->is_older_form;
+}
+
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style)
 {
@@ -306,12 +315,9 @@ int track_command(
     }
     tracking_warn_of_process(&tracking);
     tracking_name_marks(&tracking);
-    tracking.leaves_warnings_to_report = tracking.format == GPUT_JSON && !tracking.output &&
-                                         !style->quiet && style->screen_fd == STDERR_FILENO;
+    set_options(&tracking, style);
     int status = style->failed_status;
     int killed_by = 0;
-    tracking.options.starts_nothing_else = true;
-    tracking.options.needs_no_gpu = !style->is_older_form;
     struct output_relay relay;
     struct shown shown = {.live = open_live(&tracking)};
     progress_open(&shown.progress, tracking.shows_progress && !shown.live);
