@@ -414,6 +414,12 @@ static int add_plain(struct adding *adding, const struct trace_event *event, int
     return timeline_add(adding->inputs->timeline, &out, stays ? &place : NULL, error);
 }
 
+/* Of events that stand by themselves. */
+static const char plain_types[] = "XiICstfbne"
+                                  "STpF"  /* the older forms of b, n and e */
+                                  "NOD"   /* objects */
+                                  "PRvV"; /* samples, marks, memory dumps */
+
 static int add_event(
     struct adding *adding, const struct trace_event *event, struct gput_error *error)
 {
@@ -429,37 +435,14 @@ static int add_event(
         note_step(adding, event, start_ns);
         return GPUT_OK;
     }
-    switch (event->type) {
-    case 'B':
+    if (event->type == 'B')
         return add_begin(adding, event, start_ns, error);
-    case 'E':
+    if (event->type == 'E')
         return add_end(adding, event, start_ns, error);
-    case 'X':
-    case 'i':
-    case 'I':
-    case 'C':
-    case 's':
-    case 't':
-    case 'f':
-    case 'b':
-    case 'n':
-    case 'e':
-    case 'S': /* the older forms of 'b', 'n' and 'e' */
-    case 'T':
-    case 'p':
-    case 'F':
-    case 'N': /* objects */
-    case 'O':
-    case 'D':
-    case 'P': /* samples, marks, memory dumps */
-    case 'R':
-    case 'v':
-    case 'V':
+    if (event->type && strchr(plain_types, event->type))
         return add_plain(adding, event, start_ns, error);
-    default:
-        adding->inputs->report.unusable++;
-        return GPUT_OK;
-    }
+    adding->inputs->report.unusable++;
+    return GPUT_OK;
 }
 
 /* Once the header was read: what the processes of this file are called. */

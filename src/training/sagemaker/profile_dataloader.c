@@ -207,19 +207,13 @@ static void put_row(
 
 static struct gput_table *add_row_table(struct gput_tables *tables, const char *name)
 {
-    static const struct {
-        const char *name;
-        enum gput_column_type type;
-    } columns[] = {{"start_time", GPUT_COLUMN_TEXT}, {"end_time", GPUT_COLUMN_TEXT},
-        {"start_time_us", GPUT_COLUMN_INT}, {"end_time_us", GPUT_COLUMN_INT},
-        {"duration_us", GPUT_COLUMN_INT}, {"pid", GPUT_COLUMN_INT},
-        {"framework_metric", GPUT_COLUMN_TEXT}, {"step", GPUT_COLUMN_INT},
-        {"worker_id", GPUT_COLUMN_INT}, {"num_workers", GPUT_COLUMN_INT},
-        {"pin_memory", GPUT_COLUMN_TEXT}, {"process", GPUT_COLUMN_TEXT},
-        {"node_id", GPUT_COLUMN_TEXT}};
     struct gput_table *table = tables_add(tables, name);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        table_add_column(table, columns[i].name, columns[i].type);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "start_time", "end_time", NULL);
+    table_add_columns_of(
+        table, GPUT_COLUMN_INT, "start_time_us", "end_time_us", "duration_us", "pid", NULL);
+    table_add_column(table, "framework_metric", GPUT_COLUMN_TEXT);
+    table_add_columns_of(table, GPUT_COLUMN_INT, "step", "worker_id", "num_workers", NULL);
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "pin_memory", "process", "node_id", NULL);
     return table;
 }
 

@@ -23,23 +23,27 @@ static void put_interval(struct gput_table *table, int64_t start_us, int64_t end
     table_put_double(table, (double)(end_us - start_us) / 1e6);
 }
 
+static void add_seconds(struct gput_table *table, const char *name)
+{
+    table_add_column(table, name, GPUT_COLUMN_DOUBLE);
+    table_set_unit(table, "seconds");
+}
+
+static void add_columns(struct gput_table *table)
+{
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "start_time", "end_time", NULL);
+    add_seconds(table, "job_duration");
+    table_add_columns_of(table, GPUT_COLUMN_TEXT, "training_loop_start", "training_loop_end", NULL);
+    add_seconds(table, "training_loop_duration");
+    add_seconds(table, "initialization");
+    add_seconds(table, "finalization");
+    table_add_columns_of(
+        table, GPUT_COLUMN_DOUBLE, "initialization_%", "training_loop_%", "finalization_%", NULL);
+}
+
 int profile_job(struct profile_frame *frame, const struct gput_profile_options *options,
     struct gput_tables *tables, struct gput_error *error)
 {
-    static const struct {
-        const char *name;
-        enum gput_column_type type;
-        const char *unit;
-    } columns[] = {{"start_time", GPUT_COLUMN_TEXT, NULL}, {"end_time", GPUT_COLUMN_TEXT, NULL},
-        {"job_duration", GPUT_COLUMN_DOUBLE, "seconds"},
-        {"training_loop_start", GPUT_COLUMN_TEXT, NULL},
-        {"training_loop_end", GPUT_COLUMN_TEXT, NULL},
-        {"training_loop_duration", GPUT_COLUMN_DOUBLE, "seconds"},
-        {"initialization", GPUT_COLUMN_DOUBLE, "seconds"},
-        {"finalization", GPUT_COLUMN_DOUBLE, "seconds"},
-        {"initialization_%", GPUT_COLUMN_DOUBLE, NULL},
-        {"training_loop_%", GPUT_COLUMN_DOUBLE, NULL},
-        {"finalization_%", GPUT_COLUMN_DOUBLE, NULL}};
     const struct profile_span *readings = &frame->reading_span, *events = &frame->event_span;
     int64_t loop_start_us, loop_end_us = events->last_us;
     int64_t start_us =
@@ -52,11 +56,7 @@ int profile_job(struct profile_frame *frame, const struct gput_profile_options *
             "training loop began is not known",
             profile_source(options));
     struct gput_table *table = tables_add_record(tables, "job");
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        table_add_column(table, columns[i].name, columns[i].type);
-        if (columns[i].unit)
-            table_set_unit(table, columns[i].unit);
-    }
+    add_columns(table);
     double job = (double)(end_us - start_us), before = (double)(loop_start_us - start_us);
     double loop = (double)(loop_end_us - loop_start_us), after = (double)(end_us - loop_end_us);
     put_interval(table, start_us, end_us);
