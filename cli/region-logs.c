@@ -68,7 +68,7 @@ static double double_of(uint64_t bits)
     return value;
 }
 
-/* The number of that name, made at first sight. NULL without memory. */
+/* The number of that name, added when it is first seen. NULL without memory. */
 static struct region_number *find_number(
     struct region_logs_summary *summary, const struct region_value *row)
 {

@@ -118,5 +118,5 @@ int session_check_owner(const struct gput_session *session, struct gput_error *e
 /* Warns at the end where the system's time was set since the start. */
 void session_warn_of_set_clock(const struct gput_session *session);
 
-/* The session needs its time stamps to be on one clock no more. */
+/* The session no longer needs its time stamps to be on one clock. */
 void session_leave_wall_clock(struct gput_session *session);
