@@ -238,8 +238,9 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     char seconds[HUMAN_SIZE];
     const struct jobs_job *job = &jobs->jobs[index];
     const char *launcher = jobs->ranks[job->first].launcher;
-    if (strcmp(launcher, job->name) == 0) /* a job without an id */
-        launcher = "";
+    size_t length = strlen(launcher);
+    if (strncmp(launcher, job->name, length) == 0 && strchr(",", job->name[length]))
+        launcher = ""; /* a job without an id, also its "run 2" */
     str_printf(text, "Job %s%s%s%s: ", job->name, launcher[0] ? " (" : "", launcher,
         launcher[0] ? ")" : "");
     write_count(jobs, job, text);

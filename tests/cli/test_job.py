@@ -283,6 +283,12 @@ class Job(JobTest):
         self.assertEqual((job["ranks"], job["missing"], job["machines"], job["cpu_seconds"]), (6, 2, 3, 540))
         self.assertEqual(self.findings()["missing_ranks"], "2 ranks are missing: 4-5: the world size is 8, and there are files of 6 ranks")
 
+    def test_runs_of_a_launcher_without_ids_are_named_by_it(self):
+        for rank, run in (0, "n1:2"), (1, "n1:1"):
+            job = {"launcher": "MPICH", "job_id": None, "run": run, "rank": 0, "world_size": 1, "node": "n1"}
+            self.rank(rank, start=rank, members={"job": job})
+        self.assertEqual(re.findall("(?m)^Job (.*?):", self.run_command(".").stdout), ["MPICH", "MPICH, run 2"])
+
     def test_machines_of_which_there_is_nothing_are_named(self):
         for rank, node in (0, 0), (1, 0), (4, 2):
             job = {"launcher": "Slurm", "job_id": "4711", "rank": rank, "world_size": 8, "node": f"n{node}", "node_rank": node, "node_count": 4}
