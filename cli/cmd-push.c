@@ -42,6 +42,28 @@ static int find_sessions(
     return code;
 }
 
+/* Whether a row is a session with metrics, and no copy of another. */
+static bool is_to_be_sent(const struct gput_table *sessions, size_t row)
+{
+    const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
+    return !gput_table_text(sessions, row, ORIGINAL_COLUMN) && kind &&
+           (strcmp(kind, "tracking") == 0 || strcmp(kind, "results") == 0);
+}
+
+static void say_left_out(const struct gput_table *sessions, size_t row)
+{
+    char text[1024];
+    const char *path = gput_table_text(sessions, row, PATH_COLUMN);
+    const char *original = gput_table_text(sessions, row, ORIGINAL_COLUMN);
+    if (original)
+        snprintf(text, sizeof text, "%.400s is left out: it is the same session as %.400s.", path,
+            original);
+    else
+        snprintf(text, sizeof text, "%.400s is left out: it has no metrics of a session.",
+            path ? path : "a session");
+    message_warning(NULL, text);
+}
+
 /* One that fails is said, and the others are sent. False: the receiver is not there for them. */
 static bool send_session(const struct gput_table *sessions, size_t row,
     const struct gput_push_options *options, struct sent *sent)
@@ -50,29 +72,13 @@ static bool send_session(const struct gput_table *sessions, size_t row,
     struct gput_error error;
     char text[sizeof error.message + 512];
     const char *path = gput_table_text(sessions, row, PATH_COLUMN);
-    const char *kind = gput_table_text(sessions, row, KIND_COLUMN);
     const char *results = gput_table_text(sessions, row, RESULTS_COLUMN);
-    const char *original = gput_table_text(sessions, row, ORIGINAL_COLUMN);
-    bool has_samples = kind && strcmp(kind, "tracking") == 0;
-    bool has_results = kind && strcmp(kind, "results") == 0;
-    if (original) {
-        snprintf(text, sizeof text, "%.400s is left out: it is the same session as %.400s.", path,
-            original);
-        message_warning(NULL, text);
-        return true;
-    }
-    if (!has_samples && !has_results) {
-        snprintf(text, sizeof text, "%.400s is left out: it has no metrics of a session.",
-            path ? path : "a session");
-        message_warning(NULL, text);
-        return true;
-    }
+    bool has_samples = strcmp(gput_table_text(sessions, row, KIND_COLUMN), "tracking") == 0;
     int code = gput_push_session(
         has_samples ? path : NULL, has_samples ? results : path, options, &counts, &error);
     sent->counts.sent += counts.sent;
     sent->counts.lost += counts.lost;
     sent->counts.refused += counts.refused;
-    sent->sessions++;
     if (code == GPUT_OK)
         return true;
     sent->failed++;
@@ -99,10 +105,19 @@ static int send_all(const struct gput_tables *found, const struct gput_push_opti
     const struct gput_table *sessions = gput_tables_find(found, "sessions");
     struct sent sent = {.counts = gput_push_counts_default(),
         .unreadable = gput_table_row_count(gput_tables_find(found, "left_out"))};
-    size_t row = 0, rows = gput_table_row_count(sessions);
-    while (row < rows && send_session(sessions, row, options, &sent))
-        row++;
-    if (row + 1 < rows)
+    size_t rows = gput_table_row_count(sessions), not_tried = 0;
+    bool is_there = true;
+    for (size_t row = 0; row < rows; row++) {
+        bool is_sent = is_to_be_sent(sessions, row);
+        sent.sessions += is_sent;
+        not_tried += is_sent && !is_there;
+        if (!is_sent)
+            say_left_out(sessions, row);
+        else if (is_there)
+            is_there = send_session(sessions, row, options, &sent);
+    }
+    sent.failed += not_tried;
+    if (not_tried > 0)
         message_warning(
             NULL, "the receiver is not there: the sessions after that one were not tried.");
     if (sent.sessions == 0)

@@ -149,7 +149,8 @@ class Ended(PushTest):
         done = self.push("s", "t", "u", "--remote-write", closed, status=1)
         self.assertEqual(done.stderr.count("was not sent"), 1, done.stderr)
         self.assertIn("the receiver is not there: the sessions after that one were not tried.", done.stderr)
-        self.assertEqual(done.stdout, "0 of 1 sessions sent: 0 samples\n")
+        self.assertEqual(done.stdout, "0 of 3 sessions sent: 0 samples\n")
+        self.assertTrue(done.stderr.endswith("gpu-tracker: 3 of 3 sessions were not sent, or not whole.\n"), done.stderr)
 
     def test_a_push_that_was_killed_is_sent_again(self):
         self.session("s", ".csv")
