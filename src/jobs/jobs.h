@@ -169,6 +169,9 @@ void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 /* jobs_figures.c: figures of machines and jobs. */
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job);
 
+/* jobs_cores.c: cores of a job, of its machines, whose `seconds` are known, and of its ranks. */
+void jobs_add_cores(struct gput_jobs *jobs, struct jobs_job *job);
+
 /* jobs_gpus.c: adds up the GPUs that the job's ranks see. */
 void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job);
 

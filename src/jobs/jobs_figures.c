@@ -14,45 +14,7 @@
 /* Where no rank uses more, it is not computing that others would wait for. */
 #define IDLE_CORES 0.1
 
-static double least(double a, double b)
-{
-    return isnan(a) || b < a ? b : a;
-}
-
 /* ---- Machines ---- */
-
-/*
- * Cores that ranks of a machine may use together. Slurm says it; ranks of one control group share
- * what that allows; what each is bound to adds up.
- */
-static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
-{
-    const struct jobs_rank *first = &jobs->ranks[from];
-    double sum = NAN, slurm = NAN, shared = NAN, highest = NAN;
-    bool is_one_group = true;
-    for (size_t i = from; i < from + count; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        jobs_add(&sum, rank->cores);
-        highest = fmax(highest, rank->cores);
-        slurm = fmax(slurm, rank->slurm_cores);
-        shared = fmax(shared, rank->shared_cores);
-        is_one_group &= rank->cgroup == first->cgroup;
-    }
-    double cores = sum;
-    if (is_one_group)
-        cores = least(cores, shared);
-    cores = least(least(cores, slurm), first->system_cores);
-    return fmax(cores, isnan(slurm) ? highest : NAN);
-}
-
-/* Elements of an array have their cores while they run: what they had, over the machine's time. */
-static double mean_cores_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
-{
-    double core_seconds = NAN;
-    for (size_t i = machine->first; i < machine->first + machine->count; i++)
-        jobs_add(&core_seconds, cores_of(jobs, i, 1) * jobs->ranks[i].seconds);
-    return machine->seconds > 0 ? core_seconds / machine->seconds : NAN;
-}
 
 /* Trackers of one machine took turns at its counters, or each read them for itself. */
 static double machine_energy(
@@ -92,8 +54,7 @@ static double others_of(const struct gput_jobs *jobs, const struct jobs_job *job
     return others > 0 ? others : 0;
 }
 
-static void add_up_machine(
-    const struct gput_jobs *jobs, struct jobs_machine *machine, bool is_array)
+static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *machine)
 {
     double start = NAN, end = NAN;
     machine->cpu_seconds = machine->max_ram_bytes = NAN;
@@ -105,20 +66,13 @@ static void add_up_machine(
         end = fmax(end, rank->start + rank->seconds);
     }
     machine->seconds = end - start;
-    machine->cores =
-        is_array ? mean_cores_of(jobs, machine) : cores_of(jobs, machine->first, machine->count);
     machine->energy_joules = machine_energy(jobs, machine->boot_id, machine->first, machine->count);
 }
 
 /* ---- Ranks ---- */
 
-static void compare_rank(const struct gput_jobs *jobs, const struct jobs_job *job,
-    struct jobs_rank *rank, double highest_busy)
+static void compare_rank(const struct jobs_job *job, struct jobs_rank *rank, double highest_busy)
 {
-    const struct jobs_machine *machine = &jobs->machines[rank->machine];
-    double share = job->is_array ? cores_of(jobs, (size_t)(rank - jobs->ranks), 1)
-                                 : machine->cores / (double)machine->count;
-    rank->share_cores = least(rank->cores, share);
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
     if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
         rank->waited_seconds = rank->seconds * (1 - rank->busy_cores / highest_busy);
@@ -178,7 +132,7 @@ static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
         highest = fmax(highest, rank->busy_cores);
     }
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        compare_rank(jobs, job, &jobs->ranks[i], highest);
+        compare_rank(job, &jobs->ranks[i], highest);
         jobs_add(&job->waited_seconds, jobs->ranks[i].waited_seconds);
     }
 }
@@ -219,18 +173,17 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
 
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
 {
-    job->cores = job->core_seconds = job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
+    job->cpu_seconds = job->max_ram_bytes = job->cpu_joules = NAN;
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         struct jobs_machine *machine = &jobs->machines[i];
-        add_up_machine(jobs, machine, job->is_array);
-        jobs_add(&job->cores, machine->cores);
-        jobs_add(&job->core_seconds, machine->cores * machine->seconds);
+        add_up_machine(jobs, machine);
         jobs_add(&job->cpu_seconds, machine->cpu_seconds);
         if (machine->clock ==
             i) /* of several with one boot id: what is the machine's counts once */
             jobs_add(
                 &job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
     }
+    jobs_add_cores(jobs, job);
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         if (jobs->machines[i].clock == i)
             job->other_cores += others_of(jobs, job, i);
