@@ -24,6 +24,7 @@ struct jobs_rank {
     unsigned files; /* enum jobs_files */
     char launcher[16], job_id[96], task[40], step[32], run[64];
     char host[65], node[65], boot_id[37], version[32];
+    char cpus[256]; /* that it may run on */
     char clock[16]; /* what the kernel says of it */
     char start_text[32];
     char ranks[128];         /* of a session whose rank is not one: "0-3,8" */

@@ -5,9 +5,34 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Machines have no more CPUs. */
+#define MAX_CPUS 8192
+
+/* Those that ranks may run on: each counts once. NaN: it is not known of one. Of a machine with
+ * that clock alone. */
+static double count_cpus(const struct gput_jobs *jobs, size_t from, size_t count, size_t clock)
+{
+    uint64_t has[MAX_CPUS / 64] = {0};
+    double sum = 0, first, last;
+    for (size_t i = from; i < from + count; i++) {
+        const char *at = jobs->ranks[i].cpus;
+        if (jobs->machines[jobs->ranks[i].machine].clock != clock)
+            continue;
+        if (!at[0])
+            return NAN;
+        while (jobs_next_ranks(&at, &first, &last)) {
+            for (double cpu = fmax(first, 0); cpu <= last && cpu < MAX_CPUS; cpu++)
+                has[(size_t)cpu / 64] |= 1ull << ((size_t)cpu % 64);
+        }
+    }
+    for (size_t i = 0; i < MAX_CPUS / 64; i++)
+        sum += __builtin_popcountll(has[i]);
+    return sum > 0 ? sum : NAN;
+}
+
 /*
  * Cores that ranks of a machine may use together. Slurm says it; ranks of one control group share
- * what that allows; what each is bound to adds up.
+ * what that allows; what each is bound to adds up, once where several are bound to the same.
  */
 static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
 {
@@ -22,7 +47,7 @@ static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
         shared = fmax(shared, rank->shared_cores);
         is_one_group &= rank->cgroup == first->cgroup;
     }
-    double cores = sum;
+    double cores = fmin(sum, count_cpus(jobs, from, count, jobs->machines[first->machine].clock));
     if (is_one_group)
         cores = fmin(cores, shared);
     cores = fmin(fmin(cores, slurm), first->system_cores);
@@ -69,7 +94,7 @@ static double add_over_time(struct change *changes, size_t count, double most)
 static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count, size_t clock)
 {
     size_t n_changes = 0;
-    double most = NAN;
+    double most = count_cpus(jobs, first, count, clock), system = NAN;
     struct change *changes = calloc(2 * count, sizeof *changes);
     jobs->failed |= !changes;
     for (size_t i = first; changes && i < first + count; i++) {
@@ -79,9 +104,9 @@ static double core_seconds_of(struct gput_jobs *jobs, size_t first, size_t count
             continue;
         changes[n_changes++] = (struct change){start, cores, rank};
         changes[n_changes++] = (struct change){start + rank->seconds, -cores, rank};
-        most = fmax(most, rank->system_cores);
+        system = fmax(system, rank->system_cores);
     }
-    double core_seconds = changes ? add_over_time(changes, n_changes, most) : NAN;
+    double core_seconds = changes ? add_over_time(changes, n_changes, fmin(most, system)) : NAN;
     free(changes);
     return core_seconds;
 }
@@ -105,19 +130,20 @@ static void add_elements(struct gput_jobs *jobs, struct jobs_job *job)
 /* Of machines with one clock, which are one. */
 static void add_clock(struct gput_jobs *jobs, struct jobs_job *job, size_t clock)
 {
-    double own = NAN, most = NAN;
+    double own = NAN, system = NAN;
     for (size_t i = clock; i < job->first_machine + job->n_machines; i++) {
         const struct jobs_machine *machine = &jobs->machines[i];
         if (machine->clock != clock)
             continue;
         jobs_add(&own, machine->cores);
-        most = fmax(most, jobs->ranks[machine->first].system_cores);
+        system = fmax(system, jobs->ranks[machine->first].system_cores);
     }
-    jobs_add(&job->cores, fmin(own, most));
+    double cores = fmin(fmin(own, system), count_cpus(jobs, job->first, job->count, clock));
+    jobs_add(&job->cores, cores);
     for (size_t i = job->first; i < job->first + job->count; i++) {
         struct jobs_rank *rank = &jobs->ranks[i];
         const struct jobs_machine *machine = &jobs->machines[rank->machine];
-        double share = fmin(own, most) / own * machine->cores / (double)machine->count;
+        double share = cores / own * machine->cores / (double)machine->count;
         if (machine->clock == clock)
             rank->share_cores = fmin(rank->cores, share);
     }

@@ -75,6 +75,7 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     COPY(rank->node, identity->node[0] ? identity->node : identity->host);
     COPY(rank->boot_id, identity->boot_id);
     COPY(rank->clock, identity->clock);
+    COPY(rank->cpus, identity->cpus);
     COPY(rank->version, identity->version);
     COPY(rank->start_text, identity->start);
     rank->cgroup = names_hash(identity->cgroup, strlen(identity->cgroup));

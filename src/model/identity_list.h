@@ -27,6 +27,7 @@
     TEXT(container, 80, "identity.container", "id or name of the container that main runs in") \
     TEXT(pod, 80, "identity.pod", "name or id of the Kubernetes pod that main runs in") \
     TEXT(cgroup, 512, "identity.cgroup", "control group of main") \
+    TEXT(cpus, 256, "identity.cpus", "that main may run on when tracking begins: 0-3,8; not known where the list is longer than 255 bytes") \
     TEXT(launcher, 16, "job.launcher", "what started this part of a job: Open MPI, Slurm and others") \
     TEXT(job_id, 96, "job.job_id", "the scheduler's, with the element of an array") \
     TEXT(task, 40, "job.task", "which element of an array, which of GNU parallel's jobs, or both: 3_7") \

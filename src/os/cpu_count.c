@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdio.h>
 
 /* "first-last:used/group" with everything after `first` optional. Returns the byte after it. */
 static const char *scan_range(const char *text, uint64_t *count)
@@ -75,8 +76,9 @@ int cpu_count_online(
     return GPUT_OK;
 }
 
-/* The kernel refuses masks smaller than its own, whose size it does not report. */
-static int count_affinity(pid_t pid, uint32_t *count)
+/* The kernel refuses masks smaller than its own, whose size it does not report. On success `*set` is
+ * of `*size` bytes; CPU_FREE() it. */
+static int read_affinity(pid_t pid, cpu_set_t **mask, size_t *mask_size)
 {
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
         cpu_set_t *set = CPU_ALLOC(cpus);
@@ -85,15 +87,54 @@ static int count_affinity(pid_t pid, uint32_t *count)
             return GPUT_ERROR_MEMORY;
         int failed = sched_getaffinity(pid, size, set);
         int errno_value = errno;
-        if (!failed)
-            *count = (uint32_t)CPU_COUNT_S(size, set);
-        CPU_FREE(set);
-        if (!failed)
+        if (!failed) {
+            *mask = set;
+            *mask_size = size;
             return GPUT_OK;
+        }
+        CPU_FREE(set);
         if (errno_value != EINVAL)
             return (int)procfs_code_of_errno(errno_value);
     }
     return GPUT_ERROR_UNSUPPORTED;
+}
+
+static int count_affinity(pid_t pid, uint32_t *count)
+{
+    cpu_set_t *set;
+    size_t size;
+    TRY(read_affinity(pid, &set, &size));
+    *count = (uint32_t)CPU_COUNT_S(size, set);
+    CPU_FREE(set);
+    return GPUT_OK;
+}
+
+static bool has_cpu(const cpu_set_t *set, size_t size, size_t cpu)
+{
+    return cpu < 8 * size && CPU_ISSET_S(cpu, size, set);
+}
+
+bool cpu_list_allowed(pid_t pid, char *list, size_t list_size)
+{
+    cpu_set_t *set;
+    size_t size, length = 0;
+    list[0] = '\0';
+    if (read_affinity(pid, &set, &size) != GPUT_OK)
+        return false;
+    for (size_t first = 0, end; first < 8 * size && length < list_size; first = end + 1) {
+        for (end = first; has_cpu(set, size, end);)
+            end++;
+        const char *comma = length > 0 ? "," : "";
+        if (end > first + 1)
+            length += (size_t)snprintf(
+                list + length, list_size - length, "%s%zu-%zu", comma, first, end - 1);
+        else if (end > first)
+            length += (size_t)snprintf(list + length, list_size - length, "%s%zu", comma, first);
+    }
+    CPU_FREE(set);
+    if (length >= list_size)
+        list[0] = '\0';
+    return list[0] != '\0';
 }
 
 int cpu_count_allowed(

@@ -18,6 +18,7 @@ static const struct {
     {"cpu", "CPU"},
     {"dram", "DRAM"},
     {"gpu", "GPU"},
+    {"cpus", "CPUs"},
     {"gpus", "GPUs"},
     {"ram", "RAM"},
     {"rss", "RSS"},

@@ -84,6 +84,31 @@ static void allowed_cores_follow_the_affinity(void **state)
     assert_int_equal(count, 1);
 }
 
+static void lists_the_cpus_of_the_affinity(void **state)
+{
+    (void)state;
+    cpu_set_t before, one;
+    char list[256], expected[16];
+    uint32_t count = 0, listed = 0;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_true(cpu_list_allowed(getpid(), list, sizeof list));
+    assert_int_equal(cpu_count_allowed("/proc", true, getpid(), &count, NULL), GPUT_OK);
+    assert_int_equal(cpu_list_parse(list, &listed), GPUT_OK);
+    assert_int_equal(listed, count);
+    CPU_ZERO(&one);
+    int cpu = sched_getcpu();
+    CPU_SET(cpu, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    bool is_listed = cpu_list_allowed(getpid(), list, sizeof list);
+    bool fits = cpu_list_allowed(getpid(), expected, 1);
+    sched_setaffinity(0, sizeof before, &before);
+    assert_true(is_listed);
+    assert_false(fits);
+    assert_string_equal(expected, "");
+    snprintf(expected, sizeof expected, "%d", cpu);
+    assert_string_equal(list, expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +117,7 @@ int main(void)
         cmocka_unit_test(online_cores_come_from_sysfs_or_else_from_stat),
         cmocka_unit_test(allowed_cores_of_a_recorded_process_come_from_its_status),
         cmocka_unit_test(allowed_cores_follow_the_affinity),
+        cmocka_unit_test(lists_the_cpus_of_the_affinity),
     };
     return cmocka_run_group_tests_name("os/cpu_count", tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ _MAGIC = b"PAR1"
 
 # What is known of a session by the names of src/model/identity_list.h.
 IDENTITY_TEXTS = (
-    "host", "boot_id", "clock", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "launcher", "job_id",
+    "host", "boot_id", "clock", "user", "command", "start", "end", "version", "container", "pod", "cgroup", "cpus", "launcher", "job_id",
     "task", "step", "run", "ranks", "ranks_of", "node",
 )  # fmt: skip
 IDENTITY_NUMBERS = (

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
+#include "os/cpu_count.h"
 #include "os/environment.h"
 #include "os/hydra.h"
 #include "os/passwd.h"
@@ -175,6 +176,8 @@ void session_identity_begin(struct session_identity *state, const struct session
     read_user(identity, settings, pid, variable, &environment);
     read_command(identity, settings, pid, argv);
     add_container(identity, container, variable, &environment);
+    if (settings->has_own_procfs)
+        cpu_list_allowed(pid, identity->cpus, sizeof identity->cpus);
     session_identity_add(state, variable, &environment, false);
     add_run_of_process(state, procfs_root, pid, false);
     environment_finish(&environment);
