@@ -32,12 +32,16 @@ struct jobs_rank {
     double pid, rank, world_size, restarts, exit_status, signal;
     double node_rank, node_count; /* of its machine in the job; machines of that */
     double run_start;             /* of the first rank of its run */
+    double turn; /* how many sessions of its rank on its machine were before it, if runs are whole
+                    so */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
     double system_busy_cores;                              /* of all processes of its machine */
     uint64_t cgroup;                                       /* a hash */
     double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
+    double group_ram_bytes,
+        slurm_ram_bytes;                   /* of its control groups; of all its job's ranks there */
     double gpu_percent, gpus, system_gpus; /* of those that it sees; all of its machine */
     double energy_joules, machine_joules, node_seconds; /* share; CPU and DRAM of the machine */
     double samples, rows_lost;                          /* of its tracking file */
@@ -46,6 +50,8 @@ struct jobs_rank {
     size_t job, machine;
     double busy_cores, share_cores, efficiency_percent, waited_seconds;
     bool is_straggler;
+    bool is_retried; /* its launcher started the rank again, and another session is what it did then
+                      */
 };
 
 /* A GPU as one rank saw it. */
@@ -95,10 +101,11 @@ struct jobs_job {
     size_t first_machine, n_machines;
     const char *noun; /* what its sessions are: "rank", "element", "task", "session" */
     bool has_ranks, has_tasks;
-    bool is_array;        /* each rank has an allocation of its own, while it runs */
+    bool is_array;        /* each rank has an allocation of its own, while it runs: pods, too */
     bool are_independent; /* none waits for another: elements of an array, tasks, steps of a
                              workflow */
     double world_size, missing, failed, unfinished;
+    size_t retried;     /* sessions of ranks that were started again */
     double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
                            such session is in it */
     double start, seconds, cpu_seconds, cores,

@@ -95,7 +95,8 @@ static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, siz
         return;
     list_missing(jobs, job, &list);
     str_printf(&evidence, "the world size is %.0f, and there are files of %zu %s%s",
-        job->world_size, job->count, job->noun, job->count > 1 ? "s" : "");
+        job->world_size, job->count - job->retried, job->noun,
+        job->count - job->retried > 1 ? "s" : "");
     say_missing_machines(jobs, job, &evidence);
     FIND("missing_ranks", str_text(&evidence), "%.0f %s%s missing: %s", job->missing, job->noun,
         job->missing > 1 ? "s are" : " is", str_text(&list));
@@ -146,13 +147,14 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
     for (size_t i = 0; i < count && i < MAX_NAMED; i++) {
         jobs_name_rank(failed[i], name, sizeof name);
         jobs_say_end(failed[i], end);
-        str_printf(&list, "%s%s: %s", i > 0 ? "; " : "", name, end);
+        str_printf(&list, "%s%s: %s%s", i > 0 ? "; " : "", name, end,
+            failed[i]->is_retried ? ", and was started again" : "");
         if (i == 0 && count > 1 && are_in_order && !job->are_independent)
             snprintf(first, sizeof first, ", %s first", name);
     }
     if (count > 0)
-        FIND("failed_ranks", str_text(&list), "%zu of %zu %ss failed%s", count, job->count,
-            job->noun, first);
+        FIND("failed_ranks", str_text(&list), "%zu of %zu %ss failed%s", count,
+            job->count - job->retried, job->noun, first);
     free(failed);
     str_finish(&list);
 }
@@ -253,6 +255,48 @@ static void find_idle_cores(struct gput_jobs *jobs, const struct jobs_job *job, 
         "%s%s or threads",
         busy, jobs_say_cores(job->cores, cores), job->efficiency_percent, work,
         strcmp(work, "process") == 0 ? "es" : "s");
+}
+
+/* What the ranks of a machine share: Slurm's, and that of their control group if it is one. NaN:
+ * nothing limits it. Each element of an array has Slurm's for itself. */
+static double shared_ram_of(
+    const struct gput_jobs *jobs, const struct jobs_job *job, const struct jobs_machine *machine)
+{
+    double slurm = NAN, group = NAN;
+    bool is_one_group = true;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        slurm = fmax(slurm, rank->slurm_ram_bytes);
+        group = fmax(group, rank->group_ram_bytes);
+        is_one_group &= rank->cgroup == jobs->ranks[machine->first].cgroup;
+    }
+    return fmin(job->is_array ? NAN : slurm, is_one_group ? group : NAN);
+}
+
+static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
+{
+    char evidence[192], sum[HUMAN_SIZE], limit[HUMAN_SIZE];
+    const struct jobs_machine *highest = NULL;
+    double percent = HIGH_RAM_PERCENT;
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        const struct jobs_machine *machine = &jobs->machines[i];
+        double used = 100 * machine->max_ram_bytes / shared_ram_of(jobs, job, machine);
+        if (machine->count > 1 && used > percent) {
+            percent = used;
+            highest = machine;
+        }
+    }
+    if (!highest)
+        return;
+    snprintf(evidence, sizeof evidence,
+        "peaks of %zu %ss: %s of %s; at most, for peaks need not coincide, and shared pages count "
+        "for each",
+        highest->count, job->noun, human_bytes(highest->max_ram_bytes, sum),
+        human_bytes(shared_ram_of(jobs, job, highest), limit));
+    FIND("ram_short", evidence,
+        "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask for "
+        "more",
+        highest->name, percent, job->noun);
 }
 
 static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -378,6 +422,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
     find_lost_rows(jobs, job, index);
     find_versions(jobs, job, index);
     find_ram(jobs, job, index);
+    find_shared_ram(jobs, job, index);
     find_idle_cores(jobs, job, index);
     find_idle_gpus(jobs, job, index);
     find_stragglers(jobs, job, index);

@@ -224,8 +224,9 @@ static void number_clocks(struct gput_jobs *jobs, const struct jobs_job *job)
 
 void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job)
 {
-    /* Elements of an array, tasks, steps of a workflow and workers come and go. */
-    bool are_compared = job->has_ranks && !job->are_independent;
+    /* Elements of an array, tasks, steps of a workflow, workers and pods come and go. */
+    bool are_compared = job->has_ranks && !job->are_independent &&
+                        strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0;
     number_clocks(jobs, job);
     struct clock reference = clock_of(jobs, job, reference_of(jobs, job));
     struct jobs_blocks *blocks =

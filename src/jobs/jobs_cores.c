@@ -41,6 +41,8 @@ static double cores_of(const struct gput_jobs *jobs, size_t from, size_t count)
     bool is_one_group = true;
     for (size_t i = from; i < from + count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
+        if (rank->is_retried && count > 1) /* its place is that of the session after it */
+            continue;
         jobs_add(&sum, rank->cores);
         highest = fmax(highest, rank->cores);
         slurm = fmax(slurm, rank->slurm_cores);

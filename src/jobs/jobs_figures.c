@@ -74,21 +74,25 @@ static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *ma
 static void compare_rank(const struct jobs_job *job, struct jobs_rank *rank, double highest_busy)
 {
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
+    /* No rank can be busier than its share, whatever threads of another one do. */
     if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
-        rank->waited_seconds = rank->seconds * (1 - rank->busy_cores / highest_busy);
+        rank->waited_seconds =
+            rank->seconds * fmax(0, 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores));
     rank->is_straggler = (rank->seconds > SLOW_FACTOR * job->median_seconds &&
                              rank->seconds > job->median_seconds + SLOW_SECONDS) ||
                          (rank->cpu_seconds > BUSY_FACTOR * job->median_cpu_seconds &&
                              rank->cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS);
 }
 
+/* Ranks that ended badly did not do their work: where others did, these say what it takes. */
 static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job, bool of_cpu)
 {
     size_t count = 0;
     double *values = calloc(job->count + 1, sizeof *values), median = NAN;
     for (size_t i = job->first; values && i < job->first + job->count; i++) {
         double value = of_cpu ? jobs->ranks[i].cpu_seconds : jobs->ranks[i].seconds;
-        if (!isnan(value))
+        bool counts = job->failed == (double)job->count || !jobs_has_failed(&jobs->ranks[i]);
+        if (!isnan(value) && counts)
             values[count++] = value;
     }
     if (values) {
@@ -163,12 +167,14 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         known_ranks += count_ranks(rank);
         are_of_descendants |= rank->are_of_descendants;
         job->failed += jobs_has_failed(rank);
+        job->retried += rank->is_retried;
         job->unfinished += jobs_is_unfinished(rank);
     }
     job->world_size = world_size;
     job->known_ranks = are_of_descendants ? known_ranks : NAN;
-    if (has_rank && !are_of_descendants && world_size > (double)job->count)
-        job->missing = world_size - (double)job->count;
+    double present = (double)(job->count - job->retried);
+    if (has_rank && !are_of_descendants && world_size > present)
+        job->missing = world_size - present;
 }
 
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)

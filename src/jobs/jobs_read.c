@@ -25,6 +25,10 @@
 #define MAX_MISSING_SECONDS 3
 #define MAX_MISSING_SAMPLES 5
 
+/* No job has as many, and none lasts a thousand years. */
+#define MAX_RANKS 1e7
+#define MAX_SECONDS 3.2e10
+
 #define COPY(to, from) text_fit(to, sizeof to, "%s", from)
 
 static bool ends_in(const char *path, const char *ending)
@@ -47,10 +51,10 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->node_rank, &rank->node_count, &rank->exit_status, &rank->signal, &rank->start,
         &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->cores, &rank->shared_cores,
         &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
-        &rank->allowed_ram_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
-        &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
-        &rank->samples, &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent,
-        &rank->waited_seconds};
+        &rank->allowed_ram_bytes, &rank->group_ram_bytes, &rank->slurm_ram_bytes,
+        &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus, &rank->system_gpus,
+        &rank->energy_joules, &rank->machine_joules, &rank->node_seconds, &rank->samples,
+        &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -95,6 +99,25 @@ static void take_identity(struct jobs_rank *rank, const struct gput_results *res
     rank->end = identity->end[0] ? results_identity_seconds(identity->end) : NAN;
 }
 
+/* What nothing can have says that the file is damaged. */
+static void check_figures(struct gput_jobs *jobs, struct jobs_rank *rank)
+{
+    struct {
+        const char *name;
+        double *figure, most;
+    } figures[] = {{"rank", &rank->rank, MAX_RANKS}, {"world size", &rank->world_size, MAX_RANKS},
+        {"wall time", &rank->seconds, MAX_SECONDS}, {"CPU time", &rank->cpu_seconds, INFINITY},
+        {"RAM", &rank->max_ram_bytes, INFINITY}};
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+        double value = *figures[i].figure;
+        if (isnan(value) || (value >= 0 && value <= figures[i].most))
+            continue;
+        jobs_find(jobs, NAN, "damaged", NULL, "%s has a %s that cannot be, %.4g: it is left out",
+            rank->path, figures[i].name, value);
+        *figures[i].figure = NAN;
+    }
+}
+
 static void take_allocation(struct jobs_rank *rank, const struct gput_results *results)
 {
     const struct gput_allowed *allowed = &results->allowed;
@@ -105,6 +128,8 @@ static void take_allocation(struct jobs_rank *rank, const struct gput_results *r
     rank->shared_cores = isnan(quota) || cpuset < quota ? cpuset : quota;
     rank->slurm_cores = allowed->slurm_cores;
     rank->allowed_ram_bytes = data->allowed_ram_bytes;
+    rank->group_ram_bytes = allowed->memory_max_bytes;
+    rank->slurm_ram_bytes = allowed->slurm_ram_bytes;
 }
 
 static void take_figures(
@@ -153,6 +178,7 @@ static void take_results(
     take_identity(rank, results);
     take_allocation(rank, results);
     take_figures(jobs, rank, results);
+    check_figures(jobs, rank);
 }
 
 /* ---- Reports and what killed sessions left ---- */

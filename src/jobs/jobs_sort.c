@@ -20,6 +20,12 @@ static int compare_numbers(double left, double right)
     return (left > right) - (left < right);
 }
 
+static void sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
+{
+    if (jobs->n_ranks > 1)
+        qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
+}
+
 /* ---- Files of one session ---- */
 
 static bool has_identity(const struct jobs_rank *rank)
@@ -142,13 +148,16 @@ static void unite(struct gput_jobs *jobs, size_t *alias,
 
 /* ---- Jobs ---- */
 
-/* The element of an array; the job's own id ends before it. NULL: it is none. */
+/* The element of an array, as "_7", or as PBS has it, "[7].server"; the job's own id ends before
+ * it. NULL: it is none. Users of torchrun make up its ids. */
 static const char *element_of(const struct jobs_rank *rank)
 {
-    const char *line = strrchr(rank->job_id, '_');
-    bool is_alone = isnan(rank->world_size) || rank->world_size == 1;
-    return line && is_alone && line[1] && strspn(line + 1, "0123456789") == strlen(line + 1) ? line
-                                                                                             : NULL;
+    const char *mark = strpbrk(rank->job_id, "[");
+    bool is_alone = isnan(rank->world_size) || rank->world_size == 1, is_pbs = mark;
+    if (!mark && (rank->task[0] || strcmp(rank->launcher, "torchrun") != 0))
+        mark = strrchr(rank->job_id, '_');
+    size_t digits = mark ? strspn(mark + 1, "0123456789") : 0;
+    return is_alone && digits > 0 && mark[digits + 1] == (is_pbs ? ']' : '\0') ? mark : NULL;
 }
 
 static void name_job(const struct jobs_rank *rank, char *name, size_t size)
@@ -156,7 +165,8 @@ static void name_job(const struct jobs_rank *rank, char *name, size_t size)
     const char *element = element_of(rank);
     bool has_step = rank->step[0] && strcmp(rank->launcher, "Slurm") == 0;
     if (element)
-        text_fit(name, size, "%.*s (array)", (int)(element - rank->job_id), rank->job_id);
+        text_fit(name, size, "%.*s%s%s (array)", (int)(element - rank->job_id), rank->job_id,
+            *element == '[' ? "[" : "", *element == '[' ? strchr(element, ']') : "");
     else if (rank->job_id[0])
         text_fit(
             name, size, "%s%s%s", rank->job_id, has_step ? "." : "", has_step ? rank->step : "");
@@ -175,12 +185,20 @@ static const char *run_of(const struct jobs_rank *rank)
     return element_of(rank) ? "" : rank->run;
 }
 
+/* As what a batch script tracks before its ranks: it is none of them. */
+static bool is_apart(const struct jobs_rank *rank)
+{
+    return rank->job_id[0] && isnan(rank->rank) && !rank->ranks[0] && !jobs_is_task(rank) &&
+           !element_of(rank);
+}
+
 static int compare_names(const struct jobs_rank *a, const struct jobs_rank *b)
 {
     char name[160], other[160];
     name_job(a, name, sizeof name);
     name_job(b, other, sizeof other);
-    return strcmp(name, other);
+    int order = strcmp(name, other);
+    return order == 0 ? is_apart(a) - is_apart(b) : order;
 }
 
 static int compare_runs(const void *left, const void *right)
@@ -220,6 +238,71 @@ static void find_all_runs(struct gput_jobs *jobs)
     }
 }
 
+static bool are_of_one_run(const struct jobs_rank *a, const struct jobs_rank *b)
+{
+    return compare_names(a, b) == 0 && strcmp(run_of(a), run_of(b)) == 0;
+}
+
+static int compare_sessions_of_rank(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    int order = compare_names(a, b);
+    if (order == 0)
+        order = strcmp(run_of(a), run_of(b));
+    if (order == 0)
+        order = strcmp(a->boot_id, b->boot_id);
+    if (order == 0)
+        order = compare_numbers(a->rank, b->rank);
+    return order == 0 ? compare_numbers(a->start, b->start) : order;
+}
+
+static int compare_turns(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    int order = compare_names(a, b);
+    if (order == 0)
+        order = strcmp(run_of(a), run_of(b));
+    if (order == 0)
+        order = compare_numbers(a->turn, b->turn);
+    return order == 0 ? compare_numbers(a->rank, b->rank) : order;
+}
+
+/* Sessions of one run, as the launcher has it, in the order of turns. */
+static bool are_whole(const struct jobs_rank *ranks, size_t count)
+{
+    double world_size = ranks[0].world_size;
+    if (!(world_size > 1))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (ranks[i].world_size != world_size || ranks[i].rank != fmod((double)i, world_size) ||
+            ranks[i].turn != floor((double)i / world_size))
+            return false;
+    }
+    return fmod((double)count, world_size) == 0;
+}
+
+/* Runs that come one after the other are in the same order on each machine, also where its clock is
+ * off. If that makes all of them whole, that distinguishes them. */
+static void find_turns(struct gput_jobs *jobs)
+{
+    struct jobs_rank *ranks = jobs->ranks;
+    sort_ranks(jobs, compare_sessions_of_rank);
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        bool is_next = i > 0 && are_of_one_run(&ranks[i - 1], &ranks[i]) &&
+                       strcmp(ranks[i - 1].boot_id, ranks[i].boot_id) == 0 &&
+                       ranks[i - 1].rank == ranks[i].rank;
+        ranks[i].turn = is_next ? ranks[i - 1].turn + 1 : 0;
+    }
+    sort_ranks(jobs, compare_turns);
+    for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
+        for (end = first + 1; end < jobs->n_ranks && are_of_one_run(&ranks[first], &ranks[end]);)
+            end++;
+        bool is_known = are_whole(&ranks[first], end - first);
+        for (size_t i = first; i < end && !is_known; i++)
+            ranks[i].turn = NAN;
+    }
+}
+
 /* Runs in the order in which they began. */
 static int compare_jobs(const void *left, const void *right)
 {
@@ -230,6 +313,8 @@ static int compare_jobs(const void *left, const void *right)
     if (order == 0)
         order = strcmp(run_of(a), run_of(b));
     if (order == 0)
+        order = compare_numbers(a->turn, b->turn);
+    if (order == 0)
         order = compare_numbers(a->start, b->start);
     if (order == 0)
         order = compare_numbers(a->rank, b->rank);
@@ -238,19 +323,23 @@ static int compare_jobs(const void *left, const void *right)
 
 /* What the current run of a job has. */
 struct run {
-    bool *ranks; /* owned; by number */
+    size_t *ranks; /* the latest session of each, from 1; 0: there is none. owned; by number */
     size_t capacity;
+    double end; /* so far */
     char name[160];
     size_t first, number; /* its first session; how many runs of that name were before it */
 };
 
 static bool has_rank(const struct run *run, double rank)
 {
-    return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank];
+    return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank] > 0;
 }
 
-static void note_rank(struct gput_jobs *jobs, struct run *run, double rank)
+static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
 {
+    const struct jobs_rank *noted = &jobs->ranks[session];
+    double rank = noted->rank;
+    run->end = fmax(run->end, noted->start + noted->seconds);
     if (!(rank >= 0 && rank < MAX_RANK))
         return;
     size_t needed = (size_t)rank + 1, before = run->capacity;
@@ -260,9 +349,20 @@ static void note_rank(struct gput_jobs *jobs, struct run *run, double rank)
             return;
         }
         run->capacity = 2 * needed;
-        memset(run->ranks + before, 0, run->capacity - before);
+        memset(run->ranks + before, 0, (run->capacity - before) * sizeof *run->ranks);
     }
-    run->ranks[(size_t)rank] = true;
+    if (run->ranks[(size_t)rank] > 0)
+        jobs->ranks[run->ranks[(size_t)rank] - 1].is_retried = true;
+    run->ranks[(size_t)rank] = session + 1;
+}
+
+/* Its launcher started it again, while others of the run went on. */
+static bool is_again(const struct gput_jobs *jobs, const struct run *run, size_t index)
+{
+    const struct jobs_rank *rank = &jobs->ranks[index];
+    const struct jobs_rank *before = &jobs->ranks[run->ranks[(size_t)rank->rank] - 1];
+    return rank->restarts > fmax(before->restarts, 0) &&
+           before->start + before->seconds <= rank->start && run->end > rank->start;
 }
 
 /* A launcher may distinguish its runs. Ranks start together: one that starts long after another one
@@ -270,8 +370,13 @@ static void note_rank(struct gput_jobs *jobs, struct run *run, double rank)
 static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, size_t index)
 {
     const struct jobs_rank *rank = &jobs->ranks[index];
-    if (has_rank(run, rank->rank) || strcmp(run_of(&jobs->ranks[run->first]), run_of(rank)) != 0)
+    if (is_apart(rank) || is_apart(&jobs->ranks[run->first]))
+        return is_apart(rank) != is_apart(&jobs->ranks[run->first]);
+    if (rank->turn > jobs->ranks[run->first].turn ||
+        strcmp(run_of(&jobs->ranks[run->first]), run_of(rank)) != 0)
         return true;
+    if (has_rank(run, rank->rank))
+        return !is_again(jobs, run, index);
     if (isnan(rank->world_size) || rank->world_size <= 1)
         return false;
     const struct jobs_rank *before = &jobs->ranks[run->first];
@@ -284,16 +389,19 @@ static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, con
     bool is_next = jobs->n_jobs > 0 && strcmp(run->name, name) == 0;
     run->number = is_next ? run->number + 1 : 0;
     run->first = index;
+    run->end = NAN;
     text_fit(run->name, sizeof run->name, "%s", name);
     if (run->ranks)
-        memset(run->ranks, 0, run->capacity);
+        memset(run->ranks, 0, run->capacity * sizeof *run->ranks);
     if (!ARRAY_EXTEND(jobs->jobs, jobs->n_jobs)) {
         jobs->failed = true;
         return;
     }
     struct jobs_job *job = &jobs->jobs[jobs->n_jobs++];
     *job = (struct jobs_job){.first = index};
-    if (run->number > 0)
+    if (run->number > 0 && is_apart(&jobs->ranks[index]))
+        text_fit(job->name, sizeof job->name, "%s, sessions without a rank", name);
+    else if (run->number > 0)
         text_fit(job->name, sizeof job->name, "%s, run %zu", name, run->number + 1);
     else
         text_fit(job->name, sizeof job->name, "%s", name);
@@ -313,7 +421,7 @@ static void split_into_jobs(struct gput_jobs *jobs)
             begin_job(jobs, &run, i, name);
         if (jobs->failed)
             break;
-        note_rank(jobs, &run, rank->rank);
+        note_rank(jobs, &run, i);
         rank->job = jobs->n_jobs - 1;
         jobs->jobs[rank->job].count++;
         jobs->jobs[rank->job].is_array |= element != NULL;
@@ -398,12 +506,6 @@ static void move_gpus(struct gput_jobs *jobs, const size_t *alias, size_t n_numb
     free(places);
 }
 
-static void sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
-{
-    if (jobs->n_ranks > 1)
-        qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
-}
-
 /* ---- As people count ---- */
 
 /* Tasks by their numbers, 2 before 10; what has none by its start. */
@@ -433,6 +535,21 @@ static void order_for_people(struct gput_jobs *jobs)
         qsort(jobs->order, jobs->n_ranks, sizeof *jobs->order, compare_for_people);
 }
 
+/* Of an indexed job of Kubernetes as many pods run at once as there is space; others follow. */
+static bool takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    double last_start = NAN, first_end = NAN;
+    if (strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0)
+        return false;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        last_start = fmax(last_start, rank->start);
+        if (!rank->is_retried)
+            first_end = fmin(first_end, rank->start + rank->seconds);
+    }
+    return last_start > first_end;
+}
+
 void jobs_sort(struct gput_jobs *jobs)
 {
     size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
@@ -447,6 +564,7 @@ void jobs_sort(struct gput_jobs *jobs)
     drop_empty(jobs);
     sort_ranks(jobs, compare_runs);
     find_all_runs(jobs);
+    find_turns(jobs);
     sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
     sort_ranks(jobs, compare_machines);
@@ -463,6 +581,8 @@ void jobs_sort(struct gput_jobs *jobs)
         /* Steps of a workflow come one after the other. */
         job->are_independent |=
             strcmp(job->noun, "session") == 0 && !jobs->ranks[first].launcher[0];
+        if (takes_turns(jobs, job))
+            job->is_array = job->are_independent = true;
         first += job->count;
     }
     split_into_machines(jobs);

@@ -76,8 +76,8 @@ int cpu_count_online(
     return GPUT_OK;
 }
 
-/* The kernel refuses masks smaller than its own, whose size it does not report. On success `*set` is
- * of `*size` bytes; CPU_FREE() it. */
+/* The kernel refuses masks smaller than its own, whose size it does not report. On success `*set`
+ * is of `*size` bytes; CPU_FREE() it. */
 static int read_affinity(pid_t pid, cpu_set_t **mask, size_t *mask_size)
 {
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {

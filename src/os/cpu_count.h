@@ -28,6 +28,6 @@ int cpu_count_online(
 int cpu_count_allowed(
     const char *procfs, bool is_own, pid_t pid, uint32_t *count, struct gput_error *error);
 
-/* The affinity mask of a process, as sched_getaffinity() has it: "0-3,8". False: it is not known, or
- * its list is longer than `size`; the list is then "". */
+/* The affinity mask of a process, as sched_getaffinity() has it: "0-3,8". False: it is not known,
+ * or its list is longer than `size`; the list is then "". */
 bool cpu_list_allowed(pid_t pid, char *list, size_t size);

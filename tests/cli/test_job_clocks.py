@@ -17,6 +17,28 @@ EPOCH = BEGIN.replace(tzinfo=datetime.timezone.utc).timestamp()
 class Clocks(JobTest):
     # ---- by starts and ends ----
 
+    def test_runs_of_one_id_are_distinguished_where_a_clock_is_off(self):
+        for run in 0, 1:
+            for rank in range(4):
+                self.rank(rank, machine=f"n{rank // 2}", start=200 * run + rank * 0.01, clock=3600 if rank > 1 else 0,
+                          identity={"pid": 100 * run + rank}, name=f"r{run}.{rank}.json")  # fmt: skip
+        read = self.job()
+        self.assertEqual([(job["name"], job["ranks"], job["missing"], round(job["seconds"])) for job in read["jobs"]],
+                         [("4711", 4, 0, 100), ("4711, run 2", 4, 0, 100)])  # fmt: skip
+        self.assertEqual([round(machine["clock_offset_seconds"]) for machine in read["machines"]], [0, 3600] * 2)
+        self.assertEqual([path["path"] for path in read["ranks"]], [f"./r{run}.{rank}.json" for run in (0, 1) for rank in range(4)])
+
+    def test_pods_of_an_indexed_job_need_not_start_together(self):
+        """Two at once, of four: the others come after them, on another machine."""
+        for rank in range(4):
+            members = {"job": {"launcher": "Kubernetes", "job_id": None, "rank": rank, "world_size": None, "node": f"n{rank // 2}"}}
+            self.rank(rank, machine=f"n{rank // 2}", start=rank // 2 * 101, cpu=95 if rank else 40, members=members)
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["seconds"], round(job["cores"], 9), job["efficiency_percent"]), (201, round(400 / 201, 9), 81.25))
+        self.assertEqual([machine["clock_source"] for machine in read["machines"]], ["reference", "none"])
+        self.assertEqual(read["findings"], [])
+
     def test_a_clock_that_is_an_hour_off(self):
         for rank in range(4):
             self.rank(rank, machine=f"n{rank // 2}", start=rank * 0.1, clock=3600 if rank > 1 else 0)

@@ -1,4 +1,4 @@
-"""gpu-tracker job: cores that ranks of one machine have together."""
+"""gpu-tracker job: what sessions are ranks, and what of the machine they have together."""
 
 import json
 import os
@@ -66,6 +66,82 @@ class Cores(JobTest):
         reports = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
         self.assertEqual([report["identity"]["cpus"] for report in reports], [str(cpu)] * 2)
         self.assertEqual(self.job()["jobs"][0]["cores"], 1)
+
+    # ---- which sessions are ranks ----
+
+    def test_figures_that_cannot_be_are_left_out(self):
+        self.rank(0, world=2)
+        self.rank(1, world=1e300, seconds=-3600)
+        self.assertEqual([(rank["seconds"], rank["rank"]) for rank in self.job()["ranks"]], [(100, 0), (None, 1)])
+        text = self.run_command(".").stdout
+        self.assertIn("./r.r1.json has a world size that cannot be, 1e+300: it is left out", text)
+        self.assertIn("./r.r1.json has a wall time that cannot be, -3600: it is left out", text)
+        self.assertLess(max(map(len, text.splitlines())), 200)
+
+    def test_what_is_an_array_and_what_is_none(self):
+        for element in 1, 2:
+            job = {"launcher": None, "job_id": f"12[{element}].srv", "task": str(element), "rank": None, "world_size": None, "node": "n1"}
+            self.rank(element, name=f"pbs{element}.json", identity={"pid": element}, members={"job": job})
+            job = {"launcher": "torchrun", "job_id": f"lr_{element}", "task": None, "rank": 0, "world_size": 1, "node": "n1"}
+            self.rank(element, name=f"torch{element}.json", identity={"pid": 10 + element}, members={"job": job})
+        read = self.job()
+        self.assertEqual([(job["name"], job["ranks"]) for job in read["jobs"]], [("12[].srv (array)", 2), ("lr_1", 1), ("lr_2", 1)])
+        self.assertEqual([rank["rank"] for rank in read["ranks"]], [1, 2, 0, 0])
+
+    def test_a_session_without_a_rank_hides_no_rank_that_is_missing(self):
+        prep = {"job": {"launcher": None, "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
+        self.rank(9, start=-50, seconds=40, cpu=1, name="prep.json", members=prep)
+        for rank in range(3):
+            self.rank(rank)
+        read = self.job()
+        self.assertEqual([(job["name"], job["ranks"], job["missing"]) for job in read["jobs"]],
+                         [("4711", 3, 1), ("4711, sessions without a rank", 1, 0)])  # fmt: skip
+        self.assertEqual(read["jobs"][0]["median_seconds"], 100)
+        self.assertEqual(self.findings()["missing_ranks"], "1 rank is missing: 3: the world size is 4, and there are files of 3 ranks")
+
+    def test_a_rank_that_was_started_again_is_one_rank(self):
+        job = {"launcher": "Kubernetes", "job_id": "k", "world_size": 2, "node": "n1"}
+        self.rank(0, members={"job": job | {"rank": 0}})
+        self.rank(1, seconds=30, name="first.json", identity={"exit_status": 1}, members={"job": job | {"rank": 1}})
+        self.rank(1, start=33, seconds=67, identity={"pid": 7}, members={"job": job | {"rank": 1, "restarts": 1}})
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["name"], job["missing"], job["failed"], job["seconds"], job["cores"]), ("k", 0, 1, 100, 2))
+        self.assertIn("Job k (Kubernetes): 2 ranks (1 started again) on 1 machine, 1 min 40 s\n", self.run_command(".").stdout)
+        self.assertEqual(self.findings()["failed_ranks"], "1 of 2 ranks failed: rank 1 on n1: exit status 1, and was started again")
+
+    # ---- what ranks are compared with ----
+
+    def test_a_rank_that_uses_its_share_does_not_wait_for_one_with_threads(self):
+        for rank in range(8):
+            self.rank(rank, world=8, cpu=230 if rank == 3 else 90, seconds=100)
+        read = self.job()
+        self.assertEqual([round(rank["waited_seconds"], 6) for rank in read["ranks"]], [0 if rank == 3 else 10 for rank in range(8)])
+        self.assertNotIn("waiting", self.findings())
+
+    def test_ranks_that_were_killed_make_no_straggler_of_the_one_that_was_not(self):
+        for rank in range(4):
+            self.rank(rank, seconds=25 if rank else 65, cpu=20 if rank else 60, identity={"exit_status": None, "signal": 9} if rank else {})
+        (job,) = (read := self.job())["jobs"]
+        self.assertEqual((job["median_seconds"], job["imbalance_percent"]), (65, 0))
+        self.assertEqual([rank["is_straggler"] for rank in read["ranks"]], [0] * 4)
+        self.assertEqual({finding["kind"] for finding in read["findings"]} - {"waiting", "idle_cores"}, {"failed_ranks"})
+        for rank in range(4):  # where none ended well, they are all there is
+            self.rank(rank, seconds=25 if rank else 65, cpu=20, identity={"exit_status": 1})
+        self.assertEqual(self.job()["jobs"][0]["median_seconds"], 25)
+
+    def test_ram_that_ranks_share(self):
+        """As much as their control group allows is not what each may use."""
+        for group, limits in ("/one", {"ram": 10e9, "memory_max": 10e9}), (None, {"ram": 10e9, "slurm_ram": 10e9}):
+            for rank in range(4):
+                self.rank(rank, ram=2.4e9, identity={"cgroup": group or f"/task_{rank}"}, allowed={"unit": "bytes"} | limits)
+            self.assertEqual(
+                self.findings()["ram_short"],
+                "RAM may be nearly used up on n1 (96 % of what its ranks are allowed together): ask for more: peaks of 4 ranks: 9.6 GB of 10 GB; "
+                "at most, for peaks need not coincide, and shared pages count for each")  # fmt: skip
+        for rank in range(4):  # each has a group of its own
+            self.rank(rank, ram=2.4e9, identity={"cgroup": f"/pod{rank}"}, allowed={"unit": "bytes", "ram": 10e9, "memory_max": 10e9})
+        self.assertNotIn("ram_short", self.findings())
 
 
 if __name__ == "__main__":
