@@ -32,15 +32,16 @@ static const struct launcher_row {
     {"MPICH", NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_HOSTNAME",
         NULL, NULL, 0, .run = "I_MPI_HYDRA_UUID"},
     {"MVAPICH", NULL, "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK",
-        "MV2_COMM_WORLD_LOCAL_SIZE", NULL, NULL, NULL, 0},
+        "MV2_COMM_WORLD_LOCAL_SIZE", NULL, NULL, NULL, 0, .run = NULL},
     {"jsrun", NULL, "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", NULL,
-        NULL, NULL, NULL, 0},
+        NULL, NULL, NULL, 0, .run = NULL},
     {"Flux", NULL, "FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", NULL, NULL, NULL,
-        "FLUX_JOB_NNODES", 0},
-    {"LSF", NULL, "LSF_PM_TASKID", NULL, NULL, NULL, NULL, NULL, NULL, 1},
-    {"Ray", "RAY_RAYLET_PID", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
-    {"Spark", "SPARK_EXECUTOR_DIRS", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
-    {"Dask", "DASK_INTERNAL_INHERIT_CONFIG", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0},
+        "FLUX_JOB_NNODES", 0, .run = NULL},
+    {"LSF", NULL, "LSF_PM_TASKID", NULL, NULL, NULL, NULL, NULL, NULL, 1, .run = NULL},
+    {"Ray", "RAY_RAYLET_PID", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
+    {"Spark", "SPARK_EXECUTOR_DIRS", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, .run = NULL},
+    {"Dask", "DASK_INTERNAL_INHERIT_CONFIG", NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,
+        .run = NULL},
     /* DeepSpeed, Kubeflow's PyTorchJob, and what people set by hand for init_method="env://".
      * Inside Slurm's steps and Kubernetes' indexed jobs: their tasks and pods may start several
      * each. */
@@ -48,10 +49,11 @@ static const struct launcher_row {
         "CROSS_SIZE", 0, .run = "MASTER_PORT"},
     /* The batch script has a rank too, and no step: it is not one of the ranks. */
     {"Slurm", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", NULL,
-        "SLURMD_NODENAME", "SLURM_NODEID", "SLURM_STEP_NUM_NODES", 0},
+        "SLURMD_NODENAME", "SLURM_NODEID", "SLURM_STEP_NUM_NODES", 0, .run = NULL},
     {"PMIx", NULL, "PMIX_RANK", NULL, "PMIX_LOCAL_RANK", NULL, "PMIX_HOSTNAME", NULL, NULL, 0,
         .run = "PMIX_NAMESPACE"},
-    {"Kubernetes", NULL, "JOB_COMPLETION_INDEX", NULL, NULL, NULL, NULL, NULL, NULL, 0},
+    {"Kubernetes", NULL, "JOB_COMPLETION_INDEX", NULL, NULL, NULL, NULL, NULL, NULL, 0,
+        .run = NULL},
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
