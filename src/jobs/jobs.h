@@ -174,6 +174,18 @@ void jobs_blocks_destroy(struct jobs_blocks *blocks);
 /* jobs_clocks.c: compares the clocks of a job's machines, and puts right what is off. */
 void jobs_compare_clocks(struct gput_jobs *jobs, struct jobs_job *job);
 
+/* jobs_overlap.c: a figure of a rank, and when it ran; where that is not known: always. The arrays
+ * are sorted. */
+struct jobs_span {
+    double start, end, value;
+};
+struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value);
+/* The highest sum of those that ran at one moment. */
+double jobs_highest_at_once(struct jobs_span *spans, size_t count);
+/* Of a counter that all read: those that ran at the same time count once, by the highest; what ran
+ * later adds to it. */
+double jobs_sum_in_turns(struct jobs_span *spans, size_t count);
+
 /* jobs_figures.c: figures of machines and jobs. */
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job);
 

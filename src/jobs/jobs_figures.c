@@ -18,19 +18,38 @@
 
 /* Trackers of one machine took turns at its counters, or each read them for itself. */
 static double machine_energy(
-    const struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count)
+    struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count)
 {
-    double in_turns = NAN, alone = NAN;
-    for (size_t i = first; i < first + count; i++) {
+    double in_turns = NAN;
+    size_t n_alone = 0;
+    struct jobs_span *alone = calloc(count, sizeof *alone);
+    jobs->failed |= !alone;
+    for (size_t i = first; alone && i < first + count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         if (strcmp(rank->boot_id, boot_id) != 0)
             continue;
         if (!isnan(rank->node_seconds))
             jobs_add(&in_turns, rank->machine_joules);
         else
-            alone = fmax(alone, rank->machine_joules);
+            alone[n_alone++] = jobs_span_of(rank, rank->machine_joules);
     }
-    return fmax(in_turns, alone);
+    double joules = alone ? fmax(in_turns, jobs_sum_in_turns(alone, n_alone)) : NAN;
+    free(alone);
+    return joules;
+}
+
+/* Peaks of ranks that ran one after the other do not add up. */
+static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    struct jobs_span *spans = calloc(machine->count, sizeof *spans);
+    jobs->failed |= !spans;
+    for (size_t i = 0; spans && i < machine->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[machine->first + i];
+        spans[i] = jobs_span_of(rank, rank->max_ram_bytes);
+    }
+    double bytes = spans ? jobs_highest_at_once(spans, machine->count) : NAN;
+    free(spans);
+    return bytes;
 }
 
 /* Cores of the ranks that others kept busy: what these used beyond those that the ranks may not
@@ -54,18 +73,18 @@ static double others_of(const struct gput_jobs *jobs, const struct jobs_job *job
     return others > 0 ? others : 0;
 }
 
-static void add_up_machine(const struct gput_jobs *jobs, struct jobs_machine *machine)
+static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
 {
     double start = NAN, end = NAN;
-    machine->cpu_seconds = machine->max_ram_bytes = NAN;
+    machine->cpu_seconds = NAN;
     for (size_t i = machine->first; i < machine->first + machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
         jobs_add(&machine->cpu_seconds, rank->cpu_seconds);
-        jobs_add(&machine->max_ram_bytes, rank->max_ram_bytes);
         start = fmin(start, rank->start);
         end = fmax(end, rank->start + rank->seconds);
     }
     machine->seconds = end - start;
+    machine->max_ram_bytes = highest_ram(jobs, machine);
     machine->energy_joules = machine_energy(jobs, machine->boot_id, machine->first, machine->count);
 }
 

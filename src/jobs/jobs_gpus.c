@@ -9,6 +9,7 @@
  * have, too. */
 struct seen {
     const char *machine, *uuid;
+    const struct jobs_rank *rank;
     double joules, percent;
 };
 
@@ -46,27 +47,29 @@ static struct seen *list_seen(
     *count = seen ? end - first : 0;
     for (size_t i = 0; i < *count; i++) {
         const struct jobs_gpu *gpu = &jobs->gpus[first + i];
-        seen[i] = (struct seen){
-            machine_of(&jobs->ranks[gpu->rank]), gpu->uuid, gpu->joules, gpu->percent};
+        const struct jobs_rank *rank = &jobs->ranks[gpu->rank];
+        seen[i] = (struct seen){machine_of(rank), gpu->uuid, rank, gpu->joules, gpu->percent};
     }
     if (*count > 1)
         qsort(seen, *count, sizeof *seen, compare_seen);
     return seen;
 }
 
-/* Makes one of those that are the same: the most joules, for each rank has a part of the time; the
- * mean use. Returns how many there are. */
-static size_t unite(struct seen *seen, size_t count)
+/* Makes one of those that are the same: their joules, and their mean use while they ran. `spans`
+ * has space for all of them. Returns how many there are. */
+static size_t unite(struct seen *seen, size_t count, struct jobs_span *spans)
 {
     size_t kept = 0;
     for (size_t i = 0, next; i < count; i = next) {
         struct seen gpu = seen[i];
         double sum = 0, known = 0;
         for (next = i; next < count && compare_seen(&seen[i], &seen[next]) == 0; next++) {
-            gpu.joules = fmax(gpu.joules, seen[next].joules);
-            sum += isnan(seen[next].percent) ? 0 : seen[next].percent;
-            known += !isnan(seen[next].percent);
+            double seconds = seen[next].rank->seconds > 0 ? seen[next].rank->seconds : 0;
+            spans[next - i] = jobs_span_of(seen[next].rank, seen[next].joules);
+            sum += isnan(seen[next].percent) ? 0 : seen[next].percent * seconds;
+            known += isnan(seen[next].percent) ? 0 : seconds;
         }
+        gpu.joules = jobs_sum_in_turns(spans, next - i);
         gpu.percent = known > 0 ? sum / known : NAN;
         seen[kept++] = gpu;
     }
@@ -132,8 +135,10 @@ void jobs_add_gpus(struct gput_jobs *jobs, struct jobs_job *job)
     size_t count;
     struct means means = {0};
     struct seen *seen = list_seen(jobs, job, &count);
-    jobs->failed |= !seen;
-    count = unite(seen, count);
+    struct jobs_span *spans = calloc(count + 1, sizeof *spans);
+    jobs->failed |= !seen || !spans;
+    count = seen && spans ? unite(seen, count, spans) : 0;
+    free(spans);
     job->gpus = (double)count;
     job->gpu_joules = NAN;
     for (size_t i = 0; i < count; i++) {

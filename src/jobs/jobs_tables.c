@@ -97,7 +97,7 @@ static const struct column machine_columns[] = {
     OF_MACHINE(cores, NULL, "that they may use together; of an array on average over its time, so a fraction"),
     OF_MACHINE(seconds, "seconds", "from the first start to the last end"),
     OF_MACHINE(cpu_seconds, "seconds", "CPU time of the ranks"),
-    BYTES(struct jobs_machine, max_ram_bytes, "sum of their peaks: at most this"),
+    BYTES(struct jobs_machine, max_ram_bytes, "highest sum of the peaks of ranks that ran at the same time: at most this"),
     OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine; missing: not compared"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),

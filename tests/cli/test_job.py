@@ -194,6 +194,21 @@ class Job(JobTest):
         self.assertEqual((job["gpu_joules"], job["energy_joules"]), (1500, 3500))
         self.assertEqual(job["gpus"], 3)
 
+    def test_ranks_that_took_turns_share_no_peak_but_add_up_the_joules_of_their_machine(self):
+        for rank, (start, seconds) in enumerate([(0, 100), (50, 50), (101, 300)]):
+            gpu = {"uuid": "a", "name": "GPU", "energy_joules": 500 + rank, "mean_utilization_percent": 10 * (rank + 1)}
+            energy = {"unit": "joules", "machine": {"package": 1000 + rank}}
+            path = self.rank(rank, world=3, start=start, seconds=seconds, ram=(rank + 1) * 1e9, members={"energy": energy, "gpus": [gpu]})
+            report = json.loads(path.read_text())
+            report["tracker"]["node_seconds"] = None
+            path.write_text(json.dumps(report))
+        read = self.job()
+        (job,), (machine,) = read["jobs"], read["machines"]
+        self.assertEqual(machine["max_ram_bytes"], 3e9)  # of the first two; the last one had as much alone
+        self.assertEqual((machine["energy_joules"], job["cpu_joules"]), (1001 + 1002, 1001 + 1002))
+        self.assertEqual(job["gpu_joules"], 501 + 502)
+        self.assertAlmostEqual(job["gpu_percent"], (10 * 100 + 20 * 50 + 30 * 300) / 450)
+
     def test_gpus_that_ranks_see_count_and_pci_addresses_are_of_one_machine(self):
         for rank in range(4):
             gpus = [{"uuid": f"0000:0{gpu}:00.0", "selected": gpu < 2, "energy_joules": 500, "mean_utilization_percent": 10 + 40 * gpu} for gpu in range(3)]
