@@ -8,6 +8,8 @@
 
 /* Below this nothing is said about what was not used: starting up takes most of such a run. */
 #define MIN_SECONDS 10.0
+/* The same of a GPU that was asked for: a program that is to use one has it by then. */
+#define MIN_GPU_SECONDS 1.0
 /* What counts as near a limit, and as left unused. */
 #define NEAR_LIMIT 0.9
 #define UNUSED_RAM 0.2
@@ -74,13 +76,40 @@ static void add_gpu_ram_near_limit(struct advice *advice)
     }
 }
 
+/* The environment or --gpu-uuids names some GPUs, or the command used one of those it sees. */
+static bool wanted_gpus(const struct gput_results *results)
+{
+    bool is_wanted = !isnan(results->allowed.gpus);
+    for (uint32_t i = 0; i < results->n_gpus; i++) {
+        const struct gput_gpu *gpu = &results->gpus[i];
+        is_wanted |= !gpu->selected || gpu->max_combined_ram_bytes > 0;
+    }
+    return is_wanted;
+}
+
+/* Several GPUs of a machine are not the business of a command that asked for none and used none. */
+static bool are_gpus_compared(const struct gput_results *results)
+{
+    if (wanted_gpus(results))
+        return results->elapsed_seconds >= MIN_GPU_SECONDS;
+    return results->n_gpus == 1 && results->elapsed_seconds >= MIN_SECONDS;
+}
+
 static void add_idle_gpus(struct advice *advice)
 {
+    bool is_long = advice->results->elapsed_seconds >= MIN_SECONDS;
+    bool are_lists_late = advice->results->gpu_peaks.late_list_seconds > 0;
+    if (!are_gpus_compared(advice->results))
+        return;
     for (uint32_t i = 0; i < advice->results->n_gpus; i++) {
         const struct gput_gpu *gpu = &advice->results->gpus[i];
         if (!gpu->selected)
             continue;
-        if (gpu->max_utilization_percent < IDLE_PERCENT)
+        if (gpu->max_combined_ram_bytes == 0 && !are_lists_late)
+            add(advice, "GPU %u was not used by the command.", (unsigned)i);
+        else if (!is_long)
+            continue;
+        else if (gpu->max_utilization_percent < IDLE_PERCENT)
             add(advice, "GPU %u was idle all the time.", (unsigned)i);
         else if (gpu->mean_utilization_percent < LOW_GPU_PERCENT)
             add(advice, "GPU %u was busy %.0f %% of the time.", (unsigned)i,
@@ -121,18 +150,15 @@ static void add_short_processes(struct advice *advice)
     double percent = 100 * accounting->short_lived_cpu_seconds / accounting->kernel_cpu_seconds;
     if (percent >= NOTABLE_PERCENT &&
         accounting->short_lived_cpu_seconds >= MIN_SHORT_LIVED_SECONDS)
-        add(advice,
-            "At least %.0f %% of CPU time was in processes shorter than 50 ms, %.0f or more.",
-            percent, accounting->short_lived_processes);
+        add(advice, "At least %.0f %% of CPU time in %.0f or more processes under 50 ms.", percent,
+            accounting->short_lived_processes);
 }
 
 static void add_missed_by_samples(struct advice *advice)
 {
     double percent = advice->results->accounting.captured_percent;
     if (percent <= 100 - NOTABLE_PERCENT)
-        add(advice,
-            "Samples saw %.0f %% of the CPU time: curves miss the rest. Sample more often (--st).",
-            percent);
+        add(advice, "Samples saw %.0f %% of the CPU time. Sample more often (--st).", percent);
 }
 
 static void add_lost_rows(struct advice *advice)
@@ -159,8 +185,8 @@ size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE]
     add_full_machine(&advice);
     add_lost_rows(&advice);
     add_short_processes(&advice);
+    add_idle_gpus(&advice);
     if (results->elapsed_seconds >= MIN_SECONDS) {
-        add_idle_gpus(&advice);
         add_unused_cores(&advice);
         add_unused_ram(&advice);
         add_missed_by_samples(&advice);

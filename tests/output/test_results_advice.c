@@ -113,6 +113,7 @@ static void gpus_that_were_idle_or_nearly(void **state)
     memset(test_gpus, 0, sizeof test_gpus);
     for (unsigned i = 0; i < 3; i++) {
         results.gpus[i].selected = i > 0;
+        results.gpus[i].max_combined_ram_bytes = 1e9;
         results.gpus[i].ram_capacity_bytes = 80e9;
         results.gpus[i].max_utilization_percent = results.gpus[i].mean_utilization_percent = 90;
     }
@@ -128,13 +129,65 @@ static void gpus_that_were_idle_or_nearly(void **state)
     expect(&results, "The RAM of GPU 2 was 95 % in use.");
 }
 
+/* Three that the command sees, of which it used none. */
+static struct gput_results unused_gpus(void)
+{
+    struct gput_results results = busy_minute();
+    results.allowed.gpus = NAN;
+    results.n_gpus = 3;
+    results.gpus = test_gpus;
+    memset(test_gpus, 0, sizeof test_gpus);
+    for (unsigned i = 0; i < 3; i++) {
+        results.gpus[i].selected = true;
+        results.gpus[i].ram_capacity_bytes = 80e9;
+        results.gpus[i].max_utilization_percent = results.gpus[i].mean_utilization_percent = 0;
+    }
+    return results;
+}
+
+static void gpus_of_a_machine_are_not_the_business_of_every_command(void **state)
+{
+    (void)state;
+    struct gput_results results = unused_gpus();
+    expect(&results, NULL);
+    results.gpus[0].max_combined_ram_bytes = results.gpus[1].max_combined_ram_bytes = 4e9;
+    results.gpus[0].max_utilization_percent = results.gpus[0].mean_utilization_percent = 90;
+    results.gpus[1].max_utilization_percent = results.gpus[1].mean_utilization_percent = 90;
+    expect(&results, "GPU 2 was not used by the command.");
+    results = unused_gpus();
+    results.n_gpus = 1;
+    expect(&results, "GPU 0 was not used by the command.");
+    results.elapsed_seconds = 3;
+    results.accounting.kernel_cpu_seconds = 3;
+    expect(&results, NULL);
+}
+
+static void a_gpu_that_was_asked_for_is_missed_after_a_second(void **state)
+{
+    (void)state;
+    struct gput_results results = unused_gpus();
+    results.n_gpus = 1;
+    results.allowed.gpus = 1;
+    results.elapsed_seconds = results.accounting.kernel_cpu_seconds = 3;
+    expect(&results, "GPU 0 was not used by the command.");
+    results.gpus[0].max_utilization_percent = 95; /* by others */
+    expect(&results, "GPU 0 was not used by the command.");
+    results.gpu_peaks.late_list_seconds = 2;
+    expect(&results, NULL);
+    results.gpu_peaks.late_list_seconds = 0;
+    results.gpus[0].max_combined_ram_bytes = NAN; /* drivers hide it in a container */
+    expect(&results, NULL);
+    results.gpus[0].max_combined_ram_bytes = 0;
+    results.elapsed_seconds = results.accounting.kernel_cpu_seconds = 0.5;
+    expect(&results, NULL);
+}
+
 static void samples_that_miss_much(void **state)
 {
     (void)state;
     struct gput_results results = busy_minute();
     results.accounting.captured_percent = 40;
-    expect(&results,
-        "Samples saw 40 % of the CPU time: curves miss the rest. Sample more often (--st).");
+    expect(&results, "Samples saw 40 % of the CPU time. Sample more often (--st).");
     results = busy_minute();
     results.tracker.late_ticks = 30;
     expect(&results, "50 % of the samples were late: the machine was overloaded.");
@@ -149,8 +202,7 @@ static void processes_that_lived_shortly(void **state)
     struct gput_results results = busy_minute();
     results.accounting.short_lived_processes = 1601;
     results.accounting.short_lived_cpu_seconds = 88;
-    expect(
-        &results, "At least 40 % of CPU time was in processes shorter than 50 ms, 1601 or more.");
+    expect(&results, "At least 40 % of CPU time in 1601 or more processes under 50 ms.");
     results.accounting.short_lived_cpu_seconds = 22;
     expect(&results, NULL);
     results.accounting.short_lived_processes = results.accounting.short_lived_cpu_seconds = NAN;
@@ -180,6 +232,8 @@ int main(void)
         cmocka_unit_test(few_cores_have_the_figure_of_the_summary),
         cmocka_unit_test(cores_that_others_kept_busy),
         cmocka_unit_test(gpus_that_were_idle_or_nearly),
+        cmocka_unit_test(gpus_of_a_machine_are_not_the_business_of_every_command),
+        cmocka_unit_test(a_gpu_that_was_asked_for_is_missed_after_a_second),
         cmocka_unit_test(samples_that_miss_much),
         cmocka_unit_test(processes_that_lived_shortly),
         cmocka_unit_test(a_short_session_gets_no_advice_on_what_it_left),
