@@ -43,13 +43,13 @@ static bool is_used(const struct picture *picture)
 static void describe(const struct picture *picture, const struct comparison_value *value,
     const char *measurement, struct str *text)
 {
-    char figure[HUMAN_SIZE];
+    char figure[HUMAN_SIZE], change[HUMAN_SIZE];
     str_append(text,
         figure_text(picture->comparison->first->static_data, measurement, value->value, figure));
     if (value->noise)
-        str_printf(text, " (%+.1f %%, within noise)", value->change);
+        str_printf(text, " (%s, within noise)", human_change(value->change, change));
     else if (!isnan(value->change) && value->change != 0)
-        str_printf(text, " (%+.1f %%)", value->change);
+        str_printf(text, " (%s)", human_change(value->change, change));
 }
 
 static int add_bars(struct picture *picture, struct bars_panel *panel, const char *measurement,

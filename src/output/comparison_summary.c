@@ -99,7 +99,7 @@ static int by_change_descending(const void *left, const void *right)
 
 static void put_change(struct summary *summary, const struct compared *row, size_t session)
 {
-    char cell[32];
+    char cell[HUMAN_SIZE + 2], change[HUMAN_SIZE];
     const struct comparison_value *value = &row->values[session];
     if (isnan(value->change) && row->values[0].value == 0 && value->value != 0)
         snprintf(cell, sizeof cell, "from 0");
@@ -108,9 +108,9 @@ static void put_change(struct summary *summary, const struct compared *row, size
     else if (value->change == 0)
         snprintf(cell, sizeof cell, "=");
     else if (value->noise)
-        snprintf(cell, sizeof cell, "(%+.1f %%)", value->change);
+        snprintf(cell, sizeof cell, "(%s)", human_change(value->change, change));
     else if (fabs(value->change) < 9999.5)
-        snprintf(cell, sizeof cell, "%+.1f %%", value->change);
+        human_change(value->change, cell);
     else
         snprintf(cell, sizeof cell, "x %.4g", 1 + value->change / 100);
     figure_put(summary->text, cell);

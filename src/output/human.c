@@ -71,6 +71,15 @@ const char *human_grams(double grams, char *text)
     return scaled(grams, -1, "g", text);
 }
 
+const char *human_change(double percent, char *text)
+{
+    if (percent != 0 && fabs(percent) < 0.05)
+        snprintf(text, HUMAN_SIZE, "< 0.1 %%");
+    else
+        snprintf(text, HUMAN_SIZE, "%+.1f %%", percent);
+    return text;
+}
+
 const char *human_cores(double cores, char *text)
 {
     if (!isfinite(cores))

@@ -52,6 +52,15 @@ static void small_amounts_of_energy_keep_their_digits(void **state)
     assert_string_equal(human_grams(0, text), "0 g");
 }
 
+static void no_change_is_minus_nothing(void **state)
+{
+    (void)state;
+    assert_string_equal(human_change(3.21, text), "+3.2 %");
+    assert_string_equal(human_change(-0.06, text), "-0.1 %");
+    assert_string_equal(human_change(-0.04, text), "< 0.1 %");
+    assert_string_equal(human_change(0, text), "+0.0 %");
+}
+
 static void few_cores_keep_a_digit(void **state)
 {
     (void)state;
@@ -78,6 +87,7 @@ int main(void)
         cmocka_unit_test(bytes_have_three_digits_and_a_prefix),
         cmocka_unit_test(seconds_become_minutes_hours_and_days),
         cmocka_unit_test(small_amounts_of_energy_keep_their_digits),
+        cmocka_unit_test(no_change_is_minus_nothing),
         cmocka_unit_test(few_cores_keep_a_digit),
         cmocka_unit_test(what_is_missing_is_not_zero),
     };
