@@ -38,8 +38,8 @@ static const struct option options[OPTION_COUNT] = {
         .help = "With -o: also print the summary on the screen."},
     [OPTION_PROGRESS] = {0, "progress", ARGUMENT_NONE, .newer = true,
         .help = "While the command runs, show time, cores, RAM and GPUs in the last line of the "
-                "terminal, if "
-                "the standard error is one. What the command prints scrolls above it."},
+                "terminal, if the standard error is one. What the command prints scrolls above "
+                "it."},
     [OPTION_LIVE] = {0, "live", ARGUMENT_NONE, .newer = true,
         .help =
             "While the command runs, show a live view of it on the terminal. The command's output "

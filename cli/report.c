@@ -175,10 +175,28 @@ static int render(const struct report *report, enum gput_format format,
     return gput_results_render(results, &options, format, bytes, length, error);
 }
 
+/* Both are one terminal, or one pipe or file (2>&1). */
+static bool is_same_place(int a, int b)
+{
+    struct stat of_a, of_b;
+    return (isatty(a) && isatty(b)) ||
+           (fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
+               of_a.st_ino == of_b.st_ino);
+}
+
+/* The last line of the command may have no end, which is not known: an empty line parts them. */
+static bool follows_output(const struct report *report, enum gput_format format, int fd)
+{
+    return report->follows_command && !report->path &&
+           (format == GPUT_SUMMARY || format == GPUT_FULL) && is_same_place(fd, STDOUT_FILENO);
+}
+
 /* A summary is harmless as it is, and its colors are to be obeyed. */
 static int write_rendered(const struct report *report, enum gput_format format, int fd,
     const char *bytes, size_t length, struct gput_error *error)
 {
+    if (follows_output(report, format, fd))
+        write_plain(fd, "\n", 1, report->stop_fd, error);
     return format == GPUT_SUMMARY ? write_plain(fd, bytes, length, report->stop_fd, error)
                                   : write_to_screen(fd, bytes, length, report->stop_fd, error);
 }

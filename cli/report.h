@@ -48,6 +48,7 @@ struct report {
     int stop_fd;                     /* how long it waits for a reader; see screen.h */
     const char *const *command;      /* for a summary on the screen; NULL: not known */
     const char *const *file_command; /* for files, which others may read; NULL: not known */
+    bool follows_command;            /* on a screen, what the command printed may be before it */
     bool has_status;
     int status;                          /* of the command, as of wait(2) */
     const char *attached;                /* how the attached process ended; NULL: it was started */

@@ -102,6 +102,7 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .stop_fd = end->stop_fd,
         .command = command,
         .file_command = tracking->options.command_lines ? command : name.words,
+        .follows_command = style->screen_fd == STDERR_FILENO,
         .has_status = !end->abandoned,
         .status = end->status,
         .labels = tracking->options.labels,

@@ -105,6 +105,19 @@ static void append_detail(struct summary *summary, const char *text)
     }
 }
 
+static void append_row(
+    struct summary *summary, const char *label, const char *figure, const struct str *detail)
+{
+    str_printf(summary->text, "  %-*s ", LABEL_WIDTH, label);
+    color(summary, BOLD);
+    str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
+    color(summary, PLAIN);
+    if (detail->length)
+        append_detail(summary, str_text(detail));
+    str_append_char(summary->text, '\n');
+    summary->text->failed |= detail->failed;
+}
+
 /* "  RAM            412 MB  peak …" */
 __attribute__((format(printf, 4, 5))) static void row(
     struct summary *summary, const char *label, const char *figure, const char *format, ...)
@@ -115,15 +128,23 @@ __attribute__((format(printf, 4, 5))) static void row(
     str_print_list(&detail, format, arguments);
     va_end(arguments);
     screen_make_harmless(&detail, 0);
-    str_printf(summary->text, "  %-*s ", LABEL_WIDTH, label);
-    color(summary, BOLD);
-    str_printf(summary->text, "%*s", FIGURE_WIDTH, figure);
-    color(summary, PLAIN);
-    if (detail.length)
-        append_detail(summary, str_text(&detail));
-    str_append_char(summary->text, '\n');
-    summary->text->failed |= detail.failed;
+    append_row(summary, label, figure, &detail);
     str_finish(&detail);
+}
+
+/* The same; where the screen has too few columns for the detail, a shorter one. */
+static void row_or_shorter(struct summary *summary, const char *label, const char *figure,
+    struct str *detail, struct str *shorter)
+{
+    size_t width = summary->options->width;
+    screen_make_harmless(detail, 0);
+    screen_make_harmless(shorter, 0);
+    size_t column = is_narrow(summary) ? NARROW_COLUMN : DETAIL_COLUMN;
+    bool fits = width == 0 || column + utf8_width(str_text(detail)) <= width;
+    append_row(summary, label, figure, fits ? detail : shorter);
+    summary->text->failed |= detail->failed || shorter->failed;
+    str_finish(detail);
+    str_finish(shorter);
 }
 
 /* ---- The command ---- */
@@ -281,6 +302,7 @@ static void write_cpu(struct summary *summary)
     const struct gput_accounting *accounting = &results->accounting;
     char figure[HUMAN_SIZE], user[HUMAN_SIZE], kernel[HUMAN_SIZE], parts[96] = "";
     char used[HUMAN_SIZE], whole[48] = "";
+    struct str detail = {0}, shorter = {0};
     double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
     bool is_limited = !isnan(allowed);
@@ -301,9 +323,12 @@ static void write_cpu(struct summary *summary)
         snprintf(
             whole, sizeof whole, " allowed (machine: %u)", results->static_data.system_core_count);
     double cores = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : 0;
-    row(summary, "CPU", human_seconds(seconds, figure), "%s%s of %g cores%s%s",
-        is_exact(results, "kernel_cpu_time") ? "" : "at least; ", human_cores(cores, used), allowed,
-        whole, parts);
+    const char *at_least = is_exact(results, "kernel_cpu_time") ? "" : "at least; ";
+    human_cores(cores, used);
+    str_printf(&detail, "%s%s of %g cores%s%s", at_least, used, allowed, whole, parts);
+    str_printf(&shorter, "%s%s of %g %scores%s", at_least, used, allowed,
+        is_limited ? "allowed " : "", parts);
+    row_or_shorter(summary, "CPU", human_seconds(seconds, figure), &detail, &shorter);
 }
 
 /* " (at most 7 GB)", what is known of a peak between samples. */
@@ -313,63 +338,88 @@ static void describe_bound(double peak, double at_most, char *text, size_t size)
     bool is_notable = isnan(peak) ? !isnan(at_most) : at_most > peak * NOTABLE_RISE;
     text[0] = '\0';
     if (at_most > peak * FAR_RISE)
-        snprintf(text, size, " seen (between samples perhaps more: -f full)");
+        snprintf(text, size, " seen, perhaps more");
     else if (is_notable)
         snprintf(text, size, " (at most %s)", human_bytes(at_most, figure));
+}
+
+/* "; main 5 GB, children 1.2 GB" */
+static void describe_parts(const struct gput_results *results, char *text, size_t size)
+{
+    char main[HUMAN_SIZE], others[HUMAN_SIZE];
+    text[0] = '\0';
+    if (results->max[GPUT_DESCENDANTS_RAM] > 0)
+        snprintf(text, size, "; main %s, children %s",
+            human_bytes(results->max[GPUT_MAIN_RAM], main),
+            human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
+}
+
+/* Of the RAM that is allowed, or of the machine's. */
+static void write_known_ram(struct summary *summary, double peak, const char *bound)
+{
+    const struct gput_static_data *data = &summary->results->static_data;
+    struct str detail = {0}, shorter = {0};
+    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], machine[HUMAN_SIZE], parts[96], share[16];
+    bool is_limited = !isnan(data->allowed_ram_bytes);
+    double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
+    describe_parts(summary->results, parts, sizeof parts);
+    if (peak / limit >= 0.0095)
+        snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
+    else
+        snprintf(share, sizeof share, "under 1");
+    human_bytes(limit, whole);
+    human_bytes(data->ram_system_capacity_bytes, machine);
+    str_printf(&detail, "peak%s, %s %% of the %s%s", bound, share,
+        is_limited ? "allowed " : "machine's ", whole);
+    if (is_limited)
+        str_printf(&detail, " (machine: %s)", machine);
+    str_append(&detail, parts);
+    str_printf(&shorter, "peak%s, %s %% of %s%s%s", bound, share, whole,
+        is_limited ? " allowed" : "", parts);
+    row_or_shorter(summary, "RAM", human_bytes(peak, figure), &detail, &shorter);
 }
 
 static void write_ram(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
     double peak = results->max[GPUT_COMBINED_RAM];
-    double limit = results->static_data.allowed_ram_bytes;
-    bool is_limited = !isnan(limit);
-    char figure[HUMAN_SIZE], whole[HUMAN_SIZE], main[HUMAN_SIZE], others[HUMAN_SIZE];
     char bound[64];
-    char parts[96] = "", of_machine[64] = "";
-    if (is_limited)
-        snprintf(of_machine, sizeof of_machine, " (machine: %s)",
-            human_bytes(results->static_data.ram_system_capacity_bytes, whole));
-    if (!is_limited)
-        limit = results->static_data.ram_system_capacity_bytes;
     describe_bound(peak, results->peaks.combined.at_most_bytes, bound, sizeof bound);
-    if (results->max[GPUT_DESCENDANTS_RAM] > 0)
-        snprintf(parts, sizeof parts, "; main %s, children %s",
-            human_bytes(results->max[GPUT_MAIN_RAM], main),
-            human_bytes(results->max[GPUT_DESCENDANTS_RAM], others));
-    if (isnan(peak)) {
+    if (isnan(peak))
         row(summary, "RAM", "n/a", "%s%s",
             summary->options->attached
                 ? "no sample saw its memory: each coincided with the start or end of a program"
                 : "it ended before its memory was read",
             bound);
-        return;
-    }
-    char share[16] = "under 1";
-    if (peak / limit >= 0.0095)
-        snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
-    row(summary, "RAM", human_bytes(peak, figure), "peak%s, %s %% of the %s%s%s%s", bound, share,
-        is_limited ? "allowed " : "machine's ", human_bytes(limit, whole), of_machine, parts);
+    else
+        write_known_ram(summary, peak, bound);
 }
 
 static void write_gpu(struct summary *summary, unsigned index, const struct gput_gpu *gpu)
 {
     char label[32], figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], use[64] = "";
-    char power[64] = "", late[96] = "";
+    char power[64] = "", late[96] = "", shorter_use[64] = "";
+    struct str detail = {0}, shorter = {0};
     double late_seconds = summary->results->gpu_peaks.late_list_seconds;
     bool is_ours = !isnan(gpu->max_combined_ram_bytes);
     double peak = is_ours ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes;
     snprintf(label, sizeof label, "GPU %u", index);
-    if (!isnan(gpu->max_utilization_percent))
+    if (!isnan(gpu->max_utilization_percent)) {
         snprintf(use, sizeof use, "; busy %.0f %%, at most %.0f %%", gpu->mean_utilization_percent,
             gpu->max_utilization_percent);
+        snprintf(shorter_use, sizeof shorter_use, "; busy %.0f %% (max %.0f %%)",
+            gpu->mean_utilization_percent, gpu->max_utilization_percent);
+    }
     if (!isnan(gpu->mean_power_watts))
         snprintf(power, sizeof power, "; %s", human_watts(gpu->mean_power_watts, watts));
     if (is_ours && late_seconds > 0)
         snprintf(late, sizeof late, ", at least: the driver's list was %.1f s late,", late_seconds);
-    row(summary, label, human_bytes(peak, figure), "peak%s of %s%s%s  %s",
-        is_ours ? late : ", by whoever used it,", human_bytes(gpu->ram_capacity_bytes, whole), use,
-        power, gpu->name);
+    human_bytes(gpu->ram_capacity_bytes, whole);
+    str_printf(&detail, "peak%s of %s%s%s  %s", is_ours ? late : ", by whoever used it,", whole,
+        use, power, gpu->name);
+    str_printf(
+        &shorter, "peak%s of %s%s%s", is_ours ? late : " (all users)", whole, shorter_use, power);
+    row_or_shorter(summary, label, human_bytes(peak, figure), &detail, &shorter);
 }
 
 static void write_gpus(struct summary *summary)
@@ -408,6 +458,7 @@ static void write_energy(struct summary *summary)
     const struct gput_energy *energy = &summary->results->energy;
     char figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], grams[HUMAN_SIZE];
     char co2e[64] = "", power[64] = "", parts[ENERGY_PARTS_SIZE];
+    struct str detail = {0}, shorter = {0};
     if (isnan(energy->combined) && isnan(energy->machine.total)) {
         write_no_energy(summary);
         return;
@@ -417,12 +468,16 @@ static void write_energy(struct summary *summary)
         snprintf(co2e, sizeof co2e, "; %s CO2e", human_grams(energy->co2e_grams, grams));
     if (!isnan(energy->mean_watts)) /* of a part of the time it is not known */
         snprintf(power, sizeof power, ", which took %s", human_watts(energy->mean_watts, watts));
-    if (isnan(energy->combined))
+    if (isnan(energy->combined)) {
         row(summary, "Energy", human_joules(energy->machine.total, figure),
             "of %s; the command's share is not known%s", parts, co2e);
-    else
-        row(summary, "Energy", human_joules(energy->combined, figure), "of the %s of %s%s%s",
-            human_joules(energy->machine.total, whole), parts, power, co2e);
+        return;
+    }
+    human_joules(energy->machine.total, whole);
+    str_printf(&detail, "of the %s of %s%s%s", whole, parts, power, co2e);
+    str_printf(
+        &shorter, "of %s of %s%s%s%s", whole, parts, *power ? "; " : "", *power ? watts : "", co2e);
+    row_or_shorter(summary, "Energy", human_joules(energy->combined, figure), &detail, &shorter);
 }
 
 static void write_io(struct summary *summary)
@@ -431,14 +486,17 @@ static void write_io(struct summary *summary)
     const struct gput_source *counts = find_source(summary->results, "counts");
     bool is_at_least = counts && counts->state == GPUT_SOURCE_SAMPLED;
     char figure[HUMAN_SIZE], written[HUMAN_SIZE], fetched[HUMAN_SIZE], stored[HUMAN_SIZE];
+    struct str detail = {0}, shorter = {0};
     if (isnan(accounting->read_bytes) && isnan(accounting->storage_read_bytes))
         return;
-    row(summary, "I/O", human_bytes(accounting->read_bytes, figure),
-        "read, %s written; %s from storage, %s to storage%s",
-        human_bytes(accounting->write_bytes, written),
-        human_bytes(accounting->storage_read_bytes, fetched),
-        human_bytes(accounting->storage_write_bytes, stored),
-        is_at_least ? "; each at least this" : "");
+    human_bytes(accounting->write_bytes, written);
+    human_bytes(accounting->storage_read_bytes, fetched);
+    human_bytes(accounting->storage_write_bytes, stored);
+    str_printf(&detail, "read, %s written; %s from storage, %s to storage%s", written, fetched,
+        stored, is_at_least ? "; each at least this" : "");
+    str_printf(&shorter, "read, %s written (storage: %s, %s)%s", written, fetched, stored,
+        is_at_least ? "; at least" : "");
+    row_or_shorter(summary, "I/O", human_bytes(accounting->read_bytes, figure), &detail, &shorter);
 }
 
 static void write_processes(struct summary *summary)

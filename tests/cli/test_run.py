@@ -49,6 +49,14 @@ class Streams(CommandTest):
         self.assertTrue(done.stderr.startswith("gpu-tracker: echo out\n"), done.stderr)
         self.assert_is_summary(done.stderr)
 
+    def test_the_summary_begins_a_line_of_its_own_where_the_command_ended_none(self):
+        for command in (["printf", "out"], ["sh", "-c", "printf out >&2"]):
+            done = self.run_command("run", "--", *command, capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            self.assertIn("out\ngpu-tracker: ", done.stdout)
+        done = self.run_command("run", "-f", "full", "--", "printf", "out", capture_output=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertIn("out\nMax RAM:\n", done.stdout)
+        self.assertTrue(self.run_command("run", "-f", "full", "-o", "-", "--", "true").stdout.startswith("Max RAM:\n"))
+
     def test_execute_announces_and_prints_to_standard_output(self):
         done = self.run_command("--disable-logs", "-e", "echo out")
         self.assertTrue(done.stdout.startswith(f"out\n{ANNOUNCEMENT}0\nMax RAM:\n"), done.stdout)

@@ -79,7 +79,7 @@ class Terminal(CommandTest):
         self.begin_progress("import sys; sys.stdin.read(1)")
         self.send("\n")
         shown = self.expect(r"ended with \d+")
-        self.assertRegex(shown, f"{GIVES_LAST_ROW_BACK}(?=gpu-tracker: )")
+        self.assertRegex(shown, f"{GIVES_LAST_ROW_BACK}(?=\\ngpu-tracker: )")
         self.assertNotIn("cores", self.run_command("run", "--progress", "-q", "--", "sleep", "1.2").stderr)
         self.assertNotIn("cores", self.run_line('JPY_PARENT_PID=7 TERM=xterm "$gt" run --progress -q -- sleep 1.2'))
 

@@ -138,7 +138,7 @@ static void lower_bounds_say_so(void **state)
     assert_non_null(strstr(text, "  9  at least; 24 threads seen"));
     results.peaks.combined.at_most_bytes = 66e9; /* no figure to plan with */
     char *far = summarize(&results, NULL);
-    assert_non_null(strstr(far, "6 GB  peak seen (between samples perhaps more: -f full), 75 %"));
+    assert_non_null(strstr(far, "6 GB  peak seen, perhaps more, 75 %"));
     free(far);
     assert_null(strstr(text, "each at least"));
     free(text);
@@ -275,11 +275,19 @@ static void lines_are_broken_where_the_screen_ends(void **state)
     (void)state;
     struct gput_results results = training();
     struct gput_results_render_options options = gput_results_render_options_default();
+    results.accounting.write_bytes = 123e6;
     options.width = 80;
     char *text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  RAM                6 GB  peak, 75 % of 8 GB allowed;\n"
+                                 "                           main 5 GB, children 1.2 GB\n"));
     assert_non_null(
-        strstr(text, "  RAM                6 GB  peak, 75 % of the allowed 8 GB (machine: 64 GB);\n"
-                     "                           main 5 GB, children 1.2 GB\n"));
+        strstr(text, "  CPU         11 min 40 s  3.6 of 4 allowed cores; user 11 min 20 s,"));
+    assert_non_null(
+        strstr(text, "  GPU 0           11.2 GB  peak of 150 GB; busy 85 % (max 98 %); 310 W\n"));
+    assert_non_null(strstr(
+        text, "  Energy            60 kJ  of 65 kJ of CPU packages, DRAM and GPUs; 338 W\n"));
+    assert_non_null(
+        strstr(text, "  I/O              1.7 GB  read, 123 MB written (storage: 0 B, n/a)\n"));
     assert_lines_fit(text, 80);
     free(text);
 }
@@ -302,9 +310,9 @@ static void narrow_screens_have_what_belongs_to_a_figure_below_it(void **state)
     options.width = 30;
     char *text = summarize(&results, &options);
     assert_non_null(strstr(text, "  RAM                6 GB\n"
-                                 "    peak, 75 % of the allowed\n"
-                                 "    8 GB (machine: 64 GB);\n"
-                                 "    main 5 GB, children 1.2 GB\n"));
+                                 "    peak, 75 % of 8 GB\n"
+                                 "    allowed; main 5 GB,\n"
+                                 "    children 1.2 GB\n"));
     free(text);
 }
 
