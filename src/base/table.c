@@ -30,6 +30,7 @@ struct gput_table {
     _Atomic size_t owners;
     struct gput_tables *list; /* while it is being built */
     char *name;
+    const struct table_words *words;
     bool record;
     struct table_column *columns;
     size_t column_count;
@@ -41,6 +42,7 @@ struct gput_table {
 struct gput_tables {
     struct gput_table **tables;
     size_t count;
+    const struct table_words *words;
     bool failed;
     table_sink *sink; /* NULL: rows stay */
     void *sink_user;
@@ -50,6 +52,17 @@ struct gput_tables {
 struct gput_tables *tables_create(void)
 {
     return calloc(1, sizeof(struct gput_tables));
+}
+
+void tables_set_words(struct gput_tables *tables, const struct table_words *words)
+{
+    if (tables)
+        tables->words = words;
+}
+
+const struct table_words *table_words(const struct gput_table *table)
+{
+    return table->words;
 }
 
 struct gput_table *tables_add(struct gput_tables *tables, const char *name)
@@ -65,6 +78,7 @@ struct gput_table *tables_add(struct gput_tables *tables, const char *name)
     table->owners = 1;
     table->list = tables;
     table->name = copy;
+    table->words = tables->words;
     return tables->tables[tables->count++] = table;
 }
 
@@ -261,6 +275,7 @@ int table_take_rows(struct gput_table *table, struct gput_tables **part, struct 
         from->cells = NULL;
         from->capacity = 0;
     }
+    copy->words = table->words;
     copy->row_count = table->row_count;
     copy->texts = table->texts;
     table->row_count = 0;

@@ -12,6 +12,21 @@
 
 struct gput_tables *tables_create(void); /* NULL without memory */
 
+/*
+ * How texts for people show tables whose names and values are those of another program: names with
+ * blanks for underscores, values with these words. Other formats have them as they are.
+ */
+struct table_words {
+    const char *left_out;     /* of every text; NULL: nothing */
+    const char *not_recorded; /* a text that says so; a negative integer says so, too, unless its
+                                 column is a time ("_us") */
+};
+
+/* Of the tables that are added from here on. `words` is kept, not copied. */
+void tables_set_words(struct gput_tables *tables, const struct table_words *words);
+/* NULL: the table has none. */
+const struct table_words *table_words(const struct gput_table *table);
+
 /* Adds a table. NULL without memory, which all functions below ignore. */
 struct gput_table *tables_add(struct gput_tables *tables, const char *name);
 struct gput_table *tables_add_record(struct gput_tables *tables, const char *name);

@@ -139,7 +139,7 @@ static void begin_text_table(struct gput_table_writer *writer, const struct gput
 {
     if (writer->table_count > 1) {
         str_append(&writer->out, writer->begun > 0 ? "\n" : "");
-        str_append(&writer->out, gput_table_name(table));
+        table_text_name(table, &writer->out);
         str_append(&writer->out, ":\n");
     }
 }

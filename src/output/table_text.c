@@ -1,6 +1,7 @@
 #include "output/table_text.h"
 
 #include "base/number.h"
+#include "base/table.h"
 #include "base/utf8.h"
 
 #include <ctype.h>
@@ -34,11 +35,73 @@ static void append_visible(struct str *text, const char *value)
     }
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* "duration max, us" of "duration_max_us", where the names are another program's. */
+static void append_name(struct str *text, const struct gput_table *table, const char *name)
+{
+    bool has_unit = ends_in(name, "_us");
+    if (!table_words(table)) {
+        str_append(text, name);
+        return;
+    }
+    size_t length = strlen(name) - (has_unit ? strlen("_us") : 0);
+    for (size_t i = 0; i < length; i++)
+        str_append_char(text, name[i] == '_' && i > 0 ? ' ' : name[i]);
+    str_append(text, has_unit ? ", us" : "");
+}
+
+void table_text_name(const struct gput_table *table, struct str *text)
+{
+    size_t start = text->length;
+    append_name(text, table, gput_table_name(table));
+    if (table_words(table) && !text->failed && text->length > start)
+        text->data[start] = (char)toupper((unsigned char)text->data[start]);
+}
+
+static void append_column_name(struct str *text, const struct gput_table *table, size_t column)
+{
+    append_name(text, table, gput_table_column_name(table, column));
+}
+
+/* "Between EVAL and TRAIN" of "Between Step:ModeKeys.EVAL and Step:ModeKeys.TRAIN" */
+static void append_without(struct str *text, const char *value, const char *left_out)
+{
+    const char *found;
+    struct str kept = {0};
+    for (; left_out && (found = strstr(value, left_out)); value = found + strlen(left_out))
+        str_append_bytes(&kept, value, (size_t)(found - value));
+    str_append(&kept, value);
+    append_visible(text, str_text(&kept));
+    text->failed |= kept.failed;
+    str_finish(&kept);
+}
+
+static bool is_not_recorded(const struct gput_table *table, size_t row, size_t column)
+{
+    const struct table_words *words = table_words(table);
+    enum gput_column_type type = gput_table_column_type(table, column);
+    if (!words || type == GPUT_COLUMN_DOUBLE)
+        return false;
+    return type == GPUT_COLUMN_INT
+               ? gput_table_int(table, row, column) < 0 &&
+                     !ends_in(gput_table_column_name(table, column), "_us")
+               : strcmp(gput_table_text(table, row, column), words->not_recorded) == 0;
+}
+
 static void append_cell(struct str *text, const struct gput_table *table, size_t row, size_t column)
 {
     char number[NUMBER_TEXT_SIZE];
     if (gput_table_is_missing(table, row, column)) {
         str_append(text, "n/a");
+    } else if (is_not_recorded(table, row, column)) {
+        str_append(text, "not recorded");
+    } else if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT && table_words(table)) {
+        append_without(text, gput_table_text(table, row, column), table_words(table)->left_out);
     } else if (gput_table_column_type(table, column) == GPUT_COLUMN_TEXT) {
         append_visible(text, gput_table_text(table, row, column));
     } else if (gput_table_column_type(table, column) == GPUT_COLUMN_INT) {
@@ -52,7 +115,9 @@ static void append_cell(struct str *text, const struct gput_table *table, size_t
 
 static size_t column_width(const struct gput_table *table, size_t column, struct str *scratch)
 {
-    size_t width = utf8_width(gput_table_column_name(table, column));
+    str_clear(scratch);
+    append_column_name(scratch, table, column);
+    size_t width = utf8_width(str_text(scratch));
     for (size_t row = 0; row < gput_table_row_count(table); row++) {
         str_clear(scratch);
         append_cell(scratch, table, row, column);
@@ -194,7 +259,7 @@ static void append_cells(
     for (size_t column = first; column < end; column++) {
         str_clear(&cell);
         if (row == HEAD)
-            str_append(&cell, gput_table_column_name(grid->table, column));
+            append_column_name(&cell, grid->table, column);
         else
             append_cell(&cell, grid->table, row, column);
         append_aligned(grid, column, str_text(&cell), is_end && column + 1 == end, out);
@@ -258,7 +323,7 @@ void table_text_add(
 void table_text_add_record(const struct gput_table *table, struct str *out)
 {
     for (size_t column = 0; column < gput_table_column_count(table); column++) {
-        str_append(out, gput_table_column_name(table, column));
+        append_column_name(out, table, column);
         str_append(out, ": ");
         append_cell(out, table, 0, column);
         str_append_char(out, '\n');

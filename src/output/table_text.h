@@ -17,6 +17,9 @@ struct table_text {
     size_t widths[TABLE_TEXT_COLUMNS]; /* of the table's columns, so far */
 };
 
+/* Its name, as a heading: names of other programs with blanks for underscores. */
+void table_text_name(const struct gput_table *table, struct str *text);
+
 /* Appends rows. `first`: the first ones of a table, with its head before them; the head is before
  * each of several blocks, too. */
 void table_text_add(

@@ -127,7 +127,7 @@ class Training(CommandTest):
             first = next(iter(rows[0]))
             self.assertEqual([row[first] for row in table], [row[first] for row in rows])
         lines = self.profile("metrics", "long").stdout.splitlines()
-        self.assertEqual((len(lines), lines[0], lines[25002], lines[25003]), (50005, "system:", "", "framework:"))
+        self.assertEqual((len(lines), lines[0], lines[25002], lines[25003]), (50005, "System:", "", "Framework:"))
         self.assertEqual(len({line.index(" a ") for line in lines[25005:25005 + 10000]}), 1)
 
     def test_outliers_of_data_loaders_come_in_parts_too(self):

@@ -56,6 +56,34 @@ static void without_a_screen_everything_is_there(void **state)
     gput_tables_destroy(tables);
 }
 
+static void names_of_another_program_are_shown_in_words(void **state)
+{
+    (void)state;
+    static const struct table_words words = {"Step:ModeKeys.", "NA"};
+    struct gput_tables *tables = tables_create(), *made;
+    tables_set_words(tables, &words);
+    struct gput_table *table = tables_add(tables, "getnext_outliers");
+    table_add_column(table, "training_phase", GPUT_COLUMN_TEXT);
+    table_add_column(table, "pin_memory", GPUT_COLUMN_TEXT);
+    table_add_column(table, "worker_id", GPUT_COLUMN_INT);
+    table_add_column(table, "start_time_us", GPUT_COLUMN_INT);
+    table_put_text(table, "Between Step:ModeKeys.EVAL and Step:ModeKeys.TRAIN");
+    table_put_text(table, "NA");
+    table_put_int(table, -1);
+    table_put_int(table, -1);
+    assert_int_equal(tables_finish_building(tables, &made, NULL), GPUT_OK);
+    char *text = text_of(made, 0);
+    assert_string_equal(text,
+        "training phase          pin memory       worker id  start time, us\n"
+        "Between EVAL and TRAIN  not recorded  not recorded              -1\n");
+    free(text);
+    struct str heading = {0};
+    table_text_name(gput_tables_get(made, 0), &heading);
+    assert_string_equal(str_text(&heading), "Getnext outliers");
+    str_finish(&heading);
+    gput_tables_destroy(made);
+}
+
 static void the_longest_text_is_cut_first_in_the_middle(void **state)
 {
     (void)state;
@@ -105,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_screen_everything_is_there),
+        cmocka_unit_test(names_of_another_program_are_shown_in_words),
         cmocka_unit_test(the_longest_text_is_cut_first_in_the_middle),
         cmocka_unit_test(columns_without_space_follow_in_blocks_after_what_a_row_is),
         cmocka_unit_test(every_figure_is_there_on_every_screen),

@@ -59,6 +59,13 @@ void gput_profile_options_init(struct gput_profile_options *options, size_t size
     sized_init(options, size, &usual, sizeof usual);
 }
 
+/* Names and values are those of SageMaker's library. Rows as they are keep what --metric takes. */
+static const struct table_words *words_of(enum gput_profile_view view)
+{
+    static const struct table_words words = {"Step:ModeKeys.", "NA"}, of_rows = {NULL, "NA"};
+    return view >= GPUT_PROFILE_METRICS ? &of_rows : &words;
+}
+
 static int check_options(const struct gput_profile_options *options, struct gput_error *error)
 {
     if (!options->path && !options->rows)
@@ -87,6 +94,7 @@ int gput_profile_tables(enum gput_profile_view view, const struct gput_profile_o
     struct profile_frame frame;
     TRY(profile_frame_read(&selection, &frame, &report, error));
     struct gput_tables *made = tables_create();
+    tables_set_words(made, words_of(view));
     if (made && options.take)
         tables_set_sink(made, ROWS_OF_A_PART, options.take, options.user);
     int code = made ? views[view].make(&frame, &options, made, error) : error_memory(error);
