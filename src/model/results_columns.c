@@ -68,6 +68,7 @@
 #define SUFFIX_RAM "_bytes"
 #define SUFFIX_GPU_RAM "_bytes"
 #define SUFFIX_ENERGY "_joules"
+#define SUFFIX_ENERGY_TOTAL "_joules"
 #define AT(path, SHOWN, member, unit, source, meaning) \
     {{path SUFFIX_##SHOWN, unit, source, meaning, TYPE_OF(struct gput_results, member)}, \
         KIND_OF(struct gput_results, member), MEMBER(struct gput_results, member), path, SHOWN_##SHOWN}
@@ -116,7 +117,7 @@ static const struct results_column record[] = {
     WATTS("dram", DRAM, "cpu_energy", "power of the RAM"),
     WATTS("psys", PSYS, "cpu_energy", "power of the platform as a whole"),
     WATTS("gpu", GPU, "gpu_energy", "power of all GPUs"),
-    WATTS("total", TOTAL, "cpu_energy", "power of the machine"),
+    WATTS("total", TOTAL, "cpu_energy", "power of CPU packages, DRAM and GPUs, as far as known"),
     WATTS("main", MAIN, "energy_shares", "the main process's share of the power"),
     WATTS("descendants", DESCENDANTS, "energy_shares", "its descendants' share of the power"),
     WATTS("combined", COMBINED, "energy_shares", "the share of both of the power"),
@@ -174,7 +175,7 @@ static const struct results_column record[] = {
     AT("energy.machine.psys", ENERGY, energy.machine.psys, "joules", "cpu_energy", "energy of the platform as a whole; not in the total"),
     AT("energy.machine.gpu", ENERGY, energy.machine.gpu, "joules", "gpu_energy", "energy of all GPUs"),
     AT("energy.machine.battery", ENERGY, energy.machine.battery, "joules", "battery", "energy drawn from batteries: the whole machine"),
-    AT("energy.machine.total", ENERGY, energy.machine.total, "joules", "cpu_energy", "energy of the machine: package, DRAM and GPUs, as far as known"),
+    AT("energy.machine.total", ENERGY_TOTAL, energy.machine.total, "joules", "cpu_energy", "energy of CPU packages, DRAM and GPUs, as far as known; that of a battery where no package is"),
     AT("energy.main", ENERGY, energy.main, "joules", "energy_shares", "the main process's share of the energy"),
     AT("energy.descendants", ENERGY, energy.descendants, "joules", "energy_shares", "its descendants' share of the energy"),
     AT("energy.combined", ENERGY, energy.combined, "joules", "energy_shares", "the share of both of the energy"),

@@ -34,6 +34,7 @@ enum results_shown {
     SHOWN_TIME,        /* seconds, in the unit of time */
     SHOWN_AT_LEAST,    /* a lower bound: texts for people say so */
     SHOWN_WHOLE_AT_LEAST,
+    SHOWN_ENERGY_TOTAL, /* likewise of what */
 };
 
 struct results_column {

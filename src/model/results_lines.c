@@ -162,6 +162,7 @@ double results_to_shown(const struct gput_results *results, enum results_shown s
     case SHOWN_GPU_RAM:
         return value * gput_ram_unit_factor(data->gpu_ram_unit);
     case SHOWN_ENERGY:
+    case SHOWN_ENERGY_TOTAL:
         return value / gput_energy_unit_joules(results->energy.unit);
     case SHOWN_TIME:
         return value / gput_time_unit_seconds(data->time_unit);
@@ -180,6 +181,7 @@ double results_from_shown(
     case SHOWN_GPU_RAM:
         return round(value * (1 / gput_ram_unit_factor(data->gpu_ram_unit)));
     case SHOWN_ENERGY:
+    case SHOWN_ENERGY_TOTAL:
         return value * gput_energy_unit_joules(results->energy.unit);
     case SHOWN_TIME:
         return value * gput_time_unit_seconds(data->time_unit);

@@ -24,16 +24,30 @@ static bool is_zero_when_missing(
 }
 
 /* "Short lived, at least" */
-static void label_lower_bound(struct doc *line)
+static void extend_label(struct doc *line, const char *more)
 {
     struct str label = {0};
     if (!line)
         return;
     doc_text_label(line->key, &label);
-    str_append(&label, ", at least");
+    str_append(&label, more);
     doc_label(line, str_text(&label));
     line->failed |= label.failed;
     str_finish(&label);
+}
+
+/* What texts for people say of a figure in its label. */
+static void label_line(
+    struct doc *line, enum results_shown shown, const struct gput_results *results)
+{
+    char parts[ENERGY_PARTS_SIZE], of_parts[ENERGY_PARTS_SIZE + 8];
+    if (shown == SHOWN_AT_LEAST || shown == SHOWN_WHOLE_AT_LEAST)
+        extend_label(line, ", at least");
+    if (shown == SHOWN_ENERGY_TOTAL) {
+        energy_total_words(&results->energy, parts);
+        snprintf(of_parts, sizeof of_parts, " of %s", parts);
+        extend_label(line, of_parts);
+    }
 }
 
 static void add_number(struct doc *parent, const struct results_line *line, double value,
@@ -83,8 +97,8 @@ static void add_line(
         add_whole(parent, line, value);
     else
         add_number(parent, line, results_to_shown(results, line->shown, value), results);
-    if ((line->shown == SHOWN_AT_LEAST || line->shown == SHOWN_WHOLE_AT_LEAST) && !isnan(value))
-        label_lower_bound(parent ? parent->last : NULL);
+    if (!isnan(value))
+        label_line(parent ? parent->last : NULL, line->shown, results);
 }
 
 /* ---- Sections of lines ---- */

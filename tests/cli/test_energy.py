@@ -51,6 +51,13 @@ class Energy(CommandTest):
         """Within 0.1 %."""
         self.assertLessEqual(abs(value - expected), 1e-3 * abs(expected), f"{value} is not {expected}")
 
+    def test_the_full_report_says_what_the_total_is_of(self):
+        self.machine.add("intel-rapl:0", "package-0")
+        move = self.machine.move(0.5, package_0=60)
+        with self.machine.moving(self.folder, *self.machine.moved):
+            done = self.run_command("run", "-f", "full", "--st", "0.1", "--", *python(MOVE, *move), env=self.machine.environment())
+        self.assertRegex(done.stderr, r"\n      Total of CPU packages: \d")
+
     def test_two_packages(self):
         self.machine.add_two_packages()
         move = self.machine.move(
