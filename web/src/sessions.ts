@@ -73,17 +73,12 @@ export interface MainFigure {
     of: (session: Session) => number | string | null;
 }
 
-/** What a card is of: energy of other parts of the machine is another figure. */
-function kindOf({ id, label }: Card): string {
-    return id === "energy_machine" ? `${id} ${label}` : id;
-}
-
 /** One for each card that a session has, and the wall time if no card is about it. */
 export function mainFigures(sessions: Session[]): MainFigure[] {
     const cards = new Map<string, Card>();
-    for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(kindOf(card))) cards.set(kindOf(card), card);
-    const figures = [...cards].map(([kind, card]): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => kindOf(candidate) === kind)?.value ?? null }));
-    if (![...cards.values()].some(({ id }) => /^(wall|time|duration|elapsed)/.test(id))) {
+    for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(card.id)) cards.set(card.id, card);
+    const figures = [...cards.values()].map((card): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => candidate.id === card.id)?.value ?? null }));
+    if (![...cards.keys()].some((id) => /^(wall|time|duration|elapsed)/.test(id))) {
         figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.seconds ?? null });
     }
     if (sessions.some(hasFailed)) figures.push({ id: "end", label: "End", unit: "", base: null, of: (session) => endingOf(session)?.text ?? null });
@@ -113,104 +108,29 @@ function sharedBy(id: string, session: Session): string | null | undefined {
     return gpu ? `${machine} ${session.gpus?.[Number(gpu.slice(3))]?.uuid ?? gpu}` : machine;
 }
 
-/** When a session ran. Null: that is not known. */
-interface Span {
-    start: number;
-    end: number;
-}
-
-function spanOf({ identity }: Session): Span | null {
-    const [start, seconds] = [identity?.start_timestamp, identity?.seconds];
-    return typeof start === "number" && typeof seconds === "number" && seconds > 0 ? { start, end: start + seconds } : null;
-}
-
-/** All of them. Null: of some it is not known. */
-function spansOf(sessions: Session[]): Span[] | null {
-    const spans = sessions.map(spanOf);
-    return spans.every((span): span is Span => span !== null) ? spans : null;
-}
-
-/** The places of each machine's sessions: times of different machines are by different clocks. */
-function byMachine(sessions: Session[]): number[][] {
-    const places = new Map<unknown, number[]>();
-    for (const [i, { identity }] of sessions.entries()) {
-        const machine = identity?.boot_id ?? identity?.host ?? null;
-        places.set(machine, [...(places.get(machine) ?? []), i]);
-    }
-    return [...places.values()];
-}
-
-/** The highest sum of those that ran at one moment on each machine; of all where it is not known when each ran. */
-function highestAtOnce(sessions: Session[], values: number[]): number {
-    const spans = spansOf(sessions);
-    const sumOf = (places: number[]): number => places.reduce((sum, i) => sum + values[i]!, 0);
-    const highestOf = (places: number[]): number => Math.max(...places.map((at) => sumOf(places.filter((i) => spans![i]!.start <= spans![at]!.start && spans![at]!.start < spans![i]!.end))));
-    return byMachine(sessions).reduce((sum, places) => sum + (spans ? highestOf(places) : sumOf(places)), 0);
-}
-
-/** Of counters that sessions share: those that ran at the same time counted the same, so that the highest counts; what ran later adds to it. */
-function sumInTurns(spans: (Span | null)[], values: number[]): number {
-    const order = values.map((_, i) => i).sort((a, b) => (spans[a]?.start ?? -Infinity) - (spans[b]?.start ?? -Infinity));
-    let [sum, highest, end] = [0, 0, -Infinity];
-    for (const i of order) {
-        const span = spans[i];
-        if (span && span.start >= end && end > -Infinity) {
-            sum += highest;
-            highest = 0;
-        }
-        highest = Math.max(highest, values[i]!);
-        end = Math.max(end, span?.end ?? Infinity);
-    }
-    return sum + highest;
-}
-
-/** Each machine and GPU once. Null: it is not known which ranks share one. */
-function sumOfShared(id: string, unit: string, sessions: Session[], values: number[]): number | null {
-    const sharers = new Map<string, number[]>();
+/** Each machine and GPU once: the highest of those that saw it. Null: it is not known which ranks share one. */
+function sumOfShared(id: string, sessions: Session[], values: number[]): number | null {
+    const highest = new Map<string, number>();
     for (const [index, session] of sessions.entries()) {
         const shared = sharedBy(id, session);
         if (!shared) return null;
-        sharers.set(shared, [...(sharers.get(shared) ?? []), index]);
+        highest.set(shared, Math.max(values[index]!, highest.get(shared) ?? -Infinity));
     }
-    const ofOne = (places: number[]): number => {
-        const own = places.map((place) => values[place]!);
-        return unit === "joules" ? sumInTurns(places.map((place) => spanOf(sessions[place]!)), own) : Math.max(...own);
-    };
-    return [...sharers.values()].reduce((sum, places) => sum + ofOne(places), 0);
+    return [...highest.values()].reduce((sum, value) => sum + value, 0);
 }
 
-function lastEnd(spans: Span[]): number {
-    return Math.max(...spans.map(({ end }) => end));
-}
-
-function firstStart(spans: Span[]): number {
-    return Math.min(...spans.map(({ start }) => start));
-}
-
-/** Cores that were busy on average, from the first start to the last end. Not where machines did not run at the same time: a clock may be off. */
-function meanCores(sessions: Session[], values: number[], unit: string): string {
-    const spans = spansOf(sessions);
-    if (!spans) return "–";
-    const machines = byMachine(sessions).map((places) => places.map((i) => spans[i]!));
-    if (Math.max(...machines.map(firstStart)) >= Math.min(...machines.map(lastEnd))) return "–";
-    const seconds = lastEnd(spans) - firstStart(spans);
-    const used = values.reduce((sum, value, i) => sum + value * (spans[i]!.end - spans[i]!.start), 0);
-    return `${figure(used / seconds, unit)} on average`;
-}
-
-/** Of ranks: bytes and joules add up, times do not; RAM and cores of those that ran at the same time. */
+/** Of ranks: bytes, joules and cores add up, times do not. */
 function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
     const values = sessions.map(of);
     if (!values.every((value): value is number => typeof value === "number")) return "–";
     if (unit === "percent") return "–";
     if (sharedBy(id, sessions[0]!) !== undefined) {
-        const sum = sumOfShared(id, unit, sessions, values);
+        const sum = sumOfShared(id, sessions, values);
         return sum === null ? "–" : figure(sum, unit);
     }
-    if (unit === "cores") return meanCores(sessions, values, unit);
     if (unit === "seconds" && !id.includes("cpu")) return `${figure(Math.max(...values), unit)}, the longest`;
-    if (/ram|power/.test(id)) return `at most ${figure(highestAtOnce(sessions, values), unit)}`; // peaks of different times
-    return figure(values.reduce((total, value) => total + value, 0), unit);
+    const sum = figure(values.reduce((total, value) => total + value, 0), unit);
+    return /ram|power/.test(id) ? `at most ${sum}` : sum; // peaks of different times
 }
 
 function withChange(value: number | null, base: number | null, unit: string): string {

@@ -133,45 +133,6 @@ test("gives ranks a lane each and names the straggler", async () => {
     await close(page);
 });
 
-test("adds up what ranks used at the same time, and joules of one machine also when they took turns", async () => {
-    const { report, encoder } = samples.ranks(2);
-    const [first, second] = report.sessions;
-    Object.assign(first.identity, { start_timestamp: 1e9, seconds: 100 });
-    Object.assign(second.identity, { start_timestamp: 1e9 + 110, seconds: 100 });
-    for (const [session, ram, joules] of [[first, 1e9, 1000], [second, 2e9, 500]]) {
-        for (const card of session.cards) {
-            if (card.id === "combined_ram") card.value = ram;
-            if (card.id === "cores") card.value = 1.2;
-            if (card.id === "energy_machine") card.value = joules;
-        }
-    }
-    const page = await browser.open(browser.write("in-turns", { report, encoder }));
-    const sums = await page.textContent(".compare tbody tr:last-child");
-    assert.match(sums, /at most 2.GB/);
-    assert.match(sums, /1\.14.cores on average/);
-    assert.match(sums, /1\.5.kJ/);
-    await close(page);
-});
-
-test("has a column for the energy of each choice of parts, and no change between them", async () => {
-    const { report, encoder } = samples.ranks(2);
-    const [first, second] = report.sessions;
-    first.identity = { command: "a" };
-    second.identity = { command: "b" };
-    const energyOf = (session) => session.cards.find(({ id }) => id === "energy_machine");
-    Object.assign(energyOf(first), { label: "Energy of CPU packages", value: 1000 });
-    Object.assign(energyOf(second), { label: "Energy of GPUs", value: 3000 });
-    first.cards[0].value = 100;
-    second.cards[0].value = 99.999;
-    const page = await browser.open(browser.write("parts", { report, encoder }));
-    const table = await page.textContent(".compare");
-    assert.match(table, /Energy of CPU packages.*Energy of GPUs/);
-    assert.doesNotMatch(table, /200.%/);
-    assert.match(table, /\(<.0\.01.%\)/);
-    assert.doesNotMatch(table, /\u22120.%/);
-    await close(page);
-});
-
 test("shows in the strip above the charts also the session that ends last", async () => {
     const page = await browser.open(files.ranks);
     const alpha = await page.locator(".strip canvas").evaluate((canvas) => {
