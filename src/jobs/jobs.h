@@ -182,8 +182,8 @@ struct jobs_span {
 struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value);
 /* The highest sum of those that ran at one moment. */
 double jobs_highest_at_once(struct jobs_span *spans, size_t count);
-/* Of a counter that all read: those that ran at the same time count once, by the highest; what ran
- * later adds to it. */
+/* Of a counter that all read: of each, the part of its time counts in which those before it did not
+ * read. */
 double jobs_sum_in_turns(struct jobs_span *spans, size_t count);
 
 /* jobs_figures.c: figures of machines and jobs. */

@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of those that start together, the longest first. */
 static int compare_starts(const void *left, const void *right)
 {
     const struct jobs_span *a = left, *b = right;
-    return (a->start > b->start) - (a->start < b->start);
+    int order = (a->start > b->start) - (a->start < b->start);
+    return order ? order : (a->end < b->end) - (a->end > b->end);
 }
 
 struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value)
@@ -37,16 +39,27 @@ double jobs_highest_at_once(struct jobs_span *spans, size_t count)
 
 double jobs_sum_in_turns(struct jobs_span *spans, size_t count)
 {
-    double sum = NAN, highest = NAN, end = -INFINITY;
+    double sum = NAN, always = NAN, at_once = NAN, read_until = -INFINITY;
     qsort(spans, count, sizeof *spans, compare_starts);
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && spans[i].start >= end) {
-            jobs_add(&sum, highest);
-            highest = NAN;
+        const struct jobs_span *span = &spans[i];
+        double seconds = span->end - span->start, later = span->end - read_until, part = NAN;
+        if (isinf(span->end)) {
+            always = fmax(always, span->value);
+            continue;
         }
-        highest = fmax(highest, spans[i].value);
-        end = fmax(end, spans[i].end);
+        if (isnan(span->value))
+            continue;
+        if (span->start >= read_until) {
+            jobs_add(&sum, at_once);
+            at_once = span->value;
+        } else if (later > 0) {
+            part = span->value * later / seconds;
+        }
+        jobs_add(&at_once, part);
+        at_once = fmax(at_once, span->value); /* no less than each of them read */
+        read_until = fmax(read_until, span->end);
     }
-    jobs_add(&sum, highest);
-    return sum;
+    jobs_add(&sum, at_once);
+    return fmax(sum, always);
 }

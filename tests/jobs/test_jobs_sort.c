@@ -153,6 +153,22 @@ static void energy_of_a_machine_counts_once(void **state)
     gput_jobs_destroy(jobs);
 }
 
+/* They follow each other, the second before the first has ended; the third is within the first. */
+static void energy_of_sessions_that_overlap_counts_once(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    add(jobs, "1", "n1", 0, 0)->machine_joules = 1000;
+    add(jobs, "1", "n1", 1, 90)->machine_joules = 2000;
+    struct jobs_rank *within = add(jobs, "1", "n1", 2, 40);
+    within->seconds = 10;
+    within->machine_joules = 100;
+    add(jobs, "1", "n1", 3, 90); /* it has none */
+    sorted(jobs);
+    assert_true(fabs(jobs->jobs[0].cpu_joules - (1000 + 0.9 * 2000)) < 1e-3);
+    gput_jobs_destroy(jobs);
+}
+
 static void elements_of_an_array_are_one_job(void **state)
 {
     (void)state;
@@ -178,6 +194,7 @@ int main(void)
         cmocka_unit_test(ranks_of_no_known_run_are_of_the_only_one),
         cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
         cmocka_unit_test(energy_of_a_machine_counts_once),
+        cmocka_unit_test(energy_of_sessions_that_overlap_counts_once),
         cmocka_unit_test(elements_of_an_array_are_one_job),
     };
     return cmocka_run_group_tests_name("jobs/jobs_sort", tests, NULL, NULL);
