@@ -160,7 +160,10 @@ export class Chart {
         const step = span / TABLE_ROWS;
         const totals = lines.map((line) => {
             const { min, mean, max, highestAt, count } = line.summary(from, to);
-            return [line.label, count, figure(min, line.unit), figure(mean, line.unit), figure(max, line.unit), moment(highestAt, step / 10)];
+            // At an edge the curve may be higher than all samples in sight, as the legend says.
+            const drawn = line.highestDrawn(from, to);
+            const at = drawn > max || count === 0 ? (line.drawnAt(from) === drawn ? from : to) : highestAt;
+            return [line.label, count, figure(min, line.unit), figure(mean, line.unit), figure(drawn, line.unit), moment(at, step / 10)];
         });
         const rows = Array.from({ length: TABLE_ROWS }, (_, i) => {
             const start = from + i * step;

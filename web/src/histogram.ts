@@ -1,6 +1,7 @@
 // How long things took: a histogram with the median and the slowest twentieth marked.
 
 import { element, svg } from "./dom";
+import { quantile } from "./order";
 import { roundStep } from "./ticks";
 import { foldedTable, headings, makeTable } from "./tables";
 import { figure } from "./units";
@@ -10,13 +11,6 @@ const HEIGHT = 150;
 const BASE = 22;
 /** Above the bars: the names of the two marks, one below the other. */
 const NAMES = 28;
-
-/** As the tables of a training profile have it: between two values in proportion. */
-function quantile(sorted: Float64Array, share: number): number {
-    const place = share * (sorted.length - 1);
-    const [below, above] = [sorted[Math.floor(place)] ?? NaN, sorted[Math.ceil(place)] ?? NaN];
-    return below + (above - below) * (place - Math.floor(place));
-}
 
 export function histogram(title: string, values: Float64Array, unit: string): HTMLElement {
     const sorted = values.filter(Number.isFinite).sort();

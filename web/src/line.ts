@@ -130,12 +130,10 @@ export class Line {
         return (this.#values ??= this.moments.arrange(this.#read()));
     }
 
-    /** The value that held at a moment: that of the last sample before it, of a rate that of the next, or NaN outside of the line. */
+    /** What is drawn at a moment: a sample, or what is between two; NaN outside of the line and in a gap. */
     valueAt(moment: number): number {
-        const times = this.times;
         const after = this.moments.indexAt(moment);
-        if (after < times.length && times[after] === moment) return this.values[after]!;
-        return after === 0 || after === times.length ? NaN : this.values[this.ofInterval ? after : after - 1]!;
+        return this.times[after] === moment ? this.values[after]! : this.drawnAt(moment, after);
     }
 
     /** The value of the straight line, or of the step, between the samples around a moment; `after` is the index of the later one. NaN in a gap. */

@@ -16,3 +16,14 @@ export function ascending(values: Float64Array): Uint32Array {
     const known = indices.subarray(0, count);
     return sorted ? known : known.sort((a, b) => values[a]! - values[b]! || a - b);
 }
+
+/** As the tables of a training profile and of a job have it: between two values in proportion. */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+    const place = share * (sorted.length - 1);
+    const [below, above] = [sorted[Math.floor(place)] ?? NaN, sorted[Math.ceil(place)] ?? NaN];
+    return below + (above - below) * (place - Math.floor(place));
+}
+
+export function median(values: number[]): number {
+    return quantile(values.sort((a, b) => a - b), 0.5);
+}

@@ -5,7 +5,7 @@ import { element, svg } from "./dom";
 import { endingOf } from "./ending";
 import type { HeatRow } from "./heat";
 import { Line, type LineStyle, Moments } from "./line";
-import { ascending } from "./order";
+import { ascending, median } from "./order";
 import { areRanks, runsOf, sessionLabels, sessionName } from "./names";
 import { type Panel, seriesLabel } from "./panels";
 import type { Card, Session, Table } from "./report";
@@ -96,7 +96,7 @@ function repeatsTotal(one: MainFigure, figures: MainFigure[], sessions: Session[
 function baseOf(figures: MainFigure, sessions: Session[]): number | null {
     const values = sessions.map(figures.of).filter((value): value is number => typeof value === "number");
     if (!areRanks(sessions)) return typeof figures.of(sessions[0]!) === "number" ? values[0]! : null;
-    return values.sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? null;
+    return values.length ? median(values) : null;
 }
 
 /** What a figure is of, where ranks may share it: the machine, or a GPU of it. Null: not known; undefined: of the rank alone. */
@@ -250,12 +250,12 @@ function nameOf({ label, host }: End): string {
 
 /** By wall times alone, which no clock that is off changes. */
 function slowestOf(ends: End[]): Straggler {
-    const sorted = [...ends].sort((a, b) => a.wall - b.wall);
-    const [slowest, median] = [sorted.at(-1)!, sorted[Math.floor((sorted.length - 1) / 2)]!];
-    const share = (slowest.wall / median.wall - 1) * 100;
+    const slowest = ends.reduce((a, b) => (b.wall >= a.wall ? b : a));
+    const usual = median(ends.map(({ wall }) => wall));
+    const share = (slowest.wall / usual - 1) * 100;
     const text = "Some ranks started after others had ended, or clocks of machines are off: ends are not compared.";
     if (!(share >= 2)) return { session: -1, text };
-    return { session: slowest.index, text: `${text} ${nameOf(slowest)} took longest, ${figure(slowest.wall, "seconds")} against a median of ${figure(median.wall, "seconds")}.` };
+    return { session: slowest.index, text: `${text} ${nameOf(slowest)} took longest, ${figure(slowest.wall, "seconds")} against a median of ${figure(usual, "seconds")}.` };
 }
 
 /** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
@@ -267,11 +267,11 @@ export function stragglerOf(sessions: Session[], panels: Panel[]): Straggler | n
     const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
     if (known.length < 2 || known.length < sessions.length) return null;
     const last = known.at(-1)!;
-    const median = known[Math.floor((known.length - 1) / 2)]!;
+    const usual = { end: median(known.map(({ end }) => end)), wall: median(known.map(({ wall }) => wall)) };
     // Ranks of one job run at the same time: where one does not, ends of different machines cannot be compared.
-    if (known.some(({ end, wall }) => end - wall >= median.end || end <= median.end - median.wall)) return slowestOf(known);
-    const lag = last.end - median.end;
-    const share = lag / median.wall;
+    if (known.some(({ end, wall }) => end - wall >= usual.end || end <= usual.end - usual.wall)) return slowestOf(known);
+    const lag = last.end - usual.end;
+    const share = lag / usual.wall;
     if (share >= 0.02) return { session: last.index, text: `${nameOf(last)} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.` };
     const busiest = busiestOf(sessions, panels);
     return { session: busiest?.session ?? -1, text: `All ended within ${figure(last.end - known[0]!.end, "seconds")}: none ended late. ${busiest?.text ?? ""}`.trim() };
@@ -282,12 +282,13 @@ function busiestOf(sessions: Session[], panels: Panel[]): Straggler | null {
     for (const id of ["gpu:percent", "cpu:percent"]) {
         const panel = panels.find((candidate) => candidate.id === id);
         const lines = (panel?.lines ?? []).filter((line) => line.shownAtFirst && line.scope !== "sum");
-        const means = lines.map((line) => ({ line, mean: line.mean(0, line.times.length) })).filter(({ mean }) => Number.isFinite(mean)).sort((a, b) => a.mean - b.mean);
+        const means = lines.map((line) => ({ line, mean: line.mean(0, line.times.length) })).filter(({ mean }) => Number.isFinite(mean));
         if (means.length < sessions.length || means.length < 3) continue;
-        const [busiest, median] = [means.at(-1)!, means[Math.floor((means.length - 1) / 2)]!];
-        if (busiest.mean < median.mean * 1.15) continue;
+        const busiest = means.reduce((a, b) => (b.mean >= a.mean ? b : a));
+        const usual = median(means.map(({ mean }) => mean));
+        if (busiest.mean < usual * 1.15) continue;
         const { session, unit } = busiest.line;
-        return { session, text: `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(median.mean, unit)}: the others may wait for it.` };
+        return { session, text: `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(usual, unit)}: the others may wait for it.` };
     }
     return null;
 }
