@@ -50,12 +50,17 @@ static int follow(struct gput_session *session, struct signals *signals, double 
     }
 }
 
+#define BEFORE "attached to a running process: its CPU time and peaks before that"
+
 /* What the figures of an attached session leave out, as one more source in the report. */
 static void add_note(struct gput_results *results)
 {
-    gput_results_add_source(results, "before_attaching", GPUT_SOURCE_UNAVAILABLE,
-        "attached to a running process: its CPU time and peaks before that, descendants that lost "
-        "their parent, and its exit status are unknown");
+    bool has_end = gput_results_number(results, "identity.exit_status") >= 0 ||
+                   gput_results_number(results, "identity.signal") > 0;
+    const char *reason =
+        has_end ? BEFORE ", and descendants that lost their parent are unknown"
+                : BEFORE ", descendants that lost their parent, and its exit status are unknown";
+    gput_results_add_source(results, "before_attaching", GPUT_SOURCE_UNAVAILABLE, reason);
 }
 
 /* *limited: what was tracked was ended for a limit that it passed. */

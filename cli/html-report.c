@@ -125,11 +125,16 @@ int html_report_begin(struct html_report *html, const char *path, bool is_tried_
     return GPUT_OK;
 }
 
-/* "train.py --epochs 3", for the title: arguments without their folders. */
-static void name_command(const char *const *command, char *name, size_t size)
+/* "train.py --epochs 3", for the title: arguments without their folders; "sleep, pid 4711" of a
+ * process that was attached to. */
+static void name_session(
+    const char *const *command, const struct gput_results *results, char *name, size_t size)
 {
+    const char *program = gput_results_text(results, "identity.command");
     size_t used = 0;
     name[0] = '\0';
+    if (!command && program && program[0])
+        snprintf(name, size, "%s, pid %.0f", program, gput_results_number(results, "identity.pid"));
     for (; command && *command && used < size; command++) {
         const char *slash = strrchr(*command, '/');
         used += (size_t)snprintf(
@@ -156,7 +161,7 @@ int html_report_write(const struct html_report *html, const struct report *repor
     struct gput_error no_matter; /* a report without processes is one */
     if (!html->path)
         return GPUT_OK;
-    name_command(report->file_command, name, sizeof name);
+    name_session(report->file_command, results, name, sizeof name);
     gput_session_processes(session, &processes, &no_matter);
     known.processes = processes;
     known.command = report->file_command;

@@ -257,19 +257,26 @@ static void write_host(struct summary *summary)
 
 /* ---- The lines ---- */
 
+/* Of a process that was attached to, the results have what the kernel announced of its end. */
 static void describe_end(const struct summary *summary, char *text, size_t size)
 {
     const struct gput_limit_passed *limit = &summary->results->limit;
+    const struct gput_identity *identity = &summary->results->identity;
     int status = summary->options->status;
+    bool has_status = summary->options->has_status, is_attached = summary->options->attached;
+    int signal = has_status && WIFSIGNALED(status)     ? WTERMSIG(status)
+                 : is_attached && identity->signal > 0 ? (int)identity->signal
+                                                       : 0;
     text[0] = '\0';
     if (limit->enforced)
         snprintf(text, size, "ended for its limit of %s", limit->kind_name);
-    else if (summary->options->has_status && WIFSIGNALED(status))
-        snprintf(
-            text, size, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    else if (summary->options->has_status)
+    else if (signal)
+        snprintf(text, size, "killed by signal %d (%s)", signal, strsignal(signal));
+    else if (has_status)
         snprintf(text, size, "exit status %d", WEXITSTATUS(status));
-    else if (summary->options->attached)
+    else if (is_attached && identity->exit_status >= 0)
+        snprintf(text, size, "exit status %.0f", identity->exit_status);
+    else if (is_attached)
         snprintf(text, size, "the process %s", summary->options->attached);
 }
 

@@ -84,6 +84,23 @@ static int load_files(
     return pardon(session, planned, code, &reason, error);
 }
 
+/* Results that are given may be of a session that goes on; a file has its end once there is one. */
+static void add_unfinished(struct report_session *session)
+{
+    const struct gput_results *read =
+        session->results ? session->loaded_results : session->described;
+    struct str text = {0};
+    if (!read || !read->identity.start[0] || read->identity.end[0])
+        return;
+    doc_add_bool(session->identity, "is_unfinished", true);
+    str_printf(&text,
+        "%s: the session did not come to its end: it was killed, or still runs. What it used after "
+        "its last sample is not known.",
+        session->path);
+    report_session_warn(session, str_text(&text));
+    str_finish(&text);
+}
+
 static int load_session(
     struct report_session *session, const struct report_planned *planned, struct gput_error *error)
 {
@@ -93,6 +110,7 @@ static int load_session(
     if (session->curves_only)
         return GPUT_OK;
     TRY(add_processes(session, error));
+    add_unfinished(session);
     add_command(session);
     add_end(session);
     return report_cards_add(session, error);

@@ -82,7 +82,24 @@ class Attach(CommandTest):
         output, _ = self.finish(tracker)
         self.assertEqual(tracker.returncode, 0)
         self.assert_is_summary(output)
-        self.assertRegex(output, rf"^gpu-tracker: {CONSUMER}, pid {process.pid}\n  Time .*s  the process ended\n")
+        self.assertRegex(output, rf"^gpu-tracker: {CONSUMER}, pid {process.pid}\n  Time .*s  (the process ended|exit status 0)\n")
+
+    def test_says_how_the_process_ended(self):
+        """Where the kernel announces ends."""
+        for script, said in (("read x; exit 3", "exit status 3"), ("read x; kill -9 $$", "killed by signal 9 (Killed)")):
+            process = self.start(["sh", "-c", script], stdin=subprocess.PIPE)
+            tracker = self.start_command("attach", process.pid, "--st=0.05", "--tf", "rows.csv", "--overwrite", "--report", "r.html")
+            rows = self.folder / "rows.csv"
+            wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3, "samples")
+            process.stdin.close()
+            output, _ = self.finish(tracker)
+            identity = json.loads((self.folder / "rows.csv.session.json").read_text())
+            if identity.keys().isdisjoint({"exit_status", "signal"}):
+                self.assertIn("the process ended", output)
+            else:
+                self.assertRegex(output, rf"\n  Time .*s  {re.escape(said)}\n")
+            self.assertIn(f"sh, pid {process.pid}", (self.folder / "r.html").read_text())
+            rows.unlink()
 
     def test_the_summary_says_what_was_tracked(self):
         process = self.start(["sleep", "100"])

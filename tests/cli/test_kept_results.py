@@ -8,6 +8,7 @@ import signal
 import time
 
 from command import CommandTest, main, parse_text, wait_until
+from report_data import Report
 
 import older_usage
 
@@ -55,6 +56,19 @@ class KeptResults(CommandTest):
         done = self.run_command("show", "-f", "text", file.name)
         self.assert_is_report(done.stdout)
         self.assertIn("Unit: megabytes", done.stdout)
+
+    def test_its_report_says_that_it_did_not_end(self):
+        self.kill_half_way("--tf", "rows.csv")
+        (file,) = self.folder.glob(".gpu-tracker_*")
+        for path in (file.name, "rows.csv"):
+            done = self.run_command("report", path, "-o", "r.html")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"{path}: the session did not come to its end: it was killed, or still runs.", done.stderr)
+            session = Report(self.folder / "r.html").sessions[0]
+            self.assertTrue(session["identity"]["is_unfinished"])
+        self.run_command("run", "--tf", "whole.csv", "-q", "--", "true")
+        done = self.run_command("report", "whole.csv", "-o", "r.html")
+        self.assertNotIn("did not come", done.stderr)
 
     def test_or_where_one_says(self):
         self.kill_half_way("--resource-usage-file", "kept.pkl")

@@ -19,7 +19,9 @@ interface HeaderActions {
 export function makeHeader(report: Report, actions: HeaderActions): HTMLElement {
     const { sessions } = report;
     const one = sessions.length === 1 ? sessions[0]! : null;
-    const title = one?.identity?.command || one?.name || one?.file || headingOf(report);
+    // What a killed session left has a hidden file.
+    const process = one?.name?.[0] === "." && one.identity?.program ? `${one.identity.program}, pid ${one.identity.pid}` : "";
+    const title = one?.identity?.command || process || one?.name || one?.file || headingOf(report);
     return element(
         "header",
         { class: "page-head" },

@@ -133,6 +133,21 @@ test("gives ranks a lane each and names the straggler", async () => {
     await close(page);
 });
 
+test("holds an even number of ranks against the mean of the middle two", async () => {
+    const { report, encoder } = samples.ranks(2);
+    report.sessions.forEach((session, i) => {
+        const seconds = [40, 60][i];
+        Object.assign(session.identity, { start_timestamp: 1.7e9, seconds });
+        session.cards[0].value = seconds;
+    });
+    const page = await browser.open(browser.write("two-ranks", { report, encoder }));
+    assert.match(await page.textContent(".straggler"), /^rank 1 on node00 ended last, 10.s \(20.%\) after the median/);
+    const rows = await page.$$eval(".compare tbody tr", (rows) => rows.map((row) => row.textContent));
+    assert.match(rows[0], /40.s \(\u221220.%\)/);
+    assert.match(rows[1], /1.min.0.s \(\+20.%\)/);
+    await close(page);
+});
+
 test("shows in the strip above the charts also the session that ends last", async () => {
     const page = await browser.open(files.ranks);
     const alpha = await page.locator(".strip canvas").evaluate((canvas) => {
@@ -173,6 +188,17 @@ test("says of a session by which signal it ended", async () => {
     Object.assign(report.sessions[0].identity, { exit_status: null, signal: 11 });
     const page = await browser.open(browser.write("signal", { report, encoder }));
     assert.equal(await page.textContent(".page-head .badge.bad"), "✗ ended by signal 11 (SIGSEGV)");
+    await close(page);
+});
+
+test("says of a killed session that it did not come to its end, and names it by its process", async () => {
+    const { report, encoder } = samples.singleRun();
+    const [session] = report.sessions;
+    Object.assign(session, { name: ".gpu-tracker_14f6.results" });
+    session.identity = { program: "sleep", pid: 4711, is_unfinished: true };
+    const page = await browser.open(browser.write("unfinished", { report, encoder }));
+    assert.equal(await page.textContent(".page-head .badge.bad"), "✗ did not come to its end");
+    assert.equal(await page.textContent("h1"), "sleep, pid 4711");
     await close(page);
 });
 
