@@ -137,14 +137,29 @@ static int refuse_pair(const struct call_table *table, const struct call_lane *f
 }
 
 static int refuse_lone_mark(const struct call_table *table, const struct call_lane *lane,
-    double time, struct gput_error *error)
+    double time, bool is_start, struct gput_error *error)
 {
     char text[NUMBER_TEXT_SIZE];
     return error_set(error, GPUT_ERROR_FORMAT,
-        "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld stops at %s "
-        "without a start.",
+        "Sub-tracking file is invalid. Code block \"%.200s\" of process ID %lld %s at %s "
+        "without a %s.",
         sub_tracking_names_text(table->names, lane->name), (long long)lane->process_id,
-        time_text(table, time, text));
+        is_start ? "starts" : "stops", time_text(table, time, text), is_start ? "stop" : "start");
+}
+
+/* Of an odd number of marks: a start that another one follows has no stop, which may be the one
+ * that was noted as open; else the last stop has no start. */
+static int refuse_odd_marks(
+    const struct call_table *table, const struct call_lane *lane, struct gput_error *error)
+{
+    size_t i = 0;
+    while (i < lane->count &&
+           (lane->positions[i] == SUB_TRACKING_STOP ||
+               (i + 1 < lane->count && lane->positions[i + 1] == SUB_TRACKING_STOP)))
+        i++;
+    bool is_start = i < lane->count;
+    return refuse_lone_mark(
+        table, lane, lane->times[is_start ? i : lane->count - 1], is_start, error);
 }
 
 static int note_open(
@@ -183,7 +198,7 @@ static int pair_two_by_two(
             if (lanes[next].count > 0)
                 return refuse_pair(table, lane, &lanes[next], odd, lanes[next].times[0], error);
         }
-        return refuse_lone_mark(table, lane, odd, error);
+        return refuse_odd_marks(table, lane, error);
     }
     return GPUT_OK;
 }
@@ -226,7 +241,7 @@ static int pair_overlapping(struct call_table *table, struct call_lane *lane,
         }
         bool is_found = find_start(open, started_at, time, &calls[2 * lane->n_calls]);
         if (!is_found && !table->has_lost)
-            return refuse_lone_mark(table, lane, time, error);
+            return refuse_lone_mark(table, lane, time, false, error);
         if (!is_found) {
             table->n_lone++;
             continue;

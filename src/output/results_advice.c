@@ -3,6 +3,7 @@
 #include "output/human.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -38,14 +39,25 @@ __attribute__((format(printf, 2, 3))) static void add(
     va_end(arguments);
 }
 
+/* Whether something else than gpu-tracker killed the command, or what a shell ran for it. */
+static bool was_killed(const struct gput_results *results)
+{
+    const struct gput_identity *identity = &results->identity;
+    return !results->limit.enforced &&
+           (identity->signal == SIGKILL || identity->exit_status == 128 + SIGKILL);
+}
+
+/* That memory was the reason for a kill, the kernel says in its log alone. */
 static void add_ram_near_limit(struct advice *advice)
 {
+    const char *end =
+        was_killed(advice->results) ? ", and it was killed: out of memory, most likely" : "";
     char limit_text[HUMAN_SIZE];
     double limit = advice->results->static_data.allowed_ram_bytes;
     double peak = advice->results->max[GPUT_COMBINED_RAM];
     if (peak >= NEAR_LIMIT * limit)
-        add(advice, "RAM peaked at %.0f %% of its limit of %s.", 100 * peak / limit,
-            human_bytes(limit, limit_text));
+        add(advice, "RAM peaked at %.0f %% of its limit of %s%s.", 100 * peak / limit,
+            human_bytes(limit, limit_text), end);
 }
 
 static void add_full_machine(struct advice *advice)

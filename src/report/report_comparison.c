@@ -63,11 +63,21 @@ static void forget_blocks(struct gput_comparison *comparison)
     }
 }
 
+static bool all_have_blocks(const struct gput_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->n_sessions; i++)
+        if (comparison->sessions[i].runs[0]->n_blocks == 0)
+            return false;
+    return true;
+}
+
 /* Why code blocks are not compared goes to the page: sessions need not be of one program. */
 static int match(struct gput_comparison *comparison, struct doc *root,
     const struct gput_report_options *options, struct gput_error *error)
 {
     struct gput_error reason;
+    if (!all_have_blocks(comparison))
+        forget_blocks(comparison);
     int code = comparison_match(comparison, options->warn, options->user, &reason);
     if (code == GPUT_OK)
         return GPUT_OK;

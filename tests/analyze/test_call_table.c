@@ -211,6 +211,12 @@ static void invalid_pairs_are_refused(void **state)
     assert_refuses("a 7 0 1;a 7 1 2;a 7 1 3", false,
         "Sub-tracking file is invalid. Code block \"a\" of process ID 7 stops at 3.0 without a "
         "start.");
+    assert_refuses("a 7 0 1;a 7 0 2;a 7 1 3", false,
+        "Sub-tracking file is invalid. Code block \"a\" of process ID 7 starts at 1.0 without a "
+        "stop.");
+    assert_refuses("a 7 0 1;a 7 0 2;b 7 0 3;b 7 1 4", false,
+        "Sub-tracking file is invalid. Code block \"a\" of process ID 7 starts at 1.0 without a "
+        "stop.");
     assert_refuses("a 7 1 2 5", true,
         "Sub-tracking file is invalid. Code block \"a\" of process ID 7 stops at 2.0 without a "
         "start.");

@@ -128,7 +128,7 @@ class Curves(ReportTest):
         for end, seconds in (2.75, 2.75), (None, 2):  # killed: it says nothing of its end
             start, end = ("" if at is None else datetime.datetime.fromtimestamp(first + at, datetime.timezone.utc).isoformat() for at in (0, end))
             (self.folder / "t.csv.session.json").write_text(json.dumps({"tracking_file": "t.csv", "host": "h", "start": start, "end": end}))
-            report = self.report("t.csv")
+            report = self.report("t.csv", unfinished=None if end else "t.csv")
             self.assertAlmostEqual(report.cards()["wall"]["value"], seconds, delta=1e-6)
             self.assertAlmostEqual(report.sessions[0]["identity"]["seconds"], seconds, delta=1e-6)
 
@@ -350,7 +350,7 @@ class Results(ReportTest):
 
     def test_results_give_cards_and_sources(self):
         self.run_killed("--tf", "t.csv")
-        report = self.report("kept.results", "t.csv")
+        report = self.report("kept.results", "t.csv", unfinished="t.csv")
         (session,) = report.sessions
         cards = report.cards()
         self.assertGreaterEqual(cards["ram"]["value"], max(value for value in report.series()["combined_ram"][1] if value))
@@ -361,7 +361,7 @@ class Results(ReportTest):
 
     def test_results_alone_are_a_session(self):
         self.run_killed()
-        (session,) = self.report("kept.results").sessions
+        (session,) = self.report("kept.results", unfinished="kept.results").sessions
         self.assertEqual(session["kind"], "results")
         self.assertNotIn("series", session)
 
@@ -394,6 +394,14 @@ class Comparisons(ReportTest):
         report = self.report("a.csv", "b.csv", "a-marks.csv", "b-marks.csv")
         self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})
         self.assertIn("does not match", report.document["warnings"][0])
+
+    def test_a_session_without_marks_is_no_fault_of_the_others(self):
+        for name in "a", "b":
+            write_tracking(self.folder / f"{name}.csv", [row(1), row(2)])
+        write_marks(self.folder / "a-marks.csv", call(1, "step", 1, 2))
+        report = self.report("a.csv", "b.csv", "a-marks.csv")
+        self.assertEqual({one["code_block"] for one in self.rows_of(report.document["comparison"][0])}, {None})
+        self.assertNotIn("warnings", report.document)
 
     def test_one_session_is_not_compared(self):
         write_tracking(self.folder / "a.csv", [row(1)])

@@ -48,6 +48,11 @@ static void ram_near_its_limit(void **state)
     struct gput_results results = busy_minute();
     results.static_data.allowed_ram_bytes = 8.25e9;
     expect(&results, "RAM peaked at 97 % of its limit of 8.25 GB.");
+    results.identity.signal = 9;
+    expect(&results,
+        "RAM peaked at 97 % of its limit of 8.25 GB, and it was killed: out of memory, most "
+        "likely.");
+    results.identity.signal = 0;
     results.static_data.allowed_ram_bytes = 64e9;
     expect(&results, "RAM peaked at 12 % of the 64 GB that were allowed.");
     results.static_data.allowed_ram_bytes = 16e9;
