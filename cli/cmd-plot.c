@@ -3,12 +3,15 @@
 #include "arguments.h"
 #include "message.h"
 #include "numbers.h"
+#include "output-files.h"
 
 #include <gputracker/plot.h>
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define DEFAULT_PATH "plot.svg"
 
 /* What a picture is made of; the lists belong to it. */
 struct work {
@@ -154,8 +157,10 @@ int cmd_plot(const struct arguments *arguments)
     const char *path = arguments_value(arguments, OPTION_PLOT_OUTPUT);
     int code = read_options(arguments, &work, &options, &error);
     if (code == GPUT_OK)
-        code = gput_plot_write(&options, path ? path : "plot.svg", &error);
+        code = gput_plot_write(&options, path ? path : DEFAULT_PATH, &error);
     analysis_end_progress(&work.shown);
+    if (code == GPUT_OK && !path)
+        output_files_say(DEFAULT_PATH);
     free_lists(&work);
     return message_exit_status(code, &error, EXIT_FAILURE);
 }

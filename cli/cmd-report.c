@@ -96,8 +96,9 @@ static const struct output {
     {EXPORT, GPUT_REPORT_COLLAPSED, "-"},
 };
 
+/* `*unnamed` is the file that is written without -o; it stays where there is none. */
 static int write_report(const struct arguments *arguments,
-    const struct gput_report_options *options, struct gput_error *error)
+    const struct gput_report_options *options, const char **unnamed, struct gput_error *error)
 {
     const char *path = arguments_value(arguments, OPTION_REPORT_OUTPUT);
     const char *word = arguments_value(arguments, OPTION_REPORT_FORMAT);
@@ -115,7 +116,7 @@ static int write_report(const struct arguments *arguments,
         TRY(choice_read(OPTION_REPORT_FORMAT, word, "format", &choice, error));
     const struct output *output = &outputs[choice];
     if (!path)
-        path = output->path;
+        path = *unnamed = output->path;
     if (output->writer == TABLE_FILES)
         return table_files_execute(options, word, path, error);
     if (output->writer == EXPORT)
@@ -124,10 +125,10 @@ static int write_report(const struct arguments *arguments,
 }
 
 static int write_or_serve(const struct arguments *arguments,
-    const struct gput_report_options *options, struct gput_error *error)
+    const struct gput_report_options *options, const char **unnamed, struct gput_error *error)
 {
     if (!arguments_have(arguments, OPTION_PERFETTO))
-        return write_report(arguments, options, error);
+        return write_report(arguments, options, unnamed, error);
     if (arguments_value(arguments, OPTION_REPORT_FORMAT))
         return fail(error, GPUT_ERROR_INVALID, "--perfetto has a format of its own: without -f.");
     return perfetto_serve(arguments, options, error);
@@ -138,10 +139,13 @@ int cmd_report(const struct arguments *arguments)
     struct gput_report_options options = gput_report_options_default();
     struct work work = {0};
     struct gput_error error;
+    const char *unnamed = NULL;
     int code = read_options(arguments, &work, &options, &error);
     if (code == GPUT_OK)
-        code = write_or_serve(arguments, &options, &error);
+        code = write_or_serve(arguments, &options, &unnamed, &error);
     analysis_end_progress(&work.shown);
+    if (code == GPUT_OK && unnamed)
+        output_files_say(unnamed);
     for (int i = 0; work.names && i < arguments->n_operands; i++)
         free(work.names[i]);
     free(work.names);

@@ -276,3 +276,12 @@ int output_files_name_after(
     *path = NULL;
     return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
 }
+
+void output_files_say(const char *path)
+{
+    char text[64];
+    if (strcmp(path, "-") == 0)
+        return;
+    snprintf(text, sizeof text, "%s was written (-o names another).", path);
+    message_note(text);
+}

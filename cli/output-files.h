@@ -42,3 +42,6 @@ int output_files_check_new(const char *path, bool replaces, struct gput_error *e
  * with that ending; the caller owns it. Errors: GPUT_ERROR_MEMORY. */
 int output_files_name_after(
     const char *file, const char *ending, char **path, struct gput_error *error);
+
+/* Says where the output is that was given no name; nothing of standard output. */
+void output_files_say(const char *path);

@@ -84,10 +84,12 @@ const char *human_cores(double cores, char *text)
 {
     if (!isfinite(cores))
         snprintf(text, HUMAN_SIZE, "n/a");
-    else if (cores > 0 && cores < 0.005)
+    else if (cores > 0 && cores < 0.01)
         snprintf(text, HUMAN_SIZE, "under 0.01");
+    else if (cores < 0.995)
+        snprintf(text, HUMAN_SIZE, "%g", round(cores * 100) / 100);
     else
-        snprintf(text, HUMAN_SIZE, "%.*f", cores == 0 ? 0 : cores < 0.095 ? 2 : 1, cores);
+        snprintf(text, HUMAN_SIZE, "%.1f", cores);
     return text;
 }
 

@@ -577,7 +577,8 @@ class File(ReportTest):
 
     def test_the_default_file_is_report_html(self):
         write_tracking(self.folder / "t.csv", [row(1)])
-        self.run_report("t.csv", check=True)
+        done = self.run_report("t.csv", check=True)
+        self.assertEqual((done.stdout, done.stderr), ("", "gpu-tracker: report.html was written (-o names another).\n"))
         self.assert_folder_is("page", "report.html", "t.csv")
 
     def test_the_output_is_no_input(self):

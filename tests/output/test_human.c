@@ -66,7 +66,11 @@ static void few_cores_keep_a_digit(void **state)
     (void)state;
     assert_string_equal(human_cores(0, text), "0");
     assert_string_equal(human_cores(0.0001, text), "under 0.01");
+    assert_string_equal(human_cores(0.009, text), "under 0.01");
+    assert_string_equal(human_cores(0.01, text), "0.01");
     assert_string_equal(human_cores(0.028, text), "0.03");
+    assert_string_equal(human_cores(0.149, text), "0.15");
+    assert_string_equal(human_cores(0.999, text), "1.0");
     assert_string_equal(human_cores(0.0949, text), "0.09");
     assert_string_equal(human_cores(0.0951, text), "0.1");
     assert_string_equal(human_cores(3.64, text), "3.6");

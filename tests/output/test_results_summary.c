@@ -12,6 +12,7 @@ static struct gput_results training(void)
     memset(&results, 0, sizeof results);
     results.static_data.ram_system_capacity_bytes = 64e9;
     results.static_data.allowed_ram_bytes = 8e9;
+    results.identity.exit_status = results.identity.signal = NAN;
     results.static_data.allowed_cores = 4;
     results.static_data.system_core_count = 64;
     results.elapsed_seconds = 192;
@@ -101,6 +102,16 @@ static void a_process_that_was_running_is_named(void **state)
     const char *begin = "gpu-tracker: /bin/train? ?x, pid 4711\n"
                         "  Time         3 min 12 s  the process goes on\n";
     assert_memory_equal(text, begin, strlen(begin));
+    free(text);
+    options.attached = "ended";
+    results.identity.exit_status = 3;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  Time         3 min 12 s  exit status 3\n"));
+    free(text);
+    results.identity.exit_status = NAN;
+    results.identity.signal = 9;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "  Time         3 min 12 s  killed by signal 9 (Killed)\n"));
     free(text);
     options.width = 25;
     text = summarize(&results, &options);
