@@ -2,6 +2,7 @@
 #include "analysis-output.h"
 #include "arguments.h"
 #include "message.h"
+#include "named-sessions.h"
 #include "numbers.h"
 #include "output-files.h"
 
@@ -15,8 +16,7 @@
 
 /* What a picture is made of; the lists belong to it. */
 struct work {
-    struct gput_report_session *sessions;
-    const struct gput_report_session **list;
+    struct named_sessions sessions;
     const char **marks;
     char *names; /* the value of --figures, cut at its commas */
     const char **figures;
@@ -27,14 +27,11 @@ static int make_lists(
     const struct arguments *arguments, struct work *work, struct gput_error *error)
 {
     const char *names = arguments_value(arguments, OPTION_PLOT_FIGURES);
-    size_t operands = (size_t)arguments->n_operands;
     work->names = strdup(names ? names : "");
-    work->sessions = calloc(operands + 1, sizeof *work->sessions);
-    work->list = calloc(operands + 1, sizeof *work->list);
     work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
     work->figures = work->names ? calloc(strlen(work->names) + 1, sizeof *work->figures) : NULL;
-    if (work->sessions && work->list && work->marks && work->figures)
-        return GPUT_OK;
+    if (work->marks && work->figures)
+        return named_sessions_read(&work->sessions, arguments, OPTION_PLOT_OUTPUT, error);
     return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
 }
 
@@ -43,8 +40,7 @@ static void free_lists(struct work *work)
     free(work->figures);
     free(work->names);
     free(work->marks);
-    free(work->list);
-    free(work->sessions);
+    named_sessions_free(&work->sessions);
 }
 
 /* ---- Values ---- */
@@ -128,17 +124,12 @@ static int read_options(const struct arguments *arguments, struct work *work,
     char *rest = NULL;
     size_t position = 0;
     TRY(make_lists(arguments, work, error));
-    for (int i = 0; i < arguments->n_operands; i++) {
-        work->sessions[i] = gput_report_session_default();
-        work->sessions[i].path = arguments->operands[i];
-        work->list[i] = &work->sessions[i];
-    }
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
         work->marks[options->mark_count++] = mark;
     for (char *name = strtok_r(work->names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
         work->figures[options->figure_count++] = name;
-    options->sessions = work->list;
-    options->session_count = (size_t)arguments->n_operands;
+    options->sessions = work->sessions.list;
+    options->session_count = work->sessions.count;
     options->marks = work->marks;
     options->figures = work->figures;
     options->blocks = arguments_have(arguments, OPTION_PLOT_BLOCKS);

@@ -4,6 +4,7 @@
 #include "choice.h"
 #include "html-report.h"
 #include "message.h"
+#include "named-sessions.h"
 #include "output-files.h"
 #include "perfetto.h"
 #include "table-files.h"
@@ -12,59 +13,27 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-/* What a report is made of; the lists and names belong to it. */
+/* What a report is made of; the lists belong to it. */
 struct work {
-    char **names; /* of "NAME=SESSION"; NULL: none */
-    struct gput_report_session *sessions;
-    const struct gput_report_session **list;
+    struct named_sessions sessions;
     const char **marks;
     int shown; /* of its progress */
 };
-
-/* "rank0=path" is a session with a name, unless that is what its file is called. */
-static int read_session(
-    const char *operand, char **name, struct gput_report_session *session, struct gput_error *error)
-{
-    const char *equals = strchr(operand, '=');
-    *session = gput_report_session_default();
-    session->path = operand;
-    if (!equals || equals == operand || memchr(operand, '/', (size_t)(equals - operand)) ||
-        access(operand, F_OK) == 0)
-        return GPUT_OK;
-    *name = strndup(operand, (size_t)(equals - operand));
-    if (!*name)
-        return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    session->name = *name;
-    session->path = equals + 1;
-    return GPUT_OK;
-}
 
 static int read_options(const struct arguments *arguments, struct work *work,
     struct gput_report_options *options, struct gput_error *error)
 {
     const char *mark;
     size_t position = 0;
-    work->sessions = calloc((size_t)arguments->n_operands + 1, sizeof *work->sessions);
     work->marks = calloc(arguments->n_uses + 1, sizeof *work->marks);
-    work->list = calloc((size_t)arguments->n_operands + 1, sizeof *work->list);
-    work->names = calloc((size_t)arguments->n_operands + 1, sizeof *work->names);
-    if (!work->sessions || !work->list || !work->marks || !work->names)
+    if (!work->marks)
         return fail(error, GPUT_ERROR_MEMORY, "Out of memory.");
-    for (int i = 0; i < arguments->n_operands; i++) {
-        work->list[i] = &work->sessions[i];
-        int code = read_session(arguments->operands[i], &work->names[i], &work->sessions[i], error);
-        if (code == GPUT_OK && work->names[i])
-            code = output_files_keep(arguments_value(arguments, OPTION_REPORT_OUTPUT),
-                work->sessions[i].path, "a session", error);
-        if (code != GPUT_OK)
-            return code;
-    }
+    TRY(named_sessions_read(&work->sessions, arguments, OPTION_REPORT_OUTPUT, error));
     while ((mark = arguments_next(arguments, OPTION_REPORT_MARKS, &position)) != NULL)
         work->marks[options->mark_count++] = mark;
-    options->sessions = work->list;
-    options->session_count = (size_t)arguments->n_operands;
+    options->sessions = work->sessions.list;
+    options->session_count = work->sessions.count;
     options->marks = work->marks;
     options->title = arguments_value(arguments, OPTION_REPORT_TITLE);
     options->page = getenv("GPUT_REPORT_PAGE");
@@ -146,11 +115,7 @@ int cmd_report(const struct arguments *arguments)
     analysis_end_progress(&work.shown);
     if (code == GPUT_OK && unnamed)
         output_files_say(unnamed);
-    for (int i = 0; work.names && i < arguments->n_operands; i++)
-        free(work.names[i]);
-    free(work.names);
-    free(work.list);
-    free(work.sessions);
+    named_sessions_free(&work.sessions);
     free(work.marks);
     return message_exit_status(code, &error, EXIT_FAILURE);
 }

@@ -324,7 +324,7 @@ class Blocks(ReportTest):
         done = self.run_report("x.csv", "y.csv", "m.csv")
         self.assertEqual((done.returncode, done.stderr.count("the marks in m.csv are is not clear: they are a session by themselves")), (0, 1), done.stderr)
         for arguments in ["x.csv", "m.csv"], ["m.csv"]:
-            self.assertEqual(self.run_report(*arguments).stderr, "")
+            self.assertEqual(self.run_report(*arguments, "-o", "r.html").stderr, "")
 
     def test_marks_of_no_clear_session_are_refused(self):
         for name in "x.csv", "y.csv":

@@ -271,6 +271,10 @@ function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, 
     context.stroke();
     context.setLineDash([]);
     context.textAlign = "right";
+    // A curve near its limit would strike the words through.
+    context.lineWidth = 4;
+    context.strokeStyle = themeColour("surface");
+    context.strokeText(text, width - RIGHT - 4, y + 10);
     context.fillText(text, width - RIGHT - 4, y + 10);
 }
 

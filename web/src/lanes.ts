@@ -330,12 +330,12 @@ function firstEnding(stops: Float64Array, moment: number): number {
     return low;
 }
 
-/** Of a path its end says most. Cut by code points, so that no half of a character is left. */
+/** Of a path its end says most, of markup its beginning. Cut by code points, so that no half of a character is left. */
 export function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
     // No name is wider on the screen than this, and measuring a longer one takes time.
     let shown = upright(text.length > 200 ? `${[...text.slice(0, 200)].join("")}…` : text);
     if (context.measureText(shown).width <= width) return shown;
-    const file = /^\S+\/([^/\s]+( \(still open\))?)$/.exec(text)?.[1];
+    const file = /^[^\s<>]+\/([^/\s<>]+( \(still open\))?)$/.exec(text)?.[1];
     // The dots say that "data" is only the end of a name.
     if (file) return [`…/${file}`, `…${file}`].find((end) => context.measureText(end).width <= width) ?? fitted(context, file, width);
     const points = [...shown];

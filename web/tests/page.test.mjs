@@ -397,11 +397,12 @@ test("draws calls that overlap, and how busy their threads are where there is no
     await close(page);
 });
 
-test("writes of a path that does not fit into its bar the end, with dots before it", async () => {
+/** What is written on canvases while one zooms into a session whose code blocks have other names. */
+async function writtenOf(rename) {
     const made = samples.singleRun();
     const { names } = made.report.sessions[0].calls;
-    names.forEach((name, i) => (names[i] = `${"../a-long-folder".repeat(20)}/${name}.c:48`));
-    const page = await browser.open(browser.write("paths", made));
+    names.forEach((name, i) => (names[i] = rename(name)));
+    const page = await browser.open(browser.write("names", made));
     await page.locator(".lanes").first().scrollIntoViewIfNeeded();
     await page.evaluate(() => {
         window.texts = [];
@@ -414,9 +415,17 @@ test("writes of a path that does not fit into its bar the end, with dots before 
     await page.locator(".stage").press("+");
     await settle(page);
     const texts = await page.evaluate(() => window.texts);
+    await close(page);
+    return texts;
+}
+
+test("writes of a path that does not fit into its bar the end, with dots before it, and of markup the beginning", async () => {
+    const texts = await writtenOf((name) => `${"../a-long-folder".repeat(20)}/${name}.c:48`);
     assert.ok(texts.some((text) => text === "…/epoch.c:48"), String(texts));
     assert.ok(!texts.some((text) => text.startsWith("../a") || text === "epoch.c:48"), String(texts));
-    await close(page);
+    const markup = await writtenOf((name) => `${"<b></b>".repeat(40)}/${name}`);
+    assert.ok(markup.some((text) => text.startsWith("<b>")), String(markup));
+    assert.ok(!markup.some((text) => text.endsWith("/epoch")), String(markup));
 });
 
 test("merges bars that are narrower than a pixel", async () => {
