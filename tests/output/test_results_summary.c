@@ -375,7 +375,18 @@ static void one_line_of_what_is_known_now(void **state)
     options.width = 13;
     assert_int_equal(
         gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
-    assert_string_equal(line, "3 min 12 s \xe2\x80\xa6");
+    assert_string_equal(line, "3 min 12 s");
+    free(line);
+    options.width = 40;
+    results.elapsed_seconds = 4;
+    assert_int_equal(
+        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
+    assert_string_equal(line, "4.0 s  3.5 cores  RAM 412 MB, peak 6 GB");
+    free(line);
+    options.width = 39;
+    assert_int_equal(
+        gput_results_render(&results, &options, GPUT_LINE, &line, NULL, &error), GPUT_OK);
+    assert_string_equal(line, "4.0 s  3.5 cores  RAM 412 MB");
     free(line);
 }
 
