@@ -19,11 +19,55 @@ static void remove_empty(const char *path)
         rmdir(path);
 }
 
+static const char *first_placeholder(const char *pattern)
+{
+    const char *percent = strchr(pattern, '%');
+    while (percent && percent[1] == '%')
+        percent = strchr(percent + 2, '%');
+    return percent;
+}
+
+/* Makes what is missing from the first folder on whose name has a placeholder: that name is not
+ * known beforehand. Returns how many, one in the other. */
+static size_t make_folders(const char *pattern, char *path)
+{
+    const char *placeholder = first_placeholder(pattern);
+    char *name = path;
+    size_t n_made = 0;
+    if (!placeholder || strcmp(pattern, path) == 0)
+        return 0;
+    for (const char *at = pattern; at < placeholder; at++) {
+        if (*at == '/')
+            name = strchr(name, '/') + 1;
+    }
+    for (char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
+        if (slash[1] == '/' || slash[1] == '\0')
+            continue;
+        *slash = '\0';
+        n_made += mkdir(path, 0777) == 0 || n_made > 0;
+        *slash = '/';
+    }
+    return n_made;
+}
+
+/* From the inmost one on. */
+static void remove_folders(char *path, size_t count)
+{
+    for (char *slash = strrchr(path, '/'); slash && count > 0; slash = strrchr(path, '/')) {
+        bool is_name = slash[1] != '\0' && slash[1] != '/';
+        *slash = '\0';
+        if (is_name && rmdir(path) != 0)
+            break;
+        count -= is_name;
+    }
+}
+
 void rank_paths_finish(struct rank_paths *ranks)
 {
     for (size_t i = 0; i < ranks->n_paths; i++) {
         if (ranks->claimed[i])
             remove_empty(ranks->paths[i]);
+        remove_folders(ranks->paths[i], ranks->n_folders[i]);
         free(ranks->paths[i]);
     }
     gput_rank_destroy(ranks->own);
@@ -74,6 +118,7 @@ static int expand(
         return code;
     ranks->changed[ranks->n_paths] =
         rank_paths_are_many(ranks) && !strchr(*path, '%') && strcmp(*path, expanded) != 0;
+    ranks->n_folders[ranks->n_paths] = is_shared ? 0 : make_folders(*path, expanded);
     ranks->patterns[ranks->n_paths] = !is_shared && has_number(*path) ? *path : NULL;
     ranks->paths[ranks->n_paths++] = expanded;
     *path = expanded;

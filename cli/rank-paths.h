@@ -19,18 +19,20 @@ struct rank_paths {
     size_t n_paths;
     bool changed[RANK_PATHS]; /* the rank was put into it */
     bool given_up[RANK_PATHS];
-    bool claimed[RANK_PATHS]; /* we made an empty file, or folder, of that name */
+    bool claimed[RANK_PATHS];     /* we made an empty file, or folder, of that name */
+    size_t n_folders[RANK_PATHS]; /* that we made for it, one in the other */
 };
 
-/* An empty one is all zeroes. Removes what was claimed and is still empty. */
+/* An empty one is all zeroes. Removes what was claimed, and folders that were made, if they are
+ * still empty. */
 void rank_paths_finish(struct rank_paths *ranks);
 
 /* Finds out which rank of which job this process is, if it was not yet. Errors: GPUT_ERROR_MEMORY.
  */
 int rank_paths_find_rank(struct rank_paths *ranks, struct gput_error *error);
 
-/* Replaces a path (NULL and "": none) by that of this process, which `ranks` owns. Errors: those of
- * gput_rank_path(). */
+/* Replaces a path (NULL and "": none) by that of this process, which `ranks` owns. Folders from the
+ * first one on whose name has a placeholder are made. Errors: those of gput_rank_path(). */
 int rank_paths_expand(struct rank_paths *ranks, const char **path, struct gput_error *error);
 
 /* The same with its placeholders alone, as ranks share it. */

@@ -250,6 +250,21 @@ class Ranks(unittest.TestCase):
             self.assertIn(name, names)
         self.assertNotIn("writes", done.stderr)
 
+    def test_folders_with_placeholders_are_made(self):
+        (self.folder / "runs").mkdir()
+        job = {"SLURM_JOB_ID": "47", "OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"}
+        name = "runs/%j/100%%/rank%r/u.json"
+        done = self.run_rank("-q", "-o", name, command=("sh", "-c", "exit 3"), **job)
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+        made = self.folder / "runs" / "47" / "100%" / "rank1"
+        self.assertIn("max_ram", json.loads((made / "u.json").read_text()))
+        done = self.run_rank("-q", "-o", "runs/%j/rank%r/u.json", command=("./no-such-command",), **job)
+        self.assertEqual(done.returncode, 127)
+        self.assertEqual([path.name for path in (self.folder / "runs" / "47").iterdir()], ["100%"])
+        done = self.run_rank("-q", "-o", "missing/%r/u.json")
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(self.names(), ["runs"])
+
     def test_trackers_at_once_take_numbers_of_their_own(self):
         """%n is the number of a file that is made at once: none replaces another's, and no command is refused."""
         line = [COMMAND, "run", "-q", "--tf", "s%n.csv", "-o", "u%n.json", "--energy-folder", "power%n", "--", "cat"]
