@@ -31,6 +31,7 @@
  *
  * Those that read files write with:
  *   window.c, cores.c    --start, --end and --steps; -j
+ *   named-sessions.c     SESSION and NAME=SESSION of report and plot
  *   analysis-output.c    analyses and comparisons
  *   tables.c             tables; table-files.c: as Parquet and Arrow
  *   perfetto.c           sessions in Perfetto's viewer
