@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of those that start together, the longest first. */
+/* Of those that start together, the shortest first. */
 static int compare_starts(const void *left, const void *right)
 {
     const struct jobs_span *a = left, *b = right;

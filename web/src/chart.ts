@@ -1,6 +1,6 @@
 // A chart of one panel: its curves, its legend with figures at the cursor, and the same as a table.
 
-import { FAINT, GREY, lineColour } from "./colours";
+import { FAINT, GREY } from "./colours";
 import { drawCurves, heightOf, type Drawn } from "./curves";
 import { element, replaceChildren } from "./dom";
 import { Legend } from "./legend";
@@ -73,14 +73,6 @@ export class Chart {
     resize(width: number): void {
         if (width === this.#width || width <= 0) return;
         this.#width = width;
-        this.invalidate();
-    }
-
-    /** Colours are read anew. */
-    restyle(): void {
-        for (const swatch of this.node.querySelectorAll<SVGElement>(".swatch line")) {
-            swatch.setAttribute("stroke", lineColour(Number(swatch.getAttribute("data-colour"))));
-        }
         this.invalidate();
     }
 

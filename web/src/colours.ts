@@ -10,13 +10,22 @@ export const GREY = COLOUR_COUNT - 1;
 /** Of the many that only make the background for a few. */
 export const FAINT = -1;
 
+function nameOf(index: number): string {
+    return index === FAINT ? "faint" : `c${index % COLOUR_COUNT}`;
+}
+
 export function lineColour(index: number): string {
-    return themeColour(index === FAINT ? "faint" : `c${index % COLOUR_COUNT}`);
+    return themeColour(nameOf(index));
+}
+
+/** For elements, which follow the theme. */
+export function colourVariable(index: number): string {
+    return `var(--${nameOf(index)})`;
 }
 
 const kept = new Map<string, string>();
 
-/** What a theme names: "ink", "muted", "hairline"… Kept, since asking the browser costs more than a line. */
+/** What a theme names: "ink", "muted", "line"… Kept, since asking the browser costs more than a line. */
 export function themeColour(name: string): string {
     const key = `${isDark()} ${name}`;
     let value = kept.get(key);

@@ -79,7 +79,7 @@ function isWhole(limit: number, unit: string): boolean {
 }
 
 function drawGrid(context: CanvasRenderingContext2D, width: number, view: View, vertical: Vertical, unit: string): void {
-    context.fillStyle = themeColour("hairline");
+    context.fillStyle = themeColour("line");
     for (const time of ticks(view.from, view.to, timeStep(view.span, width / 110))) {
         context.fillRect(Math.round(positionOf(view, time, width)), TOP, 1, BOTTOM - TOP);
     }
@@ -143,7 +143,7 @@ function drawLines(context: CanvasRenderingContext2D, width: number, view: View,
 
 /** As drawGrid() draws it. */
 function rasterGrid(raster: Raster, plot: PlotPixels, width: number, view: View, vertical: Vertical): void {
-    const colour = rgbOf(themeColour("hairline"));
+    const colour = rgbOf(themeColour("line"));
     const thick = Math.max(1, Math.round(plot.ratio));
     for (const time of ticks(view.from, view.to, timeStep(view.span, width / 110))) {
         const x = Math.round(Math.round(positionOf(view, time, width)) * plot.ratio) - plot.left;

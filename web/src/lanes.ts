@@ -144,7 +144,7 @@ export class Lanes {
     }
 
     #drawLabels(context: CanvasRenderingContext2D, top: number, height: number): void {
-        context.strokeStyle = themeColour("hairline");
+        context.strokeStyle = themeColour("line");
         context.fillStyle = themeColour("muted");
         this.options.bars.lanes.forEach((lane, i) => {
             const y = this.#laneTops[i]! - top;

@@ -1,6 +1,6 @@
 // The legend of a chart: what is shown, with its figure; what is hidden, or one of many, waits behind a button.
 
-import { lineColour } from "./colours";
+import { colourVariable } from "./colours";
 import { button, element, svg } from "./dom";
 import type { Line, LineStyle } from "./line";
 import type { Panel } from "./panels";
@@ -124,6 +124,6 @@ function swatch(style: LineStyle): SVGElement {
     return svg(
         "svg",
         { class: "swatch", width: 20, height: 10, viewBox: "0 0 20 10", "aria-hidden": "true" },
-        svg("line", { x1: 0, y1: 5, x2: 20, y2: 5, stroke: lineColour(style.colour), "data-colour": style.colour, "stroke-width": 2, "stroke-dasharray": style.dash.join(" ") }),
+        svg("line", { x1: 0, y1: 5, x2: 20, y2: 5, stroke: colourVariable(style.colour), "stroke-width": 2, "stroke-dasharray": style.dash.join(" ") }),
     );
 }

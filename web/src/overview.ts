@@ -60,7 +60,7 @@ export class Overview {
         context.fillStyle = themeColour("shade");
         context.fillRect(GUTTER, 0, from - GUTTER, STRIP);
         context.fillRect(to, 0, GUTTER + width - to, STRIP);
-        context.strokeStyle = themeColour("hairline-strong");
+        context.strokeStyle = themeColour("edge");
         context.strokeRect(GUTTER + 0.5, 0.5, width - 1, STRIP - 1);
         if (this.#view.isFull) return;
         context.fillStyle = themeColour("accent");

@@ -1,6 +1,6 @@
 // Several sessions next to each other: a table with relative changes, sums, and ranks with the one that others wait for.
 
-import { FAINT, lineColour } from "./colours";
+import { colourVariable, FAINT } from "./colours";
 import { element, svg } from "./dom";
 import { endingOf } from "./ending";
 import type { HeatRow } from "./heat";
@@ -73,12 +73,17 @@ export interface MainFigure {
     of: (session: Session) => number | string | null;
 }
 
+/** What a card is of: energy of other parts of the machine is another figure. */
+function kindOf({ id, label }: Card): string {
+    return id === "energy_machine" ? `${id} ${label}` : id;
+}
+
 /** One for each card that a session has, and the wall time if no card is about it. */
 export function mainFigures(sessions: Session[]): MainFigure[] {
     const cards = new Map<string, Card>();
-    for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(card.id)) cards.set(card.id, card);
-    const figures = [...cards.values()].map((card): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => candidate.id === card.id)?.value ?? null }));
-    if (![...cards.keys()].some((id) => /^(wall|time|duration|elapsed)/.test(id))) {
+    for (const session of sessions) for (const card of session.cards ?? []) if (!cards.has(kindOf(card))) cards.set(kindOf(card), card);
+    const figures = [...cards].map(([kind, card]): MainFigure => ({ id: card.id, label: card.label, unit: card.unit ?? "", base: null, of: (session) => session.cards?.find((candidate) => kindOf(candidate) === kind)?.value ?? null }));
+    if (![...cards.values()].some(({ id }) => /^(wall|time|duration|elapsed)/.test(id))) {
         figures.unshift({ id: "wall", label: "Wall time", unit: "seconds", base: null, of: (session) => session.identity?.seconds ?? null });
     }
     if (sessions.some(hasFailed)) figures.push({ id: "end", label: "End", unit: "", base: null, of: (session) => endingOf(session)?.text ?? null });
@@ -108,29 +113,68 @@ function sharedBy(id: string, session: Session): string | null | undefined {
     return gpu ? `${machine} ${session.gpus?.[Number(gpu.slice(3))]?.uuid ?? gpu}` : machine;
 }
 
-/** Each machine and GPU once: the highest of those that saw it. Null: it is not known which ranks share one. */
-function sumOfShared(id: string, sessions: Session[], values: number[]): number | null {
-    const highest = new Map<string, number>();
-    for (const [index, session] of sessions.entries()) {
-        const shared = sharedBy(id, session);
-        if (!shared) return null;
-        highest.set(shared, Math.max(values[index]!, highest.get(shared) ?? -Infinity));
-    }
-    return [...highest.values()].reduce((sum, value) => sum + value, 0);
+type Span = [start: number, end: number];
+
+/** When a session ran; at any time, where that is not known. */
+function spanOf({ identity }: Session): Span {
+    const start = identity?.start_timestamp ?? NaN;
+    const end = start + (identity?.seconds ?? NaN);
+    return end > start ? [start, end] : [0, Number.MAX_VALUE];
 }
 
-/** Of ranks: bytes, joules and cores add up, times do not. */
+interface Part {
+    span: Span;
+    value: number;
+}
+
+/** Sums of the parts of each group that `sumOf` makes. Times of different machines are by different clocks. */
+function sumOfGroups(sessions: Session[], values: number[], groupOf: (session: Session) => unknown, sumOf: (parts: Part[]) => number): number {
+    const groups = new Map<unknown, Part[]>();
+    sessions.forEach((session, i) => {
+        const group = groupOf(session);
+        groups.set(group, [...(groups.get(group) ?? []), { span: spanOf(session), value: values[i]! }]);
+    });
+    return total([...groups.values()].map(sumOf));
+}
+
+const total = (values: number[]): number => values.reduce((sum, value) => sum + value, 0);
+const machineOf = ({ identity }: Session): unknown => identity?.boot_id ?? identity?.host;
+const highest = (parts: Part[]): number => Math.max(...parts.map(({ value }) => value));
+
+/** The highest sum of those that ran at one moment. */
+function highestAtOnce(parts: Part[]): number {
+    return Math.max(...parts.map(({ span: [moment] }) => total(parts.map(({ span, value }) => (span[0] <= moment && moment < span[1] ? value : 0)))));
+}
+
+/** Of a counter that sessions share: each counts by that part of its time in which none before it read the counter. */
+function sumInTurns(parts: Part[]): number {
+    let [sum, until] = [0, 0];
+    for (const { span: [start, end], value } of parts.sort((a, b) => a.span[0] - b.span[0] || b.value - a.value)) {
+        sum += value * Math.max(0, 1 - Math.max(0, until - start) / (end - start));
+        until = Math.max(until, end);
+    }
+    return sum;
+}
+
+/** Cores that were busy on average, from the first start to the last end. */
+function meanCores(parts: Part[]): number {
+    const length = Math.max(...parts.map(({ span }) => span[1])) - Math.min(...parts.map(({ span }) => span[0]));
+    return total(parts.map(({ span, value }) => (value * (span[1] - span[0])) / length));
+}
+
+/** Of ranks: bytes and joules add up, each machine and GPU once; RAM and cores of those that ran at the same time. Times do not. */
 function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
     const values = sessions.map(of);
-    if (!values.every((value): value is number => typeof value === "number")) return "–";
-    if (unit === "percent") return "–";
+    if (unit === "percent" || !values.every((value): value is number => typeof value === "number")) return "–";
+    const sum = (groupOf: (session: Session) => unknown, sumOf: (parts: Part[]) => number): string => figure(sumOfGroups(sessions, values, groupOf, sumOf), unit);
     if (sharedBy(id, sessions[0]!) !== undefined) {
-        const sum = sumOfShared(id, sessions, values);
-        return sum === null ? "–" : figure(sum, unit);
+        if (!sessions.every((session) => sharedBy(id, session))) return "–"; // it is not known which ranks share one
+        return sum((session) => sharedBy(id, session), unit === "joules" ? sumInTurns : highest);
     }
+    if (unit === "cores") return `${sum(machineOf, meanCores)} on average`;
     if (unit === "seconds" && !id.includes("cpu")) return `${figure(Math.max(...values), unit)}, the longest`;
-    const sum = figure(values.reduce((total, value) => total + value, 0), unit);
-    return /ram|power/.test(id) ? `at most ${sum}` : sum; // peaks of different times
+    if (/ram|power/.test(id)) return `at most ${sum(machineOf, highestAtOnce)}`; // peaks of different times
+    return figure(total(values), unit);
 }
 
 function withChange(value: number | null, base: number | null, unit: string): string {
@@ -149,7 +193,7 @@ export function signedPercent(change: number): string {
 export function sessionKey(sessions: Session[], styles: LineStyle[], straggler: number): HTMLElement {
     const labels = sessionLabels(sessions);
     const entry = ({ colour, dash }: LineStyle, name: string, hint: string): HTMLElement => {
-        const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: lineColour(colour), "data-colour": colour, "stroke-width": 2.5, "stroke-dasharray": dash.join(" ") }));
+        const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: colourVariable(colour), "stroke-width": 2.5, "stroke-dasharray": dash.join(" ") }));
         return element("li", {}, sample as unknown as Node, element("bdi", {}, name), element("span", { class: "hint" }, hint));
     };
     const hosts = (places: number[]): string => [...new Set(places.map((place) => sessions[place]!.identity?.host ?? ""))].filter(Boolean).join(", ");

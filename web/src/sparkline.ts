@@ -1,5 +1,6 @@
 // A curve in small, without axes.
 
+import { colourVariable } from "./colours";
 import { svg } from "./dom";
 import type { Line } from "./line";
 
@@ -28,7 +29,7 @@ export function sparkline(line: Line): SVGElement | null {
     const area = `${points[0]!.split(",")[0]},${HEIGHT} ${points.join(" ")} ${points.at(-1)!.split(",")[0]},${HEIGHT}`;
     return svg(
         "svg",
-        { class: `sparkline colour-${line.style.colour}`, viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+        { class: "sparkline", color: colourVariable(line.style.colour), viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" },
         svg("polygon", { points: area }),
         svg("polyline", { points: points.join(" "), "vector-effect": "non-scaling-stroke" }),
     );

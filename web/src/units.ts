@@ -21,6 +21,7 @@ const SMALLEST: Record<string, number> = { bytes: NO_PREFIX, bytes_per_second: N
 function digits(value: number): string {
     const size = Math.abs(value);
     const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    if (Number(text) === 0) return "0";
     return (text.includes(".") ? text.replace(/\.?0+$/, "") : text).replace("-", "\u2212");
 }
 

@@ -17,8 +17,8 @@ after(() => browser.stop());
 test("shows the straggler of many ranks and the chosen one, and the others as a background", async () => {
     const page = await browser.open(files.ranks);
     const chart = page.locator('[data-panel="cpu:percent"]');
-    const legend = () => chart.locator(".legend-entry:visible").evaluateAll((nodes) => nodes.map((node) => [node.querySelector(".name").textContent, node.querySelector("line").dataset.colour, node.getAttribute("aria-pressed")]));
-    assert.deepEqual(await legend(), [["rank 0", "0", "true"], ["rank 7", "1", "true"], ["10 others", "-1", "true"]]);
+    const legend = () => chart.locator(".legend-entry:visible").evaluateAll((nodes) => nodes.map((node) => [node.querySelector(".name").textContent, node.querySelector("line").getAttribute("stroke"), node.getAttribute("aria-pressed")]));
+    assert.deepEqual(await legend(), [["rank 0", "var(--c0)", "true"], ["rank 7", "var(--c1)", "true"], ["10 others", "var(--faint)", "true"]]);
     assert.deepEqual(await page.$$eval(".session-key li bdi", (names) => names.map((name) => name.textContent)), ["rank 0", "rank 7", "10 others"]);
     assert.match(await page.textContent("tr.marked"), /^rank 7/);
     await chart.getByText("10 others").click();
@@ -114,8 +114,8 @@ test("gives each session a colour of its own, also one without curves", async ()
     const { report, encoder } = samples.ranks(3);
     report.sessions[2].series = [];
     const page = await browser.open(browser.write("no-curves", { report, encoder }));
-    const colours = await page.$$eval(".session-key line", (lines) => lines.map((line) => line.getAttribute("data-colour")));
-    assert.deepEqual(colours, ["0", "1", "2"]);
+    const colours = await page.$$eval(".session-key line", (lines) => lines.map((line) => line.getAttribute("stroke")));
+    assert.deepEqual(colours, ["var(--c0)", "var(--c1)", "var(--c2)"]);
     await close(page);
 });
 
@@ -125,8 +125,8 @@ test("gives ranks a lane each and names the straggler", async () => {
     assert.match(await page.textContent(".straggler"), /^rank 7 on node01 ended last, 22\.\d.s \(1\d.\d.%\) after the median/);
     assert.equal(await page.locator(".heat").count(), 3);
     assert.match(await page.textContent(".compare tbody tr:last-child"), /All together.*the longest.*at most/);
-    // Three machines with four ranks each: 1003 J of each machine, not 12 times that of one.
-    assert.match(await page.textContent(".compare tbody tr:last-child"), /3\.01.kJ/);
+    // Three machines with four ranks each: some 1003 J of each machine and what ranks read before and after that, not 12 times that of one.
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /3\.03.kJ/);
     await page.click(".heat summary >> nth=0");
     await page.waitForSelector(".heat table");
     assert.equal(await page.locator(".heat >> nth=0 >> tbody tr").count(), 12);
@@ -145,6 +145,45 @@ test("holds an even number of ranks against the mean of the middle two", async (
     const rows = await page.$$eval(".compare tbody tr", (rows) => rows.map((row) => row.textContent));
     assert.match(rows[0], /40.s \(\u221220.%\)/);
     assert.match(rows[1], /1.min.0.s \(\+20.%\)/);
+    await close(page);
+});
+
+test("adds up what ranks used at the same time, and joules of one machine also when they took turns", async () => {
+    const { report, encoder } = samples.ranks(2);
+    const [first, second] = report.sessions;
+    Object.assign(first.identity, { start_timestamp: 1e9, seconds: 100 });
+    Object.assign(second.identity, { start_timestamp: 1e9 + 110, seconds: 100 });
+    for (const [session, ram, joules] of [[first, 1e9, 1000], [second, 2e9, 500]]) {
+        for (const card of session.cards) {
+            if (card.id === "combined_ram") card.value = ram;
+            if (card.id === "cores") card.value = 1.2;
+            if (card.id === "energy_machine") card.value = joules;
+        }
+    }
+    const page = await browser.open(browser.write("in-turns", { report, encoder }));
+    const sums = await page.textContent(".compare tbody tr:last-child");
+    assert.match(sums, /at most 2.GB/);
+    assert.match(sums, /1\.14.cores on average/);
+    assert.match(sums, /1\.5.kJ/);
+    await close(page);
+});
+
+test("has a column for the energy of each choice of parts, and no change between them", async () => {
+    const { report, encoder } = samples.ranks(2);
+    const [first, second] = report.sessions;
+    first.identity = { command: "a" };
+    second.identity = { command: "b" };
+    const energyOf = (session) => session.cards.find(({ id }) => id === "energy_machine");
+    Object.assign(energyOf(first), { label: "Energy of CPU packages", value: 1000 });
+    Object.assign(energyOf(second), { label: "Energy of GPUs", value: 3000 });
+    first.cards[0].value = 100;
+    second.cards[0].value = 99.999;
+    const page = await browser.open(browser.write("parts", { report, encoder }));
+    const table = await page.textContent(".compare");
+    assert.match(table, /Energy of CPU packages.*Energy of GPUs/);
+    assert.doesNotMatch(table, /200.%/);
+    assert.match(table, /\(±0.%\)/);
+    assert.doesNotMatch(table, /\u22120.%/);
     await close(page);
 });
 
