@@ -360,35 +360,38 @@ static void draw_footer(const struct view *view, struct grid *grid, int row)
     }
 }
 
-static void draw_help(const struct view *view, struct grid *grid)
+static void draw_help(struct view *view, struct grid *grid)
 {
     static const char *const lines[][2] = {
         {"q", "close the view"},
         {"up down j k", "select a process"},
         {"PgUp PgDn", "a page up or down"},
-        {"s S", "sort by the next column, by the one before"},
+        {"s S", "sort by next, by previous"},
         {"t", "tree or flat"},
         {"space", "fold or unfold a process"},
-        {"/", "show processes that have a text"},
-        {"K x", "send a signal to the selected process"},
+        {"/", "show processes with a text"},
+        {"K x", "signal a selected process"},
         {"p", "pause the view"},
         {"o", "large or small output"},
-        {"i", "type a line for the command"},
+        {"i", "type a line to the command"},
         {"Ctrl-L", "draw everything anew"},
         {"", ""},
-        {"now, peak", "all tracked processes together"},
-        {"1.2 GB+", "of a folded process: that or more"},
+        {"now, peak", "of all tracked processes"},
+        {"1.2 GB+", "a folded one: that or more"},
         {"-", "not known"},
     };
     for (int row = 0; row < grid->rows; row++)
         grid_fill(grid, row, 0, grid->columns, STYLE_PLAIN, ' ');
     draw_title(view, grid);
-    int count = (int)(sizeof lines / sizeof lines[0]);
-    for (int i = 0; i < count && i + 1 < grid->rows - 1; i++) {
-        grid_text(grid, 1 + i, 1, 13, STYLE_CYAN, lines[i][0]);
-        grid_text(grid, 1 + i, 14, grid->columns - 14, STYLE_PLAIN, lines[i][1]);
+    int count = (int)(sizeof lines / sizeof lines[0]), end = view->help_top + grid->rows - 2;
+    for (int i = view->help_top; i < count && i < end; i++) {
+        int row = 1 + i - view->help_top;
+        grid_text(grid, row, 1, 13, STYLE_CYAN, lines[i][0]);
+        grid_text(grid, row, 14, grid->columns - 14, STYLE_PLAIN, lines[i][1]);
     }
-    grid_text(grid, grid->rows - 1, 0, grid->columns, STYLE_PLAIN, "Any key: back");
+    view->help_next = end < count ? end : 0;
+    grid_text(grid, grid->rows - 1, 0, grid->columns, STYLE_PLAIN,
+        view->help_next ? "Any key: more" : "Any key: back");
 }
 
 void view_draw(struct view *view, struct grid *grid)

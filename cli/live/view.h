@@ -50,8 +50,10 @@ struct view {
     char signalled_name[48];
     int signal_number;
     char message[160]; /* in the footer until the next key */
-    size_t top;        /* the first row of processes that is shown */
-    int page;          /* how many are */
+    int help_top,
+        help_next; /* the first line of the help that is shown, and of its next page; 0: no other */
+    size_t top;    /* the first row of processes that is shown */
+    int page;      /* how many are */
 };
 
 void view_finish(struct view *view);

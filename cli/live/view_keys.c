@@ -185,7 +185,8 @@ enum view_action view_key(struct view *view, uint32_t key)
     case VIEW_SIGNAL:
         return signal_key(view, key);
     case VIEW_HELP:
-        view->mode = VIEW_NORMAL;
+        view->help_top = key == KEY_ESCAPE || key == 'q' ? 0 : view->help_next;
+        view->mode = view->help_top > 0 ? VIEW_HELP : VIEW_NORMAL;
         return VIEW_NOTHING;
     default:
         return normal_key(view, key);

@@ -214,6 +214,32 @@ static void keys_sort_filter_and_fold(void **state)
     assert_int_equal(view_key(&view, 'q'), VIEW_CLOSE);
 }
 
+static void help_has_pages_where_it_is_higher_than_the_screen(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"q ", "select a process", "sort by next, by previous",
+        "fold or unfold a process", "signal a selected process", "pause the view", "Ctrl-L",
+        "a folded one: that or more", "not known"};
+    size_t n_shown = 0, n_pages = 1;
+    assert_true(grid_resize(&grid, 40, 10));
+    view_key(&view, '?');
+    for (; shows("Any key: more"); view_key(&view, 'n'), n_pages++) {
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            n_shown += shows(all[i]);
+    }
+    assert_true(shows("Any key: back"));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        n_shown += shows(all[i]);
+    assert_int_equal(n_shown, sizeof all / sizeof *all);
+    assert_int_equal(n_pages, 2);
+    view_key(&view, 'n');
+    assert_true(shows("sort: CPU"));
+    view_key(&view, '?');
+    assert_true(shows("Any key: more"));
+    view_key(&view, KEY_ESCAPE);
+    assert_true(shows("sort: CPU"));
+}
+
 static void a_deep_tree_has_branches_in_a_narrow_column(void **state)
 {
     (void)state;
@@ -300,6 +326,7 @@ int main(void)
         TEST(what_is_not_known_is_a_dash),
         TEST(every_size_is_drawn_harmlessly),
         TEST(keys_sort_filter_and_fold),
+        TEST(help_has_pages_where_it_is_higher_than_the_screen),
         TEST(a_deep_tree_has_branches_in_a_narrow_column),
         TEST(a_signal_needs_a_selection_and_a_yes),
         TEST(the_selection_is_always_in_view),
