@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 from command import SOURCE, CommandTest, main, python, wait_until
+from report_data import use_page
 
 CONSUMER = os.environ["GPUT_CONSUMER"]
 BUSY = """
@@ -86,6 +87,7 @@ class Attach(CommandTest):
 
     def test_says_how_the_process_ended(self):
         """Where the kernel announces ends."""
+        use_page(self)
         for script, said in (("read x; exit 3", "exit status 3"), ("read x; kill -9 $$", "killed by signal 9 (Killed)")):
             process = self.start(["sh", "-c", script], stdin=subprocess.PIPE)
             tracker = self.start_command("attach", process.pid, "--st=0.05", "--tf", "rows.csv", "--overwrite", "--report", "r.html")

@@ -8,7 +8,7 @@ import signal
 import time
 
 from command import CommandTest, main, parse_text, wait_until
-from report_data import Report
+from report_data import Report, use_page
 
 import older_usage
 
@@ -58,6 +58,7 @@ class KeptResults(CommandTest):
         self.assertIn("Unit: megabytes", done.stdout)
 
     def test_its_report_says_that_it_did_not_end(self):
+        use_page(self)
         self.kill_half_way("--tf", "rows.csv")
         (file,) = self.folder.glob(".gpu-tracker_*")
         for path in (file.name, "rows.csv"):

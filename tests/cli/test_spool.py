@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 import command
+from report_data import use_page
 
 NO_MOUNT = command.refusal("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt")
 
@@ -144,6 +145,7 @@ class Spool(unittest.TestCase):
         self.assertEqual(self.names(self.place), ["r.json", "s.csv", "s.csv.session.json"])
 
     def test_what_a_killed_one_leaves_is_named(self):
+        use_page(self)
         tracker = subprocess.Popen(
             self.words("--tf", "place/s.csv", run=("sh", "-c", "echo $$ > pid; while [ -e pid ]; do sleep 0.05; done")),
             cwd=self.folder, stderr=subprocess.DEVNULL)  # fmt: skip

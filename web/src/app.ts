@@ -304,14 +304,16 @@ export class App {
     }
 
     #makeLanes(): Lanes[] {
-        const { columns } = this.#payload;
+        const { columns, report } = this.#payload;
         const session = this.#current;
+        // Charts have all sessions, lanes have one.
+        const whose = report.sessions.length > 1 ? ` of ${sessionLabels(report.sessions)[this.#session]!}` : "";
         const shift = this.#shift;
         const { full } = this.#view;
         const made: Lanes[] = [];
         const add = (id: string, title: string, hint: string, bars: Bars, describe: (index: number) => string[]): void => {
             if (!bars.lanes.length) return;
-            const lanes: Lanes = new Lanes(this.#view, { id, title, hint, bars, describe, onSelect: (index) => this.#select(lanes, index, index !== null) });
+            const lanes: Lanes = new Lanes(this.#view, { id, title: title + whose, hint, bars, describe, onSelect: (index) => this.#select(lanes, index, index !== null) });
             made.push(lanes);
         };
         const { phases, steps } = session.training ?? {};

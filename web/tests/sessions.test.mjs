@@ -86,6 +86,21 @@ test("lays several sessions over each other and compares them", async () => {
     await close(page);
 });
 
+test("says whose code blocks and processes the lanes have", async () => {
+    const { report, encoder } = samples.twoRuns();
+    for (const session of report.sessions) {
+        const [start, stop] = encoder.interleaved([[0, 1], [0.5, 1.5]], 1e-6);
+        session.calls = { names: ["step"], start, stop, name: encoder.delta([0, 0]) };
+    }
+    const page = await browser.open(browser.write("lanes-of", { report, encoder }));
+    const titles = () => page.$$eval(".lanes h3", (found) => found.map((title) => title.textContent));
+    assert.deepEqual(await titles(), ["Code blocks of before"]);
+    await page.selectOption("#session", "1");
+    await waitForAddress(page, /s=1/);
+    assert.deepEqual(await titles(), ["Code blocks of after"]);
+    await close(page);
+});
+
 test("names the measurements of a comparison as people do", async () => {
     const { report, encoder } = samples.twoRuns();
     const label = "CPU of main, of all cores";
