@@ -28,8 +28,8 @@ static const char *first_placeholder(const char *pattern)
 }
 
 /* Makes what is missing from the first folder on whose name has a placeholder: that name is not
- * known beforehand. Returns how many, one in the other. */
-static size_t make_folders(const char *pattern, char *path)
+ * known beforehand. Returns how many, one in the other. `is_folder`: the path is one itself. */
+static size_t make_folders(const char *pattern, char *path, bool is_folder)
 {
     const char *placeholder = first_placeholder(pattern);
     char *name = path;
@@ -47,6 +47,8 @@ static size_t make_folders(const char *pattern, char *path)
         n_made += mkdir(path, 0777) == 0 || n_made > 0;
         *slash = '/';
     }
+    if (is_folder)
+        n_made += mkdir(path, 0777) == 0;
     return n_made;
 }
 
@@ -118,7 +120,9 @@ static int expand(
         return code;
     ranks->changed[ranks->n_paths] =
         rank_paths_are_many(ranks) && !strchr(*path, '%') && strcmp(*path, expanded) != 0;
-    ranks->n_folders[ranks->n_paths] = is_shared ? 0 : make_folders(*path, expanded);
+    size_t n_folders = make_folders(*path, expanded, is_shared);
+    ranks->n_folders[ranks->n_paths] =
+        is_shared ? 0 : n_folders; /* others may be about to use it */
     ranks->patterns[ranks->n_paths] = !is_shared && has_number(*path) ? *path : NULL;
     ranks->paths[ranks->n_paths++] = expanded;
     *path = expanded;

@@ -36,6 +36,15 @@ class Spool(unittest.TestCase):
     def names(self, folder):
         return sorted(path.name for path in folder.iterdir())
 
+    def test_a_folder_whose_name_has_a_placeholder_is_made(self):
+        for place in "spool/%j", "spool/%j/":
+            words = self.words("-o", "place/u.json", "--overwrite")
+            words[words.index("spool")] = place
+            done = self.run_command(words, SLURM_JOB_ID="4711", SLURM_PROCID="0", SLURM_NTASKS="1")
+            self.assertEqual((done.returncode, done.stderr.count("files are written to spool/4711/")), (0, 1), done.stderr)
+            self.assertEqual((self.names(self.spool), self.names(self.place)), (["4711"], ["u.json"]))
+            (self.spool / "4711").rmdir()
+
     def test_files_are_in_their_places_at_the_end(self):
         done = self.run_command(self.words(
             "--tf", "place/s.csv", "-o", "place/r.json", "--energy-folder", "place/power", run=("sh", "-c", "ls place > seen; ls -A . >> seen")))  # fmt: skip
