@@ -62,6 +62,22 @@ static bool is_cut_database(
     return true;
 }
 
+/* What has the name of a database and not its header was cut off or overwritten, whoever wrote it.
+ * A CSV that begins with zero bytes is of a machine that went down. */
+static bool is_no_content(
+    const char *path, const char *bytes, size_t length, struct gput_error *reason)
+{
+    bool is_database =
+        length >= HEADER_READ && memcmp(bytes, DATABASE_MAGIC, sizeof DATABASE_MAGIC) == 0;
+    if (text_ends_with(path, ".sqlite") && !is_database)
+        error_set(reason, GPUT_ERROR_FORMAT, "it has not the header of a database.");
+    else if (text_ends_with(path, ".csv") && bytes[0] == '\0')
+        error_set(reason, GPUT_ERROR_FORMAT, "it begins with zero bytes.");
+    else
+        return false;
+    return true;
+}
+
 /* By the first key that our reports have. */
 static bool is_damaged_report(
     const char *path, const char *bytes, size_t length, struct gput_error *reason)
@@ -81,7 +97,8 @@ bool report_damage_is(const char *path, struct gput_error *reason)
 {
     char bytes[BEGINNING];
     size_t length = file_read_beginning(path, bytes, sizeof bytes);
-    return length > 0 && (begins_as_tracking_file(bytes, length) ||
-                             is_cut_database(path, bytes, length, reason) ||
-                             is_damaged_report(path, bytes, length, reason));
+    return length > 0 &&
+           (begins_as_tracking_file(bytes, length) || is_no_content(path, bytes, length, reason) ||
+               is_cut_database(path, bytes, length, reason) ||
+               is_damaged_report(path, bytes, length, reason));
 }

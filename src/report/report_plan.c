@@ -104,6 +104,13 @@ static int leave_out_spooled(
     return leave_out(plan, path, folder, &reason, error);
 }
 
+/* A link to a folder can lead to one that it is in. */
+static bool is_link(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 /* Something in a folder; what is of no kind is not of the session. */
 static int add_entry(struct report_plan *plan, const struct gput_report_session *given,
     const char *path, size_t folder, int depth, struct gput_error *error)
@@ -127,8 +134,8 @@ static int add_entry(struct report_plan *plan, const struct gput_report_session 
         return is_lost ? leave_out(plan, path, folder, &reason, error) : GPUT_OK;
     if (S_ISREG(info.st_mode) && report_damage_is(path, &reason))
         return leave_out(plan, path, folder, &reason, error);
-    return S_ISDIR(info.st_mode) && depth < MAX_DEPTH ? add_folder(plan, given, path, depth, error)
-                                                      : GPUT_OK;
+    bool is_entered = S_ISDIR(info.st_mode) && depth < MAX_DEPTH && !is_link(path);
+    return is_entered ? add_folder(plan, given, path, depth, error) : GPUT_OK;
 }
 
 static int add_folder(struct report_plan *plan, const struct gput_report_session *given,

@@ -116,6 +116,27 @@ class Folders(ReportTest):
         self.assertEqual((done.returncode, done.stderr.splitlines()), (0, said[1:]))
         self.assertEqual([session["file"] for session in Report(self.folder / "two.html").sessions], ["job/t.csv"])
 
+    def test_links_to_folders_are_not_followed(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        (folder / "loop").symlink_to(".")
+        self.assertEqual([session["file"] for session in self.report("job").sessions], ["job/t.csv"])
+
+    def test_files_that_have_lost_their_content_are_named(self):
+        folder = self.folder / "job"
+        folder.mkdir()
+        write_tracking(folder / "t.csv", [row(1), row(2)])
+        (folder / "a.sqlite").write_bytes(b"\xa7nothing of the kind" * 10)
+        (folder / "b.sqlite").write_bytes(b"SQLite format 3\0")
+        (folder / "c.sqlite").write_bytes(bytes(5000))
+        (folder / "d.csv").write_bytes(bytes(5000))
+        (folder / "of-others.csv").write_text("a,b\n1,2\n")
+        done = self.run_report("job", "-o", "report.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line.split(": ")[2] for line in done.stderr.splitlines()],
+                         [f"job/{name} is left out" for name in ("a.sqlite", "b.sqlite", "c.sqlite", "d.csv")])
+
     def test_empty_files_alone_are_no_report(self):
         for name in "a.csv", "b.sqlite":
             (self.folder / name).touch()
