@@ -386,8 +386,11 @@ static void find_imbalance(struct gput_jobs *jobs, const struct jobs_job *job, s
         human_seconds(job->median_seconds, median), job->noun,
         number_of(job->busiest_rank, busy_number), human_seconds(job->busiest_cpu_seconds, busiest),
         human_seconds(job->median_cpu_seconds, cpu));
-    FIND("imbalance", evidence, "Work is uneven: the slowest %s needs %.0f %% more than the median",
-        job->noun, job->imbalance_percent);
+    bool is_of_time =
+        100 * (job->slowest_seconds / job->median_seconds - 1) >= job->imbalance_percent;
+    FIND("imbalance", evidence, "Work is uneven: the %s %s needs %.0f %% more%s than the median",
+        is_of_time ? "slowest" : "busiest", job->noun, job->imbalance_percent,
+        is_of_time ? "" : " CPU time");
 }
 
 static void find_waiting(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)

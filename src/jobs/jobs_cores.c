@@ -18,12 +18,14 @@ static double count_cpus(const struct gput_jobs *jobs, size_t from, size_t count
         const char *at = jobs->ranks[i].cpus;
         if (jobs->machines[jobs->ranks[i].machine].clock != clock)
             continue;
-        if (!at[0])
-            return NAN;
+        bool is_known = false;
         while (jobs_next_ranks(&at, &first, &last)) {
+            is_known = true;
             for (double cpu = fmax(first, 0); cpu <= last && cpu < MAX_CPUS; cpu++)
                 has[(size_t)cpu / 64] |= 1ull << ((size_t)cpu % 64);
         }
+        if (!is_known)
+            return NAN;
     }
     for (size_t i = 0; i < MAX_CPUS / 64; i++)
         sum += __builtin_popcountll(has[i]);
@@ -129,6 +131,15 @@ static void add_elements(struct gput_jobs *jobs, struct jobs_job *job)
 
 /* ---- Ranks, which have theirs together ---- */
 
+/* Sessions of a machine that run at once: a rank that was started again has one place. */
+static double places_of(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double count = 0;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++)
+        count += !jobs->ranks[i].is_retried;
+    return fmax(count, 1);
+}
+
 /* Of machines with one clock, which are one. */
 static void add_clock(struct gput_jobs *jobs, struct jobs_job *job, size_t clock)
 {
@@ -145,7 +156,7 @@ static void add_clock(struct gput_jobs *jobs, struct jobs_job *job, size_t clock
     for (size_t i = job->first; i < job->first + job->count; i++) {
         struct jobs_rank *rank = &jobs->ranks[i];
         const struct jobs_machine *machine = &jobs->machines[rank->machine];
-        double share = cores / own * machine->cores / (double)machine->count;
+        double share = cores / own * machine->cores / places_of(jobs, machine);
         if (machine->clock == clock)
             rank->share_cores = fmin(rank->cores, share);
     }

@@ -90,17 +90,39 @@ static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
 
 /* ---- Ranks ---- */
 
-static void compare_rank(const struct jobs_job *job, struct jobs_rank *rank, double highest_busy)
+/* Of all sessions of a rank, of which the last one stands for it; NaN of those before. */
+static double total_of(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, bool of_cpu)
 {
+    const struct jobs_rank *rank = &jobs->ranks[index];
+    double total = of_cpu ? rank->cpu_seconds : rank->seconds;
+    if (rank->is_retried)
+        return NAN;
+    for (size_t i = job->first; job->retried > 0 && i < job->first + job->count; i++) {
+        const struct jobs_rank *other = &jobs->ranks[i];
+        double more = of_cpu ? other->cpu_seconds : other->seconds;
+        if (other->is_retried && other->rank == rank->rank && !isnan(more))
+            total += more;
+    }
+    return total;
+}
+
+static void compare_rank(
+    const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, double highest_busy)
+{
+    struct jobs_rank *rank = &jobs->ranks[index];
+    double seconds = total_of(jobs, job, index, false), cpu = total_of(jobs, job, index, true);
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
     /* No rank can be busier than its share, whatever threads of another one do. */
     if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
         rank->waited_seconds =
             rank->seconds * fmax(0, 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores));
-    rank->is_straggler = (rank->seconds > SLOW_FACTOR * job->median_seconds &&
-                             rank->seconds > job->median_seconds + SLOW_SECONDS) ||
-                         (rank->cpu_seconds > BUSY_FACTOR * job->median_cpu_seconds &&
-                             rank->cpu_seconds > job->median_cpu_seconds + SLOW_SECONDS);
+    if (job->failed == (double)job->count) /* when they ended says nothing of their work */
+        return;
+    rank->is_straggler = (seconds > SLOW_FACTOR * job->median_seconds &&
+                             seconds > job->median_seconds + SLOW_SECONDS) ||
+                         (cpu > BUSY_FACTOR * job->median_cpu_seconds &&
+                             cpu > job->median_cpu_seconds + SLOW_SECONDS);
 }
 
 /* Ranks that ended badly did not do their work: where others did, these say what it takes. */
@@ -109,7 +131,7 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
     size_t count = 0;
     double *values = calloc(job->count + 1, sizeof *values), median = NAN;
     for (size_t i = job->first; values && i < job->first + job->count; i++) {
-        double value = of_cpu ? jobs->ranks[i].cpu_seconds : jobs->ranks[i].seconds;
+        double value = total_of(jobs, job, i, of_cpu);
         bool counts = job->failed == (double)job->count || !jobs_has_failed(&jobs->ranks[i]);
         if (!isnan(value) && counts)
             values[count++] = value;
@@ -128,14 +150,14 @@ static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
     job->median_seconds = median_of(jobs, job, false);
     job->median_cpu_seconds = median_of(jobs, job, true);
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        if (!(rank->seconds <= job->slowest_seconds) && !isnan(rank->seconds)) {
-            job->slowest_seconds = rank->seconds;
-            job->slowest_rank = rank->rank;
+        double seconds = total_of(jobs, job, i, false), cpu = total_of(jobs, job, i, true);
+        if (!(seconds <= job->slowest_seconds) && !isnan(seconds)) {
+            job->slowest_seconds = seconds;
+            job->slowest_rank = jobs->ranks[i].rank;
         }
-        if (!(rank->cpu_seconds <= job->busiest_cpu_seconds) && !isnan(rank->cpu_seconds)) {
-            job->busiest_cpu_seconds = rank->cpu_seconds;
-            job->busiest_rank = rank->rank;
+        if (!(cpu <= job->busiest_cpu_seconds) && !isnan(cpu)) {
+            job->busiest_cpu_seconds = cpu;
+            job->busiest_rank = jobs->ranks[i].rank;
         }
     }
     double by_time = job->slowest_seconds / job->median_seconds - 1, by_cpu = NAN;
@@ -155,7 +177,7 @@ static void compare_ranks(struct gput_jobs *jobs, struct jobs_job *job)
         highest = fmax(highest, rank->busy_cores);
     }
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        compare_rank(job, &jobs->ranks[i], highest);
+        compare_rank(jobs, job, i, highest);
         jobs_add(&job->waited_seconds, jobs->ranks[i].waited_seconds);
     }
 }

@@ -167,7 +167,7 @@ class Job(JobTest):
         self.assertEqual(waited, [79, 79, 0, 79])
         findings = self.findings()
         self.assertIn("rank 2 on n1: 1 min 40 s, 1 min 35 s of CPU time", findings["stragglers"])
-        self.assertIn("the slowest rank needs 375 % more than the median", findings["imbalance"])
+        self.assertIn("the busiest rank needs 375 % more CPU time than the median", findings["imbalance"])
         self.assertIn("The ranks waited for about 59 % of their time: the most: rank 0 on n1, 1 min 19 s; an estimate: time in which", findings["waiting"])
         self.assertIn("kept 1.6 of its 4 cores busy", findings["idle_cores"])
 

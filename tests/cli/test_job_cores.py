@@ -67,6 +67,35 @@ class Cores(JobTest):
         self.assertEqual([report["identity"]["cpus"] for report in reports], [str(cpu)] * 2)
         self.assertEqual(self.job()["jobs"][0]["cores"], 1)
 
+    def test_a_rank_that_was_started_again_is_one_rank(self):
+        """What it did before counts, and it has one place."""
+        self.rank(0, world=2, seconds=100, allowed={"cores": 4, "slurm_cores": 4})
+        self.rank(1, world=2, seconds=30, cpu=27, name="first.json", identity={"exit_status": 1}, allowed={"cores": 4, "slurm_cores": 4})
+        self.rank(1, world=2, start=32, seconds=67, cpu=60, allowed={"cores": 4, "slurm_cores": 4})
+        read = self.job()
+        (job,) = read["jobs"]
+        self.assertEqual((job["median_seconds"], job["slowest_seconds"], job["median_cpu_seconds"]), (98.5, 100, 88.5))
+        self.assertEqual([rank["share_cores"] for rank in read["ranks"]], [2] * 3)
+        self.assertEqual([rank["is_straggler"] for rank in read["ranks"]], [0] * 3)
+        self.assertNotIn("stragglers", {finding["kind"] for finding in read["findings"]})
+
+    def test_where_all_ranks_failed_none_is_a_straggler(self):
+        for rank in range(4):
+            self.rank(rank, seconds=100 if rank == 3 else 10, identity={"exit_status": 1})
+        self.assertEqual([rank["is_straggler"] for rank in self.job()["ranks"]], [0] * 4)
+
+    def test_a_list_of_cpus_that_is_none_is_not_known(self):
+        self.rank(0, world=2, cpu=95, allowed={"cores": 1}, identity={"cpus": "2"})
+        self.rank(1, world=2, cpu=95, allowed={"cores": 1}, identity={"cpus": "abc"})
+        self.assertEqual(self.job()["jobs"][0]["cores"], 2)
+
+    def test_uneven_work_is_of_time_or_of_cpu_time(self):
+        for rank in range(3):
+            self.rank(rank, world=3, cpu=90 if rank else 240, allowed={"cores": 4})
+        self.assertIn("Work is uneven: the busiest rank needs 167 % more CPU time than the median", self.findings()["imbalance"])
+        self.rank(0, world=3, seconds=200, cpu=90, allowed={"cores": 4})
+        self.assertIn("Work is uneven: the slowest rank needs 100 % more than the median", self.findings()["imbalance"])
+
     # ---- which sessions are ranks ----
 
     def test_figures_that_cannot_be_are_left_out(self):
