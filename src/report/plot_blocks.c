@@ -50,7 +50,7 @@ static int read_calls(struct blocks *blocks, take_call *take, struct gput_error 
     for (int i = 0; i < COLUMNS && code == GPUT_OK; i++)
         code = report_column_reader_init(
             &readers[i], blocks->payload, doc_get(blocks->calls, keys[i]), error);
-    while (code == GPUT_OK && readers[START].row < readers[START].count) {
+    while (code == GPUT_OK && !report_column_reader_at_end(&readers[START])) {
         code = next_call(readers, call, error);
         if (code == GPUT_OK && call[NAME] >= 0 && call[NAME] < (double)blocks->count)
             code = take(blocks, call, error);

@@ -292,7 +292,8 @@ static int read_points(const struct plot_series *series, const struct report_pay
     int code = report_column_reader_init(&times, payload, series->times, error);
     if (code == GPUT_OK)
         code = report_column_reader_init(&values, payload, series->values, error);
-    while (code == GPUT_OK && times.row < times.count && values.row < values.count) {
+    while (code == GPUT_OK && !report_column_reader_at_end(&times) &&
+           !report_column_reader_at_end(&values)) {
         code = report_column_reader_next(&times, &time, error);
         if (code == GPUT_OK)
             code = report_column_reader_next(&values, &value, error);

@@ -210,7 +210,7 @@ class CountedOnce(ConsumerTest):
 
 
 class JsonAndText(ConsumerTest):
-    LABELS = {"number of expected": "n_expected", "number of threads": "n_threads"}
+    LABELS = {"number of expected": "n_expected", "number of threads": "n_threads", ", at least": ""}
 
     def leaves(self, value, path=()):
         if isinstance(value, dict):

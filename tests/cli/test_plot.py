@@ -164,6 +164,14 @@ class Sessions(PlotTest):
         self.assertEqual([(round(start), round(stop)) for start, stop in chart.bands], [(1, 9)])
         self.assertEqual(self.plot("t.csv", "--stf", "m.csv").rows, {})
 
+    def test_every_call_is_drawn(self):
+        write_tracking(self.folder / "t.csv", [sample(i, combined_ram=1) for i in range(31)])
+        spans = [(round(start, 1), round(start + 0.5, 1)) for start in range(1, 29)]
+        write_marks(self.folder / "m.csv", [mark for start, stop in spans for mark in call(1, "step", start, stop)] + call(1, "tail", 29, 30))
+        rows = {name: [(round(start, 1), round(stop, 1)) for start, stop in found]
+                for name, found in self.plot("t.csv", "--stf", "m.csv", "--blocks").rows.items()}  # fmt: skip
+        self.assertEqual(rows, {"step": spans, "tail": [(29, 30)]})
+
     def test_bands_are_never_over_each_other(self):
         write_tracking(self.folder / "t.csv", [sample(i, combined_ram=1) for i in range(21)])
         write_marks(self.folder / "m.csv", call(1, "rank 0", 1, 8) + call(2, "rank 1", 2, 9) + call(3, "rank 2", 3, 7) + call(1, "save", 10, 12))

@@ -19,6 +19,7 @@ interface Identity {
     pid?: number | null;
     start_timestamp?: number | null;
     seconds?: number | null;
+    node_seconds?: number;
     exit_status?: number | string | null;
     rank?: number | null;
     [key: string]: unknown;

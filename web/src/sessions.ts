@@ -125,6 +125,8 @@ function spanOf({ identity }: Session): Span {
 interface Part {
     span: Span;
     value: number;
+    /** It read the machine in turns with others: they had none of its joules. */
+    inTurns: boolean;
 }
 
 /** Sums of the parts of each group that `sumOf` makes. Times of different machines are by different clocks. */
@@ -132,7 +134,7 @@ function sumOfGroups(sessions: Session[], values: number[], groupOf: (session: S
     const groups = new Map<unknown, Part[]>();
     sessions.forEach((session, i) => {
         const group = groupOf(session);
-        groups.set(group, [...(groups.get(group) ?? []), { span: spanOf(session), value: values[i]! }]);
+        groups.set(group, [...(groups.get(group) ?? []), { span: spanOf(session), value: values[i]!, inTurns: session.identity?.node_seconds !== undefined }]);
     });
     return total([...groups.values()].map(sumOf));
 }
@@ -149,11 +151,12 @@ function highestAtOnce(parts: Part[]): number {
 /** Of a counter that sessions share: each counts by that part of its time in which none before it read the counter. */
 function sumInTurns(parts: Part[]): number {
     let [sum, until] = [0, 0];
-    for (const { span: [start, end], value } of parts.sort((a, b) => a.span[0] - b.span[0] || b.value - a.value)) {
+    const alone = parts.filter((part) => !part.inTurns);
+    for (const { span: [start, end], value } of alone.sort((a, b) => a.span[0] - b.span[0] || b.value - a.value)) {
         sum += value * Math.max(0, 1 - Math.max(0, until - start) / (end - start));
         until = Math.max(until, end);
     }
-    return sum;
+    return Math.max(sum, total(parts.map((part) => (part.inTurns ? part.value : 0))));
 }
 
 /** Cores that were busy on average, from the first start to the last end. */
@@ -163,11 +166,14 @@ function meanCores(parts: Part[]): number {
 }
 
 /** Of ranks: bytes and joules add up, each machine and GPU once; RAM and cores of those that ran at the same time. Times do not. */
-function together({ of, unit, id }: MainFigure, sessions: Session[]): string {
+function together({ of, unit, id }: MainFigure, all: Session[]): string {
+    const isShared = sharedBy(id, all[0]!) !== undefined;
+    // What ranks share, one reads for the others.
+    const sessions = isShared ? all.filter((session) => of(session) !== null) : all;
     const values = sessions.map(of);
-    if (unit === "percent" || !values.every((value): value is number => typeof value === "number")) return "–";
+    if (unit === "percent" || !values.length || !values.every((value): value is number => typeof value === "number")) return "–";
     const sum = (groupOf: (session: Session) => unknown, sumOf: (parts: Part[]) => number): string => figure(sumOfGroups(sessions, values, groupOf, sumOf), unit);
-    if (sharedBy(id, sessions[0]!) !== undefined) {
+    if (isShared) {
         if (!sessions.every((session) => sharedBy(id, session))) return "–"; // it is not known which ranks share one
         return sum((session) => sharedBy(id, session), unit === "joules" ? sumInTurns : highest);
     }
@@ -186,7 +192,7 @@ function withChange(value: number | null, base: number | null, unit: string): st
 export function signedPercent(change: number): string {
     const text = figure(Math.abs(change), "percent");
     // What is rounded away has no sign.
-    return `${/^0\D/.test(text) ? "±" : change > 0 ? "+" : "\u2212"}${text}`;
+    return `${!parseFloat(text) ? "±" : change > 0 ? "+" : "\u2212"}${text}`;
 }
 
 /** Which colour and dashes are whose; those without a colour of their own as one. */

@@ -106,10 +106,11 @@ test("names the measurements of a comparison as people do", async () => {
     const label = "CPU of main, of all cores";
     for (const { series } of report.sessions) series.push({ ...series[2], id: "main_cpu_hardware", label, group: "cpu_hardware", scope: "main" });
     const columns = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => ({ name }));
-    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100], ["step", "main_cpu_hardware", "before", 10, null], ["step", "main_cpu_hardware", "after", 10, 0.0004]] }];
+    report.comparison = [{ id: "mean", title: "Comparison: mean", columns, rows: [[null, "main_cpu_hardware", "before", 10, null], [null, "main_cpu_hardware", "after", 20, 100], ["step", "main_cpu_hardware", "before", 10, null], ["step", "main_cpu_hardware", "after", 10, 0.0004], ["less", "main_cpu_hardware", "before", 10, null], ["less", "main_cpu_hardware", "after", 10, -0.52]] }];
     const page = await browser.open(browser.write("measurements", { report, encoder }));
     assert.match(await page.textContent(".compare"), /whole sessionCPU of main, of all cores10.%20.% \(\+100.%\)/);
     assert.match(await page.textContent(".compare"), /stepCPU of main, of all cores10.%10.% \(±0.%\)/);
+    assert.match(await page.textContent(".compare"), /lessCPU of main, of all cores10.%10.% \(\u22120\.52.%\)/);
     assert.deepEqual((await ask(page, "charts")).map(({ id }) => id), ["ram:bytes", "cpu:percent"]);
     await close(page);
 });
@@ -180,6 +181,18 @@ test("adds up what ranks used at the same time, and joules of one machine also w
     assert.match(sums, /at most 2.GB/);
     assert.match(sums, /1\.14.cores on average/);
     assert.match(sums, /1\.5.kJ/);
+    await close(page);
+});
+
+test("adds up joules of ranks that read their machine in turns, whoever read it", async () => {
+    const { report, encoder } = samples.ranks(3);
+    for (const [i, session] of report.sessions.entries()) {
+        const read = [99, null, 101][i];
+        Object.assign(session.identity, { start_timestamp: 1e9, seconds: 2 + i, boot_id: "one", ...(i !== 1 && { node_seconds: 2 }) });
+        session.cards.find(({ id }) => id === "energy_machine").value = read;
+    }
+    const page = await browser.open(browser.write("readers", { report, encoder }));
+    assert.match(await page.textContent(".compare tbody tr:last-child"), /200.J/);
     await close(page);
 });
 

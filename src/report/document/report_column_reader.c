@@ -151,11 +151,16 @@ static int next_value(struct report_column_reader *reader, double *value, struct
     return GPUT_OK;
 }
 
+bool report_column_reader_at_end(const struct report_column_reader *reader)
+{
+    return reader->next >= reader->count * reader->every;
+}
+
 int report_column_reader_next(
     struct report_column_reader *reader, double *value, struct gput_error *error)
 {
     *value = NAN;
-    if (reader->next >= reader->count * reader->every)
+    if (report_column_reader_at_end(reader))
         return GPUT_OK;
     while (reader->row <= reader->next)
         TRY(next_value(reader, value, error));

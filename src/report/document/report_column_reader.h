@@ -21,7 +21,7 @@ struct report_bytes_reader {
 };
 
 struct report_column_reader {
-    uint64_t count, row;  /* rows of the column; those that were read, of others, too */
+    uint64_t count, row;  /* rows of the column; those that were read, with columns next to it */
     uint64_t next, every; /* its next row, and how many there are to the one after it */
     bool is_constant, is_delta, has_missing;
     double constant, scale;
@@ -43,6 +43,9 @@ int report_column_reader_init(struct report_column_reader *reader,
  * (the temporary file). */
 int report_column_reader_next(
     struct report_column_reader *reader, double *value, struct gput_error *error);
+
+/* Whether there is no next row. */
+bool report_column_reader_at_end(const struct report_column_reader *reader);
 
 void report_column_reader_finish(struct report_column_reader *reader);
 

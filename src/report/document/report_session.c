@@ -72,6 +72,8 @@ void report_session_end(struct report_session *session)
         if (!doc_get(session->identity, "seconds"))
             doc_add_double(session->identity, "seconds", report_session_seconds(session));
     }
+    if (session->results && !isnan(session->results->tracker.node_seconds))
+        doc_add_double(session->identity, "node_seconds", session->results->tracker.node_seconds);
     add_identity(session);
     add_clock(session);
     gput_results_destroy(session->loaded_results);
