@@ -18,14 +18,12 @@ static double count_cpus(const struct gput_jobs *jobs, size_t from, size_t count
         const char *at = jobs->ranks[i].cpus;
         if (jobs->machines[jobs->ranks[i].machine].clock != clock)
             continue;
-        bool is_known = false;
+        if (at[0] < '0' || at[0] > '9')
+            return NAN;
         while (jobs_next_ranks(&at, &first, &last)) {
-            is_known = true;
             for (double cpu = fmax(first, 0); cpu <= last && cpu < MAX_CPUS; cpu++)
                 has[(size_t)cpu / 64] |= 1ull << ((size_t)cpu % 64);
         }
-        if (!is_known)
-            return NAN;
     }
     for (size_t i = 0; i < MAX_CPUS / 64; i++)
         sum += __builtin_popcountll(has[i]);
