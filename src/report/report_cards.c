@@ -98,17 +98,27 @@ static void add_cpu(struct report_session *session)
     const struct gput_accounting *accounting = &results->accounting;
     double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
-    struct card card = no_card;
+    struct card card = no_card, time = no_card;
+    bool is_of_samples = isnan(seconds) && !isnan(accounting->sampled_cpu_seconds);
+    if (is_of_samples) /* it was killed, or is of another user's process: the summary has it, too */
+        seconds = accounting->sampled_cpu_seconds;
+    time.id = "cpu";
+    time.label = is_of_samples ? "CPU time, at least" : "CPU time";
+    time.unit = "seconds";
+    time.value = seconds;
+    time.at_least = is_of_samples ? seconds : NAN;
     card.id = "cores";
-    card.label = "Cores used";
+    card.label = is_of_samples ? "Cores used, at least" : "Cores used";
     card.unit = "cores";
     card.value = results->elapsed_seconds > 0 ? seconds / results->elapsed_seconds : NAN;
     card.limit = isnan(allowed) ? results->static_data.system_core_count : allowed;
-    card.source = "kernel_cpu_time";
-    add_figure(session, "cpu", "CPU time", "seconds", seconds, "kernel_cpu_time");
+    card.at_least = is_of_samples ? card.value : NAN;
+    card.source = time.source = is_of_samples ? "cpu_time" : "kernel_cpu_time";
+    add_card(session, &time);
     add_card(session, &card);
-    add_figure(session, "cpu_captured", "CPU time seen in samples", "percent",
-        accounting->captured_percent, "cpu_time");
+    if (!isnan(accounting->captured_percent)) /* else there is nothing that it is a share of */
+        add_figure(session, "cpu_captured", "CPU time seen in samples", "percent",
+            accounting->captured_percent, "cpu_time");
 }
 
 static void add_gpu(struct report_session *session, uint32_t index, const struct gput_gpu *gpu)

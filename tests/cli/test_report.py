@@ -355,6 +355,11 @@ class Results(ReportTest):
         cards = report.cards()
         self.assertGreaterEqual(cards["ram"]["value"], max(value for value in report.series()["combined_ram"][1] if value))
         self.assertIn("RAM", session["summary"])
+        self.assertEqual(cards["cpu"]["at_least"], cards["cpu"]["value"])  # as the summary has it
+        self.assertGreater(cards["cpu"]["value"], 0)
+        labels = {card: cards[card]["label"] for card in ("wall", "cpu", "cores")}
+        self.assertEqual(labels, {"wall": "Wall time", "cpu": "CPU time, at least", "cores": "Cores used, at least"})
+        self.assertNotIn("cpu_captured", cards)
         states = {source["name"]: source["state"] for source in session["sources"]}
         self.assertEqual(states["gpu"], "unavailable")
         self.assertTrue(all(source["reason"] for source in session["sources"]))
