@@ -331,10 +331,9 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     put_share(out, share, missing);
     out->untracked_ram_bytes = member->untracked_ram_bytes[i];
     out->bounds_ram = !set->devices[at].shares_ram;
-    bool is_paired = view->paired_version[i] == member->attributed_version;
-    double moved_bytes = fabs(out->ram_used_bytes - view->paired_ram_bytes[i]);
-    out->is_ram_of_list = is_paired && moved_bytes < GPU_MIN_MOVE_BYTES;
-    out->is_ram_changed = is_paired && moved_bytes >= GPU_MIN_MOVE_BYTES;
+    out->is_ram_of_list =
+        view->paired_version[i] == member->attributed_version &&
+        fabs(out->ram_used_bytes - view->paired_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
     count_paired_list(member, i, out);
     out->counts_ram_twice =
         out->bounds_ram && member->paired_lists[i].exceed > member->paired_lists[i].agree;

@@ -58,7 +58,7 @@ struct gput_allowed {
     double slurm_cores; /* what Slurm allocated, also where nothing enforces it */
     double slurm_ram_bytes;
     double limit_ram_bytes; /* that the user set: --limit ram=8GB */
-    double gpus;            /* that were asked for: --guuids, CUDA_VISIBLE_DEVICES and the like */
+    double gpus;            /* that the command sees: CUDA_VISIBLE_DEVICES and the like */
 };
 
 /* Space for why a figure is missing, with its final 0. */

@@ -132,20 +132,16 @@ __attribute__((format(printf, 4, 5))) static void row(
     str_finish(&detail);
 }
 
-static bool fits(const struct summary *summary, const struct str *detail)
-{
-    size_t width = summary->options->width;
-    size_t column = is_narrow(summary) ? NARROW_COLUMN : DETAIL_COLUMN;
-    return width == 0 || column + utf8_width(str_text(detail)) <= width;
-}
-
 /* The same; where the screen has too few columns for the detail, a shorter one. */
 static void row_or_shorter(struct summary *summary, const char *label, const char *figure,
     struct str *detail, struct str *shorter)
 {
+    size_t width = summary->options->width;
     screen_make_harmless(detail, 0);
     screen_make_harmless(shorter, 0);
-    append_row(summary, label, figure, fits(summary, detail) ? detail : shorter);
+    size_t column = is_narrow(summary) ? NARROW_COLUMN : DETAIL_COLUMN;
+    bool fits = width == 0 || column + utf8_width(str_text(detail)) <= width;
+    append_row(summary, label, figure, fits ? detail : shorter);
     summary->text->failed |= detail->failed || shorter->failed;
     str_finish(detail);
     str_finish(shorter);
@@ -406,13 +402,15 @@ static void write_ram(struct summary *summary)
         write_known_ram(summary, peak, bound);
 }
 
-/* What belongs to the figure of a GPU, and a shorter form. */
-static void describe_gpu(const struct summary *summary, const struct gput_gpu *gpu,
-    struct str *detail, struct str *shorter)
+static void write_gpu(struct summary *summary, unsigned index, const struct gput_gpu *gpu)
 {
-    char whole[HUMAN_SIZE], watts[HUMAN_SIZE], use[64] = "", power[64] = "", shorter_use[64] = "";
+    char label[32], figure[HUMAN_SIZE], whole[HUMAN_SIZE], watts[HUMAN_SIZE], use[64] = "";
+    char power[64] = "", late[96] = "", shorter_use[64] = "";
+    struct str detail = {0}, shorter = {0};
     double late_seconds = summary->results->gpu_peaks.late_list_seconds;
-    bool is_ours = !isnan(gpu->max_combined_ram_bytes), is_late = is_ours && late_seconds > 0;
+    bool is_ours = !isnan(gpu->max_combined_ram_bytes);
+    double peak = is_ours ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes;
+    snprintf(label, sizeof label, "GPU %u", index);
     if (!isnan(gpu->max_utilization_percent)) {
         snprintf(use, sizeof use, "; busy %.0f %%, at most %.0f %%", gpu->mean_utilization_percent,
             gpu->max_utilization_percent);
@@ -421,67 +419,25 @@ static void describe_gpu(const struct summary *summary, const struct gput_gpu *g
     }
     if (!isnan(gpu->mean_power_watts))
         snprintf(power, sizeof power, "; %s", human_watts(gpu->mean_power_watts, watts));
+    if (is_ours && late_seconds > 0)
+        snprintf(late, sizeof late, ", at least: the driver's list was %.1f s late,", late_seconds);
     human_bytes(gpu->ram_capacity_bytes, whole);
-    str_printf(detail, "peak%s of %s",
-        !is_ours  ? ", by whoever used it,"
-        : is_late ? ", at least,"
-                  : "",
-        whole);
-    if (is_late)
-        str_printf(detail, " (the driver listed processes %.1f s late)", late_seconds);
-    str_printf(detail, "%s%s  %s", use, power, gpu->name);
-    str_printf(shorter, "peak%s of %s%s%s",
-        !is_ours  ? " (all users)"
-        : is_late ? ", at least,"
-                  : "",
-        whole, shorter_use, power);
-    screen_make_harmless(detail, 0);
-    screen_make_harmless(shorter, 0);
-}
-
-/* Lines of one form can be compared. */
-static bool fit_all_gpus(const struct summary *summary)
-{
-    const struct gput_results *results = summary->results;
-    unsigned shown = 0;
-    bool fit = true;
-    for (uint32_t i = 0; i < results->n_gpus && shown < MAX_SHOWN_GPUS; i++) {
-        struct str detail = {0}, shorter = {0};
-        if (!results->gpus[i].selected)
-            continue;
-        describe_gpu(summary, &results->gpus[i], &detail, &shorter);
-        fit &= fits(summary, &detail);
-        shown++;
-        str_finish(&detail);
-        str_finish(&shorter);
-    }
-    return fit;
-}
-
-static void write_gpu(
-    struct summary *summary, unsigned index, const struct gput_gpu *gpu, bool is_long)
-{
-    char label[32], figure[HUMAN_SIZE];
-    struct str detail = {0}, shorter = {0};
-    bool is_ours = !isnan(gpu->max_combined_ram_bytes);
-    snprintf(label, sizeof label, "GPU %u", index);
-    human_bytes(is_ours ? gpu->max_combined_ram_bytes : gpu->max_ram_bytes, figure);
-    describe_gpu(summary, gpu, &detail, &shorter);
-    append_row(summary, label, figure, is_long ? &detail : &shorter);
-    str_finish(&detail);
-    str_finish(&shorter);
+    str_printf(&detail, "peak%s of %s%s%s  %s", is_ours ? late : ", by whoever used it,", whole,
+        use, power, gpu->name);
+    str_printf(
+        &shorter, "peak%s of %s%s%s", is_ours ? late : " (all users)", whole, shorter_use, power);
+    row_or_shorter(summary, label, human_bytes(peak, figure), &detail, &shorter);
 }
 
 static void write_gpus(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
     unsigned shown = 0, more = 0;
-    bool is_long = fit_all_gpus(summary);
     for (uint32_t i = 0; i < results->n_gpus; i++) {
         if (!results->gpus[i].selected)
             continue;
         if (shown < MAX_SHOWN_GPUS) {
-            write_gpu(summary, i, &results->gpus[i], is_long);
+            write_gpu(summary, i, &results->gpus[i]);
             shown++;
         } else {
             more++;

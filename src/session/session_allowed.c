@@ -52,9 +52,7 @@ static void read_gpus(
     gpu_visible_read(variable, environment, &visible);
     bool is_limited = gpu_visible_is_limited(&visible) && !settings->options.gpu_uuids;
     gpu_set_show(settings->gpus, is_limited ? &visible : NULL);
-    settings->allowed.gpus = is_limited || settings->options.gpu_uuids
-                                 ? (double)gpu_set_selected_count(settings->gpus)
-                                 : NAN;
+    settings->allowed.gpus = is_limited ? (double)gpu_set_selected_count(settings->gpus) : NAN;
     if (settings->options.whole_machine)
         gpu_set_show(settings->gpus, NULL);
 }

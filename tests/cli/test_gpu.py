@@ -104,13 +104,6 @@ class Peaks(GpuTest):
         self.assertEqual((peaks["combined"], peaks["combined_at_most"]), (4000.0, None))
         self.assertRegex(peaks["combined_source"], "nothing bounds it")
 
-    def test_a_gpu_that_was_asked_for_and_not_used_is_named(self):
-        self.write("gpu GPU-aaaa\nmemory 16000000000 0 0\n")
-        for options, environment in ((), {"CUDA_VISIBLE_DEVICES": "0"}), (("--guuids", "GPU-aaaa"), {}):
-            done = self.gpu_tracker("run", *options, "--", "sleep", "1.2", **environment)
-            self.assertIn("GPU 0 was not used by the command.", done.stderr)
-            self.assertNotIn("late", done.stderr)
-
     def test_a_list_that_does_not_come_in_time_has_its_age_reported(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n"
@@ -141,7 +134,7 @@ for delay, megabytes, seconds in (sys.argv[2], 500, 2.5), (sys.argv[2], 1000, 2.
         self.assertRegex(report["sources"]["gpu_ram"]["reason"], r"; the driver is slow: samples have figures of up to [1-9]\.\d\d s before, ")
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         done = self.gpu_tracker("run", "--st", "0.1", "--", *python(program, self.scenario, slow))
-        self.assertRegex(done.stderr, r"GPU 0 +1 GB  peak, at least, of 16 GB( \(the driver listed processes [1-9]\.\d s late\)|; busy)")
+        self.assertRegex(done.stderr, r"GPU 0 +1 GB  peak, at least: the driver's list was [1-9]\.\d s late, of 16 GB")
 
 
 class Rows(GpuTest):
