@@ -343,7 +343,8 @@ class Results(ReportTest):
                                      *python(script))
         process.stdout.readline()
         samples = self.folder / "t.csv"
-        while not (self.folder / "kept.results").exists() or (samples.exists() and samples.read_text().count("\n") < 5):
+        kept = self.folder / "kept.results"
+        while not kept.exists() or not kept.stat().st_size or (samples.exists() and samples.read_text().count("\n") < 5):
             pass
         process.kill()
         process.wait()

@@ -52,12 +52,17 @@ static void of_few_descriptors_half_is_left(void **state)
     struct rlimit few = {.rlim_cur = (rlim_t)first + 20, .rlim_max = (rlim_t)first + 20};
     pid_t child = fork();
     if (child == 0) {
-        unsigned kept = setrlimit(RLIMIT_NOFILE, &few) == 0 ? session_files_kept(true) : 0;
+        if (setrlimit(RLIMIT_NOFILE, &few) != 0)
+            _exit(77); /* valgrind keeps its own hard limit */
+        unsigned kept = session_files_kept(true);
         _exit(kept >= 1 && kept <= 10 ? 0 : 1);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 int main(void)
