@@ -226,15 +226,17 @@ int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder
             break;
         failure = make_empty(*path, is_folder);
     }
-    if (failure == 0 && index_of(ranks, *path) < ranks->n_paths)
-        ranks->claimed[index_of(ranks, *path)] = true;
+    size_t i = index_of(ranks, *path);
+    if (failure == 0 && i < ranks->n_paths)
+        ranks->claimed[i] = true;
     return failure;
 }
 
 void rank_paths_give_up(struct rank_paths *ranks, const char *path)
 {
-    if (index_of(ranks, path) < ranks->n_paths)
-        ranks->given_up[index_of(ranks, path)] = true;
+    size_t i = index_of(ranks, path);
+    if (i < ranks->n_paths)
+        ranks->given_up[i] = true;
 }
 
 /* "task 3, rank 1 (Open MPI) writes " */

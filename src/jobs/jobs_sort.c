@@ -201,12 +201,16 @@ static int compare_names(const struct jobs_rank *a, const struct jobs_rank *b)
     return order == 0 ? is_apart(a) - is_apart(b) : order;
 }
 
+static int compare_names_and_runs(const struct jobs_rank *a, const struct jobs_rank *b)
+{
+    int order = compare_names(a, b);
+    return order == 0 ? strcmp(run_of(a), run_of(b)) : order;
+}
+
 static int compare_runs(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = compare_names(a, b);
-    if (order == 0)
-        order = strcmp(run_of(a), run_of(b));
+    int order = compare_names_and_runs(a, b);
     return order == 0 ? compare_numbers(a->start, b->start) : order;
 }
 
@@ -238,17 +242,10 @@ static void find_all_runs(struct gput_jobs *jobs)
     }
 }
 
-static bool are_of_one_run(const struct jobs_rank *a, const struct jobs_rank *b)
-{
-    return compare_names(a, b) == 0 && strcmp(run_of(a), run_of(b)) == 0;
-}
-
 static int compare_sessions_of_rank(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = compare_names(a, b);
-    if (order == 0)
-        order = strcmp(run_of(a), run_of(b));
+    int order = compare_names_and_runs(a, b);
     if (order == 0)
         order = strcmp(a->boot_id, b->boot_id);
     if (order == 0)
@@ -259,9 +256,7 @@ static int compare_sessions_of_rank(const void *left, const void *right)
 static int compare_turns(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
-    int order = compare_names(a, b);
-    if (order == 0)
-        order = strcmp(run_of(a), run_of(b));
+    int order = compare_names_and_runs(a, b);
     if (order == 0)
         order = compare_numbers(a->turn, b->turn);
     return order == 0 ? compare_numbers(a->rank, b->rank) : order;
@@ -288,14 +283,15 @@ static void find_turns(struct gput_jobs *jobs)
     struct jobs_rank *ranks = jobs->ranks;
     sort_ranks(jobs, compare_sessions_of_rank);
     for (size_t i = 0; i < jobs->n_ranks; i++) {
-        bool is_next = i > 0 && are_of_one_run(&ranks[i - 1], &ranks[i]) &&
+        bool is_next = i > 0 && compare_names_and_runs(&ranks[i - 1], &ranks[i]) == 0 &&
                        strcmp(ranks[i - 1].boot_id, ranks[i].boot_id) == 0 &&
                        ranks[i - 1].rank == ranks[i].rank;
         ranks[i].turn = is_next ? ranks[i - 1].turn + 1 : 0;
     }
     sort_ranks(jobs, compare_turns);
     for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
-        for (end = first + 1; end < jobs->n_ranks && are_of_one_run(&ranks[first], &ranks[end]);)
+        for (end = first + 1;
+             end < jobs->n_ranks && compare_names_and_runs(&ranks[first], &ranks[end]) == 0;)
             end++;
         bool is_known = are_whole(&ranks[first], end - first);
         for (size_t i = first; i < end && !is_known; i++)
