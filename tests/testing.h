@@ -25,8 +25,10 @@ static inline const char *fixture(const char *name)
 
 /*
  * Ends a test that cannot run here. cmocka's own skip() is "not ok" in the TAP of its
- * version 1.1.5, which Meson takes for a failure; tools/run-tests.py counts this remark instead.
+ * version 1.1.5, which Meson takes for a failure, so no test may call it; tools/run-tests.py
+ * counts this remark instead.
  */
+#undef skip
 #define SKIP(reason)                                                                               \
     do {                                                                                           \
         print_message("# skipped: %s\n", reason);                                                  \
