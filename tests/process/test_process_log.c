@@ -295,12 +295,11 @@ static void a_child_starts_no_earlier_than_its_parent(void **state)
     (void)state;
     struct stage stage;
     set_up(&stage, announced);
+    uint64_t ticks = ticks_since_boot(); /* before the parent's own time, which is exact */
     stage.now_ns = clock_monotonic_ns();
     forked(&stage, 10, 20);
-    fake_put(&stage.fake,
-        (struct fake_process){.pid = 20, .parent = 10, .start_time = ticks_since_boot()});
-    fake_put(&stage.fake,
-        (struct fake_process){.pid = 30, .parent = 20, .start_time = ticks_since_boot()});
+    fake_put(&stage.fake, (struct fake_process){.pid = 20, .parent = 10, .start_time = ticks});
+    fake_put(&stage.fake, (struct fake_process){.pid = 30, .parent = 20, .start_time = ticks});
     fake_children(&stage.fake, 10, 10, "20");
     fake_children(&stage.fake, 20, 20, "30");
     scan(&stage);
