@@ -52,6 +52,9 @@ struct jobs_rank {
     bool is_straggler;
     bool is_retried; /* its launcher started the rank again, and another session is what it did then
                       */
+    /* Of the sessions of its rank before it, which are retried: */
+    double tried_seconds, tried_cpu_seconds;
+    bool has_failed_try;
 };
 
 /* A GPU as one rank saw it. */
@@ -88,6 +91,8 @@ struct jobs_machine {
     const char *name, *boot_id;
     const char *kernel_clock; /* what the kernel says of it: synchronized or not */
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
+    double unread_seconds; /* in which ranks ran and none read its joules; NaN: of what has the
+                              clock of another one, or there are no joules */
     double clock_offset_seconds, clock_doubt_seconds; /* against the reference, before correction */
     const char *clock_source;                         /* JOBS_CLOCK_… */
     char clock_block[48];                             /* of marks: whose calls end together */
@@ -105,7 +110,9 @@ struct jobs_job {
     bool are_independent; /* none waits for another: elements of an array, tasks, steps of a
                              workflow */
     double world_size, missing, failed, unfinished;
-    size_t retried;     /* sessions of ranks that were started again */
+    size_t present,
+        retried; /* sessions: of ranks, and those after which these were started again */
+    bool all_failed, all_had_failed_tries; /* in the end; before that */
     double known_ranks; /* of sessions of descendants, some of which may not have been seen; NaN: no
                            such session is in it */
     double start, seconds, cpu_seconds, cores,
@@ -185,6 +192,17 @@ double jobs_highest_at_once(struct jobs_span *spans, size_t count);
 /* Of a counter that all read: of each, the part of its time counts in which those before it did not
  * read. */
 double jobs_sum_in_turns(struct jobs_span *spans, size_t count);
+
+/* For how long at least one of them ran. */
+double jobs_covered_seconds(struct jobs_span *spans, size_t count);
+
+/* jobs_energy.c: joules of a machine's CPU and DRAM as `count` ranks from `first` on read them; for
+ * how long none of them did. */
+struct jobs_energy {
+    double joules, unread_seconds;
+};
+struct jobs_energy jobs_energy_of(
+    struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count);
 
 /* jobs_figures.c: figures of machines and jobs. */
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job);

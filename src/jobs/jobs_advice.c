@@ -19,6 +19,8 @@
 #define WAITING_PERCENT 20.0
 /* Shorter jobs say little. */
 #define SHORT_SECONDS 2.0
+/* Trackers need some time to begin: less is nothing that lacks. */
+#define UNREAD_SECONDS 0.1
 /* Of a list in a sentence. */
 #define MAX_NAMED 8
 
@@ -95,8 +97,7 @@ static void find_missing(struct gput_jobs *jobs, const struct jobs_job *job, siz
         return;
     list_missing(jobs, job, &list);
     str_printf(&evidence, "the world size is %.0f, and there are files of %zu %s%s",
-        job->world_size, job->count - job->retried, job->noun,
-        job->count - job->retried > 1 ? "s" : "");
+        job->world_size, job->present, job->noun, job->present > 1 ? "s" : "");
     say_missing_machines(jobs, job, &evidence);
     FIND("missing_ranks", str_text(&evidence), "%.0f %s%s missing: %s", job->missing, job->noun,
         job->missing > 1 ? "s are" : " is", str_text(&list));
@@ -149,12 +150,12 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
         jobs_say_end(failed[i], end);
         str_printf(&list, "%s%s: %s%s", i > 0 ? "; " : "", name, end,
             failed[i]->is_retried ? ", and was started again" : "");
-        if (i == 0 && count > 1 && are_in_order && !job->are_independent)
+        if (i == 0 && job->failed > 1 && are_in_order && !job->are_independent)
             snprintf(first, sizeof first, ", %s first", name);
     }
     if (count > 0)
-        FIND("failed_ranks", str_text(&list), "%zu of %zu %ss failed%s", count,
-            job->count - job->retried, job->noun, first);
+        FIND("failed_ranks", str_text(&list), "%.0f of %zu %ss failed%s", job->failed, job->present,
+            job->noun, first);
     free(failed);
     str_finish(&list);
 }
@@ -230,6 +231,34 @@ static void find_versions(struct gput_jobs *jobs, const struct jobs_job *job, si
             "lacks are missing");
         return;
     }
+}
+
+/* One that takes over from a tracker that ended does so within a second; the joules of those that
+ * were killed, or have no file, are not there either. */
+static void find_unread_energy(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
+{
+    struct str list = {0};
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
+        char unread[HUMAN_SIZE], seconds[HUMAN_SIZE];
+        const struct jobs_machine *machine = &jobs->machines[i];
+        if (!(machine->unread_seconds >= UNREAD_SECONDS))
+            continue;
+        sum += machine->unread_seconds;
+        if (count++ < MAX_NAMED)
+            str_printf(&list, "%s%s: %s of %s", count > 1 ? "; " : "", machine->name,
+                human_seconds(machine->unread_seconds, unread),
+                human_seconds(machine->seconds, seconds));
+    }
+    char all[HUMAN_SIZE];
+    if (count > 0)
+        FIND("unread_energy", str_text(&list),
+            "Energy of CPUs and DRAM lacks that of %s, in which no tracker read the counters of "
+            "%zu "
+            "machine%s",
+            human_seconds(sum, all), count, count > 1 ? "s" : "");
+    str_finish(&list);
 }
 
 /* ---- What was asked for ---- */
@@ -356,7 +385,8 @@ static void find_stragglers(struct gput_jobs *jobs, const struct jobs_job *job, 
             continue;
         jobs_name_rank(rank, name, sizeof name);
         str_printf(&list, "%s%s: %s, %s of CPU time", named > 1 ? "; " : "", name,
-            human_seconds(rank->seconds, seconds), human_seconds(rank->cpu_seconds, cpu));
+            human_seconds(rank->seconds + rank->tried_seconds, seconds),
+            human_seconds(rank->cpu_seconds + rank->tried_cpu_seconds, cpu));
     }
     if (named > 0)
         FIND("stragglers", str_text(&list), "%zu %s%s far longer than the others", named, job->noun,
@@ -424,6 +454,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
     find_empty(jobs, job, index);
     find_lost_rows(jobs, job, index);
     find_versions(jobs, job, index);
+    find_unread_energy(jobs, job, index);
     find_ram(jobs, job, index);
     find_shared_ram(jobs, job, index);
     find_idle_cores(jobs, job, index);

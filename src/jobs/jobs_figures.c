@@ -16,28 +16,6 @@
 
 /* ---- Machines ---- */
 
-/* Trackers of one machine took turns at its counters, or each read them for itself. */
-static double machine_energy(
-    struct gput_jobs *jobs, const char *boot_id, size_t first, size_t count)
-{
-    double in_turns = NAN;
-    size_t n_alone = 0;
-    struct jobs_span *alone = calloc(count, sizeof *alone);
-    jobs->failed |= !alone;
-    for (size_t i = first; alone && i < first + count; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        if (strcmp(rank->boot_id, boot_id) != 0)
-            continue;
-        if (!isnan(rank->node_seconds))
-            jobs_add(&in_turns, rank->machine_joules);
-        else
-            alone[n_alone++] = jobs_span_of(rank, rank->machine_joules);
-    }
-    double joules = alone ? fmax(in_turns, jobs_sum_in_turns(alone, n_alone)) : NAN;
-    free(alone);
-    return joules;
-}
-
 /* Peaks of ranks that ran one after the other do not add up. */
 static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
@@ -85,39 +63,38 @@ static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
     }
     machine->seconds = end - start;
     machine->max_ram_bytes = highest_ram(jobs, machine);
-    machine->energy_joules = machine_energy(jobs, machine->boot_id, machine->first, machine->count);
+    machine->energy_joules =
+        jobs_energy_of(jobs, machine->boot_id, machine->first, machine->count).joules;
 }
 
 /* ---- Ranks ---- */
 
 /* Of all sessions of a rank, of which the last one stands for it; NaN of those before. */
-static double total_of(
-    const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, bool of_cpu)
+static double seconds_of(const struct jobs_rank *rank)
 {
-    const struct jobs_rank *rank = &jobs->ranks[index];
-    double total = of_cpu ? rank->cpu_seconds : rank->seconds;
-    if (rank->is_retried)
+    return rank->is_retried ? NAN : rank->seconds + rank->tried_seconds;
+}
+
+/* Likewise. What was done before a failure may have been done again, or not: work of a rank that
+ * failed on the way is comparable only where all did. */
+static double work_of(const struct jobs_job *job, const struct jobs_rank *rank)
+{
+    if (rank->is_retried || (rank->has_failed_try && !job->all_had_failed_tries))
         return NAN;
-    for (size_t i = job->first; job->retried > 0 && i < job->first + job->count; i++) {
-        const struct jobs_rank *other = &jobs->ranks[i];
-        double more = of_cpu ? other->cpu_seconds : other->seconds;
-        if (other->is_retried && other->rank == rank->rank && !isnan(more))
-            total += more;
-    }
-    return total;
+    return rank->cpu_seconds + rank->tried_cpu_seconds;
 }
 
 static void compare_rank(
     const struct gput_jobs *jobs, const struct jobs_job *job, size_t index, double highest_busy)
 {
     struct jobs_rank *rank = &jobs->ranks[index];
-    double seconds = total_of(jobs, job, index, false), cpu = total_of(jobs, job, index, true);
+    double seconds = seconds_of(rank), cpu = work_of(job, rank);
     rank->efficiency_percent = 100 * rank->busy_cores / rank->share_cores;
     /* No rank can be busier than its share, whatever threads of another one do. */
     if (job->count > 1 && highest_busy > IDLE_CORES && !job->are_independent)
         rank->waited_seconds =
             rank->seconds * fmax(0, 1 - rank->busy_cores / fmin(highest_busy, rank->share_cores));
-    if (job->failed == (double)job->count) /* when they ended says nothing of their work */
+    if (job->all_failed) /* when they ended says nothing of their work */
         return;
     rank->is_straggler = (seconds > SLOW_FACTOR * job->median_seconds &&
                              seconds > job->median_seconds + SLOW_SECONDS) ||
@@ -131,8 +108,9 @@ static double median_of(const struct gput_jobs *jobs, const struct jobs_job *job
     size_t count = 0;
     double *values = calloc(job->count + 1, sizeof *values), median = NAN;
     for (size_t i = job->first; values && i < job->first + job->count; i++) {
-        double value = total_of(jobs, job, i, of_cpu);
-        bool counts = job->failed == (double)job->count || !jobs_has_failed(&jobs->ranks[i]);
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        double value = of_cpu ? work_of(job, rank) : seconds_of(rank);
+        bool counts = job->all_failed || !jobs_has_failed(rank);
         if (!isnan(value) && counts)
             values[count++] = value;
     }
@@ -150,7 +128,7 @@ static void find_slowest(const struct gput_jobs *jobs, struct jobs_job *job)
     job->median_seconds = median_of(jobs, job, false);
     job->median_cpu_seconds = median_of(jobs, job, true);
     for (size_t i = job->first; i < job->first + job->count; i++) {
-        double seconds = total_of(jobs, job, i, false), cpu = total_of(jobs, job, i, true);
+        double seconds = seconds_of(&jobs->ranks[i]), cpu = work_of(job, &jobs->ranks[i]);
         if (!(seconds <= job->slowest_seconds) && !isnan(seconds)) {
             job->slowest_seconds = seconds;
             job->slowest_rank = jobs->ranks[i].rank;
@@ -207,15 +185,29 @@ static void count_ends(const struct gput_jobs *jobs, struct jobs_job *job)
         has_rank |= !isnan(rank->rank);
         known_ranks += count_ranks(rank);
         are_of_descendants |= rank->are_of_descendants;
-        job->failed += jobs_has_failed(rank);
         job->retried += rank->is_retried;
         job->unfinished += jobs_is_unfinished(rank);
     }
     job->world_size = world_size;
     job->known_ranks = are_of_descendants ? known_ranks : NAN;
-    double present = (double)(job->count - job->retried);
-    if (has_rank && !are_of_descendants && world_size > present)
-        job->missing = world_size - present;
+    job->present = job->count - job->retried;
+    if (has_rank && !are_of_descendants && world_size > (double)job->present)
+        job->missing = world_size - (double)job->present;
+}
+
+/* A rank that was started again counts once, whatever its sessions ended with. */
+static void count_failed(const struct gput_jobs *jobs, struct jobs_job *job)
+{
+    job->all_failed = job->all_had_failed_tries = true;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        bool has_failed = jobs_has_failed(rank);
+        if (rank->is_retried)
+            continue;
+        job->failed += has_failed || rank->has_failed_try;
+        job->all_failed &= has_failed;
+        job->all_had_failed_tries &= rank->has_failed_try;
+    }
 }
 
 static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
@@ -225,10 +217,13 @@ static void add_machines(struct gput_jobs *jobs, struct jobs_job *job)
         struct jobs_machine *machine = &jobs->machines[i];
         add_up_machine(jobs, machine);
         jobs_add(&job->cpu_seconds, machine->cpu_seconds);
-        if (machine->clock ==
+        machine->unread_seconds = NAN;
+        if (machine->clock !=
             i) /* of several with one boot id: what is the machine's counts once */
-            jobs_add(
-                &job->cpu_joules, machine_energy(jobs, machine->boot_id, job->first, job->count));
+            continue;
+        struct jobs_energy energy = jobs_energy_of(jobs, machine->boot_id, job->first, job->count);
+        jobs_add(&job->cpu_joules, energy.joules);
+        machine->unread_seconds = energy.unread_seconds;
     }
     jobs_add_cores(jobs, job);
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
@@ -265,6 +260,7 @@ static void add_ranks(const struct gput_jobs *jobs, struct jobs_job *job)
 void jobs_add_up(struct gput_jobs *jobs, struct jobs_job *job)
 {
     count_ends(jobs, job);
+    count_failed(jobs, job);
     add_machines(jobs, job);
     compare_ranks(jobs, job);
     jobs_add_gpus(jobs, job);

@@ -63,3 +63,16 @@ double jobs_sum_in_turns(struct jobs_span *spans, size_t count)
     jobs_add(&sum, at_once);
     return fmax(sum, always);
 }
+
+double jobs_covered_seconds(struct jobs_span *spans, size_t count)
+{
+    double sum = 0, until = -INFINITY;
+    qsort(spans, count, sizeof *spans, compare_starts);
+    for (size_t i = 0; i < count; i++) {
+        if (spans[i].end > until) {
+            sum += spans[i].end - fmax(spans[i].start, until);
+            until = spans[i].end;
+        }
+    }
+    return sum;
+}

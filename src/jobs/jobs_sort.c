@@ -331,6 +331,15 @@ static bool has_rank(const struct run *run, double rank)
     return rank >= 0 && rank < (double)run->capacity && run->ranks[(size_t)rank] > 0;
 }
 
+static void follow_try(struct jobs_rank *rank, struct jobs_rank *before)
+{
+    before->is_retried = true;
+    rank->tried_seconds = before->tried_seconds + (isnan(before->seconds) ? 0 : before->seconds);
+    rank->tried_cpu_seconds =
+        before->tried_cpu_seconds + (isnan(before->cpu_seconds) ? 0 : before->cpu_seconds);
+    rank->has_failed_try = before->has_failed_try || jobs_has_failed(before);
+}
+
 static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
 {
     const struct jobs_rank *noted = &jobs->ranks[session];
@@ -348,7 +357,7 @@ static void note_rank(struct gput_jobs *jobs, struct run *run, size_t session)
         memset(run->ranks + before, 0, (run->capacity - before) * sizeof *run->ranks);
     }
     if (run->ranks[(size_t)rank] > 0)
-        jobs->ranks[run->ranks[(size_t)rank] - 1].is_retried = true;
+        follow_try(&jobs->ranks[session], &jobs->ranks[run->ranks[(size_t)rank] - 1]);
     run->ranks[(size_t)rank] = session + 1;
 }
 

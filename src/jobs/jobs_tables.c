@@ -60,11 +60,12 @@ static const struct column rank_columns[] = {
 
 static const struct column job_columns[] = {
     WORD(struct jobs_job, "name", name, "id, step and run"),
-    COUNT(struct jobs_job, "ranks", count, "that there are files of"),
+    COUNT(struct jobs_job, "ranks", present, "that there are files of, each once; sessions where they are no ranks"),
     WHOLE(struct jobs_job, world_size, "ranks that there should be"),
     WHOLE(struct jobs_job, missing, "ranks without a file; 0 where `known_ranks` are"),
     WHOLE(struct jobs_job, known_ranks, "of sessions of `gpu-tracker run -- mpirun …`, which may not see all"),
-    WHOLE(struct jobs_job, failed, "ranks that failed"),
+    WHOLE(struct jobs_job, failed, "ranks that failed, also those that were started again and ended well"),
+    COUNT(struct jobs_job, "retried", retried, "sessions after which a rank was started again"),
     WHOLE(struct jobs_job, unfinished, "ranks whose end is not known"),
     COUNT(struct jobs_job, "machines", n_machines, "that ranks ran on"),
     {"start_timestamp", "seconds since the epoch", "of the first rank", GPUT_COLUMN_DOUBLE, COLUMN_OF(struct jobs_job, start)},
@@ -99,6 +100,7 @@ static const struct column machine_columns[] = {
     OF_MACHINE(cpu_seconds, "seconds", "CPU time of the ranks"),
     BYTES(struct jobs_machine, max_ram_bytes, "highest sum of the peaks of ranks that ran at the same time: at most this"),
     OF_MACHINE(energy_joules, "joules", "of its CPU and DRAM"),
+    OF_MACHINE(unread_seconds, "seconds", "in which ranks ran and no tracker read these; missing: there are none, or another machine has the same boot id"),
     OF_MACHINE(clock_offset_seconds, "seconds", "of its clock against that of the lowest rank's machine; missing: not compared"),
     OF_MACHINE(clock_doubt_seconds, "seconds", "the offset is known to within this"),
     WORD(struct jobs_machine, "clock_source", clock_source, "what the offset rests on: reference, same boot, marks, starts and ends, starts, none"),

@@ -111,7 +111,7 @@ static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job
     size_t listed = 0;
     bool has_sessions = has_sessions_of_ranks(jobs, job);
     bool is_plural = job->count > 1 || (!has_sessions && job->missing > 0);
-    str_printf(text, "%zu", job->count - job->retried);
+    str_printf(text, "%zu", job->present);
     if (job->missing > 0)
         str_printf(text, " of %.0f", job->world_size);
     str_printf(text, " %s%s", has_sessions ? "session" : job->noun, is_plural ? "s" : "");

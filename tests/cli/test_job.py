@@ -194,6 +194,22 @@ class Job(JobTest):
         self.assertEqual((job["gpu_joules"], job["energy_joules"]), (1500, 3500))
         self.assertEqual(job["gpus"], 3)
 
+    def test_seconds_in_which_no_tracker_read_the_joules_are_said(self):
+        """The reader of n0 ended after 40 s; another one took over half a second later."""
+        for rank in range(4):
+            is_first = rank == 0
+            joules = {0: 1000, 1: 1500, 2: 2500}.get(rank)
+            path = self.rank(rank, machine=f"n{rank // 2}", seconds=40 if is_first else 100, cpu=36 if is_first else 90,
+                             members={"energy": {"unit": "joules", "machine": {"package": joules}}})  # fmt: skip
+            report = json.loads(path.read_text())
+            report["tracker"]["node_seconds"] = {0: 40, 1: 59.5, 2: 100, 3: 0}[rank]
+            path.write_text(json.dumps(report))
+        read = self.job()
+        self.assertEqual(read["jobs"][0]["cpu_joules"], 5000)
+        self.assertEqual([machine["unread_seconds"] for machine in read["machines"]], [0.5, 0])
+        self.assertEqual(self.findings()["unread_energy"],
+                         "Energy of CPUs and DRAM lacks that of 500 ms, in which no tracker read the counters of 1 machine: n0: 500 ms of 1 min 40 s")
+
     def test_ranks_that_took_turns_share_no_peak_but_add_up_the_joules_of_their_machine(self):
         for rank, (start, seconds) in enumerate([(0, 100), (50, 50), (101, 300)]):
             gpu = {"uuid": "a", "name": "GPU", "energy_joules": 500 + rank, "mean_utilization_percent": 10 * (rank + 1)}

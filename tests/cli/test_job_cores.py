@@ -129,6 +129,21 @@ class Cores(JobTest):
         self.assertIn("Job k (Kubernetes): 2 ranks (1 started again) on 1 machine, 1 min 40 s\n", self.run_command(".").stdout)
         self.assertEqual(self.findings()["failed_ranks"], "1 of 2 ranks failed: rank 1 on n1: exit status 1, and was started again")
 
+    def test_a_rank_counts_once_however_often_it_was_started_again(self):
+        job = {"launcher": "Kubernetes", "job_id": "k", "world_size": 2, "node": "n1"}
+        self.rank(0, members={"job": job | {"rank": 0}})
+        for attempt in range(2):  # each does its work from the beginning again
+            self.rank(1, start=30 * attempt, seconds=25, cpu=24, name=f"try{attempt}.json", identity={"exit_status": 1, "pid": 10 + attempt},
+                      members={"job": job | {"rank": 1, "restarts": attempt}})  # fmt: skip
+        self.rank(1, start=60, seconds=45, cpu=90, identity={"pid": 7}, members={"job": job | {"rank": 1, "restarts": 2}})
+        (job,) = (read := self.job())["jobs"]
+        self.assertEqual((job["ranks"], job["retried"], job["failed"], job["missing"]), (2, 2, 1, 0))
+        self.assertEqual((job["busiest_rank"], job["busiest_cpu_seconds"], round(job["imbalance_percent"], 6)), (0, 90, 2.564103))
+        self.assertEqual([rank["is_straggler"] for rank in read["ranks"]], [0] * 4)
+        findings = self.findings()
+        self.assertNotIn("imbalance", findings)
+        self.assertIn("1 of 2 ranks failed: rank 1 on n1: exit status 1, and was started again; rank 1 on n1: exit status 1", findings["failed_ranks"])
+
     # ---- what ranks are compared with ----
 
     def test_a_rank_that_uses_its_share_does_not_wait_for_one_with_threads(self):

@@ -327,7 +327,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(second.wait(command.PATIENCE), 0)
         report = json.loads((self.folder / "r.r1.json").read_text())
         self.assertGreater(report["max_ram"]["system"], 0)
-        self.assertIn("when the tracker of another rank read it", report["sources"]["system"]["reason"])
+        self.assertIn("s: the tracker of another rank read it, and none did for up to the last ", report["sources"]["system"]["reason"])
 
     def test_joules_of_the_machine_count_once_whoever_reads_them(self):
         """The second reads when the first has ended. Of a part of its time it gives no mean power."""

@@ -147,9 +147,32 @@ static void energy_of_a_machine_counts_once(void **state)
         struct jobs_rank *added = add(jobs, "1", rank < 2 ? "n1" : "n2", rank, 0);
         added->machine_joules = rank < 2 ? 1000 : 300 + rank; /* n2: one took over from the other */
         added->node_seconds = rank < 2 ? NAN : 50;            /* n1: each reads for itself */
+        added->seconds = rank == 2 ? 50 : 100;
     }
+    jobs->ranks[3].node_seconds = 49.25;
     sorted(jobs);
     assert_true(jobs->jobs[0].cpu_joules == 1000 + 302 + 303);
+    assert_true(jobs->machines[0].unread_seconds == 0);
+    assert_true(jobs->machines[1].unread_seconds == 0.75);
+    gput_jobs_destroy(jobs);
+}
+
+/* As containers of one machine: none sees the lock of the other, so both read all the time. */
+static void energy_that_two_read_at_once_counts_once(void **state)
+{
+    (void)state;
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int rank = 0; rank < 4; rank++) {
+        struct jobs_rank *added = add(jobs, "1", rank < 2 ? "n1" : "n2", rank, 0);
+        strcpy(added->boot_id, "one");
+        added->machine_joules = rank % 2 == 0 ? 1000 : NAN;
+        added->node_seconds = rank % 2 == 0 ? 100 : 0;
+    }
+    sorted(jobs);
+    assert_int_equal(jobs->n_machines, 2);
+    assert_true(jobs->jobs[0].cpu_joules == 1000);
+    assert_true(jobs->machines[0].unread_seconds == 0);
+    assert_true(isnan(jobs->machines[1].unread_seconds));
     gput_jobs_destroy(jobs);
 }
 
@@ -194,6 +217,7 @@ int main(void)
         cmocka_unit_test(ranks_of_no_known_run_are_of_the_only_one),
         cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
         cmocka_unit_test(energy_of_a_machine_counts_once),
+        cmocka_unit_test(energy_that_two_read_at_once_counts_once),
         cmocka_unit_test(energy_of_sessions_that_overlap_counts_once),
         cmocka_unit_test(elements_of_an_array_are_one_job),
     };

@@ -62,8 +62,10 @@ void node_reader_update(struct node_reader *reader, int64_t now_ns)
     if (!reader->is_shared || now_ns - reader->tried_ns < TRY_NS)
         return;
     bool reads = node_lock_try(&reader->lock, reader->self);
-    if (reads && !reader->reads)
+    if (reads && !reader->reads) {
         reader->since_ns = now_ns;
+        reader->held_ns = reader->tried_ns;
+    }
     reader->reads = reads;
     reader->tried_ns = now_ns;
 }
@@ -84,8 +86,11 @@ void node_reader_explain(
         text_fit(text, size, "read once a machine, by the tracker of another rank (%s)",
             reader->lock.holder[0] ? reader->lock.holder : "which one is not known");
     else if (reader->is_shared && reader->since_ns - start_ns > START_NS)
-        text_fit(text, size, "without the first %.1f s, when the tracker of another rank read it",
-            clock_seconds_of_ns(reader->since_ns - start_ns));
+        text_fit(text, size,
+            "without the first %.1f s: the tracker of another rank read it, and none did for up to "
+            "the last %.1f s of these",
+            clock_seconds_of_ns(reader->since_ns - start_ns),
+            clock_seconds_of_ns(reader->since_ns - reader->held_ns));
 }
 
 void node_reader_finish(struct node_reader *reader)

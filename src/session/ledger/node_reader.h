@@ -17,6 +17,7 @@ struct node_reader {
     bool reads;       /* this tracker does */
     int64_t since_ns; /* from when on it does (monotonic clock) */
     int64_t tried_ns; /* when that was last settled */
+    int64_t held_ns;  /* when another one was last known to read */
     char self[64];    /* "rank 3, process 4711" */
 };
 

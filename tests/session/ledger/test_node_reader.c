@@ -92,7 +92,9 @@ static void takes_over_when_the_other_has_ended(void **state)
     assert_true(reader.reads);
     assert_true(node_reader_seconds(&reader, NS_PER_SECOND, 4 * NS_PER_SECOND) == 1);
     node_reader_explain(&reader, NS_PER_SECOND, why, sizeof why);
-    assert_string_equal(why, "without the first 2.0 s, when the tracker of another rank read it");
+    assert_string_equal(why,
+        "without the first 2.0 s: the tracker of another rank read it, and none did for up to the "
+        "last 2.0 s of these");
     node_reader_finish(&reader);
     close(pipe_fds[0]);
     close(pipe_fds[1]);
