@@ -70,3 +70,15 @@ class JobTest(unittest.TestCase):
 
     def findings(self, *names):
         return {finding["kind"]: f"{finding['text']}: {finding['evidence']}" for finding in self.job(*names)["findings"]}
+
+    def start_ranks(self, *words, world=2):
+        return [
+            subprocess.Popen(
+                [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "-o", "r.json", "--resource-usage-file", "kept",
+                 "--", *words], cwd=self.folder, stderr=subprocess.DEVNULL,
+                env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": str(world)})
+            for rank in range(world)]  # fmt: skip
+
+    def samples_of(self, rank):
+        """The lines of its tracking file, of which the last is that of the end."""
+        return (self.folder / f"s.r{rank}.csv").read_text().splitlines(keepends=True)

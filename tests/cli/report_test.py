@@ -8,6 +8,15 @@ from report_data import PAGE, Report
 UNFINISHED = (
     ": the session did not come to its end: it was killed, or still runs. What it used after its last sample is not known.\n"
 )
+GIGABYTE = 1e9
+
+
+def scale_of(name):
+    return GIGABYTE if name.endswith("_ram") else 1
+
+
+def tolerance_of(name):
+    return 0.5 if name.endswith("_ram") or name.endswith("_threads") else 0.0005001
 
 
 class ReportTest(CommandTest):

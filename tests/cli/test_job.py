@@ -4,16 +4,13 @@ import csv
 import io
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import unittest
 
 import command
 from analysis_files import MEASUREMENTS, STATIC, row, write_tracking
 from job_test import NAMES, JobTest, moment, sampled_ram
-from report_data import PAGE, Report
 
 
 class Job(JobTest):
@@ -499,14 +496,6 @@ class Job(JobTest):
 
     # ---- real ranks ----
 
-    def start_ranks(self, *words, world=2):
-        return [
-            subprocess.Popen(
-                [command.COMMAND, "run", "-q", "--st", "0.05", "--tf", "s.csv", "-o", "r.json", "--resource-usage-file", "kept",
-                 "--", *words], cwd=self.folder, stderr=subprocess.DEVNULL,
-                env={**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": str(world)})
-            for rank in range(world)]  # fmt: skip
-
     def test_a_tracker_that_was_killed(self):
         ranks = self.start_ranks("sh", "-c", f"echo $$ >> pids; while [ -d {self.folder} ] && ! [ -e go ]; do sleep 0.05; done")
         samples, pids, kept = self.folder / "s.r1.csv", self.folder / "pids", self.folder / "kept.r1"
@@ -543,59 +532,6 @@ class Job(JobTest):
         self.assertEqual(rank["max_ram_bytes"], 5e12)
         self.assertGreater(rank["seconds"], 600)
 
-    def test_the_report_begins_with_what_was_found(self):
-        (self.folder / "page.html").write_text(PAGE)
-        self.rank(0, identity={"exit_status": None, "signal": 9})
-        self.rank(2)
-        self.rank(0, job="4712", start=9000, name="other.json")
-        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
-                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("gpu-tracker: the files are of 2 jobs: the HTML report has the first one", done.stderr)
-        document = Report(self.folder / "x.html").document
-        notes = document["notes"]
-        self.assertEqual(document["title"], "Job 4711")
-        self.assertIn("The files are of 2 jobs", notes[0])
-        self.assertIn("1 of 2 ranks failed: rank 0 on n1: ended by signal 9", notes)
-        self.assertTrue([note for note in notes if note.startswith("2 ranks are missing: 1, 3")], notes)
-
-    def test_the_report_says_how_much_of_what_was_found_it_leaves_out(self):
-        (self.folder / "page.html").write_text(PAGE)
-        self.rank(0, world=1)
-        for number in range(80):
-            (self.folder / f"half{number}.json").touch()
-        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
-                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
-        notes = Report(self.folder / "x.html").document["notes"]
-        self.assertEqual((len(notes), notes[-1]), (64, "17 more are in the output of gpu-tracker job"), notes)
-
-    def test_a_clock_is_on_the_page_also_of_a_machine_that_may_have_no_lane(self):
-        (self.folder / "page.html").write_text(PAGE)
-        for rank in range(40):
-            self.rank(rank, machine=f"n{rank // 10}", world=40, clock=3600 if rank >= 30 else 0)
-        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
-                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
-        clocks = [finding["text"] for finding in self.job()["findings"] if finding["kind"] == "clock"]
-        self.assertEqual(len(clocks), 1)
-        self.assertIn(clocks[0], "".join(Report(self.folder / "x.html").document["notes"]))
-
-    def samples_of(self, rank):
-        """The lines of its tracking file, of which the last is that of the end."""
-        return (self.folder / f"s.r{rank}.csv").read_text().splitlines(keepends=True)
-
-    def test_a_half_written_file_costs_no_other_rank_its_lane(self):
-        (self.folder / "page.html").write_text(PAGE)
-        for rank in self.start_ranks("sleep", "0.3"):
-            self.assertEqual(rank.wait(command.PATIENCE), 0)
-        (self.folder / "s.r0.csv").write_text("".join(self.samples_of(0))[:-5])
-        done = subprocess.run([command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True,
-                              env=os.environ | {"GPUT_REPORT_PAGE": str(self.folder / "page.html")}, timeout=command.PATIENCE)  # fmt: skip
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("s.r0.csv: the last line is cut off", done.stderr)
-        self.assertEqual(len(Report(self.folder / "x.html").document["sessions"]), 2)
-
     def test_a_disk_that_was_full_shortens_no_session(self):
         for rank in self.start_ranks("sleep", "0.3"):
             self.assertEqual(rank.wait(command.PATIENCE), 0)
@@ -613,16 +549,6 @@ class Job(JobTest):
         self.assertIsNone(read["jobs"][0]["efficiency_percent"])
         self.assertIn("s.r0.csv has no samples of the last ", "".join(finding["text"] for finding in read["findings"]))
         self.assertIn(" of CPU time, not known of all\n", self.run_command(".").stdout)
-
-    def test_lanes_of_the_report(self):
-        for rank in self.start_ranks("sleep", "0.3"):
-            self.assertEqual(rank.wait(command.PATIENCE), 0)
-        done = subprocess.run(
-            [command.COMMAND, "job", ".", "--report", "x.html"], cwd=self.folder, capture_output=True, text=True)  # fmt: skip
-        if "npm" in done.stderr or "without" in done.stderr:
-            self.skipTest("built without the page of reports")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertGreater((self.folder / "x.html").stat().st_size, 10000)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,135 @@
+"""gpu-tracker report: calls and code blocks, and the sessions that files of marks belong to."""
+
+import random
+
+import analysis_files
+from analysis_files import START, call, row, write_marks, write_tracking
+from command import main
+from report_test import ReportTest, scale_of, tolerance_of
+
+
+class Blocks(ReportTest):
+    def calls_of(self, report):
+        calls = report.sessions[0]["calls"]
+        return [(calls["processes"][int(process)]["pid"], calls["names"][int(name)], start, stop, depth) for
+                process, name, start, stop, depth in report.columns(calls, "process", "name", "start", "stop", "depth")]
+
+    def test_calls_are_nested_by_process(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        write_marks(self.folder / "m.csv", [*call(1, "outer", 0, 10), *call(1, "inner", 1, 2), *call(1, "inner", 3, 9),
+                                            *call(1, "leaf", 4, 5), *call(2, "outer", 2, 6)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        self.assertEqual(self.calls_of(report), [
+            (1, "outer", 0, 10, 0), (1, "inner", 1, 2, 1), (2, "outer", 2, 6, 0), (1, "inner", 3, 9, 1),
+            (1, "leaf", 4, 5, 2)])
+
+    def test_calls_that_never_ended_are_open(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        write_marks(self.folder / "m.csv", [(1, "outer", 0, START + 1), *call(1, "inner", 2, 3), *call(1, "left", 4, 5),
+                                            (1, "left", 0, START + 6)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        self.assertEqual(self.calls_of(report), [
+            (1, "outer", 1, None, 0), (1, "inner", 2, 3, 1), (1, "left", 4, 5, 1), (1, "left", 6, None, 1)])
+        blocks, names = report.sessions[0]["blocks"], report.sessions[0]["calls"]["names"]
+        finished = {names[int(name)]: count for name, count in report.columns(blocks, "name", "calls")}
+        self.assertEqual((finished["inner"], finished["left"]), (1, 1))
+        write_marks(self.folder / "only.csv", [(1, "outer", 0, START + 1)])
+        self.assertEqual(self.calls_of(self.report("only.csv")), [(1, "outer", 0, None, 0)])
+
+    def test_many_short_calls_take_few_bytes(self):
+        """Most differences of their times are a byte or two, in steps that the file itself has."""
+        source, moment, marks, wanted = random.Random(5), START, [], []
+        for _ in range(5000):
+            start = moment + source.uniform(1e-6, 2e-6)
+            moment = start + source.uniform(1e-5, 2e-5)
+            marks += [(1, "step", 0, start), (1, "step", 1, moment)]
+            wanted.append((start - marks[0][3], moment - marks[0][3]))
+        write_marks(self.folder / "m.csv", marks)
+        report = self.report("m.csv")
+        calls = report.sessions[0]["calls"]
+        self.assertEqual(report.columns(calls, "start", "stop"), wanted)
+        self.assertEqual(calls["start"]["offset"], calls["stop"]["offset"])
+        self.assertLess(calls["start"]["bytes"], 3.1 * len(wanted))
+
+    def test_blocks_have_the_figures_of_the_analysis(self):
+        rows = [row(second) for second in range(11)]
+        calls = [(1, "train", 1.5, 4.5), (2, "train", 6, 7), (1, "load", 0, 1)]
+        write_tracking(self.folder / "t.csv", rows)
+        write_marks(self.folder / "m.csv", [mark for one in calls for mark in call(*one)])
+        report = self.report("t.csv", "--stf", "m.csv")
+        blocks, names = report.sessions[0]["blocks"], report.sessions[0]["calls"]["names"]
+        wanted = analysis_files.expected(rows, calls)["code_block_results"]
+        self.assertEqual([names[index] for index in report.column(blocks["name"])], [block["name"] for block in wanted])
+        self.assertEqual(report.columns(blocks, "calls", "samples"),
+                         [(block["num_calls"], block["num_timepoints"]) for block in wanted])
+        self.assert_series(report.column(blocks["total_s"]), [block["compute_time"]["total"] for block in wanted], 1e-6)
+        for usage in blocks["usage"]:
+            for statistic in "min", "max", "mean", "std":
+                expected = [block["resource_usage"][usage["series"]][statistic] * scale_of(usage["series"])
+                            for block in wanted]
+                self.assert_series(report.column(usage[statistic]), expected, tolerance_of(usage["series"]))
+
+    def test_blocks_have_what_was_counted_in_their_calls(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        header = "process_id,code_block_name,position,timestamp,thread_id,thread_cpu_ns,instructions,block_peak_rss_bytes"
+        rows = [(0, 1, 0, 10, 4096), (1, 2, 500000000, 70, 9000), (0, 3, 600000000, 80, 4096), (1, 4, 800000000, 90, 8192)]
+        lines = [f"1,a,{position},{START + second},1,{cpu},{count},{peak}" for position, second, cpu, count, peak in rows]
+        (self.folder / "m.csv").write_text("\n".join([header, *lines, ""]))
+        report = self.report("t.csv", "--stf", "m.csv")
+        exact = {one["figure"]: one for one in report.sessions[0]["blocks"]["exact"]}
+        self.assertEqual(report.column(exact["instructions"]["total"]), [70])
+        self.assertEqual(report.column(exact["block_peak_rss"]["max"]), [9000])
+        self.assert_series(report.column(exact["thread_cpu_time"]["total"]), [0.7], 1e-6)
+        self.assertEqual({exact[name]["unit"] for name in ("instructions", "block_peak_rss")}, {"count", "bytes"})
+        self.assert_series(report.column(exact["process_cpu_time"]["total"]), [None], 1e-6)
+
+    def test_blocks_have_their_categories(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        names = ["nvtx:a/x [load]", "nvtx:a/y", "plain [3]"]
+        label = call(1, "[gpu-tracker] category: nvtx:a [load]", 0, 0)
+        write_marks(self.folder / "m.csv", [*label, *(mark for name in names for mark in call(1, name, 0, 2))])
+        self.assertEqual(self.report("t.csv", "--stf", "m.csv").sessions[0]["blocks"]["category"], ["load", None, None])
+
+    def test_marks_without_samples_have_durations(self):
+        write_marks(self.folder / "m.csv", [*call(1, "a", 0, 2), *call(1, "a", 3, 4)])
+        report = self.report("m.csv")
+        self.assertEqual(report.sessions[0]["kind"], "marks")
+        blocks = report.sessions[0]["blocks"]
+        self.assertEqual(report.columns(blocks, "calls", "total_s"), [(2, 3)])
+        self.assertEqual([round(report.column(blocks["call_s"][name])[0], 6) for name in ("min", "max", "mean")], [1, 2, 1.5])
+
+    def test_several_files_of_marks_are_of_the_only_session(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        write_marks(self.folder / "a.csv", call(1, "a", 0, 2))
+        write_marks(self.folder / "b.sqlite", call(2, "b", 1, 3))
+        report = self.report("t.csv", "--stf", "a.csv", "--stf", "b.sqlite")
+        self.assertEqual(self.calls_of(report), [(1, "a", 0, 2, 0), (2, "b", 1, 3, 0)])
+
+    def test_marks_go_to_the_session_at_their_place(self):
+        for name in "x.csv", "y.csv":
+            write_tracking(self.folder / name, [row(second) for second in range(5)])
+        write_marks(self.folder / "first.csv", call(1, "a", 0, 2))
+        write_marks(self.folder / "second.csv", call(2, "b", 1, 3))
+        report = self.report("x.csv", "y.csv", "--stf", "first.csv", "--stf", "second.csv")
+        self.assertEqual([session["calls"]["names"] for session in report.sessions], [["a"], ["b"]])
+
+    def test_marks_among_sessions_of_none_are_said(self):
+        for name in "x.csv", "y.csv":
+            write_tracking(self.folder / name, [row(1)])
+        write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
+        done = self.run_report("x.csv", "y.csv", "m.csv")
+        self.assertEqual((done.returncode, done.stderr.count("the marks in m.csv are is not clear: they are a session by themselves")), (0, 1), done.stderr)
+        for arguments in ["x.csv", "m.csv"], ["m.csv"]:
+            self.assertEqual(self.run_report(*arguments, "-o", "r.html").stderr, "")
+
+    def test_marks_of_no_clear_session_are_refused(self):
+        for name in "x.csv", "y.csv":
+            write_tracking(self.folder / name, [row(1)])
+        write_marks(self.folder / "m.csv", call(1, "a", 0, 2))
+        self.assert_fails(self.run_report("x.csv", "y.csv", "--stf", "m.csv"), 1,
+                          "Which session m.csv belongs to is not clear: there are 2 sessions and 1 sub-tracking files. Name "
+                          "one for each session, in the same order.")
+
+
+if __name__ == "__main__":
+    main()
