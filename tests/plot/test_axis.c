@@ -138,7 +138,6 @@ int main(void)
         cmocka_unit_test(an_axis_ends_at_round_numbers),
         cmocka_unit_test(a_unit_fits_the_largest_value),
         cmocka_unit_test(a_ratio_is_in_percent),
-        cmocka_unit_test(a_ratio_is_in_percent),
         cmocka_unit_test(values_below_zero_are_on_it),
         cmocka_unit_test(counts_have_no_fractions),
         cmocka_unit_test(an_axis_of_nothing_has_a_height),
