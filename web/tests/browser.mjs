@@ -10,14 +10,33 @@ import { fillPage } from "./encode.mjs";
 
 export const TEMPLATE = process.env.GPUT_REPORT_PAGE ?? join(dirname(fileURLToPath(import.meta.url)), "..", "dist", "report.html");
 
+/** How long a test waits for one thing, with a machine as busy as it may be: less than its program has (tests/web/meson.build). */
+const PATIENCE_MS = 180_000;
+
+/** Gives all that a page waits for a limit. Of scripts Playwright has none, or does not say which it waited for. */
+export function limitWaits(page) {
+    page.setDefaultTimeout(PATIENCE_MS);
+    for (const method of ["evaluate", "waitForFunction"]) {
+        const ask = page[method].bind(page);
+        page[method] = (script, ...values) => {
+            let timer;
+            const limit = new Promise((_, fail) => {
+                const what = `${script}`.slice(0, 200) + values.map((value) => ` of ${JSON.stringify(value)}`).join("");
+                timer = setTimeout(() => fail(new Error(`waited ${PATIENCE_MS / 1000} s for ${what}`)), PATIENCE_MS);
+            });
+            return Promise.race([limit, ask(script, ...values)]).finally(() => clearTimeout(timer));
+        };
+    }
+}
+
 export class Browser {
     static async start(...flags) {
         const browser = new Browser();
         browser.folder = mkdtempSync(join(tmpdir(), "gput-web-"));
-        // Containers and the superuser have no sandbox of Chromium's. A busy machine needs its time: nothing is given up before the
-        // test is, and the browser does not end a part of itself that is slow to answer.
+        // Containers and the superuser have no sandbox of Chromium's. A busy machine needs its time: the browser does not end a part
+        // of itself that is slow to answer.
         const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu-watchdog", ...flags];
-        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args, timeout: 0 });
+        browser.chromium = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args, timeout: PATIENCE_MS });
         return browser;
     }
 
@@ -41,8 +60,8 @@ export class Browser {
             deviceScaleFactor: options.ratio ?? 1,
             offline: true,
         });
-        context.setDefaultTimeout(0);
         const page = await context.newPage();
+        limitWaits(page);
         page.complaints = [];
         page.on("pageerror", (error) => page.complaints.push(`error: ${error.stack ?? error}`));
         page.on("console", (message) => ["error", "warning"].includes(message.type()) && page.complaints.push(`console: ${message.text()}`));
@@ -76,9 +95,11 @@ export async function waitForAddress(page, pattern) {
 
 /** Waits until the view is what `isThere` says of it, and returns it. */
 export async function waitForView(page, isThere) {
+    const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
         const view = await ask(page, "view");
         if (isThere(view)) return view;
+        assert.ok(Date.now() < deadline, `waited for ${isThere}, but the view is ${JSON.stringify(view)}`);
         await settle(page);
     }
 }

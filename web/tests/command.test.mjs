@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { ask, Browser, chartBox, close, pixelsAround } from "./browser.mjs";
+import { ask, Browser, chartBox, close, limitWaits, pixelsAround } from "./browser.mjs";
 
 const COMMAND = process.env.GPUT_COMMAND;
 // The page inside the command is what its users get.
@@ -95,7 +95,7 @@ test("draws charts in a frame of a notebook, which may do nothing else", { skip:
     const made = python(NOTEBOOK);
     assert.equal(made.status, 0, made.stderr);
     const page = await browser.chromium.newPage({ offline: true });
-    page.setDefaultTimeout(0);
+    limitWaits(page);
     const complaints = [];
     page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("console", (message) => complaints.push(message.text()));
@@ -136,6 +136,7 @@ test("gives a timeline to the page of Perfetto", options, async () => {
     // A reader is asked whether the page may reach this machine; without one the question is switched off.
     const other = await Browser.start("--disable-features=LocalNetworkAccessChecks");
     const page = await other.chromium.newPage();
+    limitWaits(page);
     await page.route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><title>Perfetto</title>" }));
     await page.goto(String(address).trim());
     const names = await page.evaluate(async () => {
