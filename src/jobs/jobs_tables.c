@@ -60,7 +60,7 @@ static const struct column rank_columns[] = {
 
 static const struct column job_columns[] = {
     WORD(struct jobs_job, "name", name, "id, step and run"),
-    COUNT(struct jobs_job, "ranks", present, "that there are files of, each once; sessions where they are no ranks"),
+    COUNT(struct jobs_job, "ranks", present, "that there are files of, each once; where there are none, sessions"),
     WHOLE(struct jobs_job, world_size, "ranks that there should be"),
     WHOLE(struct jobs_job, missing, "ranks without a file; 0 where `known_ranks` are"),
     WHOLE(struct jobs_job, known_ranks, "of sessions of `gpu-tracker run -- mpirun …`, which may not see all"),
