@@ -55,6 +55,8 @@ static void complete(struct gput_results *results)
     results->peaks.combined = results->peaks.control_group = unknown_peak();
     text_fit(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason, "not in this file");
+    text_fit(results->accounting.oom_killed_reason, sizeof results->accounting.oom_killed_reason,
+        "not in this file");
     results->n_sources = 1;
     results->sources[0] = (struct gput_source){RESULTS_OLDER_FILE, GPUT_SOURCE_SAMPLED,
         "kept by the Python package gpu_tracker, which counts MiB of GPU RAM as MB; other figures "

@@ -147,10 +147,13 @@ struct gput_accounting {
     double processes_missed;          /* started in the tree and not known; NaN: unknown how many */
     char processes_missed_reason[GPUT_REASON_SIZE]; /* how the figure above is known, or why it is
                                                        not */
-    double short_lived_processes;      /* that lived for less than 50 ms, at least; NaN as above */
-    double minor_page_faults;          /* pages that needed no storage: new, copied or cached */
-    double major_page_faults;          /* page faults that needed storage */
-    double voluntary_context_switches; /* it waited for something */
+    double short_lived_processes; /* that lived for less than 50 ms, at least; NaN as above */
+    double oom_killed; /* that the kernel killed for want of memory, of their control group: at
+                          least; NaN: unknown */
+    char oom_killed_reason[GPUT_REASON_SIZE]; /* which group it is, or why it is unknown */
+    double minor_page_faults;            /* pages that needed no storage: new, copied or cached */
+    double major_page_faults;            /* page faults that needed storage */
+    double voluntary_context_switches;   /* it waited for something */
     double involuntary_context_switches; /* the CPU went to another thread */
     double read_bytes;  /* through read() and the like, cached or not, pipes and sockets too; not
                              through io_uring, splice() and mapped files */

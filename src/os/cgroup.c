@@ -423,6 +423,27 @@ void cgroup_memory_read(const char *directory, bool is_v2, struct cgroup_memory 
     cgroup_memory_parse(text, is_v2, memory);
 }
 
+double cgroup_oom_kills_parse(const char *text)
+{
+    struct scan_line line;
+    uint64_t kills = 0;
+    bool is_known = false;
+    const char *end = text + strlen(text);
+    while (scan_next_line(&text, end, &line))
+        is_known |= SCAN_NUMBER(&line, "oom_kill ", &kills);
+    return is_known ? (double)kills : NAN;
+}
+
+double cgroup_oom_kills_read(const struct cgroup_directory *memory)
+{
+    char text[1024];
+    if (!memory->path ||
+        !read_text(memory->path, memory->is_v2 ? "memory.events" : "memory.oom_control", text,
+            sizeof text))
+        return NAN;
+    return cgroup_oom_kills_parse(text);
+}
+
 double cgroup_lag_bytes(void)
 {
     double pages = 2.0 * PAGES_HELD_BACK * (double)sysconf(_SC_NPROCESSORS_ONLN);

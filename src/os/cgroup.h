@@ -95,6 +95,12 @@ struct cgroup_memory {
 void cgroup_memory_parse(const char *memory_stat, bool is_v2, struct cgroup_memory *memory);
 void cgroup_memory_read(const char *directory, bool is_v2, struct cgroup_memory *memory);
 
+/* How many processes of a group the kernel killed for want of memory, since the group was made;
+ * version 2: of groups below it, too. NaN: not available (version 1: before Linux 4.13). The text
+ * is memory.events, or version 1's memory.oom_control. */
+double cgroup_oom_kills_parse(const char *text);
+double cgroup_oom_kills_read(const struct cgroup_directory *memory);
+
 /* By which the kernel's statistics of a group may lag: each CPU batches some pages. */
 double cgroup_lag_bytes(void);
 

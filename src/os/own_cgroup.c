@@ -283,6 +283,17 @@ void own_cgroup_memory(const struct own_cgroup *own, struct cgroup_memory *memor
         *memory = (struct cgroup_memory){NAN, NAN};
 }
 
+/* Where the command could not be moved into it, nothing was charged. */
+double own_cgroup_oom_kills(const struct own_cgroup *own)
+{
+    struct cgroup_directory directory = memory_directory(own);
+    struct cgroup_usage usage;
+    own_cgroup_charged(own, &usage);
+    return isnan(usage.memory_peak_bytes) && isnan(unless_zero(usage.memory_current_bytes))
+               ? NAN
+               : cgroup_oom_kills_read(&directory);
+}
+
 bool own_cgroup_has_living(const struct own_cgroup *own)
 {
     char text[128] = "";

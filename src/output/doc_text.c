@@ -22,6 +22,7 @@ static const struct {
     {"gpus", "GPUs"},
     {"ram", "RAM"},
     {"rss", "RSS"},
+    {"oom", "OOM"},
     {"n", "number of"},
     {"uuid", "UUID"},
     {"pci", "PCI"},

@@ -47,11 +47,22 @@ static bool was_killed(const struct gput_results *results)
            (identity->signal == SIGKILL || identity->exit_status == 128 + SIGKILL);
 }
 
-/* That memory was the reason for a kill, the kernel says in its log alone. */
+/* Also what the command started, and lived without. */
+static void add_oom_kills(struct advice *advice)
+{
+    const struct gput_accounting *accounting = &advice->results->accounting;
+    if (accounting->oom_killed > 0)
+        add(advice, "%.0f process%s killed: out of memory (%.80s).", accounting->oom_killed,
+            accounting->oom_killed == 1 ? " was" : "es were", accounting->oom_killed_reason);
+}
+
+/* That memory was the reason where no control group counted it, the kernel's log alone says; and
+ * daemons that end programs before the kernel has to are not counted. */
 static void add_ram_near_limit(struct advice *advice)
 {
-    const char *end =
-        was_killed(advice->results) ? ", and it was killed: out of memory, most likely" : "";
+    bool is_unexplained =
+        was_killed(advice->results) && !(advice->results->accounting.oom_killed > 0);
+    const char *end = is_unexplained ? ", and it was killed: out of memory, most likely" : "";
     char limit_text[HUMAN_SIZE];
     double limit = advice->results->static_data.allowed_ram_bytes;
     double peak = advice->results->max[GPUT_COMBINED_RAM];
@@ -192,6 +203,7 @@ static void add_late_samples(struct advice *advice)
 size_t results_advice(const struct gput_results *results, char texts[MAX_ADVICE][ADVICE_SIZE])
 {
     struct advice advice = {results, texts, 0};
+    add_oom_kills(&advice);
     add_ram_near_limit(&advice);
     add_gpu_ram_near_limit(&advice);
     add_full_machine(&advice);

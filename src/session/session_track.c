@@ -60,6 +60,7 @@ static void read_limits(struct gput_session *session, pid_t pid)
     session_allowed_read(settings, pid, &target->launch_cgroup,
         is_ours ? environment_own_variable : environment_variable, &environment);
     environment_finish(&environment);
+    oom_kills_begin(&session->ledger.oom_kills, &target->launch_cgroup.memory);
     if (settings->mode != SESSION_LAUNCHED)
         cgroup_finish(&target->launch_cgroup);
 }

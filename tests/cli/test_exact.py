@@ -2,10 +2,12 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 
@@ -218,6 +220,31 @@ class Exact(CommandTest):
             self.skipTest("no control group may be made here")
         self.assertGreaterEqual(report["accounting"]["cpu_seconds"]["kernel"], 0.2)
         self.assertEqual(self.left_of(tracker, private), "")
+
+    def limited_group(self) -> pathlib.Path:
+        """A control group in which programs of 60 MB are killed; whoever runs the tests may not make one."""
+        groups = dict(line.split(":", 2)[1:] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines())
+        v1 = "memory" in groups
+        here = pathlib.Path("/sys/fs/cgroup", *(["memory", groups["memory"][1:]] if v1 else [groups.get("", "/")[1:]]))
+        group = here / f"test-{os.getpid()}"
+        try:
+            group.mkdir()
+            self.addCleanup(group.rmdir)
+            (group / ("memory.limit_in_bytes" if v1 else "memory.max")).write_text("60000000")
+            if not v1:
+                (group / "memory.swap.max").write_text("0")
+        except OSError:
+            self.skipTest("no control group with a limit may be made here")
+        return group
+
+    def test_a_child_that_was_killed_for_want_of_memory_is_named(self):
+        script = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
+        eater = f"{sys.executable} -Sc 'bytes(10**9).find(1)'; exit 0"
+        done = subprocess.run(
+            ["sh", "-c", script, "sh", self.limited_group(), COMMAND, "run", "--disable-logs", "--", "sh", "-c", eater],
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"Advice +1 process was killed: out of memory\s+\(counted by ")
 
     def test_nothing_is_left_of_control_groups(self):
         """Those of this machine, whatever it has; a daemon lives on in them."""

@@ -91,6 +91,35 @@ static void what_processes_have_mapped_is_anonymous_memory_and_mapped_files(void
     assert_true(isnan(memory.anonymous_bytes) && isnan(memory.mapped_bytes));
 }
 
+static void kills_for_want_of_memory_are_counted_by_either_version(void **state)
+{
+    (void)state;
+    const char *v2 = "low 0\nhigh 12\nmax 40\noom 3\noom_kill 2\noom_group_kill 1\n";
+    assert_float_equal(cgroup_oom_kills_parse(v2), 2, 0);
+    assert_float_equal(
+        cgroup_oom_kills_parse("oom_kill_disable 0\nunder_oom 0\noom_kill 5\n"), 5, 0);
+    /* Before Linux 4.13; cut off; nothing. */
+    assert_true(isnan(cgroup_oom_kills_parse("oom_kill_disable 0\nunder_oom 0\n")));
+    assert_true(isnan(cgroup_oom_kills_parse("oom 3\noom_kill")));
+    assert_true(isnan(cgroup_oom_kills_parse("oom_kill x\n")));
+    assert_true(isnan(cgroup_oom_kills_parse("")));
+}
+
+static void kills_are_read_of_the_group_of_a_process(void **state)
+{
+    (void)state;
+    struct roots roots = roots_of("cgroup-v2");
+    struct cgroup cgroup;
+    assert_int_equal(cgroup_find(roots.procfs, roots.sysfs, 300, &cgroup, NULL), GPUT_OK);
+    assert_float_equal(cgroup_oom_kills_read(&cgroup.memory), 2, 0);
+    cgroup_finish(&cgroup);
+    roots = roots_of("cgroup-v1");
+    assert_int_equal(cgroup_find(roots.procfs, roots.sysfs, 400, &cgroup, NULL), GPUT_OK);
+    assert_float_equal(cgroup_oom_kills_read(&cgroup.memory), 1, 0);
+    assert_true(isnan(cgroup_oom_kills_read(&cgroup.unified)));
+    cgroup_finish(&cgroup);
+}
+
 static void a_removed_group_is_replaced_by_its_nearest_ancestor(void **state)
 {
     (void)state;
@@ -206,6 +235,8 @@ int main(void)
         cmocka_unit_test(version_2_gives_the_tightest_limit_on_the_way_up),
         cmocka_unit_test(version_2_gives_usage),
         cmocka_unit_test(what_processes_have_mapped_is_anonymous_memory_and_mapped_files),
+        cmocka_unit_test(kills_for_want_of_memory_are_counted_by_either_version),
+        cmocka_unit_test(kills_are_read_of_the_group_of_a_process),
         cmocka_unit_test(a_removed_group_is_replaced_by_its_nearest_ancestor),
         cmocka_unit_test(version_1_in_a_container_shows_its_own_part),
         cmocka_unit_test(hybrid_takes_controllers_from_version_1_and_keeps_the_unified_group),

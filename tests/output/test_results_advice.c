@@ -59,6 +59,20 @@ static void ram_near_its_limit(void **state)
     expect(&results, NULL);
 }
 
+static void processes_that_were_killed_for_want_of_memory(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    results.accounting.oom_killed = 1;
+    snprintf(results.accounting.oom_killed_reason, sizeof results.accounting.oom_killed_reason,
+        "counted by the command's own control group");
+    expect(&results,
+        "1 process was killed: out of memory (counted by the command's own control group).");
+    results.accounting.oom_killed = 3;
+    expect(&results,
+        "3 processes were killed: out of memory (counted by the command's own control group).");
+}
+
 static void a_machine_without_free_ram(void **state)
 {
     (void)state;
@@ -232,6 +246,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_none_where_all_was_used),
         cmocka_unit_test(ram_near_its_limit),
+        cmocka_unit_test(processes_that_were_killed_for_want_of_memory),
         cmocka_unit_test(a_machine_without_free_ram),
         cmocka_unit_test(cores_that_were_not_used),
         cmocka_unit_test(few_cores_have_the_figure_of_the_summary),

@@ -10,6 +10,7 @@ void ledger_init(struct ledger *ledger)
     session_identity_init(&ledger->identity);
     usage_init(&ledger->usage);
     ram_between_init(&ledger->between);
+    oom_kills_finish(&ledger->oom_kills); /* nothing is known */
     tracker_cost_init(&ledger->cost);
     system_counters_init(&ledger->system_counters);
 }
@@ -18,6 +19,7 @@ void ledger_finish(struct ledger *ledger)
 {
     process_log_finish(&ledger->log);
     gpu_usage_finish(&ledger->gpu_usage);
+    oom_kills_finish(&ledger->oom_kills);
     tracker_cost_finish(&ledger->cost);
     system_counters_finish(&ledger->system_counters);
 }
@@ -91,6 +93,7 @@ void ledger_update(struct ledger *ledger)
 {
     if (!ledger->has_ended)
         system_counters_update(&ledger->system_counters);
+    oom_kills_update(&ledger->oom_kills, ledger->cgroup);
     process_log_refresh(&ledger->log);
     update_totals_so_far(ledger);
     if (!isnan(ledger->snapshot->energy->energy.combined))

@@ -21,6 +21,7 @@
 #include "session/ledger/collected.h"
 #include "session/ledger/gpu_usage.h"
 #include "session/ledger/node_reader.h"
+#include "session/ledger/oom_kills.h"
 #include "session/ledger/ram_between.h"
 #include "session/ledger/session_identity.h"
 #include "session/ledger/session_settings.h"
@@ -50,6 +51,7 @@ struct ledger {
     struct usage usage;
     struct gpu_usage gpu_usage;
     struct ram_between between;
+    struct oom_kills oom_kills;
     struct collected collected;
     struct tracker_cost cost;
     struct session_starts starts_before, starts_after; /* where the kernel does not announce them */

@@ -415,6 +415,7 @@ struct exactness ledger_fill_accounting(
         ledger->has_ended ? exactness.has_auto_reaped : process_log_has_auto_reaped(&ledger->log),
         accounting);
     fill_short_lived(ledger, accounting);
+    oom_kills_fill(&ledger->oom_kills, accounting);
     undo_before_cut(ledger->snapshot->tree, accounting);
     if (accounting->kernel_cpu_seconds > 0 && exactness.cpu)
         accounting->captured_percent =

@@ -46,6 +46,7 @@ void session_accounting_clear(struct gput_accounting *accounting)
         .short_lived_cpu_seconds = NAN,
         .processes_missed = NAN,
         .short_lived_processes = NAN,
+        .oom_killed = NAN,
         .minor_page_faults = NAN,
         .major_page_faults = NAN,
         .voluntary_context_switches = NAN,

@@ -1,0 +1,39 @@
+#include "session/ledger/oom_kills.h"
+
+#include "base/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void oom_kills_begin(struct oom_kills *kills, const struct cgroup_directory *memory)
+{
+    oom_kills_finish(kills);
+    kills->memory = *memory;
+    kills->memory.path = memory->path ? strdup(memory->path) : NULL;
+    kills->before = cgroup_oom_kills_read(&kills->memory);
+    kills->own = kills->shared = NAN;
+}
+
+void oom_kills_finish(struct oom_kills *kills)
+{
+    free(kills->memory.path);
+    *kills = (struct oom_kills){.before = NAN, .own = NAN, .shared = NAN};
+}
+
+void oom_kills_update(struct oom_kills *kills, const struct own_cgroup *own)
+{
+    /* fmax() takes what is known. */
+    kills->own = fmax(kills->own, own_cgroup_oom_kills(own));
+    kills->shared = fmax(kills->shared, cgroup_oom_kills_read(&kills->memory) - kills->before);
+}
+
+void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accounting)
+{
+    bool is_own = !isnan(kills->own);
+    accounting->oom_killed = is_own ? kills->own : kills->shared;
+    text_fit(accounting->oom_killed_reason, sizeof accounting->oom_killed_reason, "%s",
+        is_own                  ? "counted by the command's own control group"
+        : !isnan(kills->shared) ? "counted by its control group, in which others may be"
+                                : "no control group of it counts them");
+}

@@ -1,0 +1,28 @@
+/*
+ * Processes that the kernel killed for want of memory, as the control group of a session counts
+ * them: also where the command itself lives on.
+ */
+#pragma once
+
+#include "model/results.h"
+#include "os/own_cgroup.h"
+
+/* All zero: of nothing. */
+struct oom_kills {
+    struct cgroup_directory memory; /* in which main was when tracking began, or will be without a
+                                       group of its own; the path is owned */
+    double before;                  /* what that had counted by then; NaN: it does not count */
+    double own, shared;             /* since then, as last read; NaN: not counted */
+};
+
+/* Tracking begins. `memory` is copied; without memory for that nothing is known. */
+void oom_kills_begin(struct oom_kills *kills, const struct cgroup_directory *memory);
+
+void oom_kills_finish(struct oom_kills *kills);
+
+/* Reads how many there are by now: of the group made for the command, which has no other processes,
+ * and of the one around it. What was counted once stays when a group is gone. */
+void oom_kills_update(struct oom_kills *kills, const struct own_cgroup *own);
+
+/* Without a group made for the command it is the group around it, in which others may be. */
+void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accounting);

@@ -1,0 +1,94 @@
+#include "session/ledger/oom_kills.h"
+
+#include "fake_sysfs.h"
+#include "testing.h"
+
+#include <math.h>
+#include <string.h>
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return fake_sysfs_create();
+}
+
+static struct cgroup_directory directory_of(char path[static 128], const char *name, bool is_v2)
+{
+    snprintf(path, 128, "%s/%s", fake_sysfs, name);
+    return (struct cgroup_directory){.path = path, .is_v2 = is_v2};
+}
+
+static double filled(const struct oom_kills *kills, const char *reason)
+{
+    struct gput_accounting accounting;
+    oom_kills_fill(kills, &accounting);
+    assert_string_equal(accounting.oom_killed_reason, reason);
+    return accounting.oom_killed;
+}
+
+static void kills_from_before_do_not_count(void **state)
+{
+    (void)state;
+    char path[128];
+    struct own_cgroup none = {0};
+    struct oom_kills kills = {0};
+    struct cgroup_directory memory = directory_of(path, "slice", true);
+    const char *shared = "counted by its control group, in which others may be";
+    fake_sysfs_write("slice/memory.events", "oom 7\noom_kill 7\n");
+    oom_kills_begin(&kills, &memory);
+    oom_kills_update(&kills, &none);
+    assert_true(filled(&kills, shared) == 0);
+    fake_sysfs_write("slice/memory.events", "oom 9\noom_kill 9\n");
+    oom_kills_update(&kills, &none);
+    assert_true(filled(&kills, shared) == 2);
+    fake_sysfs_write("slice/memory.events", ""); /* the group is gone */
+    oom_kills_update(&kills, &none);
+    assert_true(filled(&kills, shared) == 2);
+    oom_kills_finish(&kills);
+}
+
+/* Of the group around it others may have been killed. */
+static void the_group_of_the_command_alone_is_preferred(void **state)
+{
+    (void)state;
+    char path[128], own_path[128];
+    directory_of(own_path, "memory/own", false);
+    struct own_cgroup own = {.v1 = {own_path, -1}};
+    struct oom_kills kills = {0};
+    struct cgroup_directory memory = directory_of(path, "memory", false);
+    fake_sysfs_write("memory/memory.oom_control", "under_oom 0\noom_kill 0\n");
+    oom_kills_begin(&kills, &memory);
+    fake_sysfs_write("memory/memory.oom_control", "under_oom 0\noom_kill 3\n");
+    fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 0\n");
+    oom_kills_update(&kills, &own); /* the command was not moved into it: nothing is charged */
+    assert_true(filled(&kills, "counted by its control group, in which others may be") == 3);
+    fake_sysfs_write("memory/own/memory.max_usage_in_bytes", "4096\n");
+    oom_kills_update(&kills, &own);
+    assert_true(filled(&kills, "counted by the command's own control group") == 0);
+    fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 1\n");
+    oom_kills_update(&kills, &own);
+    assert_true(filled(&kills, "counted by the command's own control group") == 1);
+    oom_kills_finish(&kills);
+}
+
+static void without_control_groups_it_is_not_known(void **state)
+{
+    (void)state;
+    struct own_cgroup none = {0};
+    struct cgroup_directory nowhere = {0};
+    struct oom_kills kills = {0};
+    oom_kills_begin(&kills, &nowhere);
+    oom_kills_update(&kills, &none);
+    assert_true(isnan(filled(&kills, "no control group of it counts them")));
+    oom_kills_finish(&kills);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kills_from_before_do_not_count),
+        cmocka_unit_test(the_group_of_the_command_alone_is_preferred),
+        cmocka_unit_test(without_control_groups_it_is_not_known),
+    };
+    return cmocka_run_group_tests(tests, make_folder, fake_sysfs_remove);
+}
