@@ -336,15 +336,32 @@ int parse_arguments(int argc, char **argv, struct arguments *arguments, struct g
     return parse_all(argc, argv, &words, arguments, error);
 }
 
+/* What the usage calls the operand at `index`, without what follows it: "FILE" of "FILE...". */
+static const char *operand_name(const char *usage, int index, int *length)
+{
+    *length = 0;
+    while (*usage) {
+        *length = (int)strcspn(usage, " [.");
+        if (*length > 0 && index-- == 0)
+            break;
+        usage += strcspn(usage, " ");
+        usage += strspn(usage, " ");
+    }
+    return usage;
+}
+
 int parse_check_operands(const struct arguments *arguments, struct gput_error *error)
 {
     const struct command *command = arguments->command;
     char name[64];
     name_after_blank(command, name);
-    if (arguments->n_operands < command->operands.min)
+    if (arguments->n_operands < command->operands.min) {
+        int length;
+        const char *missing = operand_name(command->usage, arguments->n_operands, &length);
         return fail(error, GPUT_ERROR_INVALID,
-            "Something is missing: gpu-tracker%s %s, for example: %.*s", name, command->usage,
-            (int)strcspn(command->examples, "\n#"), command->examples);
+            "%.*s is missing: gpu-tracker%s %s, for example: %.*s", length, missing, name,
+            command->usage, (int)strcspn(command->examples, "\n#"), command->examples);
+    }
     if (command->operands.max >= 0 && arguments->n_operands > command->operands.max)
         return fail(error, GPUT_ERROR_INVALID, "Unexpected \"%s\". Usage: gpu-tracker%s %s%s%s",
             arguments->operands[command->operands.max], name, command->usage,

@@ -9,6 +9,7 @@
 #include <gputracker/screen.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,27 +56,67 @@ static bool has_extension(const char *path, const char *extension)
     return length > wanted && strcmp(path + length - wanted, extension) == 0;
 }
 
-/* The format of a path's extension, among those that the option has. */
-static enum gput_format format_of_path(
-    const char *path, enum option_id id, enum gput_format otherwise)
+/* Extensions of formats that no option of a format has. */
+static const char *const other_extensions[] = {".yml", ".yaml", ".toml", ".xml", ".html", ".jsonl",
+    ".tsv", ".xlsx", ".parquet", ".arrow", ".sqlite"};
+
+static bool has_extension_of_format(const char *path)
 {
     for (size_t i = 0; i < FORMATS; i++) {
+        if (formats[i].extension && has_extension(path, formats[i].extension))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof other_extensions / sizeof *other_extensions; i++) {
+        if (has_extension(path, other_extensions[i]))
+            return true;
+    }
+    return false;
+}
+
+/* The format of a path's extension, among those that the option has. */
+static bool find_format_of_path(const char *path, enum option_id id, enum gput_format *format)
+{
+    for (size_t i = 0; i < FORMATS; i++) {
+        *format = formats[i].format;
         if (formats[i].extension && choice_find(option(id)->words, formats[i].word) >= 0 &&
             has_extension(path, formats[i].extension))
-            return formats[i].format;
+            return true;
     }
-    return otherwise;
+    return false;
+}
+
+enum gput_format report_format(const struct arguments *arguments, enum option_id id,
+    const char *output, enum gput_format usual)
+{
+    const char *word = arguments_value(arguments, id);
+    enum gput_format format;
+    if (word)
+        return format_of(word);
+    return report_is_file(output) && find_format_of_path(output, id, &format) ? format : usual;
+}
+
+/* Whoever names a file for a format that it cannot get. */
+static void warn_of_extension(
+    const struct arguments *arguments, enum option_id id, const char *output)
+{
+    enum gput_format format;
+    char text[MESSAGE_LINE_SIZE];
+    if (arguments_have(arguments, id) || !report_is_file(output) ||
+        !has_extension_of_format(output) || find_format_of_path(output, id, &format))
+        return;
+    snprintf(text, sizeof text, "%s is written as text: -f has no format for %s, only %s", output,
+        strrchr(output, '.'), option(id)->words);
+    message_warning(NULL, text);
 }
 
 int report_read_format(const struct arguments *arguments, enum option_id id, const char *output,
     enum gput_format usual, enum gput_format *format, struct gput_error *error)
 {
-    const char *word = arguments_value(arguments, id);
-    bool is_file = report_is_file(output);
     int choice;
     TRY(arguments_read_choice(arguments, id, "format", &choice, error));
-    *format = word ? format_of(word) : is_file ? format_of_path(output, id, usual) : usual;
-    if (is_file || !isatty(STDOUT_FILENO))
+    *format = report_format(arguments, id, output, usual);
+    warn_of_extension(arguments, id, output);
+    if (report_is_file(output) || !isatty(STDOUT_FILENO))
         return GPUT_OK;
     if (*format == GPUT_PDF || *format == GPUT_PNG)
         return fail(error, GPUT_ERROR_INVALID,

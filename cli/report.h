@@ -8,8 +8,13 @@
 #include <gputracker/processes.h>
 #include <gputracker/results.h>
 
-/* Reads the option of a format, whose row says which formats there are. When it was not given: that
- * of the extension of `output` (a path, "-" or NULL), where the option has it, else `usual`.
+/* What the option of a format says, whose row says which formats there are. When it was not given:
+ * the format of the extension of `output` (a path, "-" or NULL), where the option has it, else
+ * `usual`. */
+enum gput_format report_format(const struct arguments *arguments, enum option_id id,
+    const char *output, enum gput_format usual);
+
+/* The same, checked: warns where the extension is that of a format which the option has not.
  * Errors: GPUT_ERROR_INVALID, `"x" is not a valid format. Valid values are "text" or "json".`; that
  * of report_refuse_pickle() when a terminal would get one. */
 int report_read_format(const struct arguments *arguments, enum option_id id, const char *output,

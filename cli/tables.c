@@ -31,8 +31,8 @@ static int stream_begin(
 {
     const char *only = arguments_value(stream->arguments, OPTION_TABLE);
     const char *path = arguments_value(stream->arguments, OPTION_TABLE_OUTPUT);
-    enum gput_format format;
-    TRY(tables_read_format(stream->arguments, &format, error));
+    enum gput_format format =
+        report_format(stream->arguments, OPTION_TABLE_FORMAT, path, GPUT_TEXT);
     if (only && !gput_tables_find(tables, only))
         return gput_tables_not_found(tables, only, error);
     if (!only)

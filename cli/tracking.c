@@ -257,12 +257,12 @@ static int read_report(const struct arguments *arguments, bool is_older_form,
     tracking->shows_progress = arguments_have(arguments, OPTION_PROGRESS);
     tracking->shows_live = arguments_have(arguments, OPTION_LIVE);
     tracking->also_summarizes = arguments_have(arguments, OPTION_SUMMARY);
-    enum gput_format usual = is_older_form ? GPUT_TEXT : report_usual_format(tracking->output);
-    TRY(report_read_format(
-        arguments, OPTION_TRACKING_FORMAT, tracking->output, usual, &tracking->format, error));
     /* The older form takes no notice of the file's name. */
     if (is_older_form && !arguments_have(arguments, OPTION_TRACKING_FORMAT))
         tracking->format = GPUT_TEXT;
+    else
+        TRY(report_read_format(arguments, OPTION_TRACKING_FORMAT, tracking->output,
+            report_usual_format(tracking->output), &tracking->format, error));
     tracking->options.whole_machine = is_older_form || tracking->format == GPUT_TEXT;
     /* The screen also gets what the command prints, whatever it really is. */
     bool is_pickle = tracking->format == GPUT_PICKLE && !tracking->output;

@@ -232,18 +232,14 @@ static void read_ram_between(void *user)
     ram_between_add_scan(between, &sampler->ram.figures);
 }
 
-/* Events are read between ticks where these are too far apart. */
-static void follow_events(struct gput_session *session, int64_t until_ns)
-{
-    session_events_start(&session->events, &session->schedule.lock, until_ns, read_events,
-        read_ram_between, session);
-}
-
 /* ---- the job of the schedule ---- */
 
-static void begin_ticks(void *user, int64_t until_ns)
+/* Events are read between ticks where these are too far apart. */
+static void follow_events(void *user, int64_t until_ns)
 {
-    follow_events(user, until_ns);
+    struct gput_session *session = user;
+    session_events_start(&session->events, &session->schedule.lock, until_ns, read_events,
+        read_ram_between, session);
 }
 
 static void tick(void *user)
@@ -293,7 +289,7 @@ static void read_counters(void *user)
 
 int session_start_ticks(struct gput_session *session, struct gput_error *error)
 {
-    const struct schedule_job job = {.begin = begin_ticks,
+    const struct schedule_job job = {.begin = follow_events,
         .tick = tick,
         .end = end_ticks,
         .tick_due_ns = limit_due_ns,

@@ -10,6 +10,23 @@ from command import SANITIZED, CommandTest, main
 REPLACES = r"^gpu-tracker: -o \S+ is (the same file as|a part of) .*, which it would (replace|damage)\. Please name another one\.\n$"
 
 
+class Extensions(CommandTest):
+    def test_one_of_a_format_that_it_does_not_get_is_said(self):
+        for name, arguments, formats in (
+            ("y.yml", ["run", "-q", "-o", "y.yml", "true"], "summary text full json pickle prometheus"),
+            ("y.csv", ["run", "-q", "-o", "y.csv", "true"], "summary text full json pickle prometheus"),
+            ("x.html", ["profile", "job", ".", "-o", "x.html"], "text json csv"),
+        ):
+            said = f"gpu-tracker: warning: {name} is written as text: -f has no format for {name[1:]}, only {formats}\n"
+            self.assertEqual(self.run_command(*arguments).stderr.count(said), 1, name)
+        self.assertTrue((self.folder / "y.yml").read_text().startswith("Max RAM:\n"))
+
+    def test_others_and_those_of_a_format_that_was_given_are_not(self):
+        for arguments in (["run", "-q", "-o", "y.txt"], ["run", "-q", "-o", "y.2026-11-27"], ["run", "-q", "-o", "y.json"], ["run", "-q", "-o", "y.yml", "-f", "text"]):
+            self.assertEqual(self.run_command(*arguments, "true").stderr, "", arguments)
+        self.assertNotIn("y.yml", self.run_command("-e", "true", "-o", "y.yml").stderr)
+
+
 class FullScreen(CommandTest):
     def test_a_report_without_space_is_a_failure(self):
         for arguments, stream, status in (
@@ -64,7 +81,7 @@ class SameFile(CommandTest):
 
     def test_a_config_file_may_name_it(self):
         (self.folder / "c.json").write_text(json.dumps({"tracking_file": "s.csv"}))
-        done = self.run_command("run", "--tconfig", "c.json", "-o", "s.csv", "touch", "started")
+        done = self.run_command("run", "--tconfig", "c.json", "-f", "text", "-o", "s.csv", "touch", "started")
         self.assertEqual(done.returncode, 125)
         self.assertRegex(done.stderr, REPLACES)
         self.refused("run", "--tconfig", "c.json", "-o", "c.json", "touch", "started")
