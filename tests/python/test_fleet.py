@@ -1,6 +1,7 @@
 """Many sessions on engines: what is exported, and that every engine finds what the C analyzer finds."""
 
 import csv
+import importlib.util
 import json
 import logging
 import math
@@ -408,6 +409,24 @@ class Analysis(Folder):
         logging.disable()  # what the analyzer says of random files
         self.addCleanup(logging.disable, logging.NOTSET)
         self.on_all(exported)
+
+    @unittest.skipUnless(importlib.util.find_spec("duckdb"), "needs DuckDB")
+    def test_duckdb_joins_in_time_and_not_each_with_each(self):
+        import duckdb
+        from gpu_tracker.fleet.engine_duckdb import queries
+        from gpu_tracker.fleet.engines import Batch
+
+        for number in range(2):
+            write_samples(f"runs/s{number}.csv", [(1000.0 * number + row, random_values(random.Random(row), row)) for row in range(500)])
+            marks = [(1, 1, "step", side, 1000 * number + step + side / 2) for step in range(400) for side in range(2)]
+            write_marks(f"runs/s{number}-blocks.csv", marks)
+        batch = Batch("out", fleet.export("runs", "out"), True)
+        self.assertEqual(len(batch.sessions), 2)
+        with duckdb.connect() as connection:
+            for query in queries(batch, ["main_ram"]):
+                plan = connection.sql(f"EXPLAIN {query}").fetchall()[0][1].lower().replace("_", " ")
+                self.assertIn("asof join", plan)
+                self.assertNotIn("nested loop", plan)
 
     def test_a_damaged_file_of_an_export_costs_its_session_alone(self):
         for rank, factor in enumerate((1.0, 2.0, 5.0, 7.0)):

@@ -11,21 +11,26 @@ def _read(paths):
     return f"read_parquet([{', '.join(map(quote, paths))}], union_by_name = true)"
 
 
+def queries(batch, columns):
+    """That of leaves, and that of calls where there are any."""
+    samples, sessions, calls = _read(batch.paths("samples")), _read(batch.paths("sessions")), batch.paths("calls")
+    yield (
+        f"SELECT s.session, leaf, count(*) AS rows, {aggregates(columns, 'var_pop')} FROM {samples} s "
+        f"ASOF JOIN {_read(batch.paths('segments'))} g ON s.session = g.session AND s.timestamp >= g.start GROUP BY s.session, leaf"
+    )
+    if not calls:
+        return
+    # A call has a sample where the last one that is not after its stop is not before its start. Sessions come last: DuckDB expects few
+    # rows of a join with them, and makes an ASOF join of few rows a nested loop.
+    yield (
+        f"SELECT session, code_block_name, {call_aggregates('var_pop')} FROM ("
+        f"SELECT c.session, code_block_name, c.start, c.stop, c.compute_time, s.timestamp AS last_row FROM {_read(calls)} c "
+        f"ASOF LEFT JOIN (SELECT session, timestamp FROM {samples}) s ON c.session = s.session AND c.stop >= s.timestamp) "
+        f"JOIN (SELECT session, first_timestamp, last_timestamp FROM {sessions}) USING (session) GROUP BY session, code_block_name"
+    )
+
+
 def run(batch, columns):
     with duckdb.connect() as connection:
-        samples = _read(batch.paths("samples"))
-        leaves = connection.sql(
-            f"SELECT s.session, leaf, count(*) AS rows, {aggregates(columns, 'var_pop')} FROM {samples} s "
-            f"ASOF JOIN {_read(batch.paths('segments'))} g ON s.session = g.session AND s.timestamp >= g.start GROUP BY s.session, leaf"
-        ).to_arrow_table()
-        calls = batch.paths("calls")
-        if not calls:
-            return leaves, None
-        # A call has a sample where the last one that is not after its stop is not before its start.
-        return leaves, connection.sql(
-            f"SELECT session, code_block_name, {call_aggregates('var_pop')} FROM ("
-            f"SELECT c.session, code_block_name, c.start, c.stop, c.compute_time, s.timestamp AS last_row, first_timestamp, last_timestamp "
-            f"FROM {_read(calls)} c JOIN {_read(batch.paths('sessions'))} t ON c.session = t.session "
-            f"ASOF LEFT JOIN (SELECT session, timestamp FROM {samples}) s ON c.session = s.session AND c.stop >= s.timestamp"
-            ") GROUP BY session, code_block_name"
-        ).to_arrow_table()
+        leaves, *calls = [connection.sql(query).to_arrow_table() for query in queries(batch, columns)]
+        return leaves, calls[0] if calls else None
