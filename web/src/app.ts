@@ -19,7 +19,8 @@ import { type Alignment, makePanels, naturalAlignment, offsets, type Panel, sess
 import type { Payload } from "./payload";
 import { processDetails, processTable, processWords } from "./processes";
 import type { Column, Report, Session } from "./report";
-import { addSums, comparisonTable, rankRows, sessionKey, sessionTable, stragglerOf } from "./sessions";
+import { addSums, comparisonTable, rankRows, sessionKey, sessionTable } from "./sessions";
+import { type Straggler, stragglerOf } from "./stragglers";
 import { addPaperAxis } from "./ruler";
 import { runsTable } from "./runs";
 import { Stage } from "./stage";
@@ -62,7 +63,7 @@ export class App {
     // All of these are made anew when another session or alignment is chosen.
     #panels: Panel[] = [];
     #styles: LineStyle[] = [];
-    #straggler: ReturnType<typeof stragglerOf> = null;
+    #straggler: Straggler | null = null;
     #charts: Chart[] = [];
     #lanes: Lanes[] = [];
     #drawings: Drawing[] = [];
@@ -171,7 +172,7 @@ export class App {
         return section(
             "compare",
             areRanks(sessions) ? "Ranks" : "Comparison",
-            sessionKey(sessions, this.#styles, straggler?.session ?? -1),
+            sessionKey(sessions, this.#styles, straggler),
             straggler && element("p", { class: "straggler" }, straggler.text),
             runs ? runsTable(runs, sessions) : makeTable(sessionTable(sessions), { rowsShown: 30, unsearched: sessions.length <= 30, marked: straggler?.session, onPick: (row) => row < sessions.length && this.#chooseSession(row), pickLabel: (row) => (row < sessions.length ? `Show the details of ${labels[row]!}` : "") }),
             !runs && !areRanks(sessions) && element("p", { class: "hint single" }, "One run of each: whether a difference is more than chance cannot be said. Several runs of one name (before=1.csv before=2.csv) give each an interval."),

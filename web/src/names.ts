@@ -6,6 +6,11 @@ export function sessionName(session: Session, index: number): string {
     return session.name || session.identity?.command || session.file || `session ${index + 1}`;
 }
 
+export function rankLabel(session: Session, index: number): string {
+    const rank = session.identity?.rank;
+    return rank === null || rank === undefined ? sessionName(session, index) : `rank ${rank}`;
+}
+
 /** Of one job: all have a rank, and no two the same. Another session among them, or a second run of the job, is in no sum. */
 export function areRanks(sessions: Session[]): boolean {
     const ranks = new Set(sessions.map((session) => session.identity?.rank).filter((rank) => typeof rank === "number"));

@@ -6,9 +6,10 @@ import { endingOf } from "./ending";
 import type { HeatRow } from "./heat";
 import { Line, type LineStyle, Moments } from "./line";
 import { ascending, median } from "./order";
-import { areRanks, runsOf, sessionLabels, sessionName } from "./names";
+import { areRanks, rankLabel, runsOf, sessionLabels, sessionName } from "./names";
 import { type Panel, seriesLabel } from "./panels";
 import type { Card, Session, Table } from "./report";
+import type { Straggler } from "./stragglers";
 import { figure } from "./units";
 
 /** Main figures of all sessions, each with its change against the first, or of ranks against their median. */
@@ -196,7 +197,7 @@ export function signedPercent(change: number): string {
 }
 
 /** Which colour and dashes are whose; those without a colour of their own as one. */
-export function sessionKey(sessions: Session[], styles: LineStyle[], straggler: number): HTMLElement {
+export function sessionKey(sessions: Session[], styles: LineStyle[], straggler: Straggler | null): HTMLElement {
     const labels = sessionLabels(sessions);
     const entry = ({ colour, dash }: LineStyle, name: string, hint: string): HTMLElement => {
         const sample = svg("svg", { class: "swatch", width: 28, height: 10, viewBox: "0 0 28 10", "aria-hidden": "true" }, svg("line", { x1: 0, y1: 5, x2: 28, y2: 5, stroke: colourVariable(colour), "stroke-width": 2.5, "stroke-dasharray": dash.join(" ") }));
@@ -208,7 +209,7 @@ export function sessionKey(sessions: Session[], styles: LineStyle[], straggler: 
     const own = sessions.map((_, i) => i).filter((i) => styles[i]!.colour !== FAINT);
     const entries = runs
         ? runs.map(({ name, sessions: places }) => entry(styles[places[0]!]!, name, [places.length > 1 ? `${places.length} runs` : "one run", hosts(places)].filter(Boolean).join(" on ")))
-        : own.map((i) => entry(styles[i]!, labels[i]!, [sessions[i]!.identity?.host, i === straggler && "straggler", faint.length > 0 && i !== straggler && "chosen"].filter(Boolean).join(", ")));
+        : own.map((i) => entry(styles[i]!, labels[i]!, [sessions[i]!.identity?.host, i === straggler?.session && straggler.word, faint.length > 0 && i !== straggler?.session && "chosen"].filter(Boolean).join(", ")));
     if (faint.length) entries.push(entry(styles[faint[0]!]!, `${faint.length} others`, ""));
     return element("ul", { class: "session-key", "aria-label": "Sessions" }, ...entries);
 }
@@ -264,81 +265,7 @@ export function rankRows(panel: Panel, sessions: Session[]): HeatRow[] {
     return panel.lines.filter((line) => line.shownAtFirst && line.scope !== "sum").map((line) => ({ label: rankLabel(sessions[line.session]!, line.session), line }));
 }
 
-function rankLabel(session: Session, index: number): string {
-    const rank = session.identity?.rank;
-    return rank === null || rank === undefined ? sessionName(session, index) : `rank ${rank}`;
-}
-
+/** Or did not come to its end. */
 function hasFailed(session: Session): boolean {
     return endingOf(session)?.good === false;
-}
-
-/** Ranks of a failed job end when they are ended, late or not. */
-function failedOf(sessions: Session[]): Straggler | null {
-    const failed = sessions.flatMap((session, index) => (hasFailed(session) ? [`${rankLabel(session, index)} (${endingOf(session)!.text})`] : []));
-    const shown = failed.slice(0, 8).join(", ");
-    return failed.length ? { session: -1, text: `${failed.length} of ${sessions.length} ranks failed: ${shown}${failed.length > 8 ? " …" : ""}. Their ends are not compared.` } : null;
-}
-
-interface Straggler {
-    /** Its place; -1: none. */
-    session: number;
-    text: string;
-}
-
-interface End {
-    index: number;
-    label: string;
-    host: string | null | undefined;
-    end: number;
-    wall: number;
-}
-
-function nameOf({ label, host }: End): string {
-    return `${label}${host ? ` on ${host}` : ""}`;
-}
-
-/** By wall times alone, which no clock that is off changes. */
-function slowestOf(ends: End[]): Straggler {
-    const slowest = ends.reduce((a, b) => (b.wall >= a.wall ? b : a));
-    const usual = median(ends.map(({ wall }) => wall));
-    const share = (slowest.wall / usual - 1) * 100;
-    const text = "Some ranks started after others had ended, or clocks of machines are off: ends are not compared.";
-    if (!(share >= 2)) return { session: -1, text };
-    return { session: slowest.index, text: `${text} ${nameOf(slowest)} took longest, ${figure(slowest.wall, "seconds")} against a median of ${figure(usual, "seconds")}.` };
-}
-
-/** Who ended last, and how long the others waited. Ranks of one job wait for the slowest. */
-export function stragglerOf(sessions: Session[], panels: Panel[]): Straggler | null {
-    if (!areRanks(sessions)) return null;
-    const failed = failedOf(sessions);
-    if (failed) return failed;
-    const ends = sessions.map((session, index): End => ({ index, label: rankLabel(session, index), host: session.identity?.host, end: (session.identity?.start_timestamp ?? NaN) + (session.identity?.seconds ?? NaN), wall: session.identity?.seconds ?? NaN }));
-    const known = ends.filter((entry) => Number.isFinite(entry.end)).sort((a, b) => a.end - b.end);
-    if (known.length < 2 || known.length < sessions.length) return null;
-    const last = known.at(-1)!;
-    const usual = { end: median(known.map(({ end }) => end)), wall: median(known.map(({ wall }) => wall)) };
-    // Ranks of one job run at the same time: where one does not, ends of different machines cannot be compared.
-    if (known.some(({ end, wall }) => end - wall >= usual.end || end <= usual.end - usual.wall)) return slowestOf(known);
-    const lag = last.end - usual.end;
-    const share = lag / usual.wall;
-    if (share >= 0.02) return { session: last.index, text: `${nameOf(last)} ended last, ${figure(lag, "seconds")} (${figure(share * 100, "percent")}) after the median.` };
-    const busiest = busiestOf(sessions, panels);
-    return { session: busiest?.session ?? -1, text: `All ended within ${figure(last.end - known[0]!.end, "seconds")}: none ended late. ${busiest?.text ?? ""}`.trim() };
-}
-
-/** Ranks that wait for each other end together: the one that the others wait for works the most meanwhile. */
-function busiestOf(sessions: Session[], panels: Panel[]): Straggler | null {
-    for (const id of ["gpu:percent", "cpu:percent"]) {
-        const panel = panels.find((candidate) => candidate.id === id);
-        const lines = (panel?.lines ?? []).filter((line) => line.shownAtFirst && line.scope !== "sum");
-        const means = lines.map((line) => ({ line, mean: line.mean(0, line.times.length) })).filter(({ mean }) => Number.isFinite(mean));
-        if (means.length < sessions.length || means.length < 3) continue;
-        const busiest = means.reduce((a, b) => (b.mean >= a.mean ? b : a));
-        const usual = median(means.map(({ mean }) => mean));
-        if (busiest.mean < usual * 1.15) continue;
-        const { session, unit } = busiest.line;
-        return { session, text: `${rankLabel(sessions[session]!, session)} was the busiest, ${panel!.title} ${figure(busiest.mean, unit)} against a median of ${figure(usual, unit)}: the others may wait for it.` };
-    }
-    return null;
 }
