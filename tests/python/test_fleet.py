@@ -154,9 +154,15 @@ class Export(Folder):
                 fleet.export(first, out, format=format)
                 with self.assertLogs("gpu_tracker") as logs:
                     fleet.export(second, out, format=format)
-                self.assertRegex(logs.output[0], rf"{second}/\w.csv is left out: {out} has its samples, as ")
-                self.assertEqual(len(list(pathlib.Path(out, "sessions").iterdir())), 1)
+                if second == "copy":
+                    self.assertRegex(logs.output[0], rf"copy/a.csv is left out: {out} has its samples, as ")
+                else:
+                    self.assertRegex(logs.output[0], rf"runs/b.csv replaces [0-9a-f]{{15}} in {out}, a copy of it without its identity\.$")
+                self.assertEqual({len(list(table.iterdir())) for table in pathlib.Path(out).iterdir()}, {1})
                 self.assertEqual([path for path in pathlib.Path(out).rglob("*.part")], [])
+                (path,) = pathlib.Path(out, "sessions").iterdir()
+                table = pyarrow.parquet.read_table(path) if format == "parquet" else pyarrow.ipc.open_file(path).read_all()
+                self.assertIsNotNone(table["host"][0].as_py())
 
     def test_what_is_damaged_is_left_out_and_the_rest_stands(self):
         sessions.write_session("runs/a.csv", "runs/a-blocks.csv")

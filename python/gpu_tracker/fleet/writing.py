@@ -112,11 +112,18 @@ class _There:
         return os.path.exists(path_of(self.folder, "sessions", session, self.format))
 
     def same_samples(self, session, digest, is_known):
-        """The name of a session with the same samples, if it or this one lacks its identity: then one is a copy. None: there is none."""
+        """The name of a session with the same samples, if it or this one lacks its identity: then one is a copy. None: there is none.
+        Second, whether that is the one to keep: it is unless it alone lacks its identity."""
         if self._by_samples is None:
             self._by_samples = dict(self._read())
         name, other_is_known = self._by_samples.get(digest, (session, True))
-        return None if name == session or (is_known and other_is_known) else name
+        return (None, True) if name == session or (is_known and other_is_known) else (name, other_is_known or not is_known)
+
+    def remove(self, session):
+        """The file that makes it a session is the first to go."""
+        for table in ("sessions", *sorted(os.listdir(self.folder))):
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(path_of(self.folder, table, session, self.format))
 
     def _read(self):
         import pyarrow.ipc
@@ -249,8 +256,8 @@ class _Session:
         """Gives the name of the session that the folder has in its place, or None."""
         try:
             self._add_samples()
-            other = there.same_samples(self.name, self._samples.hexdigest(), "start" in self.identity)
-            if other:
+            other, is_to_stay = there.same_samples(self.name, self._samples.hexdigest(), "start" in self.identity)
+            if other and is_to_stay:
                 for writer in self.writers.values():
                     writer.give_up()
                 return other
@@ -265,6 +272,9 @@ class _Session:
                 writer.give_up()
             raise
         warnings.extend(self.said)
+        if other:
+            there.remove(other)
+            warnings.append(f"{self.path} replaces {other} in {there.folder}, a copy of it without its identity.")
         for writer in self.writers.values():  # the session itself is the last
             writer.publish()
         return None
