@@ -21,8 +21,8 @@ struct ordered_jobs {
     unsigned worker_count;
     pthread_mutex_t lock; /* guards all below */
     pthread_cond_t given_some, done_some;
-    uint64_t given, begun; /* how many were ever; none is begun out of order */
-    bool *is_done;         /* by place in the ring */
+    uint64_t given, started; /* how many were ever; none starts out of order */
+    bool *is_done;           /* by place in the ring */
     bool stops;
 };
 
@@ -34,7 +34,7 @@ static void *job_at(struct ordered_jobs *jobs, uint64_t number)
 /* Does the next job. The lock is held before and after. */
 static void do_next(struct ordered_jobs *jobs, unsigned thread)
 {
-    uint64_t number = jobs->begun++;
+    uint64_t number = jobs->started++;
     pthread_mutex_unlock(&jobs->lock);
     jobs->class->run(job_at(jobs, number), thread);
     pthread_mutex_lock(&jobs->lock);
@@ -48,7 +48,7 @@ static void *work(void *user)
     struct ordered_jobs *jobs = worker->jobs;
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->stops) {
-        if (jobs->begun < jobs->given)
+        if (jobs->started < jobs->given)
             do_next(jobs, worker->number);
         else
             pthread_cond_wait(&jobs->given_some, &jobs->lock);
@@ -112,7 +112,7 @@ void *ordered_jobs_take(struct ordered_jobs *jobs)
         return NULL;
     pthread_mutex_lock(&jobs->lock);
     while (!jobs->is_done[jobs->taken % jobs->capacity]) {
-        if (jobs->begun < jobs->given)
+        if (jobs->started < jobs->given)
             do_next(jobs, 0);
         else
             pthread_cond_wait(&jobs->done_some, &jobs->lock);

@@ -28,7 +28,7 @@ size_t gput_screen_text(char *text, size_t length)
     return used;
 }
 
-void screen_make_harmless(struct str *text, size_t start)
+void screen_sanitize(struct str *text, size_t start)
 {
     if (text->failed || text->length == start)
         return;

@@ -14,4 +14,4 @@
 bool screen_is_control(uint32_t point);
 
 /* What was appended since `start`: texts of files, programs and drivers. */
-void screen_make_harmless(struct str *text, size_t start);
+void screen_sanitize(struct str *text, size_t start);

@@ -232,7 +232,7 @@ int gput_doctor_render(const struct gput_doctor *doctor, enum gput_format format
         TRY(write_json(doctor, doctor->ram_unit, &rendered, error));
     else if (format == GPUT_TEXT) {
         write_text(doctor, doctor->ram_unit, &rendered);
-        screen_make_harmless(&rendered, 0);
+        screen_sanitize(&rendered, 0);
     } else
         return error_set(
             error, GPUT_ERROR_INVALID, "The doctor's findings are written as text or JSON only.");

@@ -180,7 +180,7 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
         gpu_process_list_copy(&view->processes, &feed->processes)) {
         view->processes_version = feed->processes_version;
         view->processes_ns = feed->processes_ns;
-        view->processes_begun_ns = feed->processes_begun_ns;
+        view->processes_start_ns = feed->processes_start_ns;
     }
     pthread_mutex_unlock(&feed->lock);
 }

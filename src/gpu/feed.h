@@ -32,7 +32,7 @@ struct gpu_feed_view {
     int64_t read_ns[GPU_MAX_DEVICES]; /* clock_monotonic_ns(); 0: never */
     uint64_t processes_version;       /* number of lists so far */
     int64_t processes_ns;             /* when the list was read; 0: never */
-    int64_t processes_begun_ns;       /* when reading it began: it lacks what was later */
+    int64_t processes_start_ns;       /* when reading it began: it lacks what was later */
     struct gpu_process_list processes;
     /* For each device the last list during which its RAM in use did not change, and that RAM. */
     uint64_t paired_version[GPU_MAX_DEVICES];

@@ -81,9 +81,9 @@ bool feed_open_source(struct gpu_feed *feed)
 /* Pairs the list with a reading that began after it, if memory in use is the same as before the
  * list. Then it did not change while the list was read, or returned to the same value. */
 static void pair_with_list(
-    struct gpu_feed *feed, uint32_t device, int64_t begun_ns, double ram_bytes)
+    struct gpu_feed *feed, uint32_t device, int64_t start_ns, double ram_bytes)
 {
-    if (!feed->is_unpaired[device] || begun_ns < feed->processes_ns)
+    if (!feed->is_unpaired[device] || start_ns < feed->processes_ns)
         return;
     feed->is_unpaired[device] = false;
     double before = feed->ram_before_list[device];
@@ -101,7 +101,7 @@ static void watch_memory(struct gpu_feed *feed, uint32_t device, double ram_byte
     if (feed->memory_moved || is_same || isnan(ram_bytes))
         return;
     feed->memory_moved = true;
-    feed->moved_version = feed->lists_begun + 1;
+    feed->moved_version = feed->lists_started + 1;
     pthread_cond_signal(&feed->wake_lists);
 }
 
@@ -113,13 +113,13 @@ void feed_read_devices(struct gpu_feed *feed)
         bool is_read = !feed->skipped[i];
         gpu_device_reading_clear(&reading, is_read ? NULL : feed->why_skipped);
         pthread_mutex_unlock(&feed->lock);
-        int64_t begun_ns = clock_monotonic_ns();
+        int64_t start_ns = clock_monotonic_ns();
         if (is_read)
             feed->source->read_device(feed->state, i, &reading);
         pthread_mutex_lock(&feed->lock);
         feed->readings[i] = reading;
         feed->read_ns[i] = clock_monotonic_ns();
-        pair_with_list(feed, i, begun_ns, reading.ram_used_bytes);
+        pair_with_list(feed, i, start_ns, reading.ram_used_bytes);
         watch_memory(feed, i, reading.ram_used_bytes);
     }
     feed->devices_answered = asked;
@@ -129,16 +129,16 @@ void feed_read_devices(struct gpu_feed *feed)
 }
 
 /* When the next list may begin, after one that began then. */
-static int64_t next_start_ns(const struct gpu_feed *feed, int64_t begun_ns, int64_t min_pause_ns)
+static int64_t next_start_ns(const struct gpu_feed *feed, int64_t start_ns, int64_t min_pause_ns)
 {
     int64_t paid_until_ns = feed->list_budget.paid_until_ns;
-    return paid_until_ns > begun_ns + min_pause_ns ? paid_until_ns : begun_ns + min_pause_ns;
+    return paid_until_ns > start_ns + min_pause_ns ? paid_until_ns : start_ns + min_pause_ns;
 }
 
 static void begin_list(struct gpu_feed *feed)
 {
     feed->memory_moved = false;
-    feed->lists_begun++;
+    feed->lists_started++;
     for (uint32_t i = 0; i < feed->n_devices; i++)
         feed->ram_before_list[i] = feed->read_ns[i] ? feed->readings[i].ram_used_bytes : NAN;
     if (feed->asked_for.version != feed->tracked.version &&
@@ -163,7 +163,7 @@ void feed_read_processes(struct gpu_feed *feed)
     feed->processes = feed->scratch;
     feed->scratch = old;
     feed->processes_ns = after;
-    feed->processes_begun_ns = before;
+    feed->processes_start_ns = before;
     feed->processes_version++;
     feed->processes_answered = asked;
     feed->list_overdue = feed->moved_list_overdue = false;
@@ -241,7 +241,7 @@ static void mark_lists_missing(struct gpu_feed *feed)
         feed->processes.ram_missing[i] = feed->processes.sm_missing[i] =
             "no thread could be started to list processes";
     feed->processes_version++;
-    feed->processes_ns = feed->processes_begun_ns = clock_monotonic_ns();
+    feed->processes_ns = feed->processes_start_ns = clock_monotonic_ns();
     feed->processes_answered = UINT64_MAX;
 }
 

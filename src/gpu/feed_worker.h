@@ -37,13 +37,13 @@ struct gpu_feed {
 
     struct gpu_process_list processes;
     uint64_t processes_version;
-    int64_t processes_ns, processes_begun_ns;
+    int64_t processes_ns, processes_start_ns;
     uint64_t processes_asked, processes_answered;
     uint64_t list_requested; /* processes_asked as of the last request for a list at once */
     bool list_overdue;       /* like devices_overdue, of that list */
     bool moved_list_overdue; /* the same of the list that follows a change of memory */
     bool memory_moved;       /* since the current list, or the one being read */
-    uint64_t lists_begun;
+    uint64_t lists_started;
     uint64_t moved_version; /* the number of the list that follows the last change of memory */
     struct list_budget list_budget;
     int64_t next_list_ns; /* not before then; */

@@ -15,10 +15,10 @@ static int64_t max_ns(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-void list_budget_spend(struct list_budget *budget, int64_t begun_ns, int64_t cost_ns)
+void list_budget_spend(struct list_budget *budget, int64_t start_ns, int64_t cost_ns)
 {
-    int64_t saved_ns = max_ns(budget->paid_until_ns, begun_ns - MAX_SAVED_NS);
+    int64_t saved_ns = max_ns(budget->paid_until_ns, start_ns - MAX_SAVED_NS);
     int64_t paid_ns = saved_ns + PAUSE_PER_COST * cost_ns;
-    int64_t latest_ns = begun_ns + max_ns(MAX_USUAL_PAUSE_NS, PAUSE_PER_HIGH_COST * cost_ns);
+    int64_t latest_ns = start_ns + max_ns(MAX_USUAL_PAUSE_NS, PAUSE_PER_HIGH_COST * cost_ns);
     budget->paid_until_ns = paid_ns < latest_ns ? paid_ns : latest_ns;
 }

@@ -13,4 +13,4 @@ struct list_budget {
 };
 
 /* Accounts for a list. */
-void list_budget_spend(struct list_budget *budget, int64_t begun_ns, int64_t cost_ns);
+void list_budget_spend(struct list_budget *budget, int64_t start_ns, int64_t cost_ns);

@@ -289,7 +289,7 @@ static const char *reason_of(const char *missing, const char *past, bool is_at_l
 static bool is_outdated(const struct gpu_set *set, const struct gpu_feed_view *view,
     const struct gpu_device_sample *device)
 {
-    return view->processes_begun_ns < set->lists_since_ns && device->bounds_ram &&
+    return view->processes_start_ns < set->lists_since_ns && device->bounds_ram &&
            !device->is_ram_of_list && device->read_ns > view->processes_ns;
 }
 
@@ -359,8 +359,8 @@ static void sample_processes(
         return;
     sample->n_unattributed += member->n_unattributed;
     sample->process_age_seconds = fmax(sample->process_age_seconds, (double)age_ns / NS_PER_SECOND);
-    if (!sample->listed_ns || view->processes_begun_ns < sample->listed_ns)
-        sample->listed_ns = view->processes_begun_ns;
+    if (!sample->listed_ns || view->processes_start_ns < sample->listed_ns)
+        sample->listed_ns = view->processes_start_ns;
 }
 
 /* RAM of the tracked processes. A sum of 0 is NaN when some device may hide some, or a driver has

@@ -173,6 +173,6 @@ int gput_jobs_render(const struct gput_jobs *jobs, enum gput_format format, char
     if (format != GPUT_SUMMARY && format != GPUT_TEXT)
         return error_set(error, GPUT_ERROR_INVALID, "There is no such format of a job.");
     jobs_write_text(jobs, &text);
-    screen_make_harmless(&text, 0);
+    screen_sanitize(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

@@ -190,7 +190,7 @@ static int begin(struct process_events *events, struct gput_error *error)
     if (failure)
         return error_set_errno_as(
             error, GPUT_ERROR_UNSUPPORTED, failure, "the kernel gives no events of processes");
-    events->has_begun = true;
+    events->has_started = true;
     return read_answer(events->fd, error);
 }
 
@@ -212,7 +212,7 @@ void process_events_close(struct process_events *events)
     if (events->fd < 0)
         return;
     /* Kernels before 6.6 count listeners and never notice that one has closed. */
-    if (events->has_begun)
+    if (events->has_started)
         send_request(events->fd, PROC_CN_MCAST_IGNORE);
     close(events->fd);
     events->fd = -1;

@@ -44,7 +44,7 @@ bool process_events_parse_answer(const unsigned char *bytes, size_t length, uint
 
 struct process_events {
     int fd; /* becomes readable with the first event */
-    bool has_begun, wants_threads, is_filtered;
+    bool has_started, wants_threads, is_filtered;
     uint64_t overflows; /* how often events were lost because they were not read in time */
 };
 

@@ -17,6 +17,6 @@ int gput_analysis_render(const struct gput_analysis *analysis, enum gput_format 
     struct str text = {0};
     writers[format](analysis, &text);
     if (format == GPUT_TEXT)
-        screen_make_harmless(&text, 0);
+        screen_sanitize(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

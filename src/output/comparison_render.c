@@ -73,7 +73,7 @@ int gput_comparison_render(const struct gput_comparison *comparison,
     struct str text = {0};
     writers[format](&report, &text);
     if (format == GPUT_TEXT)
-        screen_make_harmless(&text, 0);
+        screen_sanitize(&text, 0);
     free(report.values);
     return str_steal_bytes(&text, bytes, length, error);
 }

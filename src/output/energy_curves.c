@@ -213,7 +213,7 @@ int gput_energy_recording_render_curves(const struct gput_energy_recording *reco
     if (is_text)
         writers[format](&curves, &text);
     if (format == GPUT_TEXT)
-        screen_make_harmless(&text, 0);
+        screen_sanitize(&text, 0);
     curves_finish(&curves);
     return is_picture ? code : str_steal_bytes(&text, bytes, length, error);
 }

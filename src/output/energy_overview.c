@@ -130,13 +130,13 @@ static void write_domains(struct overview *overview)
     static const char *const columns[] = {"energy", "average", "max", "command", "share", NULL};
     struct gput_energy_metric machine = gput_energy_metric_default(),
                               command = gput_energy_metric_default();
-    bool begun = false;
+    bool has_head = false;
     for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
         if (!find(overview, domains[i].machine, &machine))
             continue;
-        if (!begun)
+        if (!has_head)
             put_head(overview, "Power of the machine", columns);
-        begun = true;
+        has_head = true;
         bool is_shared = find(overview, domains[i].command, &command);
         put_power(overview, domains[i].label, &machine, is_shared ? &command : NULL);
     }
@@ -144,9 +144,9 @@ static void write_domains(struct overview *overview)
         const char *name = gput_energy_recording_name(overview->recording, i);
         if (!find(overview, name, &machine) || strcmp(machine.group, "wattmeter") != 0)
             continue;
-        if (!begun)
+        if (!has_head)
             put_head(overview, "Power of the machine", columns);
-        begun = true;
+        has_head = true;
         put_power(overview, name, &machine, NULL);
     }
 }
@@ -192,16 +192,16 @@ static void write_gpus(struct overview *overview)
                              *const with_share[] = {
                                  "energy", "average", "max", "busy", "memory", "command", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
-    bool begun = false,
+    bool has_head = false,
          has_share = gput_energy_recording_select(overview->recording, gpu_share[0], NULL, 0) > 0;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
         const char *name = gput_energy_recording_name(overview->recording, i);
         if (!find(overview, name, &metric) || !metric.device ||
             is_repeated(overview, i, metric.device))
             continue;
-        if (!begun)
+        if (!has_head)
             put_head(overview, "GPUs", has_share ? with_share : columns);
-        begun = true;
+        has_head = true;
         put_gpu(overview, metric.device, has_share);
     }
 }
@@ -250,10 +250,10 @@ static void write_command(struct overview *overview)
     size_t start = overview->text->length;
     overview->label_width = MAX_LABEL;
     str_append(overview->text, "\nThe command\n");
-    size_t begun = overview->text->length;
+    size_t body = overview->text->length;
     for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
         put_usage(overview, &usages[i]);
-    if (overview->text->length == begun && !overview->text->failed) {
+    if (overview->text->length == body && !overview->text->failed) {
         overview->text->length = start;
         overview->text->data[start] = '\0';
     }
@@ -307,14 +307,14 @@ static void write_others(struct overview *overview)
 {
     static const char *const columns[] = {"average", "max", NULL};
     struct gput_energy_metric metric = gput_energy_metric_default();
-    bool begun = false;
+    bool has_head = false;
     for (size_t i = 0; i < gput_energy_recording_count(overview->recording); i++) {
         const char *name = gput_energy_recording_name(overview->recording, i);
         if (!find(overview, name, &metric) || is_shown_above(overview, &metric))
             continue;
-        if (!begun)
+        if (!has_head)
             put_head(overview, "Other metrics", columns);
-        begun = true;
+        has_head = true;
         put_label(overview, strcmp(name, "total_mem_use") == 0 ? "RAM of the machine" : name);
         put_value(overview, &metric, metric.average);
         put_value(overview, &metric, metric.max);

@@ -174,6 +174,6 @@ int gput_energy_recording_render(const struct gput_energy_recording *recording,
         return error_set(error, GPUT_ERROR_INVALID,
             "The summary of a recording is for people, text or JSON only.");
     if (format != GPUT_JSON)
-        screen_make_harmless(&text, 0);
+        screen_sanitize(&text, 0);
     return str_steal_bytes(&text, bytes, length, error);
 }

@@ -70,13 +70,13 @@ static const char *last_columns(const char *text, size_t columns)
 }
 
 /* Names of sessions and code blocks may hold anything: none moves the cursor. */
-static void append_harmless(struct str *text, const char *name)
+static void append_sanitized(struct str *text, const char *name)
 {
     size_t start = text->length;
     str_append(text, name);
     if (text->failed || text->length == start)
         return;
-    screen_make_harmless(text, start);
+    screen_sanitize(text, start);
     for (char *end = text->data + start; (end = strpbrk(end, "\n\t"));)
         *end = ' ';
 }
@@ -91,7 +91,7 @@ void figure_put(struct str *text, const char *cell)
         shown = last_columns(cell, FIGURE_WIDTH - 2);
         str_append(text, " …");
     }
-    append_harmless(text, shown);
+    append_sanitized(text, shown);
 }
 
 /* The end of a name, in at most so many columns. */
@@ -102,7 +102,7 @@ static void append_end(struct str *text, const char *name, size_t columns)
         str_append(text, "…");
         shown = last_columns(name, columns - 1);
     }
-    append_harmless(text, shown);
+    append_sanitized(text, shown);
 }
 
 /* The beginning of a figure's name, of ASCII, in at most so many columns. */

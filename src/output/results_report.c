@@ -136,7 +136,7 @@ int gput_results_render(const struct gput_results *results,
     TRY(sized_read(&options, sizeof options, given, error));
     chosen->write(results, &options, &rendered);
     if (format == GPUT_TEXT || format == GPUT_FULL)
-        screen_make_harmless(&rendered, 0);
+        screen_sanitize(&rendered, 0);
     return str_steal_bytes(&rendered, bytes, length, error);
 }
 

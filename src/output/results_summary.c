@@ -127,7 +127,7 @@ __attribute__((format(printf, 4, 5))) static void row(
     va_start(arguments, format);
     str_print_list(&detail, format, arguments);
     va_end(arguments);
-    screen_make_harmless(&detail, 0);
+    screen_sanitize(&detail, 0);
     append_row(summary, label, figure, &detail);
     str_finish(&detail);
 }
@@ -137,8 +137,8 @@ static void row_or_shorter(struct summary *summary, const char *label, const cha
     struct str *detail, struct str *shorter)
 {
     size_t width = summary->options->width;
-    screen_make_harmless(detail, 0);
-    screen_make_harmless(shorter, 0);
+    screen_sanitize(detail, 0);
+    screen_sanitize(shorter, 0);
     size_t column = is_narrow(summary) ? NARROW_COLUMN : DETAIL_COLUMN;
     bool fits = width == 0 || column + utf8_width(str_text(detail)) <= width;
     append_row(summary, label, figure, fits ? detail : shorter);
@@ -161,7 +161,7 @@ static void append_in_line(const char *word, struct str *text)
     size_t start = text->length;
     for (const char *at = word; *at; at++)
         str_append_char(text, *at == '\n' || *at == '\t' ? ' ' : *at);
-    screen_make_harmless(text, start);
+    screen_sanitize(text, start);
 }
 
 /* As a shell would take it. */
@@ -247,7 +247,7 @@ static void write_host(struct summary *summary)
     append_place(identity, &line);
     if (identity->start[0])
         str_printf(&line, "; %.19sZ", identity->start);
-    screen_make_harmless(&line, 0);
+    screen_sanitize(&line, 0);
     str_printf(summary->text, "  %-*s ", LABEL_WIDTH, "Host");
     append_wrapped(summary, str_text(&line), LABEL_COLUMN);
     str_append_char(summary->text, '\n');
@@ -533,7 +533,7 @@ static void list_missing(const struct gput_results *results, struct str *list)
         str_append(list, list->length ? ", " : "");
         doc_text_label(results->sources[i].name, list);
     }
-    screen_make_harmless(list, 0);
+    screen_sanitize(list, 0);
 }
 
 /* "Not known  GPU, CPU energy (why: -f full, gpu-tracker doctor)" */
@@ -589,7 +589,7 @@ void results_summary_write(const struct gput_results *results,
     if (options->processes)
         processes_report_write_summary(options->processes, options->width, text);
     regions_report_write(options, text);
-    screen_make_harmless(text, start);
+    screen_sanitize(text, start);
 }
 
 /* A part that does not fit is left out, and with it all that follows: half a number is a wrong one.

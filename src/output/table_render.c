@@ -64,7 +64,7 @@ static void render_json_row(struct str *text, const struct gput_table *table, si
 struct gput_table_writer {
     enum gput_format format;
     size_t table_count; /* of the list */
-    size_t begun;       /* tables */
+    size_t written;     /* of them, so far */
     const struct gput_table *table;
     bool record;
     size_t rows; /* of the table, so far */
@@ -88,7 +88,7 @@ static void begin_json_table(struct gput_table_writer *writer, const struct gput
     const char *name = gput_table_name(table);
     end_json_table(writer);
     if (writer->table_count != 1) {
-        str_append(&writer->out, writer->begun == 0 ? "{\n" : ",\n");
+        str_append(&writer->out, writer->written == 0 ? "{\n" : ",\n");
         json_write_string(name, strlen(name), &writer->out);
         str_append(&writer->out, ": ");
     }
@@ -108,7 +108,7 @@ static void add_json(struct gput_table_writer *writer, const struct gput_table *
 static void end_json(struct gput_table_writer *writer)
 {
     end_json_table(writer);
-    if (writer->begun == 0)
+    if (writer->written == 0)
         str_append_char(&writer->out, '{');
     str_append(&writer->out, writer->table_count == 1 ? "\n" : "\n}\n");
 }
@@ -138,7 +138,7 @@ static void add_csv(struct str *text, const struct gput_table *part)
 static void begin_text_table(struct gput_table_writer *writer, const struct gput_table *table)
 {
     if (writer->table_count > 1) {
-        str_append(&writer->out, writer->begun > 0 ? "\n" : "");
+        str_append(&writer->out, writer->written > 0 ? "\n" : "");
         table_text_name(table, &writer->out);
         str_append(&writer->out, ":\n");
     }
@@ -183,7 +183,7 @@ static void begin_table(struct gput_table_writer *writer, const struct gput_tabl
         begin_json_table(writer, table);
     else
         begin_csv_table(&writer->out, table);
-    writer->begun++;
+    writer->written++;
     writer->table = table;
     writer->record = is_record(table);
     writer->rows = 0;
@@ -205,7 +205,7 @@ static void add_part(struct gput_table_writer *writer, const struct gput_table *
 static int give(struct gput_table_writer *writer, const char **text, struct gput_error *error)
 {
     if (writer->format == GPUT_TEXT)
-        screen_make_harmless(&writer->out, 0);
+        screen_sanitize(&writer->out, 0);
     *text = str_text(&writer->out);
     return writer->out.failed ? error_memory(error) : GPUT_OK;
 }

@@ -94,7 +94,7 @@ static size_t take_body(const char *bytes, size_t size, size_t count, void *user
 }
 
 /* Called about once a second at least. */
-static int is_given_up(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
+static int should_abort(void *user, int64_t a, int64_t b, int64_t c, int64_t d)
 {
     const struct transfer *transfer = user;
     (void)a, (void)b, (void)c, (void)d;
@@ -134,7 +134,7 @@ static void set_options(const struct curl_library *library, void *curl, struct t
     library->curl_easy_setopt(curl, OPTION_WRITE_DATA, transfer);
     library->curl_easy_setopt(curl, OPTION_HEADER_FUNCTION, take_head);
     library->curl_easy_setopt(curl, OPTION_HEADER_DATA, transfer);
-    library->curl_easy_setopt(curl, OPTION_XFERINFO_FUNCTION, is_given_up);
+    library->curl_easy_setopt(curl, OPTION_XFERINFO_FUNCTION, should_abort);
     library->curl_easy_setopt(curl, OPTION_XFERINFO_DATA, transfer);
     library->curl_easy_setopt(curl, OPTION_NO_PROGRESS, 0L);
     library->curl_easy_setopt(curl, OPTION_NO_SIGNAL, 1L);

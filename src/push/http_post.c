@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define MAX_ANSWER_BYTES ((size_t)64 << 10)
-/* So soon it is noticed that it is to be given up earlier. */
+/* How soon it is noticed that it has to end earlier. */
 #define LOOK_MS 50
 
 static int fail_late(const struct http_post *post, const char *what, struct gput_error *error)
@@ -24,7 +24,7 @@ static int fail_errno(const struct http_post *post, int failure, struct gput_err
     return error_set(error, GPUT_ERROR_IO, "%s: %s", post->url->text, strerror(failure));
 }
 
-/* Waits for the socket; false: it is given up. */
+/* Waits for the socket; false: its time is over. */
 static bool await(const struct http_post *post, int fd, short events)
 {
     struct pollfd polled = {.fd = fd, .events = events};

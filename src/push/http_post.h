@@ -19,16 +19,16 @@ struct http_post {
     const char *authority; /* certificates of authorities for https, a file; NULL: the system's */
     const void *body;
     size_t length;
-    /* When it is given up, by the monotonic clock; another thread may bring it forward. */
+    /* When it is aborted, by the monotonic clock; another thread may bring it forward. */
     int64_t deadline_ns;
-    const _Atomic int64_t *give_up_ns;
+    const _Atomic int64_t *abort_ns;
 };
 
-/* Until it is given up; 0: that is now. */
+/* Until it is aborted; 0: that is now. */
 static inline int http_post_remaining_ms(const struct http_post *post)
 {
-    int64_t give_up_ns = atomic_load(post->give_up_ns);
-    int64_t until_ns = post->deadline_ns < give_up_ns ? post->deadline_ns : give_up_ns;
+    int64_t abort_ns = atomic_load(post->abort_ns);
+    int64_t until_ns = post->deadline_ns < abort_ns ? post->deadline_ns : abort_ns;
     int64_t ms = (until_ns - clock_monotonic_ns() + 999999) / 1000000;
     return ms < 0 ? 0 : ms > 3600000 ? 3600000 : (int)ms;
 }

@@ -73,7 +73,7 @@ struct push *push_create(const struct push_protocol *protocol, struct push_setti
     push->settings = *settings;
     *settings = (struct push_settings){0};
     push->created_ns = clock_monotonic_ns();
-    atomic_init(&push->give_up_ns, INT64_MAX);
+    atomic_init(&push->abort_ns, INT64_MAX);
     choose_series(push);
     return push;
 }
@@ -191,7 +191,7 @@ static int post(struct push *push, size_t count, struct http_answer *answer, str
         .body = str_text(&body),
         .length = body.length,
         .deadline_ns = clock_monotonic_ns() + push->settings.timeout_ns,
-        .give_up_ns = &push->give_up_ns};
+        .abort_ns = &push->abort_ns};
     if (code == GPUT_OK)
         code = http_post_send(&request, answer, got, error);
     str_finish(&body);
@@ -283,15 +283,15 @@ void push_send(struct push *push)
         ;
 }
 
-static bool is_given_up(const struct push *push)
+static bool is_overdue(const struct push *push)
 {
-    return clock_monotonic_ns() >= atomic_load(&push->give_up_ns);
+    return clock_monotonic_ns() >= atomic_load(&push->abort_ns);
 }
 
 void push_finish(struct push *push)
 {
     /* With no time left it would fail for another reason than those before. */
-    while (push->n_waiting > 0 && !(push->problem[0] && is_given_up(push)) && send_batch(push))
+    while (push->n_waiting > 0 && !(push->problem[0] && is_overdue(push)) && send_batch(push))
         ;
     push->lost += push->n_waiting;
     drop_first(push, push->n_waiting);
@@ -325,7 +325,7 @@ void push_end_soon(struct push *push, int64_t now_ns)
     share_ns = share_ns > MAX_END_NS ? MAX_END_NS : share_ns < MIN_END_NS ? MIN_END_NS : share_ns;
     int64_t until_ns = (unanswered_ns ? unanswered_ns : now_ns) + share_ns;
     int64_t min_ns = now_ns + MIN_REST_NS;
-    atomic_store(&push->give_up_ns, until_ns > min_ns ? until_ns : min_ns);
+    atomic_store(&push->abort_ns, until_ns > min_ns ? until_ns : min_ns);
 }
 
 void push_describe(const struct push *push, char *text, size_t size)

@@ -69,7 +69,7 @@ struct push {
     unsigned failures;             /* one after the other */
     bool has_answered;             /* whatever it said */
     _Atomic int64_t unanswered_ns; /* when what is not taken was sent first; 0: all was taken */
-    _Atomic int64_t give_up_ns;
+    _Atomic int64_t abort_ns;
 
     uint64_t sent, lost; /* samples */
     uint64_t refused;    /* figures of samples that were sent */

@@ -2,10 +2,10 @@
 #include "timeline/timeline_inputs.h"
 
 #include "base/array.h"
-#include "trace/begun_events.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
 #include "trace/merged_mark.h"
+#include "trace/pending_events.h"
 
 #include <endian.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ struct adding {
     uint32_t *processes; /* by number of the pid */
     uint32_t process_count;
     struct known_thread known[KNOWN_THREADS];
-    struct begun_events begun;
+    struct pending_events pending;
     struct str name, args;
 };
 
@@ -294,16 +294,16 @@ static int add_begin(struct adding *adding, const struct trace_event *event, int
     struct gput_error *error)
 {
     struct json_text name = string_text(&event->name);
-    struct begun_event begun = {.pid = number_or_hash(&event->pid),
+    struct pending_event pending = {.pid = number_or_hash(&event->pid),
         .tid = number_or_hash(&event->tid),
         .start_ns = start_ns,
         .name = strndup(name.text, name.length)};
-    bool whole = copy_padded(string_text(&event->category), &begun.category) &&
-                 copy_padded(args_text(&event->args, &adding->args), &begun.args) &&
+    bool whole = copy_padded(string_text(&event->category), &pending.category) &&
+                 copy_padded(args_text(&event->args, &adding->args), &pending.args) &&
                  !adding->args.failed;
     if (!whole)
-        begun_event_finish(&begun); /* one without a name is not taken */
-    return begun_events_push(&adding->begun, &begun) ? GPUT_OK : error_memory(error);
+        pending_event_finish(&pending); /* one without a name is not taken */
+    return pending_events_push(&adding->pending, &pending) ? GPUT_OK : error_memory(error);
 }
 
 static bool has_key(const struct json_value *object, const struct json_value *wanted)
@@ -350,21 +350,21 @@ static struct json_text args_of_both(
 }
 
 static int end_slice(struct adding *adding, const struct trace_event *event,
-    const struct begun_event *begun, int64_t end_ns, struct gput_error *error)
+    const struct pending_event *pending, int64_t end_ns, struct gput_error *error)
 {
-    struct timeline_event slice = {.type = 'X', .start_ns = begun->start_ns};
-    if (__builtin_sub_overflow(end_ns, begun->start_ns, &slice.duration_ns) ||
+    struct timeline_event slice = {.type = 'X', .start_ns = pending->start_ns};
+    if (__builtin_sub_overflow(end_ns, pending->start_ns, &slice.duration_ns) ||
         slice.duration_ns < 0) {
         adding->inputs->report.unusable++;
         return GPUT_OK;
     }
     TRY(find_thread(adding, event, &slice.thread, error));
-    slice.name = (struct json_text){begun->name, strlen(begun->name), JSON_NOT_ASCII};
+    slice.name = (struct json_text){pending->name, strlen(pending->name), JSON_NOT_ASCII};
     slice.category = string_text(&event->category);
-    if (slice.category.length == 0 && begun->category)
+    if (slice.category.length == 0 && pending->category)
         slice.category =
-            (struct json_text){begun->category, strlen(begun->category), JSON_NOT_ASCII};
-    slice.args = args_of_both(begun->args, &event->args, &adding->args);
+            (struct json_text){pending->category, strlen(pending->category), JSON_NOT_ASCII};
+    slice.args = args_of_both(pending->args, &event->args, &adding->args);
     if (adding->args.failed)
         return error_memory(error);
     return timeline_add(adding->inputs->timeline, &slice, NULL, error);
@@ -373,14 +373,14 @@ static int end_slice(struct adding *adding, const struct trace_event *event,
 static int add_end(struct adding *adding, const struct trace_event *event, int64_t end_ns,
     struct gput_error *error)
 {
-    struct begun_event begun;
-    if (!begun_events_pop(
-            &adding->begun, number_or_hash(&event->pid), number_or_hash(&event->tid), &begun)) {
+    struct pending_event pending;
+    if (!pending_events_pop(
+            &adding->pending, number_or_hash(&event->pid), number_or_hash(&event->tid), &pending)) {
         adding->inputs->report.unusable++;
         return GPUT_OK;
     }
-    int code = end_slice(adding, event, &begun, end_ns, error);
-    begun_event_finish(&begun);
+    int code = end_slice(adding, event, &pending, end_ns, error);
+    pending_event_finish(&pending);
     return code;
 }
 
@@ -480,7 +480,7 @@ static int add_events(struct adding *adding, const char *path, struct gput_error
     report->events += counts->events;
     report->damaged += counts->damaged;
     report->truncated += counts->truncated;
-    report->unusable += adding->begun.count + adding->begun.given_up;
+    report->unusable += adding->pending.count + adding->pending.dropped;
     read_report_warn(report, event_stream_warning(stream));
     return GPUT_OK;
 }
@@ -503,7 +503,7 @@ int timeline_add_trace(struct timeline_inputs *inputs, const char *path, struct 
     int code = add_events(&adding, path, error);
     event_stream_close(adding.stream);
     names_finish(&adding.pids);
-    begun_events_finish(&adding.begun);
+    pending_events_finish(&adding.pending);
     str_finish(&adding.name);
     str_finish(&adding.args);
     free(adding.processes);

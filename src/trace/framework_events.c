@@ -3,9 +3,9 @@
 #include "base/array.h"
 #include "base/names.h"
 #include "base/str.h"
-#include "trace/begun_events.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
+#include "trace/pending_events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ struct reading {
     struct phase_of_pid *phases;
     size_t phase_count;
     size_t phase_hits[PHASE_HITS]; /* where the last look-ups found their pids, by pid */
-    struct begun_events begun;
+    struct pending_events pending;
     struct str text; /* an event's name without its escapes */
 };
 
@@ -177,34 +177,34 @@ static int64_t thread_of(const struct trace_event *event)
 static int add_begin(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
-    struct begun_event begun = {.tid = thread_of(event), .start_ns = event->start_ns};
+    struct pending_event pending = {.tid = thread_of(event), .start_ns = event->start_ns};
     struct str name = {0};
     if (!event->has_start || event->name.kind != JSON_STRING ||
-        !number_of(&event->pid, &begun.pid)) {
+        !number_of(&event->pid, &pending.pid)) {
         reading->report->unusable++;
         return GPUT_OK;
     }
     json_append_string(&event->name, &name);
-    begun.name = str_steal(&name);
-    return begun_events_push(&reading->begun, &begun) ? GPUT_OK : error_memory(error);
+    pending.name = str_steal(&name);
+    return pending_events_push(&reading->pending, &pending) ? GPUT_OK : error_memory(error);
 }
 
 static int add_end(
     struct reading *reading, const struct trace_event *event, struct gput_error *error)
 {
     int64_t pid;
-    struct begun_event begun;
+    struct pending_event pending;
     if (!event->has_start || !number_of(&event->pid, &pid) ||
-        !begun_events_pop(&reading->begun, pid, thread_of(event), &begun)) {
+        !pending_events_pop(&reading->pending, pid, thread_of(event), &pending)) {
         reading->report->unusable++;
         return GPUT_OK;
     }
-    struct framework_event complete = {.start_ns = begun.start_ns,
+    struct framework_event complete = {.start_ns = pending.start_ns,
         .end_ns = event->start_ns,
-        .name = begun.name,
-        .name_length = strlen(begun.name)};
+        .name = pending.name,
+        .name_length = strlen(pending.name)};
     int code = give(reading, &complete, pid, event, error);
-    begun_event_finish(&begun);
+    pending_event_finish(&pending);
     return code;
 }
 
@@ -247,7 +247,7 @@ static void add_counts(struct reading *reading, struct event_stream *stream)
     reading->report->events += counts->events;
     reading->report->damaged += counts->damaged;
     reading->report->truncated += counts->truncated;
-    reading->report->unusable += reading->begun.count + reading->begun.given_up;
+    reading->report->unusable += reading->pending.count + reading->pending.dropped;
     read_report_warn(reading->report, event_stream_warning(stream));
 }
 
@@ -270,6 +270,6 @@ int framework_events_read(const struct trace_file *file, framework_visitor *visi
     names_finish(&reading.names);
     str_finish(&reading.text);
     free(reading.phases);
-    begun_events_finish(&reading.begun);
+    pending_events_finish(&reading.pending);
     return code;
 }

@@ -129,7 +129,7 @@ static void a_list_is_of_the_moment_at_which_reading_it_began(void **state)
     atomic_store(&is_held, false);
     gpu_feed_await_list(feed, clock_monotonic_ns() + FOR_EVER);
     gpu_feed_update(feed, &view);
-    assert_true(view.processes_begun_ns <= later_ns);
+    assert_true(view.processes_start_ns <= later_ns);
     assert_true(view.processes_ns >= later_ns);
     gpu_feed_close(feed, clock_monotonic_ns() + FOR_EVER);
     gpu_feed_view_finish(&view);

@@ -223,10 +223,10 @@ static void waits_once_for_a_list_after_a_change_and_again_at_the_end(void **sta
     assert_number(sample.combined_ram_bytes, NAN);
     assert_number(sample.system_ram_bytes, 150e6);
 
-    int64_t begun_ns = clock_monotonic_ns();
+    int64_t start_ns = clock_monotonic_ns();
     gpu_set_request_lists(set, &tree, false);
     gpu_set_await_lists(set, NS_PER_SECOND / 20);
-    assert_true(clock_monotonic_ns() - begun_ns >= NS_PER_SECOND / 20);
+    assert_true(clock_monotonic_ns() - start_ns >= NS_PER_SECOND / 20);
     gpu_set_close(set);
     scenario_write(GPU_A);
     while (!count_calls("nvmlShutdown", 0))

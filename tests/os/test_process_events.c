@@ -167,17 +167,17 @@ static void a_child_is_announced(void **state)
         _exit(7);
     waitpid(child, NULL, 0);
     struct process_event batch[PROCESS_EVENTS_BATCH];
-    bool has_begun = false, has_ended = false, has_more = true;
+    bool has_started = false, has_ended = false, has_more = true;
     while (has_more) {
         size_t count = process_events_read(&events, batch, &has_more);
         for (size_t i = 0; i < count; i++) {
             if (batch[i].pid != child)
                 continue;
-            has_begun |= batch[i].kind == PROCESS_EVENT_FORK && batch[i].parent == getpid();
+            has_started |= batch[i].kind == PROCESS_EVENT_FORK && batch[i].parent == getpid();
             has_ended |= batch[i].kind == PROCESS_EVENT_EXIT && WEXITSTATUS(batch[i].status) == 7;
         }
     }
-    assert_true(has_begun);
+    assert_true(has_started);
     assert_true(has_ended);
     process_events_close(&events);
 }

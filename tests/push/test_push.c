@@ -82,11 +82,11 @@ static void a_receiver_has_a_small_share_of_the_time_at_the_end(void **state)
     struct push *push = make_push();
     int64_t begin_ns = push->created_ns = 7 * NS_PER_SECOND;
     push_end_soon(push, begin_ns + NS_PER_SECOND);
-    assert_true(push->give_up_ns == begin_ns + NS_PER_SECOND + NS_PER_SECOND / 2);
+    assert_true(push->abort_ns == begin_ns + NS_PER_SECOND + NS_PER_SECOND / 2);
     push_end_soon(push, begin_ns + 20 * NS_PER_SECOND);
-    assert_true(push->give_up_ns == begin_ns + 21 * NS_PER_SECOND);
+    assert_true(push->abort_ns == begin_ns + 21 * NS_PER_SECOND);
     push_end_soon(push, begin_ns + 900 * NS_PER_SECOND);
-    assert_true(push->give_up_ns == begin_ns + 903 * NS_PER_SECOND);
+    assert_true(push->abort_ns == begin_ns + 903 * NS_PER_SECOND);
     push_destroy(push);
 }
 
@@ -101,9 +101,9 @@ static void a_receiver_that_had_its_time_gets_little_more_at_the_end(void **stat
     int64_t asked_ns = push->unanswered_ns;
     assert_true(asked_ns > 0);
     push_end_soon(push, asked_ns + NS_PER_SECOND);
-    assert_true(push->give_up_ns == asked_ns + 3 * NS_PER_SECOND);
+    assert_true(push->abort_ns == asked_ns + 3 * NS_PER_SECOND);
     push_end_soon(push, asked_ns + 10 * NS_PER_SECOND);
-    assert_true(push->give_up_ns == asked_ns + 10 * NS_PER_SECOND + NS_PER_SECOND / 10);
+    assert_true(push->abort_ns == asked_ns + 10 * NS_PER_SECOND + NS_PER_SECOND / 10);
     push_send(push); /* too early to try again: as before */
     assert_true(push->unanswered_ns == asked_ns);
     push_destroy(push);

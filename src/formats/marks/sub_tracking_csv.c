@@ -17,7 +17,7 @@
 struct sub_tracking_csv_reader {
     struct sub_tracking_reader base;
     struct csv_reader *csv;
-    bool is_begun; /* it has no complete header */
+    bool has_cut_header; /* a killed writer left a part of it, or nothing */
     struct sub_tracking_csv_layout layout;
     uint32_t last_name;
     const char *last_name_text; /* NULL at first */
@@ -219,7 +219,7 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
     size_t capacity, size_t *count, struct gput_error *error)
 {
     struct sub_tracking_csv_reader *reader = (struct sub_tracking_csv_reader *)base;
-    while (*count < capacity && !reader->is_begun) {
+    while (*count < capacity && !reader->has_cut_header) {
         struct csv_record record;
         bool end;
         TRY(csv_reader_next(reader->csv, &record, &end, error));
@@ -248,7 +248,7 @@ static int csv_next(struct sub_tracking_reader *base, struct sub_tracking_mark *
 }
 
 /* Whether a killed writer left a part of the header. */
-static bool is_begun_header(const struct csv_record *header)
+static bool is_cut_header(const struct csv_record *header)
 {
     static const char columns[] = "process_id,code_block_name,position,";
     size_t length = (size_t)(header->end - header->text);
@@ -263,9 +263,9 @@ static int csv_open(struct sub_tracking_reader *base, struct gput_error *error)
     struct csv_record header;
     bool end;
     TRY(csv_reader_next(reader->csv, &header, &end, error));
-    if (end || is_begun_header(&header)) {
+    if (end || is_cut_header(&header)) {
         sub_tracking_warn_of_no_marks(base);
-        reader->is_begun = true;
+        reader->has_cut_header = true;
         return GPUT_OK;
     }
     unsigned have;

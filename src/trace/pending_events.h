@@ -7,32 +7,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct begun_event {
+struct pending_event {
     int64_t pid;
     int64_t tid;
     int64_t start_ns;
-    /* Owned by whoever holds the event: begun_event_finish(). */
+    /* Owned by whoever holds the event: pending_event_finish(). */
     char *name;
     char *category; /* NULL: none, or of no use to the reader */
     char *args;     /* the same: an object, with JSON_PADDING zeroes after it */
 };
 
-void begun_event_finish(struct begun_event *event);
+void pending_event_finish(struct pending_event *event);
 
-struct begun_events {
-    struct begun_event *events; /* the latest last */
+struct pending_events {
+    struct pending_event *events; /* the latest last */
     size_t count;
-    uint64_t given_up; /* begun, and never ended */
+    uint64_t dropped; /* they never ended */
 };
 
 /* An empty set is all zeroes. */
 
 /* Takes `event` and its texts over. False without memory, or without a name. Broken files alone
- * have more than MAX_BEGUN at once: then the oldest is given up. */
-bool begun_events_push(struct begun_events *begun, const struct begun_event *event);
+ * have more than MAX_PENDING at once: then the oldest is dropped. */
+bool pending_events_push(struct pending_events *pending, const struct pending_event *event);
 
 /* Takes out the latest of a thread, texts and all; false when there is none. */
-bool begun_events_pop(
-    struct begun_events *begun, int64_t pid, int64_t tid, struct begun_event *event);
+bool pending_events_pop(
+    struct pending_events *pending, int64_t pid, int64_t tid, struct pending_event *event);
 
-void begun_events_finish(struct begun_events *begun);
+void pending_events_finish(struct pending_events *pending);
