@@ -174,35 +174,6 @@ static int note_open(
     return GPUT_OK;
 }
 
-/* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
-static int pair_two_by_two(
-    struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
-{
-    for (size_t l = 0; l < n_lanes; l++) {
-        struct call_lane *lane = &lanes[l];
-        if (lane->count > 0 && lane->positions[lane->count - 1] == SUB_TRACKING_START)
-            TRY(note_open(table, lane, lane->times[--lane->count], error));
-    }
-    for (size_t l = 0; l < n_lanes; l++) {
-        struct call_lane *lane = &lanes[l];
-        for (size_t i = 0; i + 1 < lane->count; i += 2) {
-            if (lane->positions[i] > lane->positions[i + 1])
-                return refuse_pair(table, lane, lane, lane->times[i], lane->times[i + 1], error);
-            table->n_doubtful += lane->positions[i] == lane->positions[i + 1];
-        }
-        lane->n_calls = lane->count / 2;
-        if (lane->count % 2 == 0)
-            continue;
-        double odd = lane->times[lane->count - 1];
-        for (size_t next = l + 1; next < n_lanes; next++) {
-            if (lanes[next].count > 0)
-                return refuse_pair(table, lane, &lanes[next], odd, lanes[next].times[0], error);
-        }
-        return refuse_odd_marks(table, lane, error);
-    }
-    return GPUT_OK;
-}
-
 static double time_of_key(int64_t key)
 {
     double time;
@@ -289,6 +260,52 @@ static int pair_brackets(struct call_table *table, struct call_lane *lane, struc
     }
     free(lane->times);
     lane->times = calls;
+    return GPUT_OK;
+}
+
+/* Of lanes without thread ids: a last start has no stop yet. Where open calls are kept, a program
+ * that was killed may have left more of them, under calls that came after; of such a lane, what is
+ * not like brackets is not known. */
+static int set_open_apart(
+    struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
+{
+    for (size_t l = 0; l < n_lanes; l++) {
+        struct call_lane *lane = &lanes[l];
+        size_t stops = count_stops(lane);
+        if (table->keep_open && lane->count > 2 * stops) {
+            TRY(pair_brackets(table, lane, error));
+            lane->count = 0;
+        } else if (lane->count > 0 && lane->positions[lane->count - 1] == SUB_TRACKING_START) {
+            TRY(note_open(table, lane, lane->times[--lane->count], error));
+        }
+    }
+    return GPUT_OK;
+}
+
+/* Pairs the marks of one block without thread ids, two by two across all of its lanes. */
+static int pair_two_by_two(
+    struct call_table *table, struct call_lane *lanes, size_t n_lanes, struct gput_error *error)
+{
+    TRY(set_open_apart(table, lanes, n_lanes, error));
+    for (size_t l = 0; l < n_lanes; l++) {
+        struct call_lane *lane = &lanes[l];
+        if (lane->count == 0) /* paired already */
+            continue;
+        for (size_t i = 0; i + 1 < lane->count; i += 2) {
+            if (lane->positions[i] > lane->positions[i + 1])
+                return refuse_pair(table, lane, lane, lane->times[i], lane->times[i + 1], error);
+            table->n_doubtful += lane->positions[i] == lane->positions[i + 1];
+        }
+        lane->n_calls = lane->count / 2;
+        if (lane->count % 2 == 0)
+            continue;
+        double odd = lane->times[lane->count - 1];
+        for (size_t next = l + 1; next < n_lanes; next++) {
+            if (lanes[next].count > 0)
+                return refuse_pair(table, lane, &lanes[next], odd, lanes[next].times[0], error);
+        }
+        return refuse_odd_marks(table, lane, error);
+    }
     return GPUT_OK;
 }
 

@@ -50,7 +50,6 @@ static int list_session(struct plot_figures *figures, const struct doc *session,
     const struct doc *gpus = doc_get(session, "gpus");
     for (const struct doc *item = list ? list->first : NULL; item; item = item->next) {
         const struct doc *values = doc_get(item, "values");
-        bool is_constant = strcmp(doc_get_string(values, "encoding"), "constant") == 0;
         const struct plot_series series = {
             .session = number,
             .id = doc_get_string(item, "id"),
@@ -62,7 +61,7 @@ static int list_session(struct plot_figures *figures, const struct doc *session,
             .times = doc_item(times, (size_t)doc_get_int(item, "time")),
             .values = values,
             .of_interval = doc_get(item, "of_interval") != NULL,
-            .is_used = !is_constant || fabs(doc_get_number(values, "value")) > 0,
+            .is_used = fabs(doc_get_number(item, "max")) > 0, /* false where it is missing, too */
             .has_gpus = gpus && gpus->count > 1,
         };
         if (series.times)
@@ -136,6 +135,23 @@ static bool is_of_one_gpu(const struct plot_figures *figures, const struct plot_
     return count == 1;
 }
 
+/* Whether its GPU was not used: power at rest says nothing of the session. As in reports, what
+ * others have in its memory does not count. */
+static bool is_of_unused_gpu(const struct plot_figures *figures, const struct plot_series *series)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < figures->count && series->has_gpus; i++) {
+        const struct plot_series *other = &figures->series[i];
+        if (other->session != series->session || strcmp(other->scope, series->scope) != 0 ||
+            text_ends_with(other->id, "_ram_used") || text_ends_with(other->id, "_power_watts"))
+            continue;
+        if (other->is_used)
+            return false;
+        is_any = true;
+    }
+    return is_any && strncmp(series->scope, "gpu", 3) == 0;
+}
+
 /* Those of a group that say most: what the session used in all, of several GPUs for each. */
 static bool is_main(const struct plot_figures *figures, const struct plot_series *series)
 {
@@ -170,7 +186,7 @@ static bool choose_group(struct plot_figures *figures, const char *group, bool u
     for (size_t i = 0; i < figures->count; i++) {
         struct plot_series *series = &figures->series[i];
         if (!is_group(series, group) || !is_main(figures, series) ||
-            (used_only && !series->is_used))
+            (used_only && (!series->is_used || is_of_unused_gpu(figures, series))))
             continue;
         series->is_chosen = is_any = true;
     }
@@ -329,9 +345,50 @@ int plot_figures_find_times(const struct plot_figures *figures,
 
 /* ---- Charts ---- */
 
-static const char *session_name(const struct report_payload *payload, size_t index)
+/* Its rank in a job, if all sessions have one and no two the same. */
+static bool find_rank(const struct report_payload *payload, size_t index, long *rank)
 {
-    return doc_get_string(doc_item(doc_get(payload->root, "sessions"), index), "name");
+    const struct doc *sessions = doc_get(payload->root, "sessions");
+    for (const struct doc *item = sessions->first; item; item = item->next) {
+        const struct doc *own = doc_get(item, "identity");
+        if (!doc_get(own, "rank"))
+            return false;
+        for (const struct doc *other = item->next; other; other = other->next) {
+            if (doc_get_int(doc_get(other, "identity"), "rank") == doc_get_int(own, "rank"))
+                return false;
+        }
+    }
+    *rank = (long)doc_get_int(doc_get(doc_item(sessions, index), "identity"), "rank");
+    return sessions->count > 1;
+}
+
+/* The folders that all names of sessions begin with. */
+static size_t shared_folders(const struct doc *sessions)
+{
+    const char *first = doc_get_string(sessions->first, "name");
+    size_t length = strlen(first);
+    for (const struct doc *item = sessions->first->next; item; item = item->next) {
+        const char *name = doc_get_string(item, "name");
+        size_t same = 0;
+        while (same < length && name[same] == first[same])
+            same++;
+        length = same;
+    }
+    while (length > 0 && first[length - 1] != '/')
+        length--;
+    return length;
+}
+
+/* "rank 3", or its name without the folders that all have. */
+static void put_session(const struct report_payload *payload, size_t index, struct str *text)
+{
+    const struct doc *sessions = doc_get(payload->root, "sessions");
+    const struct doc *session = doc_item(sessions, index);
+    long rank;
+    if (find_rank(payload, index, &rank))
+        str_printf(text, "rank %ld", rank);
+    else if (session)
+        str_append(text, doc_get_string(session, "name") + shared_folders(sessions));
 }
 
 /* Whether all curves of a panel are of one kind, one of each session. */
@@ -345,10 +402,12 @@ static bool is_one_kind(const struct plot_figures *figures, const struct plot_se
     return true;
 }
 
-/* A panel of one kind of curve that is not the main one is called as the curve is. */
+/* A panel of one kind of curve is called as the curve is, if that is not the main one, or is of one
+ * of several GPUs. */
 static const char *panel_name(const struct plot_figures *figures, const struct plot_series *first)
 {
-    bool is_named = is_one_kind(figures, first) && !is_main(figures, first);
+    bool is_of_gpu = first->has_gpus && strncmp(first->scope, "gpu", 3) == 0;
+    bool is_named = is_one_kind(figures, first) && (is_of_gpu || !is_main(figures, first));
     for (size_t i = 0; i < KNOWN_GROUPS && !is_named; i++) {
         if (is_group(first, known_groups[i].group))
             return known_groups[i].name;
@@ -365,14 +424,14 @@ static int add_line(const struct plot_figures *figures, const struct plot_series
     const struct report_payload *payload, struct chart *chart, struct chart_panel *panel,
     struct gput_error *error)
 {
-    const char *session = series->given ? "" : session_name(payload, series->session);
     bool is_one = is_one_kind(figures, series), is_compared = figures->session_count > 1;
     struct str label = {0};
-    if (is_compared && is_one)
-        str_append(&label, session);
-    else if (is_compared && *session)
-        str_printf(&label, "%s: %s", session, series->label);
-    else
+    if (is_compared && !series->given)
+        put_session(payload, series->session, &label);
+    bool is_named = label.length > 0;
+    if (is_named && !is_one)
+        str_printf(&label, ": %s", series->label);
+    else if (!is_named && !(is_compared && is_one))
         str_append(&label, is_one ? panel->name : series->label);
     unsigned look = is_compared && is_one ? (unsigned)series->session : (unsigned)panel->count;
     struct chart_line *line = chart_add_line(chart, panel, str_text(&label), look);

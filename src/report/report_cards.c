@@ -11,9 +11,12 @@ struct card {
     const char *id, *label, *unit;
     double value, at_least, at_most, limit;
     const char *source; /* in the results, which says how far it can be trusted; NULL: none does */
+    const char *bounded_by; /* of a peak: what says its bounds; NULL: it is none */
 };
 
-static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL};
+static const struct card no_card = {NULL, NULL, NULL, NAN, NAN, NAN, NAN, NULL, NULL};
+
+static const char of_samples[] = "the highest of the samples; it may have been higher between them";
 
 static const struct gput_source *find_source(const struct gput_results *results, const char *name)
 {
@@ -45,6 +48,23 @@ static const char *state_of(
     return gput_source_state_name(source ? source->state : GPUT_SOURCE_SAMPLED);
 }
 
+/* Of what is bounded: how far it is known. */
+static const char *reason_of(const struct card *card, const struct gput_source *source)
+{
+    bool is_known = !isnan(card->value);
+    return is_known && card->bounded_by && card->bounded_by[0] ? card->bounded_by
+           : source                                            ? source->reason
+                                                               : NULL;
+}
+
+static void add_bounds(struct doc *object, const struct card *card)
+{
+    add_known(object, "at_least", card->at_least);
+    if (card->bounded_by && !isnan(card->value) && isnan(card->at_most))
+        doc_add_null(object, "at_most");
+    add_known(object, "at_most", card->at_most);
+}
+
 static void add_card(struct report_session *session, const struct card *card)
 {
     const struct gput_source *source =
@@ -57,14 +77,14 @@ static void add_card(struct report_session *session, const struct card *card)
     doc_add_string(object, "label", card->label);
     doc_add_double(object, "value", card->value);
     doc_add_string(object, "unit", card->unit);
-    add_known(object, "at_least", card->at_least);
-    add_known(object, "at_most", card->at_most);
+    add_bounds(object, card);
     add_known(object, "limit", card->limit);
+    const char *reason = reason_of(card, source);
     const char *state = state_of(session, card, source);
     if (state)
         doc_add_string(object, "state", state);
-    if (source)
-        doc_add_string(object, "reason", source->reason);
+    if (reason)
+        doc_add_string(object, "reason", reason);
 }
 
 static void add_figure(struct report_session *session, const char *id, const char *label,
@@ -88,7 +108,8 @@ static void add_peak(struct report_session *session, const char *id, const char 
     double seen = fmax(session->results->max[measurement], peak->bytes);
     double value = session->has_samples ? fmax(seen, session->max[measurement]) : seen;
     double at_most = value > seen ? NAN : peak->at_most_bytes;
-    const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram"};
+    const struct card card = {id, label, "bytes", value, value, at_most, limit, "ram",
+        value > seen ? of_samples : peak->source};
     add_card(session, &card);
 }
 
@@ -128,7 +149,8 @@ static void add_gpu(struct report_session *session, uint32_t index, const struct
     snprintf(label, sizeof label, "GPU %u RAM, %s", index, gpu->name);
     const struct card ram = {id, label, "bytes", gpu->max_combined_ram_bytes,
         gpu->max_combined_ram_bytes, gpu->max_combined_ram_at_most_bytes, gpu->ram_capacity_bytes,
-        "process_gpu_ram"};
+        "process_gpu_ram",
+        "what the driver said of processes when it was read, up to what was in use in all"};
     add_card(session, &ram);
     snprintf(id, sizeof id, "gpu%u_busy", index);
     snprintf(label, sizeof label, "GPU %u mean utilization", index);
@@ -224,6 +246,7 @@ static void add_highest(struct report_session *session, const char *id, const ch
     card.unit = unit;
     card.value = card.at_least = session->max[measurement];
     card.limit = limit;
+    card.bounded_by = of_samples;
     add_card(session, &card);
 }
 

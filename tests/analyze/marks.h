@@ -15,9 +15,8 @@ struct marked_calls {
     struct gput_error error;
 };
 
-/* Adds the marks, of which some are missing or not, and pairs them up; returns the code of that. */
-static inline int pair_marks_of(
-    struct marked_calls *marked, const char *text, bool threads, bool has_lost)
+/* Adds the marks; what is left is to pair them up. */
+static inline void add_marks(struct marked_calls *marked, const char *text, bool threads)
 {
     memset(marked, 0, sizeof *marked);
     marked->names = sub_tracking_names_create();
@@ -46,6 +45,13 @@ static inline int pair_marks_of(
         row.name = sub_tracking_names_add(marked->names, name, strlen(name));
         assert_int_equal(call_table_add(&marked->table, &row, 1, &marked->error), GPUT_OK);
     }
+}
+
+/* Adds the marks, of which some are missing or not, and pairs them up; returns the code of that. */
+static inline int pair_marks_of(
+    struct marked_calls *marked, const char *text, bool threads, bool has_lost)
+{
+    add_marks(marked, text, threads);
     marked->table.keep_open = true;
     marked->table.has_lost = has_lost;
     return call_table_pair(&marked->table, &marked->error);

@@ -28,7 +28,8 @@ static void assert_pairs(const char *marks, bool threads, const char *expected)
 static void assert_refuses(const char *marks, bool threads, const char *message)
 {
     struct marked_calls marked;
-    assert_int_equal(pair_marks(&marked, marks, threads), GPUT_ERROR_FORMAT);
+    add_marks(&marked, marks, threads);
+    assert_int_equal(call_table_pair(&marked.table, &marked.error), GPUT_ERROR_FORMAT);
     assert_string_equal(marked.error.message, message);
     forget_calls(&marked);
 }
@@ -103,6 +104,14 @@ static void calls_that_are_still_open_can_be_kept(void **state)
     assert_open("a 7 0 1 1;a 7 0 2 1;a 7 1 3 1;b 7 0 4 1", true, "a 7: 1, b 7: 4");
     assert_open("a 7 0 1 1;a 7 1 2 1;a 7 0 5 1", true, "a 7: 5");
     assert_open("a 7 0 1;a 7 1 2", false, "");
+}
+
+static void calls_below_one_that_is_still_open_are_kept_too(void **state)
+{
+    (void)state;
+    assert_open("a 7 0 1;a 7 0 2;a 7 1 3", false, "a 7: 1");
+    assert_open("a 7 0 1;a 7 1 2;a 7 0 3;a 7 0 4;a 7 1 5;a 8 0 4;a 8 1 5", false, "a 7: 3");
+    assert_open("a 7 0 1;a 7 0 2;a 7 0 3;b 7 0 3;b 7 1 4", false, "a 7: 1, a 7: 2, a 7: 3");
 }
 
 /* Of a file that another program truncated while it was written. */
@@ -311,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_start_comes_before_a_stop_of_the_same_time),
         cmocka_unit_test(a_call_that_is_still_open_is_skipped),
         cmocka_unit_test(calls_that_are_still_open_can_be_kept),
+        cmocka_unit_test(calls_below_one_that_is_still_open_are_kept_too),
         cmocka_unit_test(where_marks_are_missing_a_stop_without_a_start_is_left_out),
         cmocka_unit_test(processes_run_a_block_at_the_same_time),
         cmocka_unit_test(marks_of_one_process_pair_two_by_two),

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import sqlite3
 import struct
 import unittest
 import zlib
@@ -45,6 +46,31 @@ class PlotTest(CommandTest):
         value_step, time_step = line.resolution
         found = [point for point in line.points if abs(point[0] - second) <= time_step and abs(point[1] - value) <= value_step]
         self.assertTrue(found, f"no point at {second} s, {value} in {line.points[:20]}")
+
+
+class Sessions(PlotTest):
+    def test_are_called_by_their_ranks_or_without_the_folders_that_all_have(self):
+        for folder, names in (("job", ("solve.r0.csv", "solve.r1.csv")), ("runs", ("before.csv", "after.csv"))):
+            (self.folder / folder).mkdir()
+            for name in names:
+                write_tracking(self.folder / folder / name, [sample(second, combined_ram=1 + second) for second in range(3)])
+            chart = self.plot(*(f"{folder}/{name}" for name in names), "--figures", "ram")
+            labels = {line.name for panel in chart.panels for line in panel}
+            self.assertEqual(labels, {"rank 0", "rank 1"} if folder == "job" else set(names))
+
+
+class Gpus(PlotTest):
+    def test_those_that_were_not_used_are_not_drawn(self):
+        write_tracking(self.folder / "t.sqlite", [sample(second) for second in range(3)])
+        database = sqlite3.connect(self.folder / "t.sqlite")
+        database.execute("CREATE TABLE gpu_data (timestamp REAL, uuid TEXT, combined_ram REAL, utilization_percent REAL, power_watts REAL)")
+        rows = [(START + second, f"GPU-{gpu}", gpu * 2.0, 90 * gpu if second else None, 50 + 200 * gpu) for second in range(3) for gpu in range(2)]
+        database.executemany("INSERT INTO gpu_data VALUES (?, ?, ?, ?, ?)", rows)
+        database.commit()
+        database.close()
+        chart = self.plot("t.sqlite")
+        self.assertEqual([line.name for panel in chart.panels for line in panel if "GPU 0" in line.name], [])
+        self.assertEqual(len([line for panel in chart.panels for line in panel if "GPU 1" in line.name]), 3)
 
 
 class Curves(PlotTest):

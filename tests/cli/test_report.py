@@ -109,6 +109,8 @@ class Curves(ReportTest):
         cards = self.report("t.csv").cards()
         self.assertEqual(cards["ram"]["value"], 9e9)
         self.assertEqual(cards["ram"]["at_least"], 9e9)
+        self.assertIsNone(cards["ram"]["at_most"])  # known not to be known: the page says "at least"
+        self.assertIn("between", cards["ram"]["reason"])
         self.assertEqual(cards["ram"]["state"], "sampled")
         self.assertAlmostEqual(cards["ram"]["limit"], 67.25414912e9, delta=1)
         self.assertEqual(cards["wall"]["value"], 2)
@@ -144,6 +146,21 @@ class Tables(ReportTest):
         self.assertEqual(found["gpu1_ram_used"], ([0, 1, 2], [1e9, 2e9, 3e9]))
         self.assertEqual(found["gpu1_utilization_percent"][1], [None, 50, 50])
         self.assertNotIn("gpu0_power_watts", found)
+
+    def test_the_power_of_all_gpus_is_never_below_that_of_one(self):
+        """Energy has a row a second, or means of it; the curves of the GPUs have a reading a sample."""
+        watts = [(60, 100), (300, 100), (60, None), (60, 100)]
+        rows = [(START + i / 4, f"GPU-{gpu}", power) for i, powers in enumerate(watts) for gpu, power in enumerate(powers)]
+        energy = ("energy_data", "timestamp REAL, package REAL, gpu REAL, total REAL", [(START, None, 0, 0), (START + 1, None, 200, 200)])
+        self.write([("gpu_data", "timestamp REAL, uuid TEXT, power_watts REAL", rows), energy])
+        found = self.report("t.sqlite").series()
+        self.assertEqual(found["power_gpu"], ([0, 0.25, 0.5, 0.75], [160, 400, None, 160]))
+        self.assertNotIn("power_total", found)  # of the machine nothing but its GPUs is known
+
+    def test_the_power_of_a_machine_is_that_of_more_than_gpus(self):
+        self.write([("energy_data", "timestamp REAL, package REAL, gpu REAL, total REAL", [(START, 0, 0, 0), (START + 1, 20, 200, 220)])])
+        found = self.report("t.sqlite").series()
+        self.assertEqual([found[f"power_{name}"][1] for name in ("package", "gpu", "total")], [[None, 20], [None, 200], [None, 220]])
 
     def test_power_is_joules_over_time(self):
         self.write([("energy_data", "timestamp REAL, package REAL, total REAL",
@@ -371,6 +388,8 @@ class Traces(ReportTest):
         (session,) = report.sessions
         self.assertEqual(session["kind"], "profile")
         origin = session["identity"]["start_timestamp"]
+        firsts = [min(times) for times, _ in report.series().values()] + [min(report.column(session["calls"]["start"]))]
+        self.assertEqual(min(firsts), 0)  # not the minute that its first file is named after
         phases = json.loads(self.run_command("profile", "phases", root, "-f", "json").stdout)
         training = session["training"]
         self.assertEqual([phase["name"] for phase in training["phases"]], [row["training_phase"] for row in phases])

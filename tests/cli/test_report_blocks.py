@@ -5,6 +5,7 @@ import random
 import analysis_files
 from analysis_files import START, call, row, write_marks, write_tracking
 from command import main
+from report_data import Report
 from report_test import ReportTest, scale_of, tolerance_of
 
 
@@ -35,6 +36,18 @@ class Blocks(ReportTest):
         self.assertEqual((finished["inner"], finished["left"]), (1, 1))
         write_marks(self.folder / "only.csv", [(1, "outer", 0, START + 1)])
         self.assertEqual(self.calls_of(self.report("only.csv")), [(1, "outer", 0, None, 0)])
+
+    def test_a_session_that_was_killed_half_way_says_which_calls_did_not_end(self):
+        """Two processes, one of which was killed in a call that the same block was under, and no thread ids."""
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        write_marks(self.folder / "m.csv", [(1, "step", 0, START + 3), *call(1, "step", 4, 5), *call(2, "step", 4, 6)])
+        done = self.run_report("t.csv", "--stf", "m.csv", "-o", "report.html")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("There are no figures of code blocks but their times. Sub-tracking file is invalid.", done.stderr)
+        report = Report(self.folder / "report.html")
+        self.assertEqual(self.calls_of(report), [(1, "step", 3, None, 0), (2, "step", 4, 6, 0), (1, "step", 4, 5, 1)])
+        self.assertIn('Sub-tracking file m.csv: 1 call did not end: "step" (7 s up to the end of the session).',
+                      report.sessions[0]["warnings"])
 
     def test_many_short_calls_take_few_bytes(self):
         """Most differences of their times are a byte or two, in steps that the file itself has."""

@@ -1,5 +1,7 @@
 #include "report/loaders/report_analysis.h"
 
+#include "base/str.h"
+
 int report_analysis_make(
     struct report_session *session, const char *marks, struct gput_error *error)
 {
@@ -13,8 +15,15 @@ int report_analysis_make(
     int code = gput_analysis_create(&options, &session->analysis, &reason);
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
-    if (code != GPUT_OK)
-        report_session_warn(session, reason.message);
+    if (code == GPUT_OK)
+        return GPUT_OK;
+    struct str text = {0};
+    str_printf(&text, "%s%s",
+        marks && code == GPUT_ERROR_FORMAT ? "There are no figures of code blocks but their times. "
+                                           : "",
+        reason.message);
+    report_session_warn(session, str_text(&text));
+    str_finish(&text);
     return GPUT_OK;
 }
 

@@ -202,6 +202,10 @@ static int pass_events(struct events *events, struct gput_error *error)
     events->start_ns = events->timeline.first_ns;
     if (there) {
         double first = report_session_time(events->session, (double)events->start_ns * 1e-9);
+        if (first < 0) { /* before all readings: nothing of the session is placed yet */
+            events->session->start += first;
+            first = 0;
+        }
         events->start_ns -= (int64_t)round(first * 1e9);
     }
     while (there) {

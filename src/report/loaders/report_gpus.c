@@ -21,10 +21,13 @@ static const struct figure {
     {"descendants_sm_percent", "processors, descendants", "gpu", "percent", REPORT_STEP_FRACTION},
     {"power_watts", "power", "power", "watts", REPORT_STEP_FRACTION},
 };
+#define POWER (REPORT_GPU_FIGURES - 1)
 
 void report_gpus_init(struct report_gpus *gpus, struct report_session *session)
 {
-    *gpus = (struct report_gpus){.session = session};
+    *gpus = (struct report_gpus){.session = session, .moment = NAN};
+    report_column_init(&gpus->power_time, &session->payload->spool, REPORT_STEP_TIME);
+    report_column_init(&gpus->power, &session->payload->spool, REPORT_STEP_FRACTION);
 }
 
 static void init_gpu(struct report_gpu *gpu, struct report_spool *spool)
@@ -48,6 +51,28 @@ static struct report_gpu *gpu_of(struct report_gpus *gpus, const char *uuid)
     return &gpus->gpus[gpus->count++];
 }
 
+/* The rows of a moment are whole: those of one GPU that is not known leave a gap. */
+static int end_moment(struct report_gpus *gpus, struct gput_error *error)
+{
+    if (isnan(gpus->moment))
+        return GPUT_OK;
+    TRY(report_column_add(&gpus->power_time, gpus->moment, error));
+    return report_column_add(&gpus->power, gpus->watts, error);
+}
+
+static int add_power(
+    struct report_gpus *gpus, double moment, double watts, struct gput_error *error)
+{
+    if (moment == gpus->moment) {
+        gpus->watts += watts;
+        return GPUT_OK;
+    }
+    TRY(end_moment(gpus, error));
+    gpus->moment = moment;
+    gpus->watts = watts;
+    return GPUT_OK;
+}
+
 int report_gpus_add(
     struct report_gpus *gpus, const struct gput_table *part, struct gput_error *error)
 {
@@ -63,7 +88,9 @@ int report_gpus_add(
         struct report_gpu *gpu = gpu_of(gpus, table_cells_text(part, row, uuid));
         if (!gpu)
             return error_memory(error);
-        TRY(report_column_add(&gpu->time, report_session_time(gpus->session, moment), error));
+        double time_s = report_session_time(gpus->session, moment);
+        TRY(report_column_add(&gpu->time, time_s, error));
+        TRY(add_power(gpus, time_s, table_cells_number(part, row, columns[POWER]), error));
         for (int i = 0; i < REPORT_GPU_FIGURES; i++) {
             bool is_ram = figures[i].step == REPORT_STEP_WHOLE;
             double value = table_cells_number(part, row, columns[i]);
@@ -110,6 +137,28 @@ static int add_gpu(struct report_gpus *gpus, uint32_t number, struct gput_error 
     return GPUT_OK;
 }
 
+bool report_gpus_have_power(const struct report_gpus *gpus)
+{
+    return !isnan(gpus->power.max);
+}
+
+/* What each GPU says of a moment, added up: the energy of the session has means of longer times,
+ * which are lower than the highest of one GPU. */
+static int put_power(struct report_gpus *gpus, struct gput_error *error)
+{
+    struct report_series series = {.id = "power_gpu",
+        .label = "GPUs",
+        .group = "power",
+        .scope = "gpu",
+        .unit = "watts",
+        .limit = NAN};
+    TRY(end_moment(gpus, error));
+    if (!report_gpus_have_power(gpus))
+        return GPUT_OK;
+    TRY(report_session_add_time(gpus->session, &gpus->power_time, &series.time, error));
+    return report_session_add_series(gpus->session, &series, &gpus->power, error);
+}
+
 int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
 {
     struct doc *list = gpus->count ? doc_add_array(gpus->session->doc, "gpus") : NULL;
@@ -121,7 +170,7 @@ int report_gpus_end(struct report_gpus *gpus, struct gput_error *error)
             doc_add_string(object, "name", result->name);
         TRY(add_gpu(gpus, i, error));
     }
-    return GPUT_OK;
+    return put_power(gpus, error);
 }
 
 void report_gpus_finish(struct report_gpus *gpus)
@@ -131,6 +180,8 @@ void report_gpus_finish(struct report_gpus *gpus)
         for (int j = 0; j < REPORT_GPU_FIGURES; j++)
             report_column_finish(&gpus->gpus[i].values[j]);
     }
+    report_column_finish(&gpus->power_time);
+    report_column_finish(&gpus->power);
     free(gpus->gpus);
     names_finish(&gpus->uuids);
 }

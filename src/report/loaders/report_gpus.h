@@ -1,5 +1,6 @@
 /*
- * The table gpu_data of a tracking file: curves of each GPU.
+ * The table gpu_data of a tracking file: curves of each GPU, and the power of all at the same
+ * times.
  */
 #pragma once
 
@@ -19,6 +20,8 @@ struct report_gpus {
     struct names uuids;      /* by the number of the GPU */
     struct report_gpu *gpus; /* owned */
     uint32_t count;
+    struct report_column power_time, power; /* of all together */
+    double moment, watts;                   /* of the rows that come; NaN: none yet, not known */
 };
 
 void report_gpus_init(struct report_gpus *gpus, struct report_session *session);
@@ -29,4 +32,6 @@ int report_gpus_add(
 
 /* Adds the curves to the session. */
 int report_gpus_end(struct report_gpus *gpus, struct gput_error *error);
+/* Whether the power of all is among them. */
+bool report_gpus_have_power(const struct report_gpus *gpus);
 void report_gpus_finish(struct report_gpus *gpus);

@@ -7,6 +7,7 @@
 #include "report/loaders/report_loader.h"
 
 #include "base/array.h"
+#include "base/str.h"
 
 #include <gputracker/sub_tracking.h>
 
@@ -128,6 +129,37 @@ static int add_calls(struct marks *marks, struct gput_error *error)
     return GPUT_OK;
 }
 
+/* How many of those that did not end are named. */
+#define OPEN_NAMED 3
+
+/* Says on the page what was open when a program was killed, say; how long it took is not known, up
+ * to the end it is. */
+static int note_open(struct marks *marks, struct gput_error *error)
+{
+    const struct call_table *table = &marks->table;
+    struct report_session *session = marks->session;
+    struct str text = {0};
+    double end = session->start + report_session_seconds(session) - table->origin;
+    if (table->n_open == 0 || session->curves_only)
+        return GPUT_OK;
+    str_printf(&text, "Sub-tracking file %.200s: %zu call%s did not end: ", marks->path,
+        table->n_open, table->n_open > 1 ? "s" : "");
+    for (size_t i = 0; i < table->n_open && i < OPEN_NAMED; i++) {
+        const struct call *call = &table->open[i];
+        str_printf(&text, "%s\"%.60s\" (%.3g s up to the end of the session)", i > 0 ? ", " : "",
+            sub_tracking_names_text(marks->names, table->lanes[call->lane].name),
+            fmax(0, end - call->start));
+    }
+    if (table->n_open > OPEN_NAMED)
+        str_printf(&text, " and %zu more", table->n_open - OPEN_NAMED);
+    str_append(&text, ".");
+    bool has_failed = text.failed;
+    doc_add_string(
+        report_session_list(session, &session->warnings, "warnings"), NULL, str_text(&text));
+    str_finish(&text);
+    return has_failed ? error_memory(error) : GPUT_OK;
+}
+
 static int load_calls(struct marks *marks, struct gput_error *error)
 {
     enum sub_tracking_format format;
@@ -146,6 +178,8 @@ static int load_calls(struct marks *marks, struct gput_error *error)
         code = add_calls(marks, error);
     if (code == GPUT_OK)
         code = report_calls_end(&marks->calls, marks->pids, error);
+    if (code == GPUT_OK)
+        code = note_open(marks, error);
     if (code == GPUT_OK && !marks->session->curves_only)
         code = report_blocks_add(
             marks->session, marks->path, &marks->calls.names, &marks->table, error);

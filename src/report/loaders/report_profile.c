@@ -292,12 +292,41 @@ static int add_steps(struct report_session *session, struct doc *training, int64
 
 /* ---- The loader ---- */
 
+static int find_first(void *user, const struct system_reading *reading, struct gput_error *error)
+{
+    int64_t *first_us = user;
+    (void)error;
+    if (reading->time_us < *first_us)
+        *first_us = reading->time_us;
+    return GPUT_OK;
+}
+
+/* Readings may be before all events; the names of their files have the minute alone. What is wrong
+ * with these is said when they are read as a whole. */
+static int begin_at_first_reading(struct report_session *session, struct gput_error *error)
+{
+    struct trace_root root;
+    struct read_report report = {0};
+    int64_t first_us = INT64_MAX;
+    TRY(trace_root_read(session->path, &root, error));
+    int code = GPUT_OK;
+    for (size_t i = 0; code == GPUT_OK && i < root.count; i++) {
+        const struct trace_file *file = &root.files[i];
+        if (file->kind == TRACE_FILE_SYSTEM && file->time_us < first_us &&
+            trace_file_is_readable(file, &report))
+            code = system_metrics_read(file->path, find_first, &first_us, &report, error);
+    }
+    trace_root_finish(&root);
+    if (code == GPUT_OK && first_us < INT64_MAX)
+        report_session_time(session, (double)first_us * 1e-6);
+    return code;
+}
+
 static int load(struct report_session *session, struct gput_error *error)
 {
     int64_t origin_us;
     TRY(gput_profile_start(session->path, &origin_us, error));
-    if (origin_us > 0) /* readings may be before all events */
-        report_session_time(session, (double)origin_us * 1e-6);
+    TRY(begin_at_first_reading(session, error));
     TRY(report_events_add(session, timeline_add_root, error));
     struct doc *training = doc_add_object(session->doc, "training");
     TRY(add_devices(session, training, error));

@@ -2,6 +2,8 @@
 
 #include "base/table_cells.h"
 
+#include <string.h>
+
 static const struct report_rate powers[] = {
     {"package", "power_package", "CPU packages", "package"},
     {"core", "power_core", "CPU cores", "core"},
@@ -103,13 +105,32 @@ int report_rates_add(
     return GPUT_OK;
 }
 
+static bool has(const struct report_rates *rates, const char *scope)
+{
+    for (size_t i = 0; i < rates->table->count; i++) {
+        if (strcmp(rates->table->rates[i].scope, scope) == 0 && !isnan(rates->values[i].max))
+            return true;
+    }
+    return false;
+}
+
+/* Energy of GPUs alone is not that of the machine. */
+static bool is_shown(const struct report_rates *rates, size_t index)
+{
+    const char *scope = rates->table->rates[index].scope;
+    bool is_of_gpus = strcmp(scope, "gpu") == 0, is_total = strcmp(scope, "system") == 0;
+    if (isnan(rates->values[index].max) || (is_of_gpus && rates->without_gpus))
+        return false;
+    return !is_total || !has(rates, "gpu") || has(rates, "package") || has(rates, "dram");
+}
+
 int report_rates_end(struct report_rates *rates, struct gput_error *error)
 {
     unsigned time;
     bool is_any = false;
     TRY(add_last_rates(rates, error));
     for (size_t i = 0; i < rates->table->count; i++)
-        is_any = is_any || !isnan(rates->values[i].max);
+        is_any = is_any || is_shown(rates, i);
     if (!is_any)
         return GPUT_OK;
     TRY(report_session_add_time(rates->session, &rates->time, &time, error));
@@ -125,7 +146,7 @@ int report_rates_end(struct report_rates *rates, struct gput_error *error)
             .time = time,
             .of_interval = true,
         };
-        if (!isnan(rates->values[i].max))
+        if (is_shown(rates, i))
             TRY(report_session_add_series(rates->session, &series, &rates->values[i], error));
     }
     return GPUT_OK;

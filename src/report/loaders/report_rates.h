@@ -41,6 +41,7 @@ struct report_totals {
 struct report_rates {
     const struct report_rates_table *table;
     struct report_session *session;
+    bool without_gpus; /* their curve is there already */
     struct report_column time;
     struct report_column values[REPORT_RATES_MAX];
     struct report_totals begin; /* of the interval whose rate is next */

@@ -68,6 +68,7 @@ int report_tracking_tables_load(
     int code = read_tables(session, reader, &loading, error);
     if (code == GPUT_OK)
         code = report_gpus_end(&loading.gpus, error);
+    loading.energy.without_gpus = report_gpus_have_power(&loading.gpus);
     if (code == GPUT_OK)
         code = report_rates_end(&loading.energy, error);
     if (code == GPUT_OK)
