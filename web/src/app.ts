@@ -451,7 +451,7 @@ export class App {
             for (const drawing of this.#drawings) {
                 drawing.resize(PAPER_WIDTH);
                 drawing.draw();
-                if (!(drawing instanceof Overview)) addPaperAxis(drawing.node, this.#view, PAPER_WIDTH);
+                addPaperAxis(drawing.node, drawing instanceof Overview ? new View(this.#view.full) : this.#view, PAPER_WIDTH);
             }
         });
         addEventListener("afterprint", () => {

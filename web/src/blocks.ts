@@ -6,7 +6,7 @@ import type { Bars } from "./lane";
 import { whenText } from "./lanes";
 import type { Line } from "./line";
 import { seriesLabel } from "./panels";
-import type { Blocks, Calls, FourFigures, Series, Session, Table } from "./report";
+import type { Blocks, Calls, Column, FourFigures, Series, Session, Table } from "./report";
 import { headings, makeTable } from "./tables";
 import { figure, moment } from "./units";
 
@@ -27,28 +27,32 @@ export function blockTable(session: Session, columns: Columns): Table | null {
     if (!blocks || !calls) return null;
     const names = columns.values(blocks.name);
     const callS = blocks.call_s ?? {};
-    const time = (name: string): { name: string; unit: string; type: "number" } => ({ name, unit: "seconds", type: "number" });
-    const figures: { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] = [
-        { head: { name: "Calls", type: "number" as const }, values: columns.values(blocks.calls) },
-        { head: time("Total"), values: columns.values(blocks.total_s) },
-        { head: time("Mean"), values: columns.values(callS.mean) },
-        { head: time("Shortest"), values: columns.values(callS.min) },
-        { head: time("Longest"), values: columns.values(callS.max) },
-        ...usageColumns(session, blocks, columns),
-        ...exactColumns(blocks, columns),
-    ].filter((figures) => figures.values.some((value) => value === value));
+    const seconds = "seconds";
+    const all: Figure[] = [
+        ["Calls", "", blocks.calls],
+        ["Total", seconds, blocks.total_s],
+        ["Mean", seconds, callS.mean],
+        ["Shortest", seconds, callS.min],
+        ["Longest", seconds, callS.max],
+        ...usageColumns(session, blocks),
+        ...exactColumns(blocks),
+    ];
+    const figures = all.map(([name, unit, column]) => ({ head: { name, unit, type: "number" as const }, values: columns.values(column) })).filter(({ values }) => values.some((value) => value === value));
     const { category } = blocks;
     const rows = Array.from(names, (name, i) => [calls.names[name] ?? "", ...(category ? [category[i] ?? null] : []), ...figures.map(({ values }) => known(values[i]))]);
     const categoryColumn = category ? [{ name: "Category", type: "text" as const }] : [];
     return { title: "Code blocks", columns: [{ name: "Code block", type: "text" }, ...categoryColumn, ...figures.map(({ head }) => head)], rows };
 }
 
-function usageColumns(session: Session, blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {
-    return (blocks.usage ?? []).flatMap((usage) => {
+/** Its name, its unit and a value a block. */
+type Figure = [string, string, Column | undefined];
+
+function usageColumns(session: Session, blocks: Blocks): Figure[] {
+    return (blocks.usage ?? []).flatMap((usage): Figure[] => {
         const shown = SHOWN_USAGE.find(([words]) => words.test(usage.series));
         const column = shown && usage[shown[1]];
         const series = seriesOf(session, usage.series);
-        return column && series ? [{ head: { name: shown[2], unit: series.unit, type: "number" as const }, values: columns.values(column) }] : [];
+        return column && series ? [[shown[2], series.unit, column]] : [];
     });
 }
 
@@ -62,15 +66,15 @@ const SHOWN_EXACT: Record<string, string> = {
     gpu_time: "GPU time, counted",
 };
 
-function exactColumns(blocks: Blocks, columns: Columns): { head: { name: string; unit?: string; type: "number" }; values: Float64Array }[] {
-    return (blocks.exact ?? []).flatMap(({ figure, unit, total, max }) => {
+function exactColumns(blocks: Blocks): Figure[] {
+    return (blocks.exact ?? []).flatMap(({ figure, unit, total, max }): Figure[] => {
         const name = SHOWN_EXACT[figure];
         const column = total ?? max;
-        return name && column ? [{ head: { name, unit, type: "number" as const }, values: columns.values(column) }] : [];
+        return name && column ? [[name, unit, column]] : [];
     });
 }
 
-const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
+export const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
 
 /** Row of the blocks that calls of a name belong to; -1 if there is none. */
 function blockRowOf(session: Session, columns: Columns, name: number): number {

@@ -179,7 +179,9 @@ export class Chart {
 }
 
 function intervalText(line: Line, from: number, to: number): string {
-    const { min, max } = line.extremes(line.moments.indexAt(from), line.moments.indexAt(to));
+    const first = line.moments.indexAt(from);
+    // What ended at the beginning is of the time before it.
+    const { min, max } = line.extremes(first + Number(line.ofInterval && line.times[first] === from), line.endAt(to));
     if (!Number.isFinite(min)) return "–";
     const low = figure(min, line.unit);
     const high = figure(max, line.unit);

@@ -31,7 +31,9 @@ export interface Drawn {
 export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View, lines: Line[], unit: string): Drawn {
     const context = fitCanvas(canvas, width, HEIGHT);
     const limits = [...new Set(lines.flatMap((line) => line.limit ?? []))];
-    const vertical = verticalRange(view, lines, limits, unit);
+    // When it was is not known: it is of the whole.
+    const peaks = lines.filter((line) => view.isFull && line.peak);
+    const vertical = verticalRange(view, lines, limits, unit, Math.max(0, ...peaks.map((line) => line.peak!)));
     drawGrid(context, width, view, vertical, unit);
     const columns = Math.max(50, plotPixels(width).width);
     const points = new Map(lines.map((line) => [line, reduceLine(line, view.from, view.to, columns, view.isMoving)]));
@@ -41,7 +43,9 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     context.clip();
     // The first line is the strongest and lies on top.
     drawLines(context, width, view, vertical, [...lines].reverse(), points);
-    for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, unit);
+    // All of a device in use is good news as often as bad.
+    for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width - RIGHT - 4, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, themeColour(unit === "percent" ? "muted" : "alarm"));
+    peaks.forEach(({ peak, style }, i) => drawLimit(context, width - RIGHT - 4 - 230 * (i + 1), width, heightOf(vertical, peak!), `peak ${figure(peak, unit)}, between samples`, lineColour(style.colour)));
     context.restore();
     if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
@@ -53,9 +57,8 @@ export function heightOf(vertical: Vertical, value: number): number {
 }
 
 /** From zero (or below, if values are) to a little above the highest value in sight. */
-function verticalRange(view: View, lines: Line[], limits: number[], unit: string): Vertical {
+function verticalRange(view: View, lines: Line[], limits: number[], unit: string, high: number): Vertical {
     let low = 0;
-    let high = 0;
     for (const line of lines) {
         // One sample more at each side: the curve comes from there.
         const first = Math.max(0, line.moments.indexAt(view.from) - 1);
@@ -260,9 +263,8 @@ function endArea(area: Path2D, from: number, to: number, base: number): void {
     area.closePath();
 }
 
-function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, text: string, unit: string): void {
-    // All of a device in use is good news as often as bad.
-    context.strokeStyle = context.fillStyle = themeColour(unit === "percent" ? "muted" : "alarm");
+function drawLimit(context: CanvasRenderingContext2D, right: number, width: number, y: number, text: string, colour: string): void {
+    context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 1;
     context.setLineDash([7, 4]);
     context.beginPath();
@@ -274,8 +276,8 @@ function drawLimit(context: CanvasRenderingContext2D, width: number, y: number, 
     // A curve near its limit would strike the words through.
     context.lineWidth = 4;
     context.strokeStyle = themeColour("surface");
-    context.strokeText(text, width - RIGHT - 4, y + 10);
-    context.fillText(text, width - RIGHT - 4, y + 10);
+    context.strokeText(text, right, y + 10);
+    context.fillText(text, right, y + 10);
 }
 
 /** A ring at the highest value in sight: of the total, where a chart has one, else of all curves. */

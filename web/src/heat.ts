@@ -6,7 +6,7 @@ import { fitted } from "./lanes";
 import type { Line } from "./line";
 import { fitCanvas, GUTTER, INSET, RIGHT } from "./plot-area";
 import { Sight } from "./sight";
-import { foldedTable, makeTable } from "./tables";
+import { foldedTable, headings, makeTable } from "./tables";
 import { figure } from "./units";
 import type { View } from "./view";
 
@@ -103,10 +103,11 @@ export class HeatMap {
             context.fillRect(GUTTER + start, y, end - start, ROW - 2);
         };
         for (let x = 0; x < width; x++) {
-            const last = line.moments.indexAt(from + ((x + 1) / width) * span);
-            if (last > first) value = line.mean(first, last);
+            const until = from + ((x + 1) / width) * span;
+            const end = line.endAt(until);
+            if (end > first) value = line.mean(first, end);
             else if (first >= line.times.length) value = NaN;
-            first = last;
+            first = line.moments.indexAt(until);
             const next = Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value / this.#top)) * 64) : -1;
             if (next === colour) continue;
             paint(x);
@@ -151,11 +152,10 @@ export class HeatMap {
             const { min, mean, max } = line.summary(from, to);
             return [label, min, mean, max];
         });
-        const unit = this.#unit;
         replaceChildren(
             this.#table,
             this.#table.querySelector("summary"),
-            makeTable({ title: "Figures of the shown range", columns: [{ name: "Row" }, { name: "Lowest", unit, type: "number" }, { name: "Mean", unit, type: "number" }, { name: "Highest", unit, type: "number" }], rows }),
+            makeTable({ title: "Figures of the shown range", columns: headings("Row|Lowest|Mean|Highest", 1, this.#unit), rows }),
         );
     }
 }

@@ -39,7 +39,7 @@ interface Interval {
     index: number;
 }
 
-function makeRow(intervals: Interval[]): Row {
+export function makeRow(intervals: Interval[]): Row {
     return {
         starts: Float64Array.from(intervals, (interval) => interval.start),
         stops: Float64Array.from(intervals, (interval) => interval.stop),

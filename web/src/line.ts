@@ -93,6 +93,8 @@ interface LineProperties {
     /** Those that are drawn with it, being equal. */
     equals?: string[];
     limit: number | null;
+    /** Higher than all samples: that of a moment between them which is not known. */
+    peak?: number;
     /** Of what a counter grew by: each value is that of all the time since the sample before. */
     ofInterval?: boolean;
     style: LineStyle;
@@ -128,6 +130,12 @@ export class Line {
 
     get values(): Float64Array {
         return (this.#values ??= this.moments.arrange(this.#read()));
+    }
+
+    /** Past the last sample that says something of the time before a moment: a rate holds until its sample. */
+    endAt(moment: number): number {
+        const after = this.moments.indexAt(moment);
+        return this.ofInterval ? Math.min(this.times.length, after + 1) : after;
     }
 
     /** What is drawn at a moment: a sample, or what is between two; NaN outside of the line and in a gap. */

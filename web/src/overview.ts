@@ -94,10 +94,11 @@ export class Overview {
         let height = 0;
         let first = line.moments.indexAt(full.from);
         for (let x = 0; x < width; x++) {
-            const last = line.moments.indexAt(full.from + ((x + 1) / width) * (full.to - full.from));
-            if (last > first) height = (line.extremes(first, last).max / top) * (STRIP - 4) || 0;
+            const until = full.from + ((x + 1) / width) * (full.to - full.from);
+            const end = line.endAt(until);
+            if (end > first) height = (line.extremes(first, end).max / top) * (STRIP - 4) || 0;
             else if (first >= line.times.length) height = 0;
-            first = last;
+            first = line.moments.indexAt(until);
             context.lineTo(GUTTER + x, STRIP - height);
         }
         context.lineTo(GUTTER + width, STRIP - height);

@@ -157,6 +157,12 @@ function nameUnits(panels: Panel[]): void {
     }
 }
 
+/** What the kernel kept of RAM is higher than what any sample saw. */
+function peakOf({ id, max = Infinity }: Series, { cards }: Session): number | undefined {
+    const value = cards?.find((card) => card.id === { combined_ram: "ram", main_ram: "ram_main" }[id])?.value;
+    return typeof value === "number" && value > max ? value : undefined;
+}
+
 function makeLine(series: Series, session: number, of: Session, labels: string[], columns: Columns, moments: MomentsOf): Line {
     const several = labels.length > 1;
     const label = series.label || series.id;
@@ -175,6 +181,7 @@ function makeLine(series: Series, session: number, of: Session, labels: string[]
             place: `${of.times?.[time]?.offset} ${values.offset} ${values.value}`,
             isZero: series.max === 0,
             limit: series.limit ?? null,
+            peak: peakOf(series, of),
             ofInterval: series.of_interval,
             style: { colour: 0, dash: [], width: 1.5, fill: false },
             shownAtFirst: true,

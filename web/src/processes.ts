@@ -1,12 +1,13 @@
 // Processes as figures: the table of all, and what is known of one.
 
-import { factList, usageDuring } from "./blocks";
+import { factList, known, usageDuring } from "./blocks";
 import type { Columns } from "./columns";
 import { signalText } from "./ending";
 import type { Bars } from "./lane";
 import { whenText } from "./lanes";
 import type { Line } from "./line";
 import type { Column, ProcessList, Table } from "./report";
+import { headings } from "./tables";
 import { figure, moment } from "./units";
 
 const FIGURES: [keyof ProcessList, string, string][] = [
@@ -22,14 +23,12 @@ const zeroText = (name: string): string | undefined => (name === "Read" || name 
 
 const figureText = (name: string, value: number | undefined, unit: string): string => (value === 0 && zeroText(name)) || figure(value, unit);
 
-const known = (value: number | undefined): number | null => (value === undefined || Number.isNaN(value) ? null : value);
-
 function knownFigures(list: ProcessList, columns: Columns): { name: string; unit: string; values: Float64Array }[] {
     return FIGURES.map(([key, name, unit]) => ({ name, unit, values: columns.values(list[key] as Column | undefined) })).filter(({ values }) => values.some((value) => value === value));
 }
 
 /** Whole numbers of the kernel: no separators in pids. */
-const pidText = (value: number | undefined): string => (value === undefined || Number.isNaN(value) ? "" : String(value));
+const pidText = (value: number | undefined): string => String(known(value) ?? "");
 
 function endText(list: ProcessList, columns: Columns, index: number): string {
     const code = known(columns.values(list.exit_status)[index]);
@@ -52,10 +51,8 @@ export function processTable(list: ProcessList, columns: Columns, bars: Bars): T
     return {
         title: "Processes",
         columns: [
-            { name: "Process" },
-            { name: "Pid", type: "number" },
-            { name: "Parent", type: "number" },
-            { name: "Lived", unit: "seconds", type: "number" },
+            ...headings("Process|Pid|Parent"),
+            ...headings("Lived", 0, "seconds"),
             ...figures.map(({ name, unit }) => ({ name, unit, type: "number" as const, zero: zeroText(name) })),
             { name: "End" },
         ],

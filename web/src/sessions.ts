@@ -34,10 +34,9 @@ export function sessionTable(sessions: Session[]): Table {
 
 /** The long table of a comparison, a row a measurement and a column a session, in units and with the change; what no session shows is left out. */
 export function comparisonTable(table: Table, sessions: Session[]): Table {
-    const places = ["code_block", "measurement", "session", "value", "percent_change"].map((name) => table.columns.findIndex((column) => column.name === name));
-    if (places.some((place) => place < 0)) return table;
-    const [block, measurement, session, value, percentChange] = places as [number, number, number, number, number];
-    const [noise, runs, low, high] = ["within_noise", "runs", "low", "high"].map((name) => table.columns.findIndex((column) => column.name === name)) as [number, number, number, number];
+    const places = "code_block measurement session value percent_change within_noise runs low high".split(" ").map((name) => table.columns.findIndex((column) => column.name === name));
+    if (places.slice(0, 5).some((place) => place < 0)) return table;
+    const [block, measurement, session, value, percentChange, noise, runs, low, high] = places as [number, number, number, number, number, number, number, number, number];
     // Sessions of one name are runs of one thing: a column for all.
     const names = [...new Set(sessions.map(sessionName))];
     const known = new Map(sessions.flatMap((one) => one.series ?? []).map((series) => [series.id, series]));
@@ -55,7 +54,7 @@ export function comparisonTable(table: Table, sessions: Session[]): Table {
         const interval = Number(row[runs]) > 1 && typeof row[low] === "number" && typeof row[high] === "number" ? intervalText(row[low], row[high], unit, Number(row[runs])) : "";
         const change = at && typeof changed === "number" ? `${signedPercent(changed)}${row[noise] ? ", within noise" : ""}` : "";
         const words = [change, interval].filter(Boolean).join("; ");
-        cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit)}${words && ` (${words})`}` : null;
+        cells[at + 2] = typeof figureOf === "number" ? `${figure(figureOf, unit, true)}${words && ` (${words})`}` : null;
     }
     return { id: table.id, title: table.title, columns: [{ name: "Of" }, { name: "Measurement" }, ...names.map((name) => ({ name, type: "number" as const }))], rows: [...rows.values()] };
 }
@@ -185,7 +184,7 @@ function together({ of, unit, id }: MainFigure, all: Session[]): string {
 }
 
 function withChange(value: number | null, base: number | null, unit: string): string {
-    const text = figure(value, unit);
+    const text = figure(value, unit, true);
     if (!base || value === null) return text;
     return `${text} (${signedPercent((value / base - 1) * 100)})`;
 }

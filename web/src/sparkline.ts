@@ -19,12 +19,11 @@ export function sparkline(line: Line): SVGElement | null {
     const points: string[] = [];
     let first = 0;
     for (let x = 0; x < WIDTH; x++) {
-        const last = x === WIDTH - 1 ? times.length : line.moments.indexAt(from + ((x + 1) / WIDTH) * span);
-        // A rate holds until its sample.
-        const end = line.ofInterval ? Math.min(times.length, last + 1) : last;
+        const until = x === WIDTH - 1 ? Infinity : from + ((x + 1) / WIDTH) * span;
+        const end = line.endAt(until);
         const high = end > first ? line.extremes(first, end).max : NaN;
         if (Number.isFinite(high)) points.push(`${x},${y(high)}`);
-        first = Math.max(first, last);
+        first = line.moments.indexAt(until);
     }
     const area = `${points[0]!.split(",")[0]},${HEIGHT} ${points.join(" ")} ${points.at(-1)!.split(",")[0]},${HEIGHT}`;
     return svg(

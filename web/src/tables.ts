@@ -36,13 +36,13 @@ function cellText(cell: Cell, column: TableColumn): string {
 
 /** "span_us" is called "span" where each figure has its unit. */
 function columnTitle({ name, unit }: TableColumn): string {
-    const words = unit ? name.replace(/_(ns|us|ms|s|seconds|bytes|percent|%)$/, "") : name;
+    const words = unit ? name.replace(/_(ns|us|ms|s|seconds|bytes)$/, "").replace(/_(percent|%)$/, "_(%)") : name;
     return /^[\w%()]+$/.test(words) ? words.replace(/_/g, " ").trim() || name : name;
 }
 
 /** Texts first, then figures. */
-export function headings(names: string, texts = 1): TableColumn[] {
-    return names.split("|").map((name, i) => ({ name, type: i < texts ? "text" : "number" }));
+export function headings(names: string, texts = 1, unit = ""): TableColumn[] {
+    return names.split("|").map((name, i) => ({ name, unit, type: i < texts ? "text" : "number" }));
 }
 
 const isNumeric = (column: TableColumn): boolean => column.type === "number";

@@ -5,7 +5,7 @@ import type { Columns } from "./columns";
 import { element } from "./dom";
 import type { HeatRow } from "./heat";
 import { histogram } from "./histogram";
-import { type Bars, type Lane, type Row, withoutMode } from "./lane";
+import { type Bars, type Lane, makeRow, withoutMode } from "./lane";
 import { ascending } from "./order";
 import type { Panel } from "./panels";
 import type { Table, Training } from "./report";
@@ -29,16 +29,16 @@ export function stepBars(steps: Steps, columns: Columns, shift: number): Bars {
         if (lane) lane.indices.push(index);
         else lanes.set(label, { label, indices: [index] });
     }
-    const row = (indices: number[]): Row => ({
-        starts: Float64Array.from(indices, (i) => starts[i]! + shift),
-        stops: Float64Array.from(indices, (i) => (stops[i] === stops[i] ? stops[i]! : starts[i]!) + shift),
-        indices: Uint32Array.from(indices),
-    });
+    const range = (index: number): { start: number; stop: number; open: boolean } => {
+        const [start, stop] = [starts[index]! + shift, stops[index]! + shift];
+        const open = !(stop === stop);
+        return { start, stop: open ? start : stop, open };
+    };
     return {
-        lanes: [...lanes.values()].map((lane): Lane => ({ label: lane.label, rows: [row(lane.indices)] })),
+        lanes: [...lanes.values()].map((lane): Lane => ({ label: lane.label, rows: [makeRow(lane.indices.map((index) => ({ ...range(index), index })))] })),
         kind: (index) => phases[index] ?? 0,
         name: (index) => `${withoutMode(steps.phases?.[phases[index]!] ?? "step")} ${numbers[index] ?? index}`,
-        range: (index) => ({ start: starts[index]! + shift, stop: (stops[index] ?? starts[index]!) + shift, open: !(stops[index]! === stops[index]!) }),
+        range,
     };
 }
 
@@ -57,7 +57,7 @@ export function phaseBars(phases: NonNullable<Training["phases"]>, shift: number
         else rows.push([index]);
     }
     return {
-        lanes: [{ label: "phases", rows: rows.map((row) => ({ starts: Float64Array.from(row, (i) => range(i).start), stops: Float64Array.from(row, (i) => range(i).stop), indices: Uint32Array.from(row) })) }],
+        lanes: [{ label: "phases", rows: rows.map((row) => makeRow(row.map((index) => ({ ...range(index), index })))) }],
         name: (index) => withoutMode(phases[index]!.name),
         // What comes again has the colour that it had.
         kind: (index) => names.indexOf(phases[index]!.name),

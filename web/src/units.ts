@@ -17,10 +17,10 @@ const SYMBOLS: Record<string, string> = {
 /** Smallest prefix that makes sense: there is no half byte. */
 const SMALLEST: Record<string, number> = { bytes: NO_PREFIX, bytes_per_second: NO_PREFIX, seconds: 0 };
 
-/** Three significant digits, without zeros at the end. */
-function digits(value: number): string {
+/** Three significant digits, or of what is below 1 two places unless it is compared; without zeros at the end. */
+function digits(value: number, isCompared = false): string {
     const size = Math.abs(value);
-    const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : isCompared && size < 0.9995 ? 3 : 2);
     if (Number(text) === 0) return "0";
     return (text.includes(".") ? text.replace(/\.?0+$/, "") : text).replace("-", "\u2212");
 }
@@ -63,13 +63,13 @@ function duration(seconds: number): string {
 /** Units of time that tables have, in seconds. */
 const TIMES: Record<string, number> = { seconds: 1, s: 1, milliseconds: 1e-3, ms: 1e-3, microseconds: 1e-6, us: 1e-6, nanoseconds: 1e-9, ns: 1e-9, minutes: 60, hours: 3600 };
 
-/** A figure with its unit; "n/a" where there is none. */
-export function figure(value: number | null | undefined, unit = ""): string {
+/** A figure with its unit; "n/a" where there is none. One that is compared has the digits that its change is of. */
+export function figure(value: number | null | undefined, unit = "", isCompared = false): string {
     if (value === null || value === undefined || !Number.isFinite(value)) return "n/a";
     if (TIMES[unit]) return duration(value * TIMES[unit]!);
     if (unit === "ratio") return figure(value * 100, "percent");
-    if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value)}\u00a0%`;
-    if (unit === "cores") return `${value > 0 && value < 0.01 ? "<\u00a00.01" : digits(value)}\u00a0cores`;
+    if (unit === "percent" || unit === "%") return `${Math.abs(value) >= 999.5 ? grouped(value) : digits(value, isCompared)}\u00a0%`;
+    if (unit === "cores") return `${value > 0 && value < 0.01 && !isCompared ? "<\u00a00.01" : digits(value, isCompared)}\u00a0cores`;
     if (SYMBOLS[unit]) return scaled(value, unit);
     const plain = plainNumber(value);
     return unit && unit !== "count" ? `${plain}\u00a0${unit}` : plain;
@@ -105,9 +105,12 @@ export function axisLabels(values: number[], unit: string): string[] {
 
 /** A moment of a session, as exact as `step` seconds ask for: "12.5 s", "3:20", "1:02:00". */
 export function moment(seconds: number, step: number): string {
-    const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
-    const sign = seconds < -step / 2 ? "\u2212" : "";
+    let decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
     const size = Math.abs(seconds);
+    // Just below 0 is not 0, but for what arithmetic left.
+    const isBelow = seconds < -step / 1000;
+    while (isBelow && decimals < 9 && !Number(size.toFixed(decimals))) decimals++;
+    const sign = isBelow ? "\u2212" : "";
     if (size < 1 && decimals > 3) return `${sign}${Number((size * 1000).toFixed(decimals - 3))}\u00a0ms`;
     if (size < 60) return `${sign}${size.toFixed(decimals)}\u00a0s`;
     const rounded = Number(size.toFixed(decimals));

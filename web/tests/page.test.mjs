@@ -357,6 +357,59 @@ test("draws bars of code blocks, shows their statistics and zooms to one that is
     await close(page);
 });
 
+test("draws the peak that the kernel kept above all samples, while the whole session is shown", async () => {
+    const made = samples.singleRun();
+    const [session] = made.report.sessions;
+    const peak = 6.5e9;
+    session.series[0].max = Math.max(...made.ram);
+    session.cards.push({ id: "ram", label: "RAM peak", value: peak, unit: "bytes", at_least: peak, at_most: peak, state: "exact" });
+    const page = await browser.open(browser.write("kept", made));
+    const isThere = async () => (await Promise.all(Array.from({ length: 12 }, (_, i) => isDrawnAt(page, "ram:bytes", 60 + i, peak, BLUE, 3)))).filter(Boolean).length;
+    await chartBox(page, "ram:bytes");
+    assert.ok((await isThere()) >= 4, "a broken line at the peak");
+    const { y } = await ask(page, "pixelOf", "ram:bytes", 60, peak);
+    assert.ok(y > 4, `inside of the chart: ${y}`);
+    // When it was is not known: a part may be one without it.
+    await page.evaluate(() => (location.hash = "t=20_160"));
+    await waitForView(page, ({ from }) => from > 10);
+    await settle(page);
+    assert.ok((await ask(page, "pixelOf", "ram:bytes", 60, peak)).y < 0, "above what is in sight");
+    await close(page);
+});
+
+test("lists intervals by time, not by samples, and keeps the minus of what was just before 0", async () => {
+    const made = samples.twoRuns();
+    const [session] = made.report.sessions;
+    made.report.sessions = [session];
+    delete made.report.comparison;
+    delete session.calls;
+    delete session.blocks;
+    session.times = [made.encoder.f64([-0.4, 10, 20, 30])];
+    session.series = [{ id: "read", label: "Read", group: "io", scope: "read", unit: "bytes_per_second", of_interval: true, values: made.encoder.f64([NaN, 1e6, 3e6, 2e6]) }];
+    session.identity.seconds = 30;
+    const page = await browser.open(browser.write("intervals", made));
+    const table = page.locator('[data-panel="io:bytes_per_second"] .chart-table');
+    await table.locator("summary").click();
+    const rows = await table.locator("table").last().locator("tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
+    assert.equal(rows.length, 24);
+    assert.match(rows[0][0], /^\u22120\.4 s – /);
+    assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1 MB/s", "1 MB/s – 3 MB/s", "3 MB/s", "2 MB/s – 3 MB/s", "2 MB/s"]);
+    assert.equal(rows.filter(([, rate]) => rate === "1 MB/s").length, 8);
+    await close(page);
+});
+
+test("says that a peak is a lower bound, and in the heads of columns what is a percent", async () => {
+    const made = samples.training({ steps: 40 });
+    const [session] = made.report.sessions;
+    session.cards = [{ id: "ram", label: "RAM peak", value: 4e9, unit: "bytes", at_least: 4e9, at_most: null, state: "sampled", reason: "the highest of the samples" }];
+    session.tables = [{ title: "t", columns: [{ name: "initialization", unit: "seconds", type: "number" }, { name: "initialization_%", unit: "percent", type: "number" }, { name: "used_percent", unit: "percent", type: "number" }], rows: [[2, 10, 30], [3, 20, 40]] }];
+    const page = await browser.open(browser.write("bound", made));
+    assert.match(await page.textContent('[data-card="ram"]'), /4.GBat least 4.GB/);
+    assert.match(await page.getAttribute('[data-card="ram"] .state', "title"), /; the highest of the samples/);
+    assert.deepEqual(await page.$$eval(".tables th[scope=col]", (heads) => heads.map((head) => head.textContent)), ["initialization", "initialization (%)", "used (%)"]);
+    await close(page);
+});
+
 test("writes figures in units that fit, and moments as exactly as the step asks for", async () => {
     const made = samples.training({ steps: 40 });
     made.report.sessions[0].tables = [

@@ -23,9 +23,19 @@ test("prints all charts, without what only a screen can do", async () => {
     const axes = await page.$$eval(".stage > :not(.overview) .paper-axis", (canvases) => canvases.map((canvas) => ({ high: canvas.getBoundingClientRect().height, drawn: canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte) })));
     assert.equal(axes.length, await page.locator(".stage > .chart, .stage > .lanes").count());
     assert.ok(axes.every(({ high, drawn }) => high > 10 && drawn), JSON.stringify(axes));
+    const whole = await page.$$eval(".overview .paper-axis", (canvases) => canvases.map((canvas) => canvas.getBoundingClientRect().height));
+    assert.ok(whole.length === 1 && whole[0] > 10, "the overview has moments, too");
     assert.ok((await page.pdf()).length > 10_000);
     await page.emulateMedia({ media: "screen" });
     assert.equal(await page.locator(".paper-axis").first().isVisible(), false);
+    await close(page);
+});
+
+test("shades the side at which a table goes on", async () => {
+    const page = await browser.open(single, { width: 390 });
+    const images = await page.$$eval(".table-scroll", (nodes) => nodes.map((node) => [node.scrollWidth > node.clientWidth, getComputedStyle(node).backgroundImage, getComputedStyle(node).backgroundAttachment]));
+    assert.ok(images.some(([scrolls]) => scrolls), "one is wider than the screen");
+    for (const [, image, attachment] of images) assert.ok(/gradient.*gradient/.test(image) && attachment === "local, scroll", image);
     await close(page);
 });
 

@@ -101,6 +101,14 @@ test("says whose code blocks and processes the lanes have", async () => {
     await close(page);
 });
 
+test("gives compared figures the digit that their change is in", async () => {
+    const made = samples.twoRuns();
+    [0.0804, 0.0824].forEach((value, i) => (made.report.sessions[i].cards = [{ id: "cores", label: "Cores used", value, unit: "cores", state: "exact" }]));
+    const page = await browser.open(browser.write("digits", made));
+    assert.match(await page.textContent(".compare"), /0\.08.cores.*0\.082.cores \(\+2\.49.%\)/);
+    await close(page);
+});
+
 test("names the measurements of a comparison as people do", async () => {
     const { report, encoder } = samples.twoRuns();
     const label = "CPU of main, of all cores";
