@@ -32,8 +32,9 @@ static const struct option options[OPTION_COUNT] = {
             "with -e; otherwise to 'summary' on the screen. With -o it is taken from the "
             "file's extension (.json, .pkl, .prom), else 'full'."},
     [OPTION_QUIET] = {'q', "quiet", ARGUMENT_NONE, .newer = true,
-        .help = "Print no report on the screen, nor which files a rank writes; -o still writes its "
-                "file."},
+        .help =
+            "Print no report on the screen, nor where files are written (of a rank, with --spool); "
+            "-o still writes its file."},
     [OPTION_SUMMARY] = {0, "summary", ARGUMENT_NONE, .newer = true,
         .help = "With -o: also print the summary on the screen."},
     [OPTION_PROGRESS] = {0, "progress", ARGUMENT_NONE, .newer = true,

@@ -236,7 +236,7 @@ int tracking_files_name(
             TRY(spool_add(&tracking->spool, path, error));
     }
     snprintf(text, sizeof text, "files are written to %s first", tracking->spool.folder);
-    if (tracking->spool.folder && !tracking->disable_logs)
+    if (tracking->spool.folder && !tracking->disable_logs && !tracking->quiet)
         held_messages_say(&tracking->messages, MESSAGE_NOTE, text);
     return check(tracking, error);
 }

@@ -26,8 +26,8 @@ class Spool(unittest.TestCase):
         self.spool.mkdir()
         self.place.mkdir()
 
-    def words(self, *options, run=("true",)):
-        return [command.COMMAND, "run", "-q", "--st", "0.05", "--spool", "spool", *options, "--", *run]
+    def words(self, *options, run=("true",), quiet=("-q",)):
+        return [command.COMMAND, "run", *quiet, "--st", "0.05", "--spool", "spool", *options, "--", *run]
 
     def run_command(self, words, **variables):
         return subprocess.run(
@@ -38,7 +38,7 @@ class Spool(unittest.TestCase):
 
     def test_a_folder_whose_name_has_a_placeholder_is_made(self):
         for place in "spool/%j", "spool/%j/":
-            words = self.words("-o", "place/u.json", "--overwrite")
+            words = self.words("-o", "place/u.json", "--overwrite", quiet=())
             words[words.index("spool")] = place
             done = self.run_command(words, SLURM_JOB_ID="4711", SLURM_PROCID="0", SLURM_NTASKS="1")
             self.assertEqual((done.returncode, done.stderr.count("files are written to spool/4711/")), (0, 1), done.stderr)
@@ -47,7 +47,7 @@ class Spool(unittest.TestCase):
 
     def test_files_are_in_their_places_at_the_end(self):
         done = self.run_command(self.words(
-            "--tf", "place/s.csv", "-o", "place/r.json", "--energy-folder", "place/power", run=("sh", "-c", "ls place > seen; ls -A . >> seen")))  # fmt: skip
+            "--tf", "place/s.csv", "-o", "place/r.json", "--energy-folder", "place/power", run=("sh", "-c", "ls place > seen; ls -A . >> seen"), quiet=()))  # fmt: skip
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, r"files are written to spool/gpu-tracker-\w{6} first")
         self.assertEqual(self.names(self.place), ["power", "r.json", "s.csv", "s.csv.session.json"])
@@ -59,6 +59,11 @@ class Spool(unittest.TestCase):
         self.assertIn("s.csv.spooled", seen)
         self.assertNotIn("s.csv.session.json", seen)
         self.assertFalse([name for name in seen if name.startswith(".")])  # results so far are in the spool, too
+
+    def test_quiet_is_silent_about_what_went_well(self):
+        for variables in {}, {"PMI_RANK": "0", "PMI_SIZE": "2"}:
+            done = self.run_command(self.words("--tf", "place/s.csv", "-o", "place/r.json", "--overwrite"), **variables)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     def test_a_file_that_exists_is_not_replaced(self):
         (self.place / "s.csv").write_text("of somebody else")
