@@ -22,6 +22,8 @@
 #define MIN_END_NS (NS_PER_SECOND / 2)
 #define MAX_END_NS (3 * NS_PER_SECOND)
 #define MIN_REST_NS (NS_PER_SECOND / 10)
+/* A time that the user set may be for requests of a server that runs for months. */
+#define MAX_ASKED_END_NS (10 * NS_PER_SECOND)
 
 /* ---- which metrics ---- */
 
@@ -318,11 +320,18 @@ int push_deliver(struct push *push, struct gput_error *error)
         push->problem[0] ? push->problem : "There was no memory for samples.");
 }
 
+int64_t push_end_ns(const struct push_settings *settings, int64_t elapsed_ns)
+{
+    int64_t share_ns = elapsed_ns / END_SHARE;
+    if (settings->end_ns > 0)
+        return settings->end_ns > MAX_ASKED_END_NS ? MAX_ASKED_END_NS : settings->end_ns;
+    return share_ns > MAX_END_NS ? MAX_END_NS : share_ns < MIN_END_NS ? MIN_END_NS : share_ns;
+}
+
 void push_end_soon(struct push *push, int64_t now_ns)
 {
     int64_t unanswered_ns = atomic_load(&push->unanswered_ns);
-    int64_t share_ns = (now_ns - push->created_ns) / END_SHARE;
-    share_ns = share_ns > MAX_END_NS ? MAX_END_NS : share_ns < MIN_END_NS ? MIN_END_NS : share_ns;
+    int64_t share_ns = push_end_ns(&push->settings, now_ns - push->created_ns);
     int64_t until_ns = (unanswered_ns ? unanswered_ns : now_ns) + share_ns;
     int64_t min_ns = now_ns + MIN_REST_NS;
     atomic_store(&push->abort_ns, until_ns > min_ns ? until_ns : min_ns);

@@ -94,9 +94,12 @@ void push_finish(struct push *push);
  * still waits. */
 int push_deliver(struct push *push, struct gput_error *error);
 
-/* From any thread: a receiver is waited for until it had a twentieth of the time since
- * push_create() to answer, but half a second at least and three at most, or a tenth of a second
- * more where it did not use them. `now_ns`: monotonic clock. */
+/* How long a receiver is waited for at the end of a command that took that time: a twentieth of it,
+ * but half a second at least and three at most; or as the settings say, ten at most. */
+int64_t push_end_ns(const struct push_settings *settings, int64_t elapsed_ns);
+
+/* From any thread: a receiver is waited for until it had push_end_ns() to answer, or a tenth of a
+ * second more where it did not use them. `now_ns`: monotonic clock. */
 void push_end_soon(struct push *push, int64_t now_ns);
 
 /* What became of the samples, for people. */

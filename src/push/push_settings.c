@@ -82,8 +82,9 @@ static void read_transport(struct push_settings *settings, push_variable *variab
     const char *protocol = read_exporter(variable, "PROTOCOL");
     const char *compression = read_exporter(variable, "COMPRESSION");
     const char *authority = read_exporter(variable, "CERTIFICATE");
-    settings->timeout_ns = read_ms(settings, read_exporter(variable, "TIMEOUT"),
-        "OTEL_EXPORTER_OTLP_TIMEOUT", OTLP_TIMEOUT_MS);
+    settings->end_ns =
+        read_ms(settings, read_exporter(variable, "TIMEOUT"), "OTEL_EXPORTER_OTLP_TIMEOUT", 0);
+    settings->timeout_ns = settings->end_ns > 0 ? settings->end_ns : OTLP_TIMEOUT_MS * NS_PER_MS;
     settings->is_compressed = !compression || strcmp(compression, "none") != 0;
     if (compression && strcmp(compression, "none") != 0 && strcmp(compression, "gzip") != 0)
         remark(settings, "OTEL_EXPORTER_OTLP_COMPRESSION", compression);

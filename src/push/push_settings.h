@@ -16,6 +16,7 @@ struct push_settings {
     char authority[1024]; /* certificates of authorities for https, a file; "": the system's */
     int64_t interval_ns;  /* between two samples that are sent */
     int64_t timeout_ns;   /* of a request */
+    int64_t end_ns;       /* so long the last ones may take; 0: not said */
     bool is_compressed;   /* by gzip */
     bool is_off;          /* OTEL_SDK_DISABLED */
     char remark[256];     /* what of the variables is not followed; "" */

@@ -23,7 +23,8 @@ class PushTest(CommandTest):
 
     def environment(self, **variables):
         plain = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
-        return plain | {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"} | variables
+        patient = {"OTEL_EXPORTER_OTLP_TIMEOUT": "10000"}  # the share of a short command is less than a receiver may need here
+        return plain | {"GPUT_SYSFS": "/nonexistent", "GPUT_NVML": "/nonexistent"} | patient | variables
 
     def track(self, *options, command=BRIEF, status=0, **variables):
         done = self.run_command("run", "--st", "0.1", "-o", "r.json", "--overwrite", *options, "--", *command, env=self.environment(**variables))

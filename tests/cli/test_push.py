@@ -155,6 +155,22 @@ class Otlp(PushTest):
         self.assertEqual(len(collector.requests), 2)  # and once at the end
         self.assertGreaterEqual(len(read_otlp(collector.requests[1][2])[1]["process.memory.usage"].points), 3)
 
+    def test_a_receiver_that_is_far_away(self):
+        """It answers too late for a short command, unless the user gives it that time."""
+
+        def far(handler):
+            handler.server.ended.wait(1.5)
+            handler.send_response(200)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+
+        for name in "OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT":
+            collector = self.receive(far)
+            said = self.track("--otlp=" + collector.url(), command=["true"], **{"OTEL_EXPORTER_OTLP_TIMEOUT": "", name: "10000"})
+            self.assertEqual((said, self.source()), ("", f"2 samples sent to {collector.url('/v1/metrics')}"))
+            self.assertEqual(self.results["tracker"]["metrics_lost"], 0)
+        self.assertIn("2 of 2 samples did not reach", self.track("--otlp=" + self.receive(far).url(), command=["true"], OTEL_EXPORTER_OTLP_TIMEOUT="200"))
+
     def test_refusals_are_counted(self):
         for answer, words in [((400, {}, b"bad metric\n"), "answered 400 Bad Request: bad metric"),
                               ((307, {"Location": "https://new/v1/metrics"}, b""), "answered 307 Temporary Redirect: give the new address, https://new/v1/metrics"),
@@ -196,7 +212,7 @@ class Otlp(PushTest):
         self.assertIn("2 of 2 samples did not reach", self.source())
         for answer in receiver.hang, receiver.hang_up, lambda handler: handler.wfile.write(b"what?\r\n"):
             collector = self.receive(answer)
-            said = self.track("--otlp=" + collector.url())
+            said = self.track("--otlp=" + collector.url(), OTEL_EXPORTER_OTLP_TIMEOUT="")
             self.assertRegex(said, "did not answer in time|does not answer as HTTP|reset")
             self.assertIn("2 of 2 samples did not reach", self.source())
 

@@ -90,6 +90,21 @@ static void a_receiver_has_a_small_share_of_the_time_at_the_end(void **state)
     push_destroy(push);
 }
 
+/* By OTEL_EXPORTER_OTLP_TIMEOUT; a job of many commands must not wait for hours. */
+static void a_receiver_has_the_time_that_the_user_gives_it(void **state)
+{
+    (void)state;
+    struct push *push = make_push();
+    int64_t begin_ns = push->created_ns = 7 * NS_PER_SECOND;
+    push->settings.end_ns = 4 * NS_PER_SECOND;
+    push_end_soon(push, begin_ns + NS_PER_SECOND);
+    assert_true(push->abort_ns == begin_ns + 5 * NS_PER_SECOND);
+    push->settings.end_ns = 600 * NS_PER_SECOND;
+    push_end_soon(push, begin_ns + NS_PER_SECOND);
+    assert_true(push->abort_ns == begin_ns + 11 * NS_PER_SECOND);
+    push_destroy(push);
+}
+
 /* A job of many commands must not wait for a receiver that hangs at the end of each. */
 static void a_receiver_that_had_its_time_gets_little_more_at_the_end(void **state)
 {
@@ -115,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_loses_the_oldest_and_counts_them),
         cmocka_unit_test(samples_wait_for_a_receiver_until_the_end),
         cmocka_unit_test(a_receiver_that_had_its_time_gets_little_more_at_the_end),
+        cmocka_unit_test(a_receiver_has_the_time_that_the_user_gives_it),
         cmocka_unit_test(what_does_not_change_can_be_left_out),
         cmocka_unit_test(a_receiver_has_a_small_share_of_the_time_at_the_end),
     };

@@ -13,6 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Requests are given up in time. A name that cannot be looked up is not, and is waited for no
+ * longer than this. */
+#define TIMEOUT_SECONDS 5
+#define SPARE_SECONDS 3
+
 /* What the writer's thread writes to; it outlives the sink where a receiver hangs. */
 struct push_output {
     struct push *push;
@@ -110,6 +115,7 @@ static int make_output(
 {
     struct push_output *output = calloc(1, sizeof *output);
     int64_t interval_ns = settings->interval_ns;
+    unsigned seconds = (unsigned)(push_end_ns(settings, 0) / NS_PER_SECOND) + SPARE_SECONDS;
     if (!output || !(output->push = push_create(protocol, settings))) {
         free(output);
         return GPUT_ERROR_MEMORY;
@@ -120,6 +126,8 @@ static int make_output(
     sink->output = output;
     sink->interval_ns = interval_ns;
     sink_writer_set_output(sink->sink.writer, output);
+    if (seconds > TIMEOUT_SECONDS)
+        sink_writer_set_timeout(sink->sink.writer, seconds);
     return GPUT_OK;
 }
 
@@ -226,7 +234,7 @@ static void finish(struct sink *base)
 static const struct sink_writer_job job = {
     .item_size = sizeof(struct push_item),
     .max_items = 64,
-    .timeout_seconds = 5,
+    .timeout_seconds = TIMEOUT_SECONDS,
     .write = write_item,
     .end = end_output,
 };

@@ -26,6 +26,7 @@ struct items {
 struct sink_writer {
     const struct sink_writer_job *job;
     void *output; /* NULL: none, or completed */
+    unsigned timeout_seconds;
     bool has_thread;
     pthread_t thread;
     _Atomic int64_t cpu_ns;
@@ -53,6 +54,7 @@ struct sink_writer *sink_writer_create(const struct sink_writer_job *job)
     if (!writer)
         return NULL;
     writer->job = job;
+    writer->timeout_seconds = job->timeout_seconds;
     pthread_mutex_init(&writer->lock, NULL);
     if (thread_condition_init(&writer->wake) == 0 && thread_condition_init(&writer->done) == 0)
         return writer;
@@ -63,6 +65,11 @@ struct sink_writer *sink_writer_create(const struct sink_writer_job *job)
 void sink_writer_set_output(struct sink_writer *writer, void *output)
 {
     writer->output = output;
+}
+
+void sink_writer_set_timeout(struct sink_writer *writer, unsigned seconds)
+{
+    writer->timeout_seconds = seconds;
 }
 
 static void free_writer(struct sink_writer *writer)
@@ -223,7 +230,7 @@ static bool await_flag(struct sink_writer *writer, const bool *flag, bool value)
     unsigned seconds = 0;
     while (*flag != value && !writer->is_stuck) {
         struct timespec until = clock_timespec_of_ns(clock_monotonic_ns() + NS_PER_SECOND);
-        if (seconds == writer->job->timeout_seconds)
+        if (seconds == writer->timeout_seconds)
             writer->is_stuck = true;
         else if (pthread_cond_timedwait(&writer->done, &writer->lock, &until) == ETIMEDOUT)
             seconds = completed == writer->completed ? seconds + 1 : 0;

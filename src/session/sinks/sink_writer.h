@@ -39,7 +39,8 @@ struct sink_end {
 struct sink_writer_job {
     size_t item_size;
     size_t max_items;
-    unsigned timeout_seconds; /* a disk that completes nothing for so long is given up */
+    unsigned timeout_seconds; /* a disk that completes nothing for so long is given up, unless
+                                 sink_writer_set_timeout() says another time */
     /* Writes an item, and frees what it owns. */
     void (*write)(struct sink_writer *writer, void *output, void *item);
     /* Completes what was written and frees `output`. Called once, after all items. */
@@ -51,6 +52,9 @@ struct sink_writer *sink_writer_create(const struct sink_writer_job *job);
 
 /* What the items are written to; the writer owns it from here on. */
 void sink_writer_set_output(struct sink_writer *writer, void *output);
+
+/* Before sink_writer_start(). */
+void sink_writer_set_timeout(struct sink_writer *writer, unsigned seconds);
 
 /* Starts the thread, unless it runs; short sessions need none. `is_inside`: what it uses counts
  * with the tracked program, and is to be subtracted: see sink_writer_counts(). */
