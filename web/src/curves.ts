@@ -44,8 +44,8 @@ export function drawCurves(canvas: HTMLCanvasElement, width: number, view: View,
     // The first line is the strongest and lies on top.
     drawLines(context, width, view, vertical, [...lines].reverse(), points);
     // All of a device in use is good news as often as bad.
-    for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width - RIGHT - 4, width, heightOf(vertical, limit), `limit ${figure(limit, unit)}`, themeColour(unit === "percent" ? "muted" : "alarm"));
-    peaks.forEach(({ peak, style }, i) => drawLimit(context, width - RIGHT - 4 - 230 * (i + 1), width, heightOf(vertical, peak!), `peak ${figure(peak, unit)}, between samples`, lineColour(style.colour)));
+    for (const limit of limits) if (limit <= vertical.high && !isWhole(limit, unit)) drawLimit(context, width - RIGHT - 4, width, heightOf(vertical, limit), 10, `limit ${figure(limit, unit)}`, themeColour(unit === "percent" ? "muted" : "alarm"));
+    peaks.forEach(({ peak, style }, i) => drawLimit(context, width - RIGHT - 4 - 230 * (i + 1), width, heightOf(vertical, peak!), -7, `peak ${figure(peak, unit)}, between samples`, lineColour(style.colour)));
     context.restore();
     if (unit !== "count") drawPeak(context, width, view, vertical, lines);
     return { vertical, points, farLimits: limits.filter((limit) => limit > vertical.high) };
@@ -263,7 +263,7 @@ function endArea(area: Path2D, from: number, to: number, base: number): void {
     area.closePath();
 }
 
-function drawLimit(context: CanvasRenderingContext2D, right: number, width: number, y: number, text: string, colour: string): void {
+function drawLimit(context: CanvasRenderingContext2D, right: number, width: number, y: number, below: number, text: string, colour: string): void {
     context.strokeStyle = context.fillStyle = colour;
     context.lineWidth = 1;
     context.setLineDash([7, 4]);
@@ -276,8 +276,8 @@ function drawLimit(context: CanvasRenderingContext2D, right: number, width: numb
     // A curve near its limit would strike the words through.
     context.lineWidth = 4;
     context.strokeStyle = themeColour("surface");
-    context.strokeText(text, right, y + 10);
-    context.fillText(text, right, y + 10);
+    context.strokeText(text, right, y + below);
+    context.fillText(text, right, y + below);
 }
 
 /** A ring at the highest value in sight: of the total, where a chart has one, else of all curves. */
