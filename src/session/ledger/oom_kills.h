@@ -13,6 +13,7 @@ struct oom_kills {
                                        group of its own; the path is owned */
     double before;                  /* what that had counted by then; NaN: it does not count */
     double own, shared;             /* since then, as last read; NaN: not counted */
+    uint64_t ended;                 /* processes that had ended by then */
 };
 
 /* Tracking begins. `memory` is copied; without memory for that nothing is known. */
