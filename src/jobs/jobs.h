@@ -32,6 +32,7 @@ struct jobs_rank {
     double pid, rank, world_size, restarts, exit_status, signal;
     double node_rank, node_count; /* of its machine in the job; machines of that */
     double run_start;             /* of the first rank of its run */
+    double run_size; /* its world size where that distinguishes runs that went on at once; else 0 */
     double turn; /* how many sessions of its rank on its machine were before it, if runs are whole
                     so */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
@@ -195,6 +196,12 @@ double jobs_sum_in_turns(struct jobs_span *spans, size_t count);
 
 /* For how long at least one of them ran. */
 double jobs_covered_seconds(struct jobs_span *spans, size_t count);
+
+/* Of an indexed job of Kubernetes as many pods run at once as there is space; others follow. */
+bool jobs_takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job);
+/* Sets `run_size` of sessions of one name, in the order of their starts, of which no run is known.
+ */
+void jobs_find_run_sizes(struct jobs_rank *ranks, size_t count);
 
 /* jobs_energy.c: joules of a machine's CPU and DRAM as `count` ranks from `first` on read them; for
  * how long none of them did. */

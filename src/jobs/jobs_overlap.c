@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of those that start together, the shortest first. */
 static int compare_starts(const void *left, const void *right)
@@ -75,4 +76,42 @@ double jobs_covered_seconds(struct jobs_span *spans, size_t count)
         }
     }
     return sum;
+}
+
+/* Started again by torchrun, ranks can be fewer. */
+static bool has_run_size(const struct jobs_rank *rank)
+{
+    return rank->world_size > 0 && !(rank->restarts > 0) && !jobs_is_task(rank);
+}
+
+void jobs_find_run_sizes(struct jobs_rank *ranks, size_t count)
+{
+    const struct jobs_rank *last = NULL; /* the one that ended last so far */
+    bool are_at_once = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct jobs_rank *rank = &ranks[i];
+        double end = rank->start + rank->seconds;
+        if (!has_run_size(rank) || isnan(end))
+            continue;
+        are_at_once |= last && rank->world_size != last->world_size &&
+                       rank->start < last->start + last->seconds;
+        if (!last || end > last->start + last->seconds)
+            last = rank;
+    }
+    for (size_t i = 0; i < count && are_at_once; i++)
+        ranks[i].run_size = has_run_size(&ranks[i]) ? ranks[i].world_size : 0;
+}
+
+bool jobs_takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    double last_start = NAN, first_end = NAN;
+    if (strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0)
+        return false;
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        const struct jobs_rank *rank = &jobs->ranks[i];
+        last_start = fmax(last_start, rank->start);
+        if (!rank->is_retried)
+            first_end = fmin(first_end, rank->start + rank->seconds);
+    }
+    return last_start > first_end;
 }

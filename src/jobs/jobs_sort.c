@@ -204,7 +204,9 @@ static int compare_names(const struct jobs_rank *a, const struct jobs_rank *b)
 static int compare_names_and_runs(const struct jobs_rank *a, const struct jobs_rank *b)
 {
     int order = compare_names(a, b);
-    return order == 0 ? strcmp(run_of(a), run_of(b)) : order;
+    if (order == 0)
+        order = strcmp(run_of(a), run_of(b));
+    return order == 0 ? compare_numbers(a->run_size, b->run_size) : order;
 }
 
 static int compare_runs(const void *left, const void *right)
@@ -226,8 +228,11 @@ static void find_runs(struct jobs_rank *ranks, size_t count)
         for (size_t i = 0; i < unknown; i++)
             text_fit(ranks[i].run, sizeof ranks[i].run, "%s", last);
     }
+    if (!last[0])
+        jobs_find_run_sizes(ranks, count);
+    qsort(ranks, count, sizeof *ranks, compare_runs);
     for (size_t i = 0; i < count; i++) {
-        bool is_first = i == 0 || strcmp(run_of(&ranks[i]), run_of(&ranks[i - 1])) != 0;
+        bool is_first = i == 0 || compare_names_and_runs(&ranks[i], &ranks[i - 1]) != 0;
         ranks[i].run_start = is_first ? ranks[i].start : ranks[i - 1].run_start;
     }
 }
@@ -307,7 +312,7 @@ static int compare_jobs(const void *left, const void *right)
     if (order == 0)
         order = compare_numbers(a->run_start, b->run_start);
     if (order == 0)
-        order = strcmp(run_of(a), run_of(b));
+        order = compare_names_and_runs(a, b);
     if (order == 0)
         order = compare_numbers(a->turn, b->turn);
     if (order == 0)
@@ -378,7 +383,7 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
     if (is_apart(rank) || is_apart(&jobs->ranks[run->first]))
         return is_apart(rank) != is_apart(&jobs->ranks[run->first]);
     if (rank->turn > jobs->ranks[run->first].turn ||
-        strcmp(run_of(&jobs->ranks[run->first]), run_of(rank)) != 0)
+        compare_names_and_runs(&jobs->ranks[run->first], rank) != 0)
         return true;
     if (has_rank(run, rank->rank))
         return !is_again(jobs, run, index);
@@ -540,21 +545,6 @@ static void order_for_people(struct gput_jobs *jobs)
         qsort(jobs->order, jobs->n_ranks, sizeof *jobs->order, compare_for_people);
 }
 
-/* Of an indexed job of Kubernetes as many pods run at once as there is space; others follow. */
-static bool takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job)
-{
-    double last_start = NAN, first_end = NAN;
-    if (strcmp(jobs->ranks[job->first].launcher, "Kubernetes") != 0)
-        return false;
-    for (size_t i = job->first; i < job->first + job->count; i++) {
-        const struct jobs_rank *rank = &jobs->ranks[i];
-        last_start = fmax(last_start, rank->start);
-        if (!rank->is_retried)
-            first_end = fmin(first_end, rank->start + rank->seconds);
-    }
-    return last_start > first_end;
-}
-
 void jobs_sort(struct gput_jobs *jobs)
 {
     size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
@@ -586,7 +576,7 @@ void jobs_sort(struct gput_jobs *jobs)
         /* Steps of a workflow come one after the other. */
         job->are_independent |=
             strcmp(job->noun, "session") == 0 && !jobs->ranks[first].launcher[0];
-        if (takes_turns(jobs, job))
+        if (jobs_takes_turns(jobs, job))
             job->is_array = job->are_independent = true;
         first += job->count;
     }

@@ -111,6 +111,25 @@ static void runs_at_the_same_time_are_two_jobs(void **state)
     gput_jobs_destroy(jobs);
 }
 
+/* Of no known run, as in containers: world sizes keep them apart, where they went on at once. */
+static void runs_of_other_sizes_at_the_same_time_are_two_jobs(void **state)
+{
+    (void)state;
+    for (double later = 0; later < 300; later += 200) {
+        struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+        for (int rank = 0; rank < 4; rank++) {
+            add(jobs, "", "n1", rank, rank);
+            if (rank < 2)
+                add(jobs, "", "n1", rank, rank + 0.5 + later)->world_size = 2;
+        }
+        sorted(jobs);
+        assert_int_equal(jobs->n_jobs, 2);
+        assert_true(jobs->jobs[0].world_size == 4 && jobs->jobs[0].missing == 0);
+        assert_true(jobs->jobs[1].world_size == 2 && jobs->jobs[1].missing == 0);
+        gput_jobs_destroy(jobs);
+    }
+}
+
 /* An earlier version does not say it. */
 static void ranks_of_no_known_run_are_of_the_only_one(void **state)
 {
@@ -214,6 +233,7 @@ int main(void)
         cmocka_unit_test(files_of_one_session_are_one_rank),
         cmocka_unit_test(a_rank_that_comes_twice_is_of_the_next_run),
         cmocka_unit_test(runs_at_the_same_time_are_two_jobs),
+        cmocka_unit_test(runs_of_other_sizes_at_the_same_time_are_two_jobs),
         cmocka_unit_test(ranks_of_no_known_run_are_of_the_only_one),
         cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
         cmocka_unit_test(energy_of_a_machine_counts_once),
