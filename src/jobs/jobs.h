@@ -105,7 +105,8 @@ struct jobs_job {
     char name[160];
     size_t first, count; /* of its ranks */
     size_t first_machine, n_machines;
-    const char *noun; /* what its sessions are: "rank", "element", "task", "session" */
+    const char *noun;         /* what its sessions are: "rank", "element", "task", "session" */
+    const char *session_noun; /* likewise; "session" where one of them has several ranks */
     bool has_ranks, has_tasks;
     bool is_array;        /* each rank has an allocation of its own, while it runs: pods, too */
     bool are_independent; /* none waits for another: elements of an array, tasks, steps of a

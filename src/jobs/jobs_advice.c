@@ -155,7 +155,7 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
     }
     if (count > 0)
         FIND("failed_ranks", str_text(&list), "%.0f of %zu %ss failed%s", job->failed, job->present,
-            job->noun, first);
+            job->session_noun, first);
     free(failed);
     str_finish(&list);
 }
@@ -320,12 +320,12 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     snprintf(evidence, sizeof evidence,
         "peaks of %zu %ss: %s of %s; at most, for peaks need not coincide, and shared pages count "
         "for each",
-        highest->count, job->noun, human_bytes(highest->max_ram_bytes, sum),
+        highest->count, job->session_noun, human_bytes(highest->max_ram_bytes, sum),
         human_bytes(shared_ram_of(jobs, job, highest), limit));
     FIND("ram_short", evidence,
         "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask for "
         "more",
-        highest->name, percent, job->noun);
+        highest->name, percent, job->session_noun);
 }
 
 static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)

@@ -478,6 +478,16 @@ static void split_into_machines(struct gput_jobs *jobs)
     }
 }
 
+/* Sessions of `gpu-tracker run -- mpirun …` have several ranks each, as a rule. */
+static bool has_sessions_of_ranks(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    for (size_t i = job->first; i < job->first + job->count; i++) {
+        if (jobs->ranks[i].ranks[0])
+            return true;
+    }
+    return false;
+}
+
 /* While ranks move, `machine` is the number that GPUs know a rank by. */
 static size_t *number_ranks(struct gput_jobs *jobs)
 {
@@ -573,6 +583,7 @@ void jobs_sort(struct gput_jobs *jobs)
                     : job->has_tasks ? "task"
                     : job->has_ranks ? "rank"
                                      : "session";
+        job->session_noun = has_sessions_of_ranks(jobs, job) ? "session" : job->noun;
         /* Steps of a workflow come one after the other. */
         job->are_independent |=
             strcmp(job->noun, "session") == 0 && !jobs->ranks[first].launcher[0];

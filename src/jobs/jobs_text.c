@@ -95,26 +95,16 @@ static void write_rank(const struct jobs_rank *rank, const struct layout *layout
     str_append(text, "\n");
 }
 
-/* Sessions of `gpu-tracker run -- mpirun …` have several ranks each, as a rule. */
-static bool has_sessions_of_ranks(const struct gput_jobs *jobs, const struct jobs_job *job)
-{
-    for (size_t i = job->first; i < job->first + job->count; i++) {
-        if (jobs->ranks[i].ranks[0])
-            return true;
-    }
-    return false;
-}
-
 /* "3 of 4 ranks", "1 session of ranks 0-2", "1 session of rank 1 (known: 1 of 2)" */
 static void write_count(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
 {
     size_t listed = 0;
-    bool has_sessions = has_sessions_of_ranks(jobs, job);
+    bool has_sessions = strcmp(job->session_noun, job->noun) != 0;
     bool is_plural = job->count > 1 || (!has_sessions && job->missing > 0);
     str_printf(text, "%zu", job->present);
     if (job->missing > 0)
         str_printf(text, " of %.0f", job->world_size);
-    str_printf(text, " %s%s", has_sessions ? "session" : job->noun, is_plural ? "s" : "");
+    str_printf(text, " %s%s", job->session_noun, is_plural ? "s" : "");
     for (size_t i = job->first; i < job->first + job->count && listed < MAX_LISTED; i++) {
         const char *ranks = jobs->order[i]->ranks;
         const char *first = job->count > 1 || strpbrk(ranks, "-,") ? " of ranks " : " of rank ";
@@ -151,7 +141,7 @@ static void write_gpus(const struct jobs_job *job, struct str *text)
         str_printf(text, ", %.0f %% used on average", job->gpu_percent);
     if (!isnan(job->max_gpu_ram_bytes))
         str_printf(text, ", %s of GPU RAM in the largest %s",
-            human_bytes(job->max_gpu_ram_bytes, ram), job->noun);
+            human_bytes(job->max_gpu_ram_bytes, ram), job->session_noun);
     str_append(text, "\n");
 }
 
@@ -168,8 +158,8 @@ static void write_figures(const struct jobs_job *job, struct str *text)
             busy < 10 ? 2 : 1, busy, jobs_say_cores(job->cores, cores),
             job->is_array ? " on average" : "", job->efficiency_percent,
             human_seconds(job->cpu_seconds, cpu));
-    str_printf(
-        text, "  RAM      %s in the largest %s\n", human_bytes(job->max_ram_bytes, ram), job->noun);
+    str_printf(text, "  RAM      %s in the largest %s\n", human_bytes(job->max_ram_bytes, ram),
+        job->session_noun);
     if (job->gpus > 0)
         write_gpus(job, text);
     if (!isnan(job->energy_joules))
@@ -235,6 +225,18 @@ static void write_findings(const struct gput_jobs *jobs, double job, struct str 
     }
 }
 
+/* All of it was started again, as torchrun does when one rank fails: what came before is another
+ * run, or in the same session. */
+static void write_restarts(
+    const struct gput_jobs *jobs, const struct jobs_job *job, struct str *text)
+{
+    double restarts = INFINITY;
+    for (size_t i = job->first; i < job->first + job->count; i++)
+        restarts = fmin(restarts, fmax(jobs->ranks[i].restarts, 0));
+    if (restarts > 0 && !isinf(restarts))
+        str_printf(text, ", after %.0f restart%s", restarts, restarts > 1 ? "s" : "");
+}
+
 static void write_job(const struct gput_jobs *jobs, size_t index, struct str *text)
 {
     char seconds[HUMAN_SIZE];
@@ -243,8 +245,10 @@ static void write_job(const struct gput_jobs *jobs, size_t index, struct str *te
     size_t length = strlen(launcher);
     if (strncmp(launcher, job->name, length) == 0 && strchr(",", job->name[length]))
         launcher = ""; /* a job without an id, also its "run 2" */
-    str_printf(text, "Job %s%s%s%s: ", job->name, launcher[0] ? " (" : "", launcher,
-        launcher[0] ? ")" : "");
+    str_printf(
+        text, "Job %s%s%s%s", job->name, launcher[0] ? " (" : "", launcher, launcher[0] ? ")" : "");
+    write_restarts(jobs, job, text);
+    str_append(text, ": ");
     write_count(jobs, job, text);
     str_printf(text, " on %zu machine%s, %s\n", job->n_machines, job->n_machines > 1 ? "s" : "",
         human_seconds(job->seconds, seconds));

@@ -81,6 +81,7 @@ class Job(JobTest):
         text = self.run_command(".").stdout
         self.assertIn("1 session of ranks 0-2 on 1 machine,", text)
         self.assertIn("\n    0-2  n1 ", text)
+        self.assertIn(" in the largest session\n", text)
         self.assertNotIn("missing", text)
 
     def test_ranks_of_descendants_that_were_not_seen_are_not_missing(self):

@@ -14,6 +14,7 @@ import slurm_cluster
 import two_hosts
 
 NAMES = "OMPI_", "PMIX_", "PMI_", "MPI_", "SLURM", "TORCHELASTIC_", "RANK", "PARALLEL"
+STAND_IN = command.SOURCE / "tests" / "cli" / "torchrun_stand_in.py"
 NO_SLURM = slurm_cluster.why_not()
 NO_HOSTS = two_hosts.why_not()
 
@@ -36,11 +37,8 @@ class Launched(unittest.TestCase):
     def tracked(self, *words, options=("--tf", "s.csv", "-o", "r.json")):
         return [command.COMMAND, "run", "-q", "--st", "0.1", *options, "--", *words]
 
-    def torchrun(self):
-        torchrun = shutil.which("torchrun")
-        if not torchrun or command.refusal(sys.executable, "-c", "import torch"):
-            self.skipTest("torchrun is not installed (PyPI: torch)")
-        return torchrun
+    def why_no_torchrun(self):
+        return None if shutil.which("torchrun") and not command.refusal(sys.executable, "-c", "import torch") else "torchrun is not installed (PyPI: torch)"
 
     def job(self):
         return json.loads(self.run_words(command.COMMAND, "job", "-f", "json", ".").stdout)
@@ -138,6 +136,39 @@ class Mpi(WithMpi):
         self.assertIn("exit status 3", findings["failed_ranks"])
 
 
+class Torchrun(Launched):
+    """PyTorch's, or a stand-in with its variables."""
+
+    def words(self, ranks, *options):
+        program = [sys.executable, STAND_IN] if self.why_no_torchrun() else [shutil.which("torchrun")]
+        return [*program, "--standalone", "--no-python", "--nproc-per-node", str(ranks), *options, "--"]
+
+    def test_twice(self):
+        """The same names again: nothing is replaced, and each run is one."""
+        self.run_words(*self.words(2), *self.tracked("sleep", "0.3"))
+        self.the_job(ranks=2, launcher="torchrun")
+        self.run_words(*self.words(2), *self.tracked("true"))
+        self.assertEqual([(job["ranks"], job["missing"]) for job in self.job()["jobs"]], [(2, 0), (2, 0)])
+
+    def test_as_the_command(self):
+        self.run_words(*self.tracked(*self.words(3), "sh", "-c", "sleep 1.5"))
+        job = json.loads((self.folder / "r.json").read_text())["job"]
+        self.assertEqual((job["launcher"], job["ranks"], job["ranks_of"], job["rank"], job["world_size"]), ("torchrun", "0-2", "descendants", None, 3))
+        text = self.run_words(command.COMMAND, "job", ".").stdout
+        self.assertIn("(torchrun): 1 session of ranks 0-2 on 1 machine, ", text)
+        self.assertIn(" in the largest session\n", text)
+
+    def test_all_are_started_again(self):
+        """One rank fails once, when the others run: torchrun ends them."""
+        first = 'touch here.$RANK; [ $RANK = 1 ] || exec sleep 60; until [ -e here.0 ] && [ -e here.2 ]; do sleep 0.05; done; exit 3'
+        self.run_words(*self.words(3, "--max-restarts", "1"), *self.tracked("sh", "-c", f"[ $TORCHELASTIC_RESTART_COUNT = 1 ] || {{ {first}; }}"))
+        read = self.job()
+        self.assertEqual([(job["ranks"], job["missing"], job["failed"]) for job in read["jobs"]], [(3, 0, 3), (3, 0, 0)], read)
+        self.assertEqual(sorted((rank["job"], rank["rank"], rank["restarts"]) for rank in read["ranks"]), [(run, rank, run) for run in (0, 1) for rank in (0, 1, 2)])
+        self.assertEqual([rank["exit_status"] for rank in read["ranks"] if rank["rank"] == 1], [3, 0])
+        self.assertRegex(self.run_words(command.COMMAND, "job", ".").stdout, r"(?m)^Job \S+, run 2 \(torchrun\), after 1 restart: 3 ranks on 1 machine, ")
+
+
 class Others(Launched):
     def test_gnu_parallel(self):
         if not shutil.which("parallel") or "GNU" not in subprocess.run(["parallel", "--version"], capture_output=True, text=True).stdout:
@@ -155,12 +186,6 @@ class Others(Launched):
         for tasks in 2, 3:
             self.run_words("parallel", "--will-cite", *self.tracked("true"), "#", ":::", *range(tasks))
         self.assertEqual([(job["name"], job["ranks"]) for job in self.job()["jobs"]], [("47", 2), ("47, run 2", 3)])
-
-    def test_torchrun(self):
-        torchrun = self.torchrun()
-        self.run_words(
-            torchrun, "--standalone", "--no-python", "--nproc-per-node", "2", "--", *self.tracked("sleep", "0.3"))  # fmt: skip
-        self.the_job(ranks=2, launcher="torchrun")
 
     def test_ray(self):
         """Ray starts each worker by the py_executable of a runtime environment."""
@@ -244,7 +269,9 @@ class TwoHosts(WithMpi):
         self.two_machines("MPICH")
 
     def test_torchrun(self):
-        torchrun = self.torchrun()
+        if self.why_no_torchrun():
+            self.skipTest(self.why_no_torchrun())
+        torchrun = shutil.which("torchrun")
         if pathlib.Path(torchrun).is_relative_to("/tmp"):
             self.skipTest("torchrun is in /tmp, which each host has for itself")
         nodes = []
