@@ -12,6 +12,7 @@
 #include "output/regions_report.h"
 #include "output/results_doc.h"
 #include "output/results_pickle.h"
+#include "output/results_progress.h"
 #include "output/results_summary.h"
 
 #include "model/results.h"
@@ -99,7 +100,7 @@ static const struct report_format {
     {GPUT_TEXT, write_text},
     {GPUT_FULL, write_full},
     {GPUT_SUMMARY, results_summary_write},
-    {GPUT_LINE, results_summary_write_line},
+    {GPUT_LINE, results_progress_write},
     {GPUT_JSON, write_json},
     {GPUT_PICKLE, write_pickle},
     {GPUT_PROMETHEUS, write_prometheus},

@@ -11,8 +11,3 @@
 /* Appends the summary. */
 void results_summary_write(const struct gput_results *results,
     const struct gput_results_render_options *options, struct str *text);
-
-/* Appends what is known now as one line without a newline: time, cores in use, RAM now and at its
- * highest, GPUs. */
-void results_summary_write_line(const struct gput_results *results,
-    const struct gput_results_render_options *options, struct str *text);

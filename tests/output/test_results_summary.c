@@ -191,6 +191,29 @@ static void what_is_missing_is_left_out_or_said(void **state)
     free(text);
 }
 
+static void all_gpus_have_one_form(void **state)
+{
+    (void)state;
+    struct gput_results results = training();
+    results.n_gpus = 2;
+    results.gpus[1] = results.gpus[0];
+    snprintf(results.gpus[1].name, sizeof results.gpus[1].name, "NVIDIA B");
+    struct gput_results_render_options options = {.size = sizeof options, .width = 84};
+    char *text = summarize(&results, &options);
+    assert_non_null(strstr(text, "11.2 GB  peak of 150 GB; busy 85 % (max 98 %); 310 W\n  GPU 1"));
+    assert_null(strstr(text, "NVIDIA")); /* it fits in one of the lines */
+    free(text);
+    options.width = 120;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "310 W  NVIDIA H200\n"));
+    assert_non_null(strstr(text, "310 W  NVIDIA B\n"));
+    free(text);
+    results.gpus[1].max_utilization_percent = results.gpus[1].mean_power_watts = NAN;
+    text = summarize(&results, &options);
+    assert_non_null(strstr(text, "; busy n/a; power n/a  NVIDIA B\n"));
+    free(text);
+}
+
 static void an_end_by_a_signal_or_a_limit_is_named(void **state)
 {
     (void)state;
@@ -398,6 +421,7 @@ int main(void)
         cmocka_unit_test(power_that_is_not_known_is_left_out),
         cmocka_unit_test(lower_bounds_say_so),
         cmocka_unit_test(what_is_missing_is_left_out_or_said),
+        cmocka_unit_test(all_gpus_have_one_form),
         cmocka_unit_test(an_end_by_a_signal_or_a_limit_is_named),
         cmocka_unit_test(a_hostile_command_cannot_reach_the_terminal),
         cmocka_unit_test(a_peak_of_ram_that_nothing_saw_is_no_zero),
