@@ -75,14 +75,15 @@ static bool is_overridden(const struct arguments *arguments, size_t n_given, enu
 {
     static const enum option_id of_report[] = {OPTION_TRACKING_FORMAT, OPTION_QUIET, OPTION_SUMMARY,
         OPTION_PROGRESS, OPTION_OUTPUT, OPTION_END};
-    bool is_given = false, has_output = false, has_config = false;
+    bool is_given = false, has_output = false, has_config = false, has_summary = false;
     for (size_t i = 0; i < n_given; i++) {
         is_given |= arguments->uses[i].id == id;
         has_output |= arguments->uses[i].id == OPTION_OUTPUT;
         has_config |= arguments->uses[i].id == OPTION_TRACKING_CONFIG;
+        has_summary |= arguments->uses[i].id == OPTION_SUMMARY;
     }
     return is_given || (has_output && id == OPTION_TRACKING_FORMAT) ||
-           (has_config && !takes(of_report, id));
+           (has_summary && id == OPTION_QUIET) || (has_config && !takes(of_report, id));
 }
 
 static int visit(void *user, const char *name, const char *value, struct gput_error *error)
@@ -101,6 +102,20 @@ static int visit(void *user, const char *name, const char *value, struct gput_er
     return arguments_add(arguments, id, value ? value : "", error);
 }
 
+/* Without -o, --summary on the command line goes before a format of the file. */
+static int prefer_summary(struct arguments *arguments, size_t n_given, struct gput_error *error)
+{
+    bool has_summary = false, has_format = false;
+    for (size_t i = 0; i < n_given; i++) {
+        has_summary |= arguments->uses[i].id == OPTION_SUMMARY;
+        has_format |= arguments->uses[i].id == OPTION_TRACKING_FORMAT;
+    }
+    if (!has_summary || has_format || arguments_have(arguments, OPTION_OUTPUT) ||
+        !arguments_have(arguments, OPTION_TRACKING_FORMAT))
+        return GPUT_OK;
+    return arguments_add(arguments, OPTION_TRACKING_FORMAT, "summary", error);
+}
+
 int defaults_read(struct arguments *arguments, struct gput_error *error)
 {
     char path[PATH_MAX];
@@ -108,5 +123,6 @@ int defaults_read(struct arguments *arguments, struct gput_error *error)
         !find_file(path))
         return GPUT_OK;
     struct defaults defaults = {arguments, arguments->n_uses, path};
-    return gput_config_visit(path, visit, &defaults, error);
+    TRY(gput_config_visit(path, visit, &defaults, error));
+    return prefer_summary(arguments, defaults.n_given, error);
 }

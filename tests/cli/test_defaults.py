@@ -34,6 +34,14 @@ class Defaults(CommandTest):
         self.assert_is_summary(self.report("-f", "summary"))
         self.assertEqual(json.loads(self.report("--ru", "kilobytes"))["max_ram"]["unit"], "kilobytes")
 
+    def test_a_summary_that_is_asked_for_is_printed(self):
+        for members in ({"format": "full"}, {"format": "json"}, {"quiet": True}):
+            self.write(**members)
+            self.assert_is_summary(self.report("--summary"))
+        self.write(format="json", summary=True)
+        json.loads(self.report())
+        json.loads(self.report("--summary", "-f", "json"))
+
     def test_the_extension_of_an_output_goes_before_its_format(self):
         self.write(format="text", summary=True)
         self.assert_is_summary(self.report("-o", "x.json"))
