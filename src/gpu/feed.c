@@ -181,6 +181,8 @@ void gpu_feed_update(struct gpu_feed *feed, struct gpu_feed_view *view)
         view->processes_version = feed->processes_version;
         view->processes_ns = feed->processes_ns;
         view->processes_start_ns = feed->processes_start_ns;
+        memcpy(view->list_ram_bytes, feed->list_ram_bytes,
+            feed->n_devices * sizeof *feed->list_ram_bytes);
     }
     pthread_mutex_unlock(&feed->lock);
 }

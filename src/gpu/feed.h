@@ -34,6 +34,7 @@ struct gpu_feed_view {
     int64_t processes_ns;             /* when the list was read; 0: never */
     int64_t processes_start_ns;       /* when reading it began: it lacks what was later */
     struct gpu_process_list processes;
+    double list_ram_bytes[GPU_MAX_DEVICES]; /* in use when reading it began; NaN: unknown */
     /* For each device the last list during which its RAM in use did not change, and that RAM. */
     uint64_t paired_version[GPU_MAX_DEVICES];
     double paired_ram_bytes[GPU_MAX_DEVICES];

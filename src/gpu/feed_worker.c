@@ -167,6 +167,8 @@ void feed_read_processes(struct gpu_feed *feed)
     feed->processes_version++;
     feed->processes_answered = asked;
     feed->list_overdue = feed->moved_list_overdue = false;
+    memcpy(feed->list_ram_bytes, feed->ram_before_list,
+        feed->n_devices * sizeof *feed->list_ram_bytes);
     memset(feed->is_unpaired, true, feed->n_devices * sizeof *feed->is_unpaired);
     list_budget_spend(&feed->list_budget, before, after - before);
     feed->next_list_ns = next_start_ns(feed, before, MIN_PAUSE_NS);

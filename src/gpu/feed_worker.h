@@ -50,6 +50,7 @@ struct gpu_feed {
     int64_t next_list_after_move_ns;
     double ram_before_list[GPU_MAX_DEVICES]; /* in use when reading the last list began; NaN:
                                                 unknown */
+    double list_ram_bytes[GPU_MAX_DEVICES];  /* the same of the last list that was read */
     bool is_unpaired[GPU_MAX_DEVICES];       /* no reading has followed the current list */
     uint64_t paired_version[GPU_MAX_DEVICES];
     double paired_ram_bytes[GPU_MAX_DEVICES];

@@ -104,6 +104,7 @@ struct gpu_device_sample {
     double combined_ram_bytes;
     double untracked_ram_bytes; /* in use by the driver and untracked processes, as of the last list
                                    during which the RAM in use did not change. NaN: unknown */
+    bool is_ram_changed;        /* the RAM in use is not what it was when the list began */
     bool is_ram_of_list;        /* the RAM in use is that around the list of processes */
     bool bounds_ram;            /* tracked processes cannot have more than the RAM in use */
     bool counts_ram_twice; /* lists gave tracked processes more than was in use before and after */

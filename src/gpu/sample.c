@@ -334,6 +334,7 @@ static void sample_processes_of(struct gpu_set *set, struct gpu_sample *sample,
     out->is_ram_of_list =
         view->paired_version[i] == member->attributed_version &&
         fabs(out->ram_used_bytes - view->paired_ram_bytes[i]) < GPU_MIN_MOVE_BYTES;
+    out->is_ram_changed = fabs(out->ram_used_bytes - view->list_ram_bytes[i]) >= GPU_MIN_MOVE_BYTES;
     count_paired_list(member, i, out);
     out->counts_ram_twice =
         out->bounds_ram && member->paired_lists[i].exceed > member->paired_lists[i].agree;

@@ -59,6 +59,7 @@ struct gput_allowed {
     double slurm_ram_bytes;
     double limit_ram_bytes; /* that the user set: --limit ram=8GB */
     double gpus;            /* that the command sees: CUDA_VISIBLE_DEVICES and the like */
+    double named_gpus;      /* that the user named (--guuids), whatever the command sees */
 };
 
 /* Space for why a figure is missing, with its final 0. */

@@ -108,6 +108,7 @@ static const struct results_column record[] = {
     AT("allowed.slurm_ram", RAM, allowed.slurm_ram_bytes, "bytes", NULL, "what Slurm allocated on this machine"),
     AT("allowed.limit_ram", RAM, allowed.limit_ram_bytes, "bytes", NULL, "limit that the user set (--limit ram=8GB)"),
     AT("allowed.gpus", WHOLE, allowed.gpus, NULL, NULL, "GPUs that the command sees (CUDA_VISIBLE_DEVICES and the like)"),
+    AT("allowed.named_gpus", WHOLE, allowed.named_gpus, NULL, NULL, "GPUs that --guuids names, whatever the command sees"),
     OF(elapsed_seconds, "seconds", NULL, "wall time from the start to the last sample"),
 
     MEASUREMENTS(MEASUREMENT)

@@ -102,7 +102,7 @@ static void add_gpu_ram_near_limit(struct advice *advice)
 /* The environment or --gpu-uuids names some GPUs, or the command used one of those it sees. */
 static bool wanted_gpus(const struct gput_results *results)
 {
-    bool is_wanted = !isnan(results->allowed.gpus);
+    bool is_wanted = !isnan(results->allowed.gpus) || results->allowed.named_gpus > 0;
     for (uint32_t i = 0; i < results->n_gpus; i++) {
         const struct gput_gpu *gpu = &results->gpus[i];
         is_wanted |= !gpu->selected || gpu->max_combined_ram_bytes > 0;

@@ -30,7 +30,8 @@ static void read_each(struct gput_allowed *allowed, const struct session_setting
 
 void session_allowed_forget(struct session_settings *settings)
 {
-    settings->allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    settings->allowed =
+        (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     settings->static_data.allowed_ram_bytes = settings->static_data.allowed_cores = NAN;
 }
 
@@ -53,6 +54,8 @@ static void read_gpus(
     bool is_limited = gpu_visible_is_limited(&visible) && !settings->options.gpu_uuids;
     gpu_set_show(settings->gpus, is_limited ? &visible : NULL);
     settings->allowed.gpus = is_limited ? (double)gpu_set_selected_count(settings->gpus) : NAN;
+    if (settings->options.gpu_uuids)
+        settings->allowed.named_gpus = (double)gpu_set_selected_count(settings->gpus);
     if (settings->options.whole_machine)
         gpu_set_show(settings->gpus, NULL);
 }

@@ -104,7 +104,7 @@ class Gpus(fake_gpu.GpuTest):
     def test_gpus_that_are_named_do(self):
         report, _ = self.tracked("--guuids", "GPU-aaaa", **self.ONE)
         self.assertEqual([gpu["selected"] for gpu in report["gpus"]], [True, False])
-        self.assertIsNone(report["allowed"]["gpus"])
+        self.assertEqual((report["allowed"]["gpus"], report["allowed"]["named_gpus"]), (None, 1))
 
     def test_the_older_report_is_of_all(self):
         text = self.gpu_tracker("-e", "sleep 0.2", "--st", "0.05", **self.ONE).stdout

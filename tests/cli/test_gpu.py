@@ -104,6 +104,14 @@ class Peaks(GpuTest):
         self.assertEqual((peaks["combined"], peaks["combined_at_most"]), (4000.0, None))
         self.assertRegex(peaks["combined_source"], "nothing bounds it")
 
+    def test_a_gpu_that_was_named_and_not_used_is_named(self):
+        """Nothing of an idle GPU is late."""
+        self.write("gpu GPU-aaaa\nmemory 16000000000 0 0\n")
+        for options, environment in ((), {"CUDA_VISIBLE_DEVICES": "0"}), (("--guuids", "GPU-aaaa"), {}):
+            done = self.gpu_tracker("run", *options, "--", "sleep", "1.2", **environment)
+            self.assertIn("GPU 0 was not used by the command.", done.stderr)
+            self.assertNotIn("late", done.stderr)
+
     def test_a_list_that_does_not_come_in_time_has_its_age_reported(self):
         self.write("gpu GPU-aaaa\nmemory 16000000000 0 50000000\n")
         hang = "delay_ms nvmlDeviceGetComputeRunningProcesses_v3 600000\ngpu GPU-aaaa\nmemory 16000000000 0 50000000\n"

@@ -28,7 +28,7 @@ static struct gput_results no_results(void)
     results.accounting.system_network_sent_bytes = NAN;
     results.static_data.ram_system_capacity_bytes = NAN;
     results.static_data.allowed_ram_bytes = results.static_data.allowed_cores = NAN;
-    results.allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    results.allowed = (struct gput_allowed){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     identity_forget(&results.identity);
     results.tracker.rss_bytes = NAN;
     return results;

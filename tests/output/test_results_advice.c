@@ -189,6 +189,10 @@ static void a_gpu_that_was_asked_for_is_missed_after_a_second(void **state)
     results.allowed.gpus = 1;
     results.elapsed_seconds = results.accounting.kernel_cpu_seconds = 3;
     expect(&results, "GPU 0 was not used by the command.");
+    results.allowed.gpus = NAN;
+    expect(&results, NULL);
+    results.allowed.named_gpus = 1; /* --guuids */
+    expect(&results, "GPU 0 was not used by the command.");
     results.gpus[0].max_utilization_percent = 95; /* by others */
     expect(&results, "GPU 0 was not used by the command.");
     results.gpu_peaks.late_list_seconds = 2;

@@ -31,7 +31,7 @@ static struct gput_results make_results(void)
     results.identity.pid = 4711;
     results.identity.rank = 3;
     results.identity.world_size = 4;
-    results.allowed = (struct gput_allowed){4, 3.5, 4, 8e9, NAN, 100, NAN, NAN, NAN, NAN};
+    results.allowed = (struct gput_allowed){4, 3.5, 4, 8e9, NAN, 100, NAN, NAN, NAN, NAN, NAN};
     for (int i = 0; i < GPUT_MEASUREMENT_COUNT; i++) {
         enum gput_quantity quantity = gput_measurement((enum gput_measurement_id)i)->quantity;
         bool bytes = quantity == GPUT_QUANTITY_RAM || quantity == GPUT_QUANTITY_GPU_RAM;

@@ -62,7 +62,7 @@ static void add_list_age(struct gpu_usage *usage, const struct gpu_sample *sampl
 {
     for (uint32_t i = 0; i < sample->n_devices; i++) {
         const struct gpu_device_sample *device = &sample->devices[i];
-        bool has_changed = device->bounds_ram && !device->is_ram_of_list;
+        bool has_changed = device->bounds_ram && device->is_ram_changed;
         double seconds = has_changed ? sample->process_age_seconds : 0;
         if (seconds > LATE_SECONDS && seconds > usage->late_list_seconds)
             usage->late_list_seconds = seconds;
