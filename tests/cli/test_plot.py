@@ -48,7 +48,7 @@ class PlotTest(CommandTest):
         self.assertTrue(found, f"no point at {second} s, {value} in {line.points[:20]}")
 
 
-class Sessions(PlotTest):
+class NamesOfSessions(PlotTest):
     def test_are_called_by_their_ranks_or_without_the_folders_that_all_have(self):
         for folder, names in (("job", ("solve.r0.csv", "solve.r1.csv")), ("runs", ("before.csv", "after.csv"))):
             (self.folder / folder).mkdir()
