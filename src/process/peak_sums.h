@@ -14,7 +14,7 @@ struct peak_sum {
     uint64_t bytes, unbounded;
 };
 
-/* All zeroes has not begun. */
+/* All zeroes: not begun. */
 struct peak_sums {
     int64_t begin_ns; /* of the first step, which includes all before it */
     int64_t step_ns;  /* 0: it has not begun */

@@ -15,6 +15,6 @@ void session_allowed_read(struct session_settings *settings, pid_t pid, const st
 /* Nothing limits. */
 void session_allowed_forget(struct session_settings *settings);
 
-/* Sets what hardware percent is of: what was asked for, else what is allowed, rounded up to whole
- * cores. */
+/* Sets the cores that hardware percent is relative to: those asked for, else those allowed, rounded
+ * up to whole cores. */
 void session_allowed_expect(struct session_settings *settings);

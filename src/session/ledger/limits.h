@@ -25,7 +25,7 @@ struct limits {
     unsigned is_passed;                                /* a bit for each kind */
     struct gput_limit_passed passed[GPUT_LIMIT_KINDS]; /* in order */
     uint32_t n_passed;
-    int64_t gpu_ram_unknown_ns; /* since when no driver reports all of it; 0: one does */
+    int64_t gpu_ram_unknown_ns; /* from when on no driver reported all of it; 0: one does */
     bool warned_of_gpu_ram;     /* that it cannot be watched */
     int64_t terminated_ns;      /* when SIGTERM was sent for a limit; 0: it was not */
     bool gave_up_ending;        /* even SIGKILL did not end the whole tree */

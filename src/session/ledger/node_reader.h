@@ -32,10 +32,10 @@ void node_reader_join(struct node_reader *reader, const struct launcher *launche
 /* Settles again who reads, once a second at most. */
 void node_reader_update(struct node_reader *reader, int64_t now_ns);
 
-/* For how long it has read, of a session that began at `start_ns`; NaN: it is alone. */
+/* How long it has read during a session that began at `start_ns`; NaN: it is alone. */
 double node_reader_seconds(const struct node_reader *reader, int64_t start_ns, int64_t now_ns);
 
-/* Why a figure of the machine is missing, or the machine's have a gap; "" where they do not. */
+/* Why a figure of the machine is missing, or has a gap; "" where neither is the case. */
 void node_reader_explain(
     const struct node_reader *reader, int64_t start_ns, char *text, unsigned long size);
 

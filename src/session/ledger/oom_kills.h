@@ -1,13 +1,13 @@
 /*
- * Processes that the kernel killed for want of memory, as the control group of a session counts
- * them: also where the command itself lives on.
+ * Processes that the OOM killer ended, as the control group of a session counts them: also where
+ * the command itself lives on.
  */
 #pragma once
 
 #include "model/results.h"
 #include "os/own_cgroup.h"
 
-/* All zero: of nothing. */
+/* All zeroes: nothing is counted. */
 struct oom_kills {
     struct cgroup_directory memory; /* in which main was when tracking began, or will be without a
                                        group of its own; the path is owned */

@@ -13,10 +13,10 @@ void session_accounting_set_bytes(
     struct gput_accounting *accounting, const struct task_counts *counts);
 
 /*
- * Makes user and system time add up to the whole. That was corrected for time of which the parts
- * are not known (of children before tracking, truncated microseconds), which is divided in their
- * proportion. The kernel divides the time of each thread by clock ticks: where it is short, one
- * part may be less than that of our own threads. Parts that are unknown stay so.
+ * Makes user and system time add up to the total. The total was corrected for time that cannot be
+ * split (children before tracking, truncated microseconds); it is divided in their proportion. The
+ * kernel divides the time of each thread by clock ticks: where it is short, one part may be less
+ * than that of our own threads. Parts that are unknown stay so.
  */
 void session_accounting_fit_parts(struct gput_accounting *accounting);
 

@@ -26,7 +26,7 @@ struct session_identity {
     long ranks[IDENTITY_MAX_RANKS]; /* each once, ascending */
     size_t n_ranks;
     bool has_run;            /* one was seen; `known` has none where there are several */
-    bool are_of_descendants; /* some of their ranks may live too shortly to be seen */
+    bool are_of_descendants; /* ranks that lived between two scans may be missing */
 
     unsigned unsuccessful; /* readings that found no launcher */
 };
@@ -40,8 +40,8 @@ void session_identity_begin(struct session_identity *identity,
     const struct session_settings *settings, const struct container *container, pid_t pid,
     char *const argv[]);
 
-/* Adds what the environment of main or of a descendant says: a more inner launcher replaces what is
- * known. */
+/* Adds what the environment of main or of a descendant says: a launcher nested inside another one
+ * replaces what is known. */
 void session_identity_add(
     struct session_identity *identity, launcher_variable *variable, void *user, bool is_descendant);
 
@@ -52,5 +52,5 @@ void session_identity_read_processes(struct session_identity *identity, const ch
 /* At the end. `status`: as of wait(2); neither exited nor killed: not known. */
 void session_identity_end(struct session_identity *identity, int status);
 
-/* Writes numbers that are ascending as ranges: "0-3,8". */
+/* Writes ascending numbers as ranges: "0-3,8". */
 void session_identity_format_ranks(const long *ranks, size_t count, char *text, size_t size);

@@ -19,8 +19,8 @@ struct cpu_percents {
     } last, before_last;
 };
 
-/* Of main, descendants and both, into `values` of a sample. Without time since the sample before
- * they stay as they are. */
+/* Sets those of main, descendants and both in `values` of a sample. If no time has passed since the
+ * sample before, they stay as they are. */
 void cpu_percents_put(
     struct cpu_percents *percents, double *values, const struct cpu_totals *totals, int64_t now_ns);
 

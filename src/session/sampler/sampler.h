@@ -82,8 +82,8 @@ void sampler_take_sample(struct sampler *sampler, const struct sampler_tick *tic
  */
 void sampler_scan_between(struct sampler *sampler, bool none_started);
 
-/* Leaves what is the machine's to another tracker, or reads it: system RAM and CPU, energy of the
- * CPU, and GPUs that the tracked processes do not see. */
+/* `leave`: another tracker reads figures of the machine from now on (system RAM and CPU, energy of
+ * the CPU, GPUs that the tracked processes do not see); else this one does. */
 void sampler_leave_node(struct sampler *sampler, bool leave);
 
 /* True while main has not ended. */

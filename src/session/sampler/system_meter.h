@@ -13,7 +13,7 @@ struct system_meter {
     int stat_fd, meminfo_fd; /* cached, or -1 */
     uint32_t core_count;
 
-    bool is_left; /* to another tracker: nothing is read, but intervals go on */
+    bool is_left; /* another tracker reads the machine; intervals go on */
     int64_t ram_read_ns;
     uint64_t busy_ticks, total_ticks; /* at the start of the interval being measured */
     int64_t since_ns;

@@ -40,7 +40,7 @@ struct period_powers {
     double seconds;
     double other_seconds; /* CPU time of processes that are not tracked */
     double package, core, uncore, dram, psys, gpu;
-    double tree_package, tree_dram; /* of those the tracked processes' */
+    double tree_package, tree_dram; /* the part of these that the tracked processes used */
 };
 
 /* Begins with the snapshot; the first period with the session, at `start_ns`. */

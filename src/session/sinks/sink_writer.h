@@ -39,7 +39,7 @@ struct sink_end {
 struct sink_writer_job {
     size_t item_size;
     size_t max_items;
-    unsigned timeout_seconds; /* a disk that completes nothing for so long is given up, unless
+    unsigned timeout_seconds; /* after so long without a completed write a disk is abandoned, unless
                                  sink_writer_set_timeout() says another time */
     /* Writes an item, and frees what it owns. */
     void (*write)(struct sink_writer *writer, void *output, void *item);

@@ -1,5 +1,5 @@
 /*
- * The sinks of a session, as one.
+ * The sinks of a session, served together.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ void sinks_bytes(
 void sinks_stop(struct sinks *sinks);
 int64_t sinks_cpu_ns(const struct sinks *sinks);
 
-/* Completes what they write; once, else it does nothing. False: some disk does not answer, and a
+/* Completes what they write; once, else it does nothing. False: a disk does not answer, and a
  * thread still uses what `end` points to. */
 bool sinks_close(struct sinks *sinks, const struct sink_end *end);
 
