@@ -5,6 +5,7 @@
 #include "report.h"
 #include "screen.h"
 #include "signals.h"
+#include "track.h"
 #include "tracking-files.h"
 
 #include <limits.h>
@@ -83,11 +84,9 @@ static int print_report(struct gput_session *session, struct tracking *tracking,
         .screen_fd = STDOUT_FILENO,
         .attached = ended ? "ended" : "goes on",
         .stop_fd = stop_fd};
-    if (!tracking->quiet || tracking->output)
-        code = report_write_session(&report, session, results, tracking->lists_processes, error);
-    int html_code = html_report_write(&tracking->html, &report, session, results, error);
+    code = track_write_reports(session, tracking, &report, results, tracking->quiet, error);
     gput_results_destroy(results);
-    return code == GPUT_OK ? html_code : code;
+    return code;
 }
 
 static int track(struct gput_session *session, pid_t pid, double for_seconds,

@@ -36,22 +36,28 @@ static void announce(int status, const char *output, int stop_fd)
     screen_write(fd, line, strlen(line), stop_fd);
 }
 
-/* The report where -o says, and the summary on the screen where it is wanted there too. */
-static int write_reports(struct gput_session *session, const struct tracking *tracking,
-    const struct report *report, const struct track_style *style,
-    const struct gput_results *results, struct gput_error *error)
+/* Next to a report on the standard output, and not within it. */
+static void write_summary(struct gput_session *session, const struct tracking *tracking,
+    const struct report *report, const struct gput_results *results)
 {
-    bool has_processes = tracking->lists_processes;
+    struct report summary = *report;
+    struct gput_error no_matter; /* a screen without a reader is not a failure */
+    summary.format = GPUT_SUMMARY;
+    summary.path = NULL;
+    if (strcmp(tracking->output, "-") == 0)
+        summary.screen_fd = STDERR_FILENO;
+    report_write_session(&summary, session, results, tracking->lists_processes, &no_matter);
+}
+
+int track_write_reports(struct gput_session *session, const struct tracking *tracking,
+    const struct report *report, const struct gput_results *results, bool quiet,
+    struct gput_error *error)
+{
     int code = GPUT_OK;
-    if (tracking->also_summarizes && tracking->output) {
-        struct report summary = *report;
-        struct gput_error no_matter; /* a screen without a reader is not a failure */
-        summary.format = GPUT_SUMMARY;
-        summary.path = NULL;
-        report_write_session(&summary, session, results, has_processes, &no_matter);
-    }
-    if (tracking->output || !(style->quiet || tracking->quiet))
-        code = report_write_session(report, session, results, has_processes, error);
+    if (tracking->also_summarizes && tracking->output)
+        write_summary(session, tracking, report, results);
+    if (tracking->output || !quiet)
+        code = report_write_session(report, session, results, tracking->lists_processes, error);
     int html_code = html_report_write(&tracking->html, report, session, results, error);
     return code == GPUT_OK ? html_code : code;
 }
@@ -108,8 +114,9 @@ static enum outcome print_outcome(struct gput_session *session, struct tracking 
         .labels = tracking->options.labels,
     };
     merge_recordings(tracking, session, &report);
+    bool quiet = style->quiet || tracking->quiet;
     if (code == GPUT_OK)
-        code = write_reports(session, tracking, &report, style, results, &error);
+        code = track_write_reports(session, tracking, &report, results, quiet, &error);
     gput_results_destroy(results);
     if (code != GPUT_OK)
         message_error_until(&error, end->stop_fd);

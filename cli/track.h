@@ -1,9 +1,12 @@
 /*
- * Tracks one command, from the options to the exit status; shared by `run` and `-e`.
+ * Tracks one command, from the options to the exit status; shared by `run` and `-e`. Writes
+ * reports, `attach`'s too.
  */
 #pragma once
 
 #include "arguments.h"
+#include "report.h"
+#include "tracking-files.h"
 
 #include <stdbool.h>
 
@@ -22,3 +25,10 @@ struct track_style {
  * killed the command: gpu-tracker then dies of the same signal. */
 int track_command(
     const struct arguments *arguments, char *const argv[], const struct track_style *style);
+
+/* What is left of a session, also of one that was attached to: the report where -o says, or on the
+ * screen unless `quiet`; there the summary too, where --summary asks for it next to a file; and the
+ * page of --report. */
+int track_write_reports(struct gput_session *session, const struct tracking *tracking,
+    const struct report *report, const struct gput_results *results, bool quiet,
+    struct gput_error *error);

@@ -111,6 +111,15 @@ class Attach(CommandTest):
         done = self.run_command("attach", "--for", "0.1", "--command-lines", process.pid)
         self.assertTrue(done.stdout.startswith(f"gpu-tracker: sleep 100, pid {process.pid}\n"), done.stdout)
 
+    def test_a_summary_can_go_next_to_a_file(self):
+        process = self.start(["sleep", "100"])
+        done = self.run_command("attach", "--for", "0.1", "--summary", "-o", "r.json", process.pid)
+        self.assert_is_summary(done.stdout)
+        json.loads((self.folder / "r.json").read_text())
+        done = self.run_command("attach", "--for", "0.1", "--summary", "-f", "json", "-o", "-", process.pid)
+        json.loads(done.stdout)
+        self.assertIn(f"sleep, pid {process.pid}\n  Time", done.stderr)
+
     @staticmethod
     def counted(pid):
         """Page faults and bytes written of a process and the children it waited for; None: it may not be seen."""
