@@ -140,7 +140,7 @@ class CommandTest(unittest.TestCase):
     def assert_is_summary(self, text):
         """What run, attach and show print on a screen by default."""
         text = re.sub("\033\\[[0-9;]*m", "", text)
-        self.assertRegex(text, r"(?m)^  Time  +[0-9]+.* (m?s|min)\b")
+        self.assertRegex(text, r"(?m)^  Time  +[0-9]+.* ([mu]?s|min)\b")
         self.assertRegex(text, r"(?m)^  RAM  +[0-9].*B  peak")
         self.assertNotIn("Max RAM:", text)
 
