@@ -161,6 +161,15 @@ int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error
 /* jobs_sort.c: puts files of one session together, sorts ranks into jobs and machines. */
 void jobs_sort(struct gput_jobs *jobs);
 
+/* jobs_files.c: puts files of one session together, in the order of sessions. alias[n]: the number
+ * of the rank that number n became, by `machine`. */
+void jobs_unite_files(struct gput_jobs *jobs, size_t *alias);
+/* Ranks that are put together or left out have no path, and leave gaps: these are closed. */
+void jobs_drop_empty(struct gput_jobs *jobs);
+void jobs_sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *));
+/* NaN comes last. */
+int jobs_compare_numbers(double left, double right);
+
 /* jobs_launchers.c: sessions of launchers whose ranks have files of their own lose their paths;
  * ranks are sorted by machine. */
 void jobs_leave_out_launchers(struct gput_jobs *jobs);

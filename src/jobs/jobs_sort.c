@@ -1,4 +1,4 @@
-/* Sorting: files of one session are put together, sessions become ranks of jobs. */
+/* Sorting: sessions become ranks of jobs and of machines. */
 #include "jobs/jobs.h"
 
 #include "base/array.h"
@@ -12,139 +12,6 @@
 #define MAX_RANK 10000000.0
 /* A rank that starts so long after another one of its machine has ended is of a later run. */
 #define LATER_RUN_SECONDS 5.0
-
-static int compare_numbers(double left, double right)
-{
-    if (isnan(left) || isnan(right))
-        return isnan(left) - isnan(right);
-    return (left > right) - (left < right);
-}
-
-static void sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
-{
-    if (jobs->n_ranks > 1)
-        qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
-}
-
-/* ---- Files of one session ---- */
-
-static bool has_identity(const struct jobs_rank *rank)
-{
-    return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
-}
-
-static int compare_identity(const void *left, const void *right)
-{
-    const struct jobs_rank *a = left, *b = right;
-    int order = strcmp(a->boot_id, b->boot_id);
-    if (order == 0)
-        order = compare_numbers(a->pid, b->pid);
-    if (order == 0)
-        order = strcmp(a->start_text, b->start_text);
-    if (order == 0)
-        order = (a->files > b->files) - (a->files < b->files);
-    return order == 0 ? strcmp(a->path, b->path) : order;
-}
-
-static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b)
-{
-    return has_identity(a) && has_identity(b) && strcmp(a->boot_id, b->boot_id) == 0 &&
-           a->pid == b->pid && strcmp(a->start_text, b->start_text) == 0;
-}
-
-/* The samples of a copy have no identity next to them: those of one session are known by what they
- * have. */
-static int compare_samples(const void *left, const void *right)
-{
-    const struct jobs_rank *a = left, *b = right;
-    int order = (a->samples_hash > b->samples_hash) - (a->samples_hash < b->samples_hash);
-    if (order == 0)
-        order = has_identity(b) - has_identity(a);
-    return order == 0 ? strcmp(a->path, b->path) : order;
-}
-
-static bool is_copy(const struct jobs_rank *rank, const struct jobs_rank *next)
-{
-    return next->files == JOBS_SAMPLES && !has_identity(next) && next->samples_hash != 0 &&
-           next->samples_hash == rank->samples_hash &&
-           !(rank->rank != next->rank && !isnan(next->rank));
-}
-
-static void take(double *figure, double other)
-{
-    if (isnan(*figure))
-        *figure = other;
-}
-
-/* Results so far are kept once a second: samples can be later, with a peak that ended the tracker.
- */
-static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
-{
-    rank->seconds = fmax(rank->seconds, from->seconds);
-    rank->cpu_seconds = fmax(rank->cpu_seconds, from->cpu_seconds);
-    rank->max_ram_bytes = fmax(rank->max_ram_bytes, from->max_ram_bytes);
-    rank->max_gpu_ram_bytes = fmax(rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
-}
-
-/* What `from` knows and `rank`, which is the better file, does not. The file to show is that with
- * samples. */
-static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
-{
-    if (!(rank->files & JOBS_SAMPLES) && (from->files & JOBS_SAMPLES)) {
-        free(rank->report);
-        rank->report = rank->path;
-        rank->path = from->path;
-        from->path = NULL;
-    }
-    if (rank->files == JOBS_KEPT)
-        take_later(rank, from);
-    rank->files |= from->files;
-    if (rank->samples_hash == 0)
-        rank->samples_hash = from->samples_hash;
-    take(&rank->samples, from->samples);
-    rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
-    take(&rank->end, from->end);
-    take(&rank->exit_status, from->exit_status);
-    take(&rank->signal, from->signal);
-    take(&rank->seconds, from->seconds);
-    take(&rank->cpu_seconds, from->cpu_seconds);
-    take(&rank->system_busy_cores, from->system_busy_cores);
-    take(&rank->max_ram_bytes, from->max_ram_bytes);
-    take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
-    take(&rank->gpu_percent, from->gpu_percent);
-}
-
-/* Ranks that are put together or left out leave gaps; figures of GPUs follow their ranks. */
-static void drop_empty(struct gput_jobs *jobs)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < jobs->n_ranks; i++) {
-        if (jobs->ranks[i].path)
-            jobs->ranks[kept++] = jobs->ranks[i];
-    }
-    jobs->n_ranks = kept;
-}
-
-static void unite(struct gput_jobs *jobs, size_t *alias,
-    bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
-{
-    for (size_t i = 1, at = 0; i < jobs->n_ranks; i++) {
-        struct jobs_rank *rank = &jobs->ranks[at], *next = &jobs->ranks[i];
-        if (!is_same(rank, next)) {
-            at = i;
-            continue;
-        }
-        if (rank->files & next->files)
-            jobs_find(jobs, NAN, "twice", rank->path,
-                "%s belongs to the same session as another file: it counts once", next->path);
-        put_together(rank, next);
-        alias[next->machine] = rank->machine;
-        free(next->path);
-        free(next->report);
-        next->path = next->report = NULL;
-    }
-    drop_empty(jobs);
-}
 
 /* ---- Jobs ---- */
 
@@ -206,14 +73,14 @@ static int compare_names_and_runs(const struct jobs_rank *a, const struct jobs_r
     int order = compare_names(a, b);
     if (order == 0)
         order = strcmp(run_of(a), run_of(b));
-    return order == 0 ? compare_numbers(a->run_size, b->run_size) : order;
+    return order == 0 ? jobs_compare_numbers(a->run_size, b->run_size) : order;
 }
 
 static int compare_runs(const void *left, const void *right)
 {
     const struct jobs_rank *a = left, *b = right;
     int order = compare_names_and_runs(a, b);
-    return order == 0 ? compare_numbers(a->start, b->start) : order;
+    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
 }
 
 /* Of `count` sessions of one name, in the order of compare_runs(): those of which no run is known,
@@ -254,8 +121,8 @@ static int compare_sessions_of_rank(const void *left, const void *right)
     if (order == 0)
         order = strcmp(a->boot_id, b->boot_id);
     if (order == 0)
-        order = compare_numbers(a->rank, b->rank);
-    return order == 0 ? compare_numbers(a->start, b->start) : order;
+        order = jobs_compare_numbers(a->rank, b->rank);
+    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
 }
 
 static int compare_turns(const void *left, const void *right)
@@ -263,8 +130,8 @@ static int compare_turns(const void *left, const void *right)
     const struct jobs_rank *a = left, *b = right;
     int order = compare_names_and_runs(a, b);
     if (order == 0)
-        order = compare_numbers(a->turn, b->turn);
-    return order == 0 ? compare_numbers(a->rank, b->rank) : order;
+        order = jobs_compare_numbers(a->turn, b->turn);
+    return order == 0 ? jobs_compare_numbers(a->rank, b->rank) : order;
 }
 
 /* Sessions of one run, as the launcher has it, in the order of turns. */
@@ -286,14 +153,14 @@ static bool are_whole(const struct jobs_rank *ranks, size_t count)
 static void find_turns(struct gput_jobs *jobs)
 {
     struct jobs_rank *ranks = jobs->ranks;
-    sort_ranks(jobs, compare_sessions_of_rank);
+    jobs_sort_ranks(jobs, compare_sessions_of_rank);
     for (size_t i = 0; i < jobs->n_ranks; i++) {
         bool is_next = i > 0 && compare_names_and_runs(&ranks[i - 1], &ranks[i]) == 0 &&
                        strcmp(ranks[i - 1].boot_id, ranks[i].boot_id) == 0 &&
                        ranks[i - 1].rank == ranks[i].rank;
         ranks[i].turn = is_next ? ranks[i - 1].turn + 1 : 0;
     }
-    sort_ranks(jobs, compare_turns);
+    jobs_sort_ranks(jobs, compare_turns);
     for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
         for (end = first + 1;
              end < jobs->n_ranks && compare_names_and_runs(&ranks[first], &ranks[end]) == 0;)
@@ -310,15 +177,15 @@ static int compare_jobs(const void *left, const void *right)
     const struct jobs_rank *a = left, *b = right;
     int order = compare_names(a, b);
     if (order == 0)
-        order = compare_numbers(a->run_start, b->run_start);
+        order = jobs_compare_numbers(a->run_start, b->run_start);
     if (order == 0)
         order = compare_names_and_runs(a, b);
     if (order == 0)
-        order = compare_numbers(a->turn, b->turn);
+        order = jobs_compare_numbers(a->turn, b->turn);
     if (order == 0)
-        order = compare_numbers(a->start, b->start);
+        order = jobs_compare_numbers(a->start, b->start);
     if (order == 0)
-        order = compare_numbers(a->rank, b->rank);
+        order = jobs_compare_numbers(a->rank, b->rank);
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
@@ -453,7 +320,7 @@ static int compare_machines(const void *left, const void *right)
     if (order == 0)
         order = strcmp(a->boot_id, b->boot_id);
     if (order == 0)
-        order = compare_numbers(a->rank, b->rank);
+        order = jobs_compare_numbers(a->rank, b->rank);
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
@@ -535,13 +402,13 @@ static int compare_for_people(const void *left, const void *right)
     const struct jobs_rank *b = *(const struct jobs_rank *const *)right;
     int order = (a->job > b->job) - (a->job < b->job);
     if (order == 0)
-        order = compare_numbers(a->rank, b->rank);
+        order = jobs_compare_numbers(a->rank, b->rank);
     if (order == 0)
-        order = compare_numbers(strtod(a->task, NULL), strtod(b->task, NULL));
+        order = jobs_compare_numbers(strtod(a->task, NULL), strtod(b->task, NULL));
     if (order == 0)
-        order = compare_numbers(strtod(a->ranks, NULL), strtod(b->ranks, NULL));
+        order = jobs_compare_numbers(strtod(a->ranks, NULL), strtod(b->ranks, NULL));
     if (order == 0)
-        order = compare_numbers(a->start, b->start);
+        order = jobs_compare_numbers(a->start, b->start);
     return order == 0 ? strcmp(a->path, b->path) : order;
 }
 
@@ -560,19 +427,15 @@ void jobs_sort(struct gput_jobs *jobs)
     size_t n_numbers = jobs->n_ranks, *alias = number_ranks(jobs);
     if (!alias)
         return;
-    sort_ranks(jobs, compare_identity);
-    unite(jobs, alias, is_same_session);
-    sort_ranks(jobs, compare_samples);
-    unite(jobs, alias, is_copy);
-    sort_ranks(jobs, compare_identity);
+    jobs_unite_files(jobs, alias);
     jobs_leave_out_launchers(jobs);
-    drop_empty(jobs);
-    sort_ranks(jobs, compare_runs);
+    jobs_drop_empty(jobs);
+    jobs_sort_ranks(jobs, compare_runs);
     find_all_runs(jobs);
     find_turns(jobs);
-    sort_ranks(jobs, compare_jobs);
+    jobs_sort_ranks(jobs, compare_jobs);
     split_into_jobs(jobs);
-    sort_ranks(jobs, compare_machines);
+    jobs_sort_ranks(jobs, compare_machines);
     move_gpus(jobs, alias, n_numbers);
     free(alias);
     size_t first = 0;

@@ -1,0 +1,145 @@
+/* Files of one session: its results, its samples, copies of them, and what was kept so far. */
+#include "jobs/jobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int jobs_compare_numbers(double left, double right)
+{
+    if (isnan(left) || isnan(right))
+        return isnan(left) - isnan(right);
+    return (left > right) - (left < right);
+}
+
+void jobs_sort_ranks(struct gput_jobs *jobs, int (*compare)(const void *, const void *))
+{
+    if (jobs->n_ranks > 1)
+        qsort(jobs->ranks, jobs->n_ranks, sizeof *jobs->ranks, compare);
+}
+
+static bool has_identity(const struct jobs_rank *rank)
+{
+    return rank->start_text[0] && rank->boot_id[0] && !isnan(rank->pid);
+}
+
+static int compare_identity(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    int order = strcmp(a->boot_id, b->boot_id);
+    if (order == 0)
+        order = jobs_compare_numbers(a->pid, b->pid);
+    if (order == 0)
+        order = strcmp(a->start_text, b->start_text);
+    if (order == 0)
+        order = (a->files > b->files) - (a->files < b->files);
+    return order == 0 ? strcmp(a->path, b->path) : order;
+}
+
+static bool is_same_session(const struct jobs_rank *a, const struct jobs_rank *b)
+{
+    return has_identity(a) && has_identity(b) && strcmp(a->boot_id, b->boot_id) == 0 &&
+           a->pid == b->pid && strcmp(a->start_text, b->start_text) == 0;
+}
+
+/* The samples of a copy have no identity next to them: those of one session are known by what they
+ * have. */
+static int compare_samples(const void *left, const void *right)
+{
+    const struct jobs_rank *a = left, *b = right;
+    int order = (a->samples_hash > b->samples_hash) - (a->samples_hash < b->samples_hash);
+    if (order == 0)
+        order = has_identity(b) - has_identity(a);
+    return order == 0 ? strcmp(a->path, b->path) : order;
+}
+
+static bool is_copy(const struct jobs_rank *rank, const struct jobs_rank *next)
+{
+    return next->files == JOBS_SAMPLES && !has_identity(next) && next->samples_hash != 0 &&
+           next->samples_hash == rank->samples_hash &&
+           !(rank->rank != next->rank && !isnan(next->rank));
+}
+
+static void take(double *figure, double other)
+{
+    if (isnan(*figure))
+        *figure = other;
+}
+
+/* Results so far are kept once a second: samples can be later, with a peak that ended the tracker.
+ */
+static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
+{
+    rank->seconds = fmax(rank->seconds, from->seconds);
+    rank->cpu_seconds = fmax(rank->cpu_seconds, from->cpu_seconds);
+    rank->max_ram_bytes = fmax(rank->max_ram_bytes, from->max_ram_bytes);
+    rank->max_gpu_ram_bytes = fmax(rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+}
+
+/* What `from` knows and `rank`, which is the better file, does not. The file to show is that with
+ * samples. */
+static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
+{
+    if (!(rank->files & JOBS_SAMPLES) && (from->files & JOBS_SAMPLES)) {
+        free(rank->report);
+        rank->report = rank->path;
+        rank->path = from->path;
+        from->path = NULL;
+    }
+    if (rank->files == JOBS_KEPT)
+        take_later(rank, from);
+    rank->files |= from->files;
+    if (rank->samples_hash == 0)
+        rank->samples_hash = from->samples_hash;
+    take(&rank->samples, from->samples);
+    rank->rows_lost = fmax(rank->rows_lost, from->rows_lost);
+    take(&rank->end, from->end);
+    take(&rank->exit_status, from->exit_status);
+    take(&rank->signal, from->signal);
+    take(&rank->seconds, from->seconds);
+    take(&rank->cpu_seconds, from->cpu_seconds);
+    take(&rank->system_busy_cores, from->system_busy_cores);
+    take(&rank->max_ram_bytes, from->max_ram_bytes);
+    take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
+    take(&rank->gpu_percent, from->gpu_percent);
+}
+
+void jobs_drop_empty(struct gput_jobs *jobs)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < jobs->n_ranks; i++) {
+        if (jobs->ranks[i].path)
+            jobs->ranks[kept++] = jobs->ranks[i];
+    }
+    jobs->n_ranks = kept;
+}
+
+static void unite(struct gput_jobs *jobs, size_t *alias,
+    bool (*is_same)(const struct jobs_rank *, const struct jobs_rank *))
+{
+    for (size_t i = 1, at = 0; i < jobs->n_ranks; i++) {
+        struct jobs_rank *rank = &jobs->ranks[at], *next = &jobs->ranks[i];
+        if (!is_same(rank, next)) {
+            at = i;
+            continue;
+        }
+        if (rank->files & next->files)
+            jobs_find(jobs, NAN, "twice", rank->path,
+                "%s belongs to the same session as another file: it counts once", next->path);
+        put_together(rank, next);
+        alias[next->machine] = rank->machine;
+        free(next->path);
+        free(next->report);
+        next->path = next->report = NULL;
+    }
+    jobs_drop_empty(jobs);
+}
+
+void jobs_unite_files(struct gput_jobs *jobs, size_t *alias)
+{
+    jobs_sort_ranks(jobs, compare_identity);
+    unite(jobs, alias, is_same_session);
+    jobs_sort_ranks(jobs, compare_samples);
+    unite(jobs, alias, is_copy);
+    jobs_sort_ranks(jobs, compare_identity);
+}
