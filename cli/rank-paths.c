@@ -67,7 +67,7 @@ static void remove_folders(char *path, size_t count)
 void rank_paths_finish(struct rank_paths *ranks)
 {
     for (size_t i = 0; i < ranks->n_paths; i++) {
-        if (ranks->claimed[i])
+        if (ranks->is_claimed[i])
             remove_empty(ranks->paths[i]);
         remove_folders(ranks->paths[i], ranks->n_folders[i]);
         free(ranks->paths[i]);
@@ -118,7 +118,7 @@ static int expand(
                          : gput_rank_path(ranks->own, *path, &expanded, error);
     if (code != GPUT_OK)
         return code;
-    ranks->changed[ranks->n_paths] =
+    ranks->has_rank[ranks->n_paths] =
         rank_paths_are_many(ranks) && !strchr(*path, '%') && strcmp(*path, expanded) != 0;
     size_t n_folders = make_folders(*path, expanded, is_shared);
     ranks->n_folders[ranks->n_paths] =
@@ -228,15 +228,15 @@ int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder
     }
     size_t i = index_of(ranks, *path);
     if (failure == 0 && i < ranks->n_paths)
-        ranks->claimed[i] = true;
+        ranks->is_claimed[i] = true;
     return failure;
 }
 
-void rank_paths_give_up(struct rank_paths *ranks, const char *path)
+void rank_paths_skip(struct rank_paths *ranks, const char *path)
 {
     size_t i = index_of(ranks, path);
     if (i < ranks->n_paths)
-        ranks->given_up[i] = true;
+        ranks->is_skipped[i] = true;
 }
 
 /* "task 3, rank 1 (Open MPI) writes " */
@@ -258,7 +258,7 @@ void rank_paths_describe(const struct rank_paths *ranks, char *text, size_t size
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < ranks->n_paths && used < size; i++) {
-        if (!ranks->changed[i] || ranks->given_up[i])
+        if (!ranks->has_rank[i] || ranks->is_skipped[i])
             continue;
         if (used == 0)
             used += describe_writer(ranks->own, text, size);

@@ -17,9 +17,9 @@ struct rank_paths {
     char *paths[RANK_PATHS];          /* owned */
     const char *patterns[RANK_PATHS]; /* with %n, as it was given; NULL: it has none */
     size_t n_paths;
-    bool changed[RANK_PATHS]; /* the rank was put into it */
-    bool given_up[RANK_PATHS];
-    bool claimed[RANK_PATHS];     /* we made an empty file, or folder, of that name */
+    bool has_rank[RANK_PATHS];    /* the rank was put into it */
+    bool is_skipped[RANK_PATHS];  /* nothing will be written there */
+    bool is_claimed[RANK_PATHS];  /* we made an empty file, or folder, of that name */
     size_t n_folders[RANK_PATHS]; /* that we made for it, one in the other */
 };
 
@@ -72,7 +72,7 @@ int rank_paths_make(struct rank_paths *ranks, const char **path, char **owned,
 int rank_paths_claim(struct rank_paths *ranks, const char **path, bool is_folder);
 
 /* Nothing will be written there. */
-void rank_paths_give_up(struct rank_paths *ranks, const char *path);
+void rank_paths_skip(struct rank_paths *ranks, const char *path);
 
 /* "rank 3 (Open MPI) writes samples.r3.csv, usage.r3.json", "task 4 writes usage.t4.json"; "" where
  * neither was put into a name of what is written. */

@@ -69,7 +69,7 @@ static int make_kept(struct region_recording *recording, struct rank_paths *rank
     else
         snprintf(text, sizeof text, "%.600s (no file keeps regions).", error->message);
     if (!recording->is_kept) {
-        rank_paths_give_up(ranks, recording->path);
+        rank_paths_skip(ranks, recording->path);
         recording->path = NULL;
     }
     if (options->warn)

@@ -98,7 +98,7 @@ static int make_kept(struct torch_trace *trace, struct rank_paths *ranks,
     const char *wanted = trace->path;
     int code = rank_paths_make(ranks, &trace->path, &trace->derived, make_path, trace, error);
     if (code != GPUT_OK)
-        rank_paths_give_up(ranks, trace->path);
+        rank_paths_skip(ranks, trace->path);
     if (code != GPUT_OK || trace->path == wanted || !options->warn)
         return code;
     snprintf(

@@ -83,9 +83,9 @@ static const char *final_place(const struct tracking *tracking, const char *path
     return path;
 }
 
-static void give_up(struct tracking *tracking, const char **path, const char *none)
+static void skip(struct tracking *tracking, const char **path, const char *none)
 {
-    rank_paths_give_up(&tracking->ranks, final_place(tracking, *path));
+    rank_paths_skip(&tracking->ranks, final_place(tracking, *path));
     *path = none;
 }
 
@@ -97,7 +97,7 @@ static void forgo_recording(struct tracking *tracking, int failure)
         return;
     warn_of_file(
         tracking, "%.400s: %.200s (the command runs without it).", *path, strerror(failure));
-    give_up(tracking, path, NULL);
+    skip(tracking, path, NULL);
 }
 
 /* What cannot be written where it is named: others may need it, and can have it elsewhere. */
@@ -108,7 +108,7 @@ static void forgo_unwritable(struct tracking *tracking, const char **path, const
         gput_file_check(*path, &error) == GPUT_OK)
         return;
     tracking_files_forgo(tracking, &error, "it");
-    give_up(tracking, path, none);
+    skip(tracking, path, none);
 }
 
 /* A name that others may take, too, becomes ours. The tracking file is made at once where it is
@@ -138,7 +138,7 @@ static int claim(struct tracking *tracking, const char **path, struct gput_error
         warn_of_file(
             tracking, "%.400s: %.200s. It is tried again at the end.", *path, strerror(failure));
     if (failure)
-        rank_paths_give_up(&tracking->ranks, *path);
+        rank_paths_skip(&tracking->ranks, *path);
     else if (wanted && !is_numbered && strcmp(wanted, *path) != 0)
         warn_of_file(tracking, "%.400s exists: %.400s is written.", wanted, *path);
     free((char *)wanted);
@@ -164,7 +164,7 @@ static int check_output(struct tracking *tracking, const char *path, struct gput
     if (code == GPUT_OK || !rank_paths_are_many(&tracking->ranks))
         return code;
     warn_of_file(tracking, "%.600s%s", error->message, "");
-    rank_paths_give_up(&tracking->ranks, final_place(tracking, path));
+    rank_paths_skip(&tracking->ranks, final_place(tracking, path));
     return GPUT_OK;
 }
 
@@ -282,9 +282,9 @@ static void forgo_place(struct tracking *tracking, size_t i, const struct gput_e
         : tracking->html.temporary          ? "--report"
                                             : " and --report");
     tracking_files_forgo(tracking, reason, both);
-    give_up(tracking, place_of(&tracking->options, i), places[i].none);
+    skip(tracking, place_of(&tracking->options, i), places[i].none);
     if (is_samples && tracking->html.path)
-        give_up(tracking, &tracking->html.path, NULL);
+        skip(tracking, &tracking->html.path, NULL);
 }
 
 /* Without those places that cannot be had. Each is tried for itself. */

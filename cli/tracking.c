@@ -282,7 +282,7 @@ static bool forgo(struct tracking *tracking, int code, const char *what, const c
     if (!is_of_machine || !rank_paths_are_many(&tracking->ranks))
         return false;
     tracking_files_forgo(tracking, error, what);
-    rank_paths_give_up(&tracking->ranks, path);
+    rank_paths_skip(&tracking->ranks, path);
     return true;
 }
 

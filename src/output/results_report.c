@@ -94,17 +94,18 @@ static void write_openmetrics(const struct gput_results *results,
 
 static const struct report_format {
     enum gput_format format;
+    const char *name; /* for messages */
     void (*write)(const struct gput_results *results,
         const struct gput_results_render_options *options, struct str *text);
 } formats[] = {
-    {GPUT_TEXT, write_text},
-    {GPUT_FULL, write_full},
-    {GPUT_SUMMARY, results_summary_write},
-    {GPUT_LINE, results_progress_write},
-    {GPUT_JSON, write_json},
-    {GPUT_PICKLE, write_pickle},
-    {GPUT_PROMETHEUS, write_prometheus},
-    {GPUT_OPENMETRICS, write_openmetrics},
+    {GPUT_TEXT, "text", write_text},
+    {GPUT_FULL, "full", write_full},
+    {GPUT_SUMMARY, "summary", results_summary_write},
+    {GPUT_LINE, "line", results_progress_write},
+    {GPUT_JSON, "JSON", write_json},
+    {GPUT_PICKLE, "pickle", write_pickle},
+    {GPUT_PROMETHEUS, "Prometheus", write_prometheus},
+    {GPUT_OPENMETRICS, "OpenMetrics", write_openmetrics},
 };
 
 static const struct report_format *find_format(enum gput_format format)
@@ -114,6 +115,17 @@ static const struct report_format *find_format(enum gput_format format)
             return &formats[i];
     }
     return NULL;
+}
+
+static int refuse_format(struct gput_error *error)
+{
+    struct str names = {0};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        str_printf(&names, "%s%s", i ? ", " : "", formats[i].name);
+    int code = error_set(error, GPUT_ERROR_INVALID,
+        "A report does not have this format. It has %s.", str_text(&names));
+    str_finish(&names);
+    return code;
 }
 
 static const struct gput_results_render_options usual = {.size = sizeof usual};
@@ -132,8 +144,7 @@ int gput_results_render(const struct gput_results *results,
     const struct report_format *chosen = find_format(format);
     *bytes = NULL;
     if (!chosen)
-        return error_set(error, GPUT_ERROR_INVALID,
-            "A report is written as text, JSON, pickle or metrics only.");
+        return refuse_format(error);
     TRY(sized_read(&options, sizeof options, given, error));
     chosen->write(results, &options, &rendered);
     if (format == GPUT_TEXT || format == GPUT_FULL)

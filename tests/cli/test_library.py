@@ -1,11 +1,11 @@
 """The installed library as other languages' compilers see it."""
 
-import os
 import shutil
 import subprocess
 import unittest
 
 from command import BUILD, SANITIZED, SOURCE, CommandTest, main
+from compilers import compiler_words
 
 CALLER = r"""
 #include <gputracker/gputracker.h>
@@ -37,16 +37,16 @@ int main()
     return 0;
 }
 """
-COMPILER = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
+COMPILER = compiler_words("CXX", "c++")
 
 
 class FromOtherLanguages(CommandTest):
-    @unittest.skipUnless(COMPILER, "needs a C++ compiler")
+    @unittest.skipUnless(shutil.which(COMPILER[0]), "needs a C++ compiler")
     @unittest.skipIf(SANITIZED, "sanitized libraries need a sanitized program around them")
     def test_cxx_can_call_it(self):
         (self.folder / "caller.cpp").write_text(CALLER)
         subprocess.run(
-            [COMPILER, "-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c++17", "-I", SOURCE / "include", "caller.cpp",
+            [*COMPILER, "-Wall", "-Wextra", "-Werror", "-pedantic", "-std=c++17", "-I", SOURCE / "include", "caller.cpp",
              "-L", BUILD, "-lgputracker", f"-Wl,-rpath,{BUILD}", "-o", "caller"], cwd=self.folder, check=True)
         done = subprocess.run([self.folder / "caller"], cwd=self.folder, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "main_ram 1 1\n", ""))

@@ -408,6 +408,9 @@ static void other_formats_are_refused(void **state)
     assert_int_equal(
         gput_results_render(&results, NULL, GPUT_CSV, &text, NULL, &error), GPUT_ERROR_INVALID);
     assert_null(text);
+    assert_string_equal(error.message,
+        "A report does not have this format. It has text, full, summary, line, JSON, pickle, "
+        "Prometheus, OpenMetrics.");
 }
 
 static void every_state_of_a_source_has_a_name(void **state)

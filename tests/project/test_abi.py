@@ -22,6 +22,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
+from compilers import compiler_words
 
 SOURCE = pathlib.Path(os.environ["GPUT_SOURCE"])
 RECORD = SOURCE / "tests" / "project" / "abi.txt"
@@ -70,7 +71,7 @@ def measured(structs, enumerators):
     lines.append("return 0; }")
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder, "abi")
-        compiler = [os.environ.get("CC", "cc"), "-std=c17", "-I", SOURCE / "include", "-x", "c", "-", "-o", program]
+        compiler = [*compiler_words("CC", "cc"), "-std=c17", "-I", SOURCE / "include", "-x", "c", "-", "-o", program]
         done = subprocess.run(compiler, input="\n".join(lines), capture_output=True, text=True)
         if done.returncode != 0:
             raise AssertionError(done.stderr)

@@ -7,13 +7,13 @@ parameters are what an example takes for granted.
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 import tap
+from compilers import CompilesAsBoth
 
 INCLUDE = pathlib.Path(os.environ["GPUT_SOURCE"]) / "include"
 
@@ -50,8 +50,8 @@ def example_of(header):
     return "\n".join(re.sub(r"^ \*", "", text, flags=re.M) for text in code)
 
 
-class Examples(unittest.TestCase):
-    def compile_all(self, compiler, *language):
+class Examples(CompilesAsBoth, unittest.TestCase):
+    def compile_all(self, compiler):
         """In one run of the compiler; what it says has the header's name."""
         examples = {header.name: example_of(header) for header in sorted((INCLUDE / "gputracker").glob("*.h"))}
         program = HEAD
@@ -60,22 +60,13 @@ class Examples(unittest.TestCase):
                 words = {"NUMBER": str(number), "PARAMETERS": PARAMETERS, "HEADER": header, "EXAMPLE": example}
                 program += re.sub("|".join(words), lambda word: words[word[0]], FUNCTION)
         done = subprocess.run(
-            [compiler, *language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", INCLUDE, "-"],
+            [*compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I", INCLUDE, "-"],
             input=program,
             capture_output=True,
             text=True,
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(len(list(filter(None, examples.values()))), 15)
-
-    def test_as_c(self):
-        self.compile_all(os.environ.get("CC", "cc"), "-x", "c", "-std=c17")
-
-    def test_as_cpp(self):
-        compiler = os.environ.get("CXX", "c++")
-        if not shutil.which(compiler):
-            self.skipTest("no C++ compiler here")
-        self.compile_all(compiler, "-x", "c++", "-std=c++17")
 
 
 if __name__ == "__main__":

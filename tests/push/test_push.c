@@ -46,11 +46,11 @@ static void samples_wait_for_a_receiver_until_the_end(void **state)
     char text[512];
     struct push *push = make_push();
     add(push, 3);
-    int64_t begun_ns = clock_monotonic_ns();
+    int64_t start_ns = clock_monotonic_ns();
     push_send(push);
     assert_int_equal(push->n_waiting, 3);
     assert_int_equal(push->failures, 1);
-    assert_true(push->next_try_ns >= begun_ns + NS_PER_SECOND * 8 / 10);
+    assert_true(push->next_try_ns >= start_ns + NS_PER_SECOND * 8 / 10);
     push->next_try_ns = INT64_MAX; /* that time may pass before the next line */
     push_send(push);               /* not yet */
     assert_int_equal(push->failures, 1);

@@ -218,7 +218,7 @@ static int create_sqlite(const char *path, const struct gput_static_data *static
 }
 
 /* After a failure: rows that were not committed are lost. The next batch may have more space. */
-static int give_up_batch(struct sqlite_writer *writer, struct gput_error *error)
+static int roll_back_batch(struct sqlite_writer *writer, struct gput_error *error)
 {
     int code = writer_error(writer, error);
     bool is_full = sqlite_file_is_full(writer->database);
@@ -240,7 +240,7 @@ static int commit(struct sqlite_writer *writer, bool last, struct gput_error *er
     if (result == SQLITE_OK)
         writer->waiting = 0;
     else if (result != SQLITE_BUSY || last)
-        return give_up_batch(writer, error);
+        return roll_back_batch(writer, error);
     return GPUT_OK;
 }
 
@@ -256,7 +256,7 @@ static int add_to_batch(struct sqlite_writer *writer, const struct sqlite_insert
         writer->batch_start_ns = now_ns;
     }
     writer->waiting++;
-    return sqlite_insert_run(insert) ? GPUT_OK : give_up_batch(writer, error);
+    return sqlite_insert_run(insert) ? GPUT_OK : roll_back_batch(writer, error);
 }
 
 static int write_sqlite_row(struct tracking_file *file, const struct gput_sample *sample,
