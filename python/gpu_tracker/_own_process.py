@@ -11,34 +11,15 @@ import uuid
 
 from . import _native
 
-# What the command is given for each option; those that are None are left out.
-_OPTIONS = {
-    "sleep_time": "--st",
-    "ram_unit": "--ru",
-    "gpu_ram_unit": "--gru",
-    "time_unit": "--tu",
-    "gpu_uuids": "--guuids",
-    "gpu_brand": "--gb",
-    "tracking_file": "--tf",
-    "ram_mode": "--ram",
-    "energy_unit": "--eu",
-    "carbon_intensity": "--carbon-intensity",
-    "energy_folder": "--energy-folder",
-    "listen": "--listen",
-    "otlp": "--otlp",
-    "remote_write": "--remote-write",
-    "labels": "--label",
-    "textfile_folder": "--textfile",
-}
-_FLAGS = {"overwrite": "--overwrite", "processes": "--processes", "command_lines": "--command-lines", "enforce": "--enforce"}
 # A shell starts the command in the background and ends, so that it is not a child of the program, and not counted. The command waits for
-# a line: the shell has to be gone, or it would be seen as a child of the program.
-_DETACH = 'exec 3<&0; (read -r _ <&3; exec "$@" 3<&- </dev/null) >/dev/null & echo $!'
+# a line: the shell has to be gone, or it would be seen as a child of the program. After that line come its options.
+_DETACH = 'exec 3<&0; (read -r _ <&3; exec "$@" <&3 3<&-) >/dev/null & echo $!'
 _BEGIN_SECONDS = 30
-
-
-# Of files: they have their names in this process, and the command must not change them.
-_PATHS = "tracking_file", "energy_folder"
+# Options of files are arguments: their names need not be UTF-8, as JSON is. They have their names in this process, which the command
+# must not change. The file of results so far is another one there.
+_PATHS = {"tracking_file": "--tf", "energy_folder": "--energy-folder", "resource_usage_file": None}
+# What says that an option was not given, where that is not None.
+_NOT_GIVEN = {"n_expected_cores": 0, "push_interval": 0}
 
 
 def _literal(path):
@@ -74,21 +55,15 @@ class OwnProcessSession:
     def _command(self, pid):
         from .__main__ import COMMAND
 
-        words = [str(COMMAND), "attach", "-f", "json", "-o", _literal(self._report_file)]
+        words = [str(COMMAND), "attach", "-f", "json", "-o", _literal(self._report_file), "--tconfig=/dev/stdin"]
         words += ["--resource-usage-file", _literal(self._so_far)]
-        for name, option in _OPTIONS.items():
-            value = self._options[name]
-            if value is not None:
-                words.append(f"{option}={_literal(value) if name in _PATHS else value}")
-        if self._options["n_expected_cores"]:
-            words.append(f"--nec={self._options['n_expected_cores']}")
-        words += [f"--limit={kind}={amount}" for kind, amount in (self._options["limits"] or {}).items()]
-        if self._options["push_interval"]:
-            words.append(f"--push-interval={self._options['push_interval']}")
-        for name, option in _FLAGS.items():
-            if self._options[name]:
-                words.append(option)
+        words += [f"{word}={_literal(self._options[name])}" for name, word in _PATHS.items() if word and self._options[name] is not None]
         return [*words, str(pid)]
+
+    def _config(self):
+        """The options for the command, as a config file has them."""
+        given = {name: value for name, value in self._options.items() if name not in _PATHS and value != _NOT_GIVEN.get(name)}
+        return json.dumps(given, default=float).encode()  # numbers of NumPy are none to JSON
 
     def track(self, pid):
         procfs = os.environ.get("GPUT_PROCFS") or "/proc"
@@ -120,7 +95,7 @@ class OwnProcessSession:
                     start_new_session=True,  # Ctrl-C in the terminal is not for it
                     check=True,
                 )
-            os.write(goes, b"\n")
+            os.write(goes, b"\n" + self._config())
         finally:
             os.close(waits)
             os.close(goes)

@@ -15,7 +15,6 @@ FRONT_ENDS = {
     "config file": "src/config/config.c",
     "Python": "python/native/session_arguments.c",
     "Python's Tracker": "python/gpu_tracker/tracker.py",
-    "Python's Tracker(own_process=True)": "python/gpu_tracker/_own_process.py",
 }
 
 

@@ -476,19 +476,6 @@ class Listening(package.PackageTest):
             self.assertEqual(tracker.address, "127.0.0.1:0")
         self.assertGreater(tracker.resource_usage.max_ram.main.total_rss, 0)
 
-    def test_own_process_is_given_every_option(self):
-        class Options(dict):
-            def __getitem__(self, name):
-                asked.add(name)
-                return super().__getitem__(name)
-
-        asked = set()
-        session = gput.Tracker(own_process=True, resource_usage_file="usage.json")._session
-        session._options = Options(session._options)
-        command = session._command(1)
-        self.assertEqual(set(session._options) - asked, {"resource_usage_file"}, "no option of the command is made of these")
-        self.assertIn("usage.json", "".join(command))
-
 
 class Sending(package.PackageTest):
     def test_metrics_while_it_tracks(self):

@@ -49,6 +49,30 @@ class OwnProcess(package.PackageTest):
             self.assert_raises(RuntimeError, "The tracking process did not begin: it ended without a word.", tracker.start)
         self.assertEqual(os.listdir(), [])
 
+    def test_the_command_gets_every_option(self):
+        with open("command", "w") as file:
+            file.write("#!/bin/sh\nprintf '%s\n' \"$@\" > arguments\ncat > options; mv options options.json\n")
+        os.chmod("command", 0o755)
+        given = {
+            "sleep_time": 0.25, "ram_unit": "bytes", "gpu_ram_unit": "kilobytes", "time_unit": "days", "n_expected_cores": 3,
+            "ram_mode": "totals", "processes": True, "command_lines": True, "energy_unit": "watt-hours", "carbon_intensity": 0.0,
+            "listen": "127.0.0.1:0", "limits": {"ram": "8GB", "seconds": 90}, "enforce": True, "otlp": "http://127.0.0.1:1",
+            "push_interval": 2.5, "remote_write": "http://127.0.0.1:1/write", "textfile_folder": os.getcwd(), "overwrite": True,
+        }  # fmt: skip
+        files = {"tracking_file": b"t\xff.csv", "energy_folder": "power"}
+        tracker = gput.Tracker(own_process=True, labels={"job": "a", "team": "b"}, disable_logs=True, **given, **files)
+        is_gone = mock.patch("gpu_tracker._own_process.OwnProcessSession._is_alive", lambda _: not os.path.exists("options.json"))
+        with mock.patch("gpu_tracker.__main__.COMMAND", os.path.abspath("command")), is_gone:
+            self.assertRaises(RuntimeError, tracker.start)
+        with open("options.json") as file:
+            options = json.load(file)
+        self.assertEqual(options, given | {"labels": "job=a,team=b"})
+        self.assertEqual(set(tracker._session._options) - set(options) - set(files), {"resource_usage_file", "gpu_uuids", "gpu_brand"})
+        with open("arguments", "rb") as file:
+            words = file.read().split(b"\n")
+        self.assertIn(b"--tf=t\xff.csv%q{GPUT_UNSET}", words)
+        self.assertIn(b"--energy-folder=power%q{GPUT_UNSET}", words)
+
     def test_a_file_of_somebody_else_is_kept(self):
         for text in "mine", '{"mine": 1}', "[]":
             with open("kept.json", "w") as file:
