@@ -33,8 +33,8 @@ struct jobs_rank {
     double node_rank, node_count; /* of its machine in the job; machines of that */
     double run_start;             /* of the first rank of its run */
     double run_size; /* its world size where that distinguishes runs that went on at once; else 0 */
-    double turn; /* how many sessions of its rank on its machine were before it, if runs are whole
-                    so */
+    double turn; /* which of the runs it is of that came one after the other, from 0; NaN: starts
+                    say it */
     double start, end; /* seconds since the epoch, by its machine's clock until that is corrected */
     double seconds, cpu_seconds;
     double cores, shared_cores, slurm_cores, system_cores; /* shared: those of its control groups */
@@ -108,7 +108,10 @@ struct jobs_job {
     const char *noun;         /* what its sessions are: "rank", "element", "task", "session" */
     const char *session_noun; /* likewise; "session" where one of them has several ranks */
     bool has_ranks, has_tasks;
-    bool is_array;        /* each rank has an allocation of its own, while it runs: pods, too */
+    bool is_next_run; /* the job before it has the same name */
+    bool is_at_once;  /* with another run of that name and size, and nothing but the starts of their
+                         ranks distinguishes them */
+    bool is_array;    /* each rank has an allocation of its own, while it runs: pods, too */
     bool are_independent; /* none waits for another: elements of an array, tasks, steps of a
                              workflow */
     double world_size, missing, failed, unfinished;
@@ -161,6 +164,11 @@ int jobs_read(struct gput_jobs *jobs, const char *path, struct gput_error *error
 /* jobs_sort.c: puts files of one session together, sorts ranks into jobs and machines. */
 void jobs_sort(struct gput_jobs *jobs);
 
+/* jobs_turns.c: sets `turn` of sessions of one name and run, and changes their order. */
+void jobs_find_turns(struct gput_jobs *jobs, struct jobs_rank *ranks, size_t count);
+/* It started long after `before`, of the same machine, has ended: it is of a later run. */
+bool jobs_is_much_later(const struct jobs_rank *rank, const struct jobs_rank *before);
+
 /* jobs_files.c: puts files of one session together, in the order of sessions. alias[n]: the number
  * of the rank that number n became, by `machine`. */
 void jobs_unite_files(struct gput_jobs *jobs, size_t *alias);
@@ -198,7 +206,7 @@ struct jobs_span {
     double start, end, value;
 };
 struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value);
-/* The highest sum of those that ran at one moment. */
+/* The highest sum of those that ran at one moment. The array has space for as many again. */
 double jobs_highest_at_once(struct jobs_span *spans, size_t count);
 /* Of a counter that all read: of each, the part of its time counts in which those before it did not
  * read. */
@@ -206,6 +214,9 @@ double jobs_sum_in_turns(struct jobs_span *spans, size_t count);
 
 /* For how long at least one of them ran. */
 double jobs_covered_seconds(struct jobs_span *spans, size_t count);
+
+/* Sets `is_at_once` of all jobs. */
+void jobs_find_runs_at_once(struct gput_jobs *jobs);
 
 /* Of an indexed job of Kubernetes as many pods run at once as there is space; others follow. */
 bool jobs_takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job);

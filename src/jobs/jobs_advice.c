@@ -138,6 +138,21 @@ static const struct jobs_rank **list_failed(
     return failed;
 }
 
+/* All of its ranks, as torchrun does when one of them fails: the next run is what they did then. */
+static bool is_started_again(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    const struct jobs_job *next = job + 1;
+    double restarts = 0, next_restarts = INFINITY;
+    if (next == jobs->jobs + jobs->n_jobs || !next->is_next_run)
+        return false;
+    for (size_t i = job->first; i < end_of(job); i++)
+        restarts = fmax(restarts, jobs->ranks[i].restarts);
+    for (size_t i = next->first; i < end_of(next); i++)
+        next_restarts = fmin(next_restarts, fmax(jobs->ranks[i].restarts, 0));
+    return next_restarts > restarts &&
+           strcmp(jobs->ranks[job->first].run, jobs->ranks[next->first].run) == 0;
+}
+
 static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     size_t count;
@@ -154,10 +169,20 @@ static void find_failed(struct gput_jobs *jobs, const struct jobs_job *job, size
             snprintf(first, sizeof first, ", %s first", name);
     }
     if (count > 0)
-        FIND("failed_ranks", str_text(&list), "%.0f of %zu %ss failed%s", job->failed, job->present,
-            job->session_noun, first);
+        FIND("failed_ranks", str_text(&list), "%.0f of %zu %ss failed%s%s", job->failed,
+            job->present, job->session_noun, first,
+            is_started_again(jobs, job) ? ". All were started again: the next run" : "");
     free(failed);
     str_finish(&list);
+}
+
+static void find_runs_at_once(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
+{
+    if (job->is_at_once)
+        FIND("runs_at_once", "their launcher gave them no id that is known",
+            "Another run of as many %ss went on at the same time: %ss were assigned to runs by "
+            "their start times, and can be mixed up",
+            job->noun, job->noun);
 }
 
 static void find_unfinished(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
@@ -449,6 +474,7 @@ void jobs_advise(struct gput_jobs *jobs, const struct jobs_job *job)
 {
     size_t index = (size_t)(job - jobs->jobs);
     find_missing(jobs, job, index);
+    find_runs_at_once(jobs, job, index);
     find_failed(jobs, job, index);
     find_unfinished(jobs, job, index);
     find_empty(jobs, job, index);

@@ -19,7 +19,7 @@
 /* Peaks of ranks that ran one after the other do not add up. */
 static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine)
 {
-    struct jobs_span *spans = calloc(machine->count, sizeof *spans);
+    struct jobs_span *spans = calloc(2 * machine->count, sizeof *spans);
     jobs->failed |= !spans;
     for (size_t i = 0; spans && i < machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[machine->first + i];

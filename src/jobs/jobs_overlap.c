@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of those that start together, the shortest first. */
+/* Of those that start together, the longest first. */
 static int compare_starts(const void *left, const void *right)
 {
     const struct jobs_span *a = left, *b = right;
@@ -23,17 +23,31 @@ struct jobs_span jobs_span_of(const struct jobs_rank *rank, double value)
     return span;
 }
 
+/* What ends at a moment counts below 0, and comes before what starts then. */
+static int compare_changes(const void *left, const void *right)
+{
+    const struct jobs_span *a = left, *b = right;
+    int order = (a->start > b->start) - (a->start < b->start);
+    return order ? order : (a->value > b->value) - (a->value < b->value);
+}
+
 double jobs_highest_at_once(struct jobs_span *spans, size_t count)
 {
-    double highest = NAN;
-    qsort(spans, count, sizeof *spans, compare_starts);
+    double sum = 0, highest = NAN;
+    size_t n_changes = 0;
     for (size_t i = 0; i < count; i++) {
-        double sum = NAN;
-        for (size_t k = 0; k < count && spans[k].start <= spans[i].start; k++) {
-            if (k == i || spans[k].end > spans[i].start)
-                jobs_add(&sum, spans[k].value);
-        }
-        highest = fmax(highest, sum);
+        struct jobs_span span = spans[i];
+        if (isnan(span.value))
+            continue;
+        span.end = fmax(span.end, nextafter(span.start, INFINITY));
+        spans[n_changes++] = span;
+    }
+    for (size_t i = 0, n_known = n_changes; i < n_known; i++)
+        spans[n_changes++] = (struct jobs_span){.start = spans[i].end, .value = -spans[i].value};
+    qsort(spans, n_changes, sizeof *spans, compare_changes);
+    for (size_t i = 0; i < n_changes; i++) {
+        sum += spans[i].value;
+        highest = i + 1 < n_changes ? fmax(highest, sum) : highest; /* the last one is an end */
     }
     return highest;
 }
@@ -114,4 +128,52 @@ bool jobs_takes_turns(const struct gput_jobs *jobs, const struct jobs_job *job)
             first_end = fmin(first_end, rank->start + rank->seconds);
     }
     return last_start > first_end;
+}
+
+static bool have_no_runs(const struct gput_jobs *jobs, const struct jobs_job *job)
+{
+    return job->has_ranks && !job->are_independent && jobs->ranks[job->first].world_size > 1 &&
+           !jobs->ranks[job->first].run[0];
+}
+
+static double first_start(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double start = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++)
+        start = fmin(start, jobs->ranks[i].start);
+    return start;
+}
+
+static double last_end(const struct gput_jobs *jobs, const struct jobs_machine *machine)
+{
+    double end = NAN;
+    for (size_t i = machine->first; i < machine->first + machine->count; i++)
+        end = fmax(end, jobs->ranks[i].start + jobs->ranks[i].seconds);
+    return end;
+}
+
+static bool are_at_once(
+    const struct gput_jobs *jobs, const struct jobs_job *earlier, const struct jobs_job *later)
+{
+    for (size_t i = later->first_machine; i < later->first_machine + later->n_machines; i++) {
+        const struct jobs_machine *own = &jobs->machines[i];
+        for (size_t k = 0; k < earlier->n_machines; k++) {
+            const struct jobs_machine *other = &jobs->machines[earlier->first_machine + k];
+            if (strcmp(own->boot_id, other->boot_id) == 0 &&
+                first_start(jobs, own) < last_end(jobs, other))
+                return true;
+        }
+    }
+    return false;
+}
+
+void jobs_find_runs_at_once(struct gput_jobs *jobs)
+{
+    for (size_t i = 1; i < jobs->n_jobs; i++) {
+        struct jobs_job *later = &jobs->jobs[i], *earlier = later - 1;
+        if (later->is_next_run && have_no_runs(jobs, earlier) && have_no_runs(jobs, later) &&
+            jobs->ranks[earlier->first].world_size == jobs->ranks[later->first].world_size &&
+            are_at_once(jobs, earlier, later))
+            earlier->is_at_once = later->is_at_once = true;
+    }
 }

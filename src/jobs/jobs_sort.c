@@ -10,8 +10,6 @@
 
 /* No job has as many ranks. */
 #define MAX_RANK 10000000.0
-/* A rank that starts so long after another one of its machine has ended is of a later run. */
-#define LATER_RUN_SECONDS 5.0
 
 /* ---- Jobs ---- */
 
@@ -114,60 +112,14 @@ static void find_all_runs(struct gput_jobs *jobs)
     }
 }
 
-static int compare_sessions_of_rank(const void *left, const void *right)
-{
-    const struct jobs_rank *a = left, *b = right;
-    int order = compare_names_and_runs(a, b);
-    if (order == 0)
-        order = strcmp(a->boot_id, b->boot_id);
-    if (order == 0)
-        order = jobs_compare_numbers(a->rank, b->rank);
-    return order == 0 ? jobs_compare_numbers(a->start, b->start) : order;
-}
-
-static int compare_turns(const void *left, const void *right)
-{
-    const struct jobs_rank *a = left, *b = right;
-    int order = compare_names_and_runs(a, b);
-    if (order == 0)
-        order = jobs_compare_numbers(a->turn, b->turn);
-    return order == 0 ? jobs_compare_numbers(a->rank, b->rank) : order;
-}
-
-/* Sessions of one run, as the launcher has it, in the order of turns. */
-static bool are_whole(const struct jobs_rank *ranks, size_t count)
-{
-    double world_size = ranks[0].world_size;
-    if (!(world_size > 1))
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        if (ranks[i].world_size != world_size || ranks[i].rank != fmod((double)i, world_size) ||
-            ranks[i].turn != floor((double)i / world_size))
-            return false;
-    }
-    return fmod((double)count, world_size) == 0;
-}
-
-/* Runs that come one after the other are in the same order on each machine, also where its clock is
- * off. If that makes all of them whole, that distinguishes them. */
 static void find_turns(struct gput_jobs *jobs)
 {
     struct jobs_rank *ranks = jobs->ranks;
-    jobs_sort_ranks(jobs, compare_sessions_of_rank);
-    for (size_t i = 0; i < jobs->n_ranks; i++) {
-        bool is_next = i > 0 && compare_names_and_runs(&ranks[i - 1], &ranks[i]) == 0 &&
-                       strcmp(ranks[i - 1].boot_id, ranks[i].boot_id) == 0 &&
-                       ranks[i - 1].rank == ranks[i].rank;
-        ranks[i].turn = is_next ? ranks[i - 1].turn + 1 : 0;
-    }
-    jobs_sort_ranks(jobs, compare_turns);
     for (size_t first = 0, end; first < jobs->n_ranks; first = end) {
         for (end = first + 1;
              end < jobs->n_ranks && compare_names_and_runs(&ranks[first], &ranks[end]) == 0;)
             end++;
-        bool is_known = are_whole(&ranks[first], end - first);
-        for (size_t i = first; i < end && !is_known; i++)
-            ranks[i].turn = NAN;
+        jobs_find_turns(jobs, &ranks[first], end - first);
     }
 }
 
@@ -258,7 +210,7 @@ static bool is_later_run(const struct gput_jobs *jobs, const struct run *run, si
         return false;
     const struct jobs_rank *before = &jobs->ranks[run->first];
     return strcmp(before->boot_id, rank->boot_id) == 0 && rank->boot_id[0] &&
-           rank->start - before->end > LATER_RUN_SECONDS;
+           jobs_is_much_later(rank, before);
 }
 
 static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, const char *name)
@@ -275,7 +227,7 @@ static void begin_job(struct gput_jobs *jobs, struct run *run, size_t index, con
         return;
     }
     struct jobs_job *job = &jobs->jobs[jobs->n_jobs++];
-    *job = (struct jobs_job){.first = index};
+    *job = (struct jobs_job){.first = index, .is_next_run = is_next};
     if (run->number > 0 && is_apart(&jobs->ranks[index]))
         text_fit(job->name, sizeof job->name, "%s, sessions without a rank", name);
     else if (run->number > 0)
@@ -461,5 +413,6 @@ void jobs_sort(struct gput_jobs *jobs)
         jobs->machines[i].boot_id = rank->boot_id;
         jobs->machines[i].kernel_clock = rank->clock;
     }
+    jobs_find_runs_at_once(jobs);
     order_for_people(jobs);
 }

@@ -166,7 +166,9 @@ class Torchrun(Launched):
         self.assertEqual([(job["ranks"], job["missing"], job["failed"]) for job in read["jobs"]], [(3, 0, 3), (3, 0, 0)], read)
         self.assertEqual(sorted((rank["job"], rank["rank"], rank["restarts"]) for rank in read["ranks"]), [(run, rank, run) for run in (0, 1) for rank in (0, 1, 2)])
         self.assertEqual([rank["exit_status"] for rank in read["ranks"] if rank["rank"] == 1], [3, 0])
-        self.assertRegex(self.run_words(command.COMMAND, "job", ".").stdout, r"(?m)^Job \S+, run 2 \(torchrun\), after 1 restart: 3 ranks on 1 machine, ")
+        text = self.run_words(command.COMMAND, "job", ".").stdout
+        self.assertRegex(text, r"(?m)^Job \S+, run 2 \(torchrun\), after 1 restart: 3 ranks on 1 machine, ")
+        self.assertRegex(text, r"(?m)^  - 3 of 3 ranks failed, rank 1 on \S+ first\. All were started again: the next run\.$")
 
 
 class Others(Launched):

@@ -143,6 +143,89 @@ static void ranks_of_no_known_run_are_of_the_only_one(void **state)
     gput_jobs_destroy(jobs);
 }
 
+/* Of no known run: the starts of their ranks are all there is. */
+static void runs_of_one_size_at_the_same_time_are_named(void **state)
+{
+    (void)state;
+    for (double later = 0.5; later < 300; later += 200) {
+        struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+        for (int rank = 0; rank < 4; rank++)
+            for (int run = 0; run < 2; run++)
+                add(jobs, "", "n1", rank, rank + run * later);
+        sorted(jobs);
+        assert_int_equal(jobs->n_jobs, 2);
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(jobs->jobs[i].is_at_once, later < 100);
+            jobs->n_findings = 0;
+            jobs_advise(jobs, &jobs->jobs[i]);
+            assert_int_equal(strcmp(jobs->findings[0].kind, "runs_at_once") == 0, later < 100);
+        }
+        gput_jobs_destroy(jobs);
+    }
+}
+
+/* Ranks 0 and 1 of n1, 2 and 3 of n2, of which the clock is off; none is there of what `lost` says,
+ * as run * 10 + rank. */
+static struct gput_jobs *runs_of_two_machines(int n_runs, double offset, const int *lost, int count)
+{
+    struct gput_jobs *jobs = calloc(1, sizeof *jobs);
+    for (int run = 0; run < n_runs; run++) {
+        for (int rank = 0; rank < 4; rank++) {
+            bool is_lost = false;
+            for (int i = 0; i < count; i++)
+                is_lost |= lost[i] == run * 10 + rank;
+            if (!is_lost)
+                add(jobs, "", rank < 2 ? "n1" : "n2", rank,
+                    run * 200 + rank * 0.1 + (rank < 2 ? 0 : offset))
+                    ->samples = run;
+        }
+    }
+    return sorted(jobs);
+}
+
+static void a_lost_rank_does_not_mix_runs_where_a_clock_is_off(void **state)
+{
+    (void)state;
+    const int lost[][2] = {{0, 0}, {3, 3}, {12, 12}, {2, 13}, {1, 3}};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        for (double offset = -3600; offset <= 3600; offset += 3600) {
+            struct gput_jobs *jobs = runs_of_two_machines(3, offset, lost[i], 2);
+            assert_int_equal(jobs->n_jobs, 3);
+            for (size_t k = 0; k < jobs->n_ranks; k++)
+                assert_true(jobs->ranks[k].samples == (double)jobs->ranks[k].job);
+            gput_jobs_destroy(jobs);
+        }
+    }
+}
+
+/* The first run without n2, the last one without n1, at intervals that are equal: clocks that are
+ * right explain them as well, and that comes first. */
+static void runs_that_a_machine_was_not_in_are_distinguished_by_starts(void **state)
+{
+    (void)state;
+    const int lost[] = {2, 3, 20, 21};
+    struct gput_jobs *jobs = runs_of_two_machines(3, 0, lost, 4);
+    assert_int_equal(jobs->n_jobs, 3);
+    for (size_t k = 0; k < jobs->n_ranks; k++)
+        assert_true(jobs->ranks[k].samples == (double)jobs->ranks[k].job);
+    gput_jobs_destroy(jobs);
+}
+
+/* Bytes that end at a moment are not those that begin then. */
+static void ram_of_a_machine_is_that_of_ranks_that_ran_at_once(void **state)
+{
+    (void)state;
+    struct jobs_span spans[10] = {{0, 10, 1}, {5, 15, 2}, {10, 20, 4}, {10, 10, 8}, {30, 40, NAN}};
+    assert_true(jobs_highest_at_once(spans, 5) == 2 + 4 + 8);
+    spans[0] = (struct jobs_span){-INFINITY, INFINITY, 3};
+    spans[1] = (struct jobs_span){0, 1, 4};
+    spans[2] = (struct jobs_span){1, 2, 2};
+    assert_true(jobs_highest_at_once(spans, 3) == 7);
+    spans[0] = (struct jobs_span){0, 1, NAN};
+    assert_true(isnan(jobs_highest_at_once(spans, 1)));
+    assert_true(isnan(jobs_highest_at_once(spans, 0)));
+}
+
 static void a_clock_is_put_right_where_starts_and_ends_are_off_alike(void **state)
 {
     (void)state;
@@ -235,6 +318,10 @@ int main(void)
         cmocka_unit_test(runs_at_the_same_time_are_two_jobs),
         cmocka_unit_test(runs_of_other_sizes_at_the_same_time_are_two_jobs),
         cmocka_unit_test(ranks_of_no_known_run_are_of_the_only_one),
+        cmocka_unit_test(runs_of_one_size_at_the_same_time_are_named),
+        cmocka_unit_test(a_lost_rank_does_not_mix_runs_where_a_clock_is_off),
+        cmocka_unit_test(runs_that_a_machine_was_not_in_are_distinguished_by_starts),
+        cmocka_unit_test(ram_of_a_machine_is_that_of_ranks_that_ran_at_once),
         cmocka_unit_test(a_clock_is_put_right_where_starts_and_ends_are_off_alike),
         cmocka_unit_test(energy_of_a_machine_counts_once),
         cmocka_unit_test(energy_that_two_read_at_once_counts_once),
