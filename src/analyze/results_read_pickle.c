@@ -53,6 +53,7 @@ static void complete(struct gput_results *results)
 {
     results->peaks.main = results->peaks.descendants = unknown_peak();
     results->peaks.combined = results->peaks.control_group = unknown_peak();
+    results->peaks.limit_group = unknown_peak();
     text_fit(results->accounting.processes_missed_reason,
         sizeof results->accounting.processes_missed_reason, "not in this file");
     text_fit(results->accounting.oom_killed_reason, sizeof results->accounting.oom_killed_reason,

@@ -41,6 +41,7 @@ struct jobs_rank {
     double system_busy_cores;                              /* of all processes of its machine */
     uint64_t cgroup;                                       /* a hash */
     double max_ram_bytes, allowed_ram_bytes, max_gpu_ram_bytes;
+    double ram_of_limit_bytes; /* of the peak: results_ram_of_limit() */
     double group_ram_bytes,
         slurm_ram_bytes;                   /* of its control groups; of all its job's ranks there */
     double gpu_percent, gpus, system_gpus; /* of those that it sees; all of its machine */
@@ -92,8 +93,9 @@ struct jobs_machine {
     const char *name, *boot_id;
     const char *kernel_clock; /* what the kernel says of it: synchronized or not */
     double cores, seconds, cpu_seconds, max_ram_bytes, energy_joules;
-    double unread_seconds; /* in which ranks ran and none read its joules; NaN: of what has the
-                              clock of another one, or there are no joules */
+    double ram_of_limit_bytes; /* likewise a sum of the ranks' */
+    double unread_seconds;     /* in which ranks ran and none read its joules; NaN: of what has the
+                                  clock of another one, or there are no joules */
     double clock_offset_seconds, clock_doubt_seconds; /* against the reference, before correction */
     const char *clock_source;                         /* JOBS_CLOCK_… */
     char clock_block[48];                             /* of marks: whose calls end together */

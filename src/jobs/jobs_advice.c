@@ -334,7 +334,7 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     double percent = HIGH_RAM_PERCENT;
     for (size_t i = job->first_machine; i < job->first_machine + job->n_machines; i++) {
         const struct jobs_machine *machine = &jobs->machines[i];
-        double used = 100 * machine->max_ram_bytes / shared_ram_of(jobs, job, machine);
+        double used = 100 * machine->ram_of_limit_bytes / shared_ram_of(jobs, job, machine);
         if (machine->count > 1 && used > percent) {
             percent = used;
             highest = machine;
@@ -345,7 +345,7 @@ static void find_shared_ram(struct gput_jobs *jobs, const struct jobs_job *job, 
     snprintf(evidence, sizeof evidence,
         "peaks of %zu %ss: %s of %s; at most, for peaks need not coincide, and shared pages count "
         "for each",
-        highest->count, job->session_noun, human_bytes(highest->max_ram_bytes, sum),
+        highest->count, job->session_noun, human_bytes(highest->ram_of_limit_bytes, sum),
         human_bytes(shared_ram_of(jobs, job, highest), limit));
     FIND("ram_short", evidence,
         "RAM may be nearly used up on %s (%.0f %% of what its %ss are allowed together): ask for "
@@ -359,16 +359,17 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
     char evidence[192], peak[HUMAN_SIZE], allowed[HUMAN_SIZE], name[96];
     for (size_t i = job->first; i < end_of(job); i++) {
         const struct jobs_rank *rank = &jobs->ranks[i];
-        double percent = rank->max_ram_bytes / rank->allowed_ram_bytes;
+        double percent = rank->ram_of_limit_bytes / rank->allowed_ram_bytes;
         if (!isnan(percent) &&
-            (!highest || percent > highest->max_ram_bytes / highest->allowed_ram_bytes))
+            (!highest || percent > highest->ram_of_limit_bytes / highest->allowed_ram_bytes))
             highest = rank;
     }
     if (!highest)
         return;
-    double percent = 100 * highest->max_ram_bytes / highest->allowed_ram_bytes;
+    double percent = 100 * highest->ram_of_limit_bytes / highest->allowed_ram_bytes;
     jobs_name_rank(highest, name, sizeof name);
-    snprintf(evidence, sizeof evidence, "%s of %s: %s", human_bytes(highest->max_ram_bytes, peak),
+    snprintf(evidence, sizeof evidence, "%s of %s: %s",
+        human_bytes(highest->ram_of_limit_bytes, peak),
         human_bytes(highest->allowed_ram_bytes, allowed), name);
     if (percent > HIGH_RAM_PERCENT)
         FIND("ram_short", evidence,

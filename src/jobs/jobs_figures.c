@@ -16,14 +16,25 @@
 
 /* ---- Machines ---- */
 
+static double peak_of(const struct jobs_rank *rank)
+{
+    return rank->max_ram_bytes;
+}
+
+static double of_limit(const struct jobs_rank *rank)
+{
+    return rank->ram_of_limit_bytes;
+}
+
 /* Peaks of ranks that ran one after the other do not add up. */
-static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine)
+static double highest_ram(struct gput_jobs *jobs, const struct jobs_machine *machine,
+    double (*ram)(const struct jobs_rank *rank))
 {
     struct jobs_span *spans = calloc(2 * machine->count, sizeof *spans);
     jobs->failed |= !spans;
     for (size_t i = 0; spans && i < machine->count; i++) {
         const struct jobs_rank *rank = &jobs->ranks[machine->first + i];
-        spans[i] = jobs_span_of(rank, rank->max_ram_bytes);
+        spans[i] = jobs_span_of(rank, ram(rank));
     }
     double bytes = spans ? jobs_highest_at_once(spans, machine->count) : NAN;
     free(spans);
@@ -62,7 +73,8 @@ static void add_up_machine(struct gput_jobs *jobs, struct jobs_machine *machine)
         end = fmax(end, rank->start + rank->seconds);
     }
     machine->seconds = end - start;
-    machine->max_ram_bytes = highest_ram(jobs, machine);
+    machine->max_ram_bytes = highest_ram(jobs, machine, peak_of);
+    machine->ram_of_limit_bytes = highest_ram(jobs, machine, of_limit);
     machine->energy_joules =
         jobs_energy_of(jobs, machine->boot_id, machine->first, machine->count).joules;
 }

@@ -73,6 +73,7 @@ static void take_later(struct jobs_rank *rank, const struct jobs_rank *from)
     rank->seconds = fmax(rank->seconds, from->seconds);
     rank->cpu_seconds = fmax(rank->cpu_seconds, from->cpu_seconds);
     rank->max_ram_bytes = fmax(rank->max_ram_bytes, from->max_ram_bytes);
+    rank->ram_of_limit_bytes = fmax(rank->ram_of_limit_bytes, from->ram_of_limit_bytes);
     rank->max_gpu_ram_bytes = fmax(rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
 }
 
@@ -99,7 +100,10 @@ static void put_together(struct jobs_rank *rank, struct jobs_rank *from)
     take(&rank->seconds, from->seconds);
     take(&rank->cpu_seconds, from->cpu_seconds);
     take(&rank->system_busy_cores, from->system_busy_cores);
-    take(&rank->max_ram_bytes, from->max_ram_bytes);
+    if (isnan(rank->max_ram_bytes)) {
+        rank->max_ram_bytes = from->max_ram_bytes;
+        rank->ram_of_limit_bytes = from->ram_of_limit_bytes;
+    }
     take(&rank->max_gpu_ram_bytes, from->max_gpu_ram_bytes);
     take(&rank->gpu_percent, from->gpu_percent);
 }

@@ -52,9 +52,10 @@ static struct jobs_rank *add_rank(struct gput_jobs *jobs, const char *path)
         &rank->end, &rank->seconds, &rank->cpu_seconds, &rank->cores, &rank->shared_cores,
         &rank->slurm_cores, &rank->system_cores, &rank->system_busy_cores, &rank->max_ram_bytes,
         &rank->allowed_ram_bytes, &rank->group_ram_bytes, &rank->slurm_ram_bytes,
-        &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus, &rank->system_gpus,
-        &rank->energy_joules, &rank->machine_joules, &rank->node_seconds, &rank->samples,
-        &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent, &rank->waited_seconds};
+        &rank->ram_of_limit_bytes, &rank->max_gpu_ram_bytes, &rank->gpu_percent, &rank->gpus,
+        &rank->system_gpus, &rank->energy_joules, &rank->machine_joules, &rank->node_seconds,
+        &rank->samples, &rank->rows_lost, &rank->busy_cores, &rank->efficiency_percent,
+        &rank->waited_seconds};
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         *figures[i] = NAN;
     jobs->failed |= !rank->path;
@@ -143,6 +144,7 @@ static void take_figures(
         known(results->accounting.kernel_cpu_seconds, results->accounting.sampled_cpu_seconds),
         mean_cores * results->elapsed_seconds);
     rank->max_ram_bytes = results->max[GPUT_COMBINED_RAM];
+    rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
     rank->gpus = results->static_data.n_expected_gpus;
     rank->system_gpus = results->static_data.system_gpu_count;
     rank->max_gpu_ram_bytes = rank->gpus > 0 ? results->max[GPUT_COMBINED_GPU_RAM] : NAN;
@@ -234,6 +236,7 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
     take_allocation(rank, results);
     take_times(jobs, samples, rank);
     rank->max_ram_bytes = round(samples->max_ram / gput_ram_unit_factor(data->ram_unit));
+    rank->ram_of_limit_bytes = results_ram_of_limit(results, rank->max_ram_bytes);
     rank->gpus = data->n_expected_gpus;
     rank->system_gpus = data->system_gpu_count;
     rank->max_gpu_ram_bytes =

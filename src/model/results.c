@@ -67,6 +67,25 @@ bool results_are_own(const struct gput_results *results)
     return results->n_sources == 0 || strcmp(results->sources[0].name, RESULTS_OLDER_FILE) != 0;
 }
 
+double results_ram_of_limit(const struct gput_results *results, double ram_bytes)
+{
+    double limit = results->static_data.allowed_ram_bytes;
+    double charged = results->peaks.limit_group.bytes;
+    bool is_of_group =
+        results->allowed.memory_max_bytes <= limit && !(results->allowed.limit_ram_bytes <= limit);
+    if (!is_of_group)
+        return ram_bytes;
+    if (!isnan(charged))
+        return fmin(ram_bytes, charged);
+    return ram_bytes < NEAR_LIMIT * limit ? ram_bytes : NAN;
+}
+
+bool results_ram_is_not_of_limit(const struct gput_results *results, double ram_bytes)
+{
+    double near = NEAR_LIMIT * results->static_data.allowed_ram_bytes;
+    return ram_bytes >= near && !(results_ram_of_limit(results, ram_bytes) >= near);
+}
+
 void results_finish(struct gput_results *results)
 {
     free(results->gpus);

@@ -201,6 +201,9 @@ struct gput_results {
          * cache that they filled, but not for what other processes had in RAM already. It bounds
          * RSS neither from above nor from below. */
         struct gput_peak control_group;
+        /* Likewise to the group with the tightest memory limit (allowed.memory_max_bytes), in which
+         * others may be: what that limit counts. */
+        struct gput_peak limit_group;
     } peaks;
 
     /*
@@ -270,6 +273,20 @@ void identity_forget(struct gput_identity *identity);
 /* Whether results are of a gpu-tracker session, and not of such a file, which has nothing about
  * what its tracker did and collected: counts are 0 there. */
 bool results_are_own(const struct gput_results *results);
+
+/* What counts as near a limit, as a share of it. */
+#define NEAR_LIMIT 0.9
+
+/*
+ * How much of `ram_bytes`, the highest RAM (RSS), counts for the least limit of RAM: RSS has pages
+ * of files that the limit's control group was not charged for, and a group is charged for page
+ * cache, which it gives back. So it is the lesser of both. All of it where the limit is another's,
+ * or there is none. NaN: RSS is near the limit, and what the group was charged is not known.
+ */
+double results_ram_of_limit(const struct gput_results *results, double ram_bytes);
+
+/* Whether it is not of that limit how near it RSS came: a share of it would mislead. */
+bool results_ram_is_not_of_limit(const struct gput_results *results, double ram_bytes);
 
 /* Frees the GPUs. */
 void results_finish(struct gput_results *results);

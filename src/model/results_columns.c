@@ -132,6 +132,7 @@ static const struct results_column record[] = {
     AT("peaks.control_group", RAM, peaks.control_group.bytes, "bytes", NULL, CONTROL_GROUP_PEAK ": it was at least this"),
     MEASURED_AS("peaks", "control_group_at_most_bytes", peaks.control_group.at_most_bytes, "bytes", NULL, CONTROL_GROUP_PEAK ": and at most this, the same when it is exact"),
     AT("peaks.control_group_source", NUMBER, peaks.control_group.source, NULL, NULL, CONTROL_GROUP_PEAK ": where it comes from"),
+    PEAK(RAM, peaks.limit_group, NULL, "peak that the kernel charged to the control group with the tightest memory limit"),
     PEAK(GPU_RAM, gpu_peaks.main, "gpu_ram", "peak GPU RAM of the main process"),
     PEAK(GPU_RAM, gpu_peaks.descendants, "gpu_ram", "peak GPU RAM of its descendants"),
     PEAK(GPU_RAM, gpu_peaks.combined, "gpu_ram", "peak GPU RAM of all together"),

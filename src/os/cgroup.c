@@ -313,8 +313,9 @@ static double cpuset_cores(const struct cgroup_directory *group, const char *dir
 
 typedef double read_limit(const struct cgroup_directory *group, const char *directory);
 
-/* The lowest value of a limit in the group and its visible ancestors. */
-static double tightest(const struct cgroup_directory *group, read_limit *read)
+/* The lowest value of a limit in the group and its visible ancestors. *at, which may be NULL: the
+ * length of the path of the innermost one that has it. */
+static double tightest(const struct cgroup_directory *group, read_limit *read, size_t *at)
 {
     char directory[PROCFS_PATH_SIZE];
     double min = NAN;
@@ -323,7 +324,10 @@ static double tightest(const struct cgroup_directory *group, read_limit *read)
         return NAN;
     size_t length = procfs_path(group->path, PROCFS_SYSTEM, "", directory);
     while (length > 0) {
-        min = fmin(min, read(group, directory)); /* ignoring NaN */
+        double limit = read(group, directory);
+        if (at && !isnan(limit) && !(limit >= min))
+            *at = length;
+        min = fmin(min, limit); /* ignoring NaN */
         if (length <= group->mount_length)
             break;
         while (length > group->mount_length && directory[--length] != '/')
@@ -336,12 +340,23 @@ static double tightest(const struct cgroup_directory *group, read_limit *read)
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits)
 {
     *limits = (struct cgroup_limits){
-        .memory_max_bytes = tightest(&cgroup->memory, memory_max),
-        .swap_max_bytes = tightest(&cgroup->memory, swap_max),
-        .cpu_cores = tightest(&cgroup->cpu, cpu_cores),
-        .cpuset_cores = tightest(&cgroup->cpuset, cpuset_cores),
-        .pids_max = tightest(&cgroup->pids, pids_max),
+        .memory_max_bytes = tightest(&cgroup->memory, memory_max, NULL),
+        .swap_max_bytes = tightest(&cgroup->memory, swap_max, NULL),
+        .cpu_cores = tightest(&cgroup->cpu, cpu_cores, NULL),
+        .cpuset_cores = tightest(&cgroup->cpuset, cpuset_cores, NULL),
+        .pids_max = tightest(&cgroup->pids, pids_max, NULL),
     };
+}
+
+int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_directory *directory)
+{
+    size_t length = 0;
+    *directory = (struct cgroup_directory){.is_v2 = cgroup->memory.is_v2};
+    tightest(&cgroup->memory, memory_max, &length);
+    if (length == 0)
+        return GPUT_OK;
+    directory->path = strndup(cgroup->memory.path, length);
+    return directory->path ? GPUT_OK : GPUT_ERROR_MEMORY;
 }
 
 /* ---- usage ---- */

@@ -71,6 +71,10 @@ struct cgroup_limits {
 
 void cgroup_limits_read(const struct cgroup *cgroup, struct cgroup_limits *limits);
 
+/* The group that has the tightest memory limit; path NULL: none has one. The caller frees the path.
+ * Errors: GPUT_ERROR_MEMORY. */
+int cgroup_memory_limit_find(const struct cgroup *cgroup, struct cgroup_directory *directory);
+
 /* Usage of a group and all below it. NaN: not available. */
 struct cgroup_usage {
     double memory_current_bytes; /* includes page cache */

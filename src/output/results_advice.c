@@ -11,8 +11,7 @@
 #define MIN_SECONDS 10.0
 /* The same of a GPU that was asked for: a program that is to use one has it by then. */
 #define MIN_GPU_SECONDS 1.0
-/* What counts as near a limit, and as left unused. */
-#define NEAR_LIMIT 0.9
+/* What counts as left unused. */
 #define UNUSED_RAM 0.2
 #define UNUSED_RAM_MIN_BYTES 4e9
 #define IDLE_PERCENT 1.0
@@ -65,7 +64,7 @@ static void add_ram_near_limit(struct advice *advice)
     const char *end = is_unexplained ? ", and it was killed: out of memory, most likely" : "";
     char limit_text[HUMAN_SIZE];
     double limit = advice->results->static_data.allowed_ram_bytes;
-    double peak = advice->results->max[GPUT_COMBINED_RAM];
+    double peak = results_ram_of_limit(advice->results, advice->results->max[GPUT_COMBINED_RAM]);
     if (peak >= NEAR_LIMIT * limit)
         add(advice, "RAM peaked at %.0f %% of its limit of %s%s.", 100 * peak / limit,
             human_bytes(limit, limit_text), end);
@@ -83,7 +82,7 @@ static void add_unused_ram(struct advice *advice)
 {
     char limit_text[HUMAN_SIZE];
     double limit = advice->results->static_data.allowed_ram_bytes;
-    double peak = advice->results->max[GPUT_COMBINED_RAM];
+    double peak = results_ram_of_limit(advice->results, advice->results->max[GPUT_COMBINED_RAM]);
     if (limit >= UNUSED_RAM_MIN_BYTES && peak <= UNUSED_RAM * limit)
         add(advice, "RAM peaked at %.0f %% of the %s that were allowed.", 100 * peak / limit,
             human_bytes(limit, limit_text));

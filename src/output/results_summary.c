@@ -138,6 +138,12 @@ static void write_known_ram(struct summary *summary, double peak, const char *bo
     bool is_limited = !isnan(data->allowed_ram_bytes);
     double limit = is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes;
     describe_parts(summary->results, parts, sizeof parts);
+    if (is_limited && results_ram_is_not_of_limit(summary->results, peak)) {
+        summary_row(summary, "RAM", human_bytes(peak, figure),
+            "peak%s, with pages of files that the limit of %s does not count%s", bound,
+            human_bytes(limit, whole), parts);
+        return;
+    }
     if (peak / limit >= 0.0095)
         snprintf(share, sizeof share, "%.0f", 100 * peak / limit);
     else

@@ -189,15 +189,23 @@ static void add_counts(struct report_session *session)
             "processes");
 }
 
+/* What RAM is compared with; NaN: with nothing, for its limit counts something else. */
+static double limit_of_ram(const struct gput_results *results, double ram_bytes)
+{
+    const struct gput_static_data *data = &results->static_data;
+    if (results_ram_is_not_of_limit(results, ram_bytes))
+        return NAN;
+    return isnan(data->allowed_ram_bytes) ? data->ram_system_capacity_bytes
+                                          : data->allowed_ram_bytes;
+}
+
 static void add_from_results(struct report_session *session)
 {
     const struct gput_results *results = session->results;
-    const struct gput_static_data *data = &results->static_data;
-    bool is_limited = !isnan(data->allowed_ram_bytes);
     add_figure(session, "wall", "Wall time", "seconds", results->elapsed_seconds, NULL);
     add_cpu(session);
     add_peak(session, "ram", "RAM peak", &results->peaks.combined, GPUT_COMBINED_RAM,
-        is_limited ? data->allowed_ram_bytes : data->ram_system_capacity_bytes);
+        limit_of_ram(results, results->max[GPUT_COMBINED_RAM]));
     if (results->accounting.processes_seen != 1) /* that of one process is the same */
         add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
     for (uint32_t i = 0; i < results->n_gpus; i++) {
@@ -260,7 +268,8 @@ static void add_from_samples(struct report_session *session)
     const struct gput_static_data *data = &session->static_data;
     add_figure(session, "wall", "Wall time", "seconds", report_session_seconds(session), NULL);
     add_highest(session, "ram", "RAM peak", "bytes", GPUT_COMBINED_RAM,
-        allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
+        session->described ? limit_of_ram(session->described, session->max[GPUT_COMBINED_RAM])
+                           : allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
     add_highest(session, "ram_main", "RAM peak of main", "bytes", GPUT_MAIN_RAM, NAN);
     struct card cores = no_card;
     cores.id = "cores";

@@ -222,7 +222,7 @@ class Exact(CommandTest):
         self.assertEqual(self.left_of(tracker, private), "")
 
     def limited_group(self) -> pathlib.Path:
-        """A control group in which programs of 60 MB are killed; whoever runs the tests may not make one."""
+        """A control group in which programs of 60 MB are killed. Not everybody may make one."""
         groups = dict(line.split(":", 2)[1:] for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines())
         v1 = "memory" in groups
         here = pathlib.Path("/sys/fs/cgroup", *(["memory", groups["memory"][1:]] if v1 else [groups.get("", "/")[1:]]))
@@ -237,13 +237,32 @@ class Exact(CommandTest):
             self.skipTest("no control group with a limit may be made here")
         return group
 
-    def test_a_child_that_was_killed_for_want_of_memory_is_named(self):
+    def run_in_limited_group(self, *args) -> subprocess.CompletedProcess:
         script = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
-        eater = f"{sys.executable} -Sc 'bytes(10**9).find(1)'; exit 0"
         done = subprocess.run(
-            ["sh", "-c", script, "sh", self.limited_group(), COMMAND, "run", "--disable-logs", "--", "sh", "-c", eater],
+            ["sh", "-c", script, "sh", self.limited_group(), COMMAND, "run", "--disable-logs", *args],
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_files_that_others_brought_into_ram_are_not_near_a_limit(self):
+        """Their pages count for RSS, but not for the limit of a group that was not charged for them."""
+        file, report = self.folder / "file", self.folder / "report.json"
+        file.write_bytes(bytes(80_000_000))
+        reader = ("import mmap, sys; file = open(sys.argv[1], 'rb'); "
+                  "memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ); "
+                  "print(sum(memory[i] for i in range(0, len(memory), 4096)))")
+        done = self.run_in_limited_group("--summary", "-o", report, "--", sys.executable, "-Sc", reader, file)
+        peaks = json.loads(report.read_text())["peaks"]
+        self.assertLess(peaks["limit_group"], 0.06)
+        if peaks["combined"] < 0.08:
+            self.skipTest("RSS has no pages of mapped files here")
+        self.assertNotIn("Advice", done.stderr)
+        self.assertIn("with pages of files that the limit of 60 MB", " ".join(done.stderr.split()))
+
+    def test_a_child_that_was_killed_for_want_of_memory_is_named(self):
+        eater = f"{sys.executable} -Sc 'bytes(10**9).find(1)'; exit 0"
+        done = self.run_in_limited_group("sh", "-c", eater)
         self.assertRegex(done.stderr, r"Advice +1 process was killed: out of memory\s+\(counted by ")
 
     def test_nothing_is_left_of_control_groups(self):

@@ -59,6 +59,28 @@ static void ram_near_its_limit(void **state)
     expect(&results, NULL);
 }
 
+/* RSS has pages of files that the group was not charged for, and it was charged for page cache. */
+static void ram_near_the_limit_of_a_group_is_what_the_group_counts(void **state)
+{
+    (void)state;
+    struct gput_results results = busy_minute();
+    struct gput_allowed *allowed = &results.allowed;
+    results.static_data.allowed_ram_bytes = allowed->memory_max_bytes = 5e9;
+    results.max[GPUT_COMBINED_RAM] = 8e9;
+    allowed->limit_ram_bytes = NAN;
+    results.peaks.limit_group.bytes = 2e9;
+    expect(&results, NULL);
+    results.peaks.limit_group.bytes = 4.9e9;
+    expect(&results, "RAM peaked at 98 % of its limit of 5 GB.");
+    results.max[GPUT_COMBINED_RAM] = 2e9; /* the rest is page cache */
+    expect(&results, NULL);
+    results.max[GPUT_COMBINED_RAM] = 8e9;
+    results.peaks.limit_group.bytes = NAN;
+    expect(&results, NULL);
+    allowed->limit_ram_bytes = 5e9; /* which is compared with RSS */
+    expect(&results, "RAM peaked at 160 % of its limit of 5 GB.");
+}
+
 static void processes_that_were_killed_for_want_of_memory(void **state)
 {
     (void)state;
@@ -250,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_none_where_all_was_used),
         cmocka_unit_test(ram_near_its_limit),
+        cmocka_unit_test(ram_near_the_limit_of_a_group_is_what_the_group_counts),
         cmocka_unit_test(processes_that_were_killed_for_want_of_memory),
         cmocka_unit_test(a_machine_without_free_ram),
         cmocka_unit_test(cores_that_were_not_used),

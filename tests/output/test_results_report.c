@@ -57,6 +57,8 @@ static struct gput_results make_results(void)
     strcpy(results.peaks.combined.source, "no control group of its own");
     results.peaks.control_group.bytes = results.peaks.control_group.at_most_bytes = 42000000;
     strcpy(results.peaks.control_group.source, "its own");
+    results.peaks.limit_group.bytes = results.peaks.limit_group.at_most_bytes = 43000000;
+    strcpy(results.peaks.limit_group.source, "of all its containers");
     results.accounting = (struct gput_accounting){
         .kernel_cpu_seconds = 12.5,
         .kernel_user_cpu_seconds = 10.25,

@@ -192,7 +192,9 @@ static void add_allowed(struct report_session *session)
 {
     const struct gput_static_data *allowed =
         session->results ? &session->results->static_data : &session->static_data;
-    add_limit(session, GPUT_COMBINED_RAM, allowed->allowed_ram_bytes);
+    if (!session->results ||
+        !results_ram_is_not_of_limit(session->results, session->results->max[GPUT_COMBINED_RAM]))
+        add_limit(session, GPUT_COMBINED_RAM, allowed->allowed_ram_bytes);
     add_limit(session, GPUT_CPU_COMBINED_SUM, allowed->allowed_cores * 100);
 }
 

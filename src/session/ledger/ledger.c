@@ -11,6 +11,7 @@ void ledger_init(struct ledger *ledger)
     usage_init(&ledger->usage);
     ram_between_init(&ledger->between);
     oom_kills_finish(&ledger->oom_kills); /* nothing is known */
+    limit_group_finish(&ledger->limit_group);
     tracker_cost_init(&ledger->cost);
     system_counters_init(&ledger->system_counters);
 }
@@ -20,6 +21,7 @@ void ledger_finish(struct ledger *ledger)
     process_log_finish(&ledger->log);
     gpu_usage_finish(&ledger->gpu_usage);
     oom_kills_finish(&ledger->oom_kills);
+    limit_group_finish(&ledger->limit_group);
     tracker_cost_finish(&ledger->cost);
     system_counters_finish(&ledger->system_counters);
 }
@@ -105,6 +107,7 @@ void ledger_update(struct ledger *ledger)
     if (!ledger->has_ended)
         system_counters_update(&ledger->system_counters);
     update_oom_kills(ledger);
+    limit_group_update(&ledger->limit_group);
     process_log_refresh(&ledger->log);
     update_totals_so_far(ledger);
     if (!isnan(ledger->snapshot->energy->energy.combined))

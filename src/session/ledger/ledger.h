@@ -20,6 +20,7 @@
 #include "process/process_log.h"
 #include "session/ledger/collected.h"
 #include "session/ledger/gpu_usage.h"
+#include "session/ledger/limit_group.h"
 #include "session/ledger/node_reader.h"
 #include "session/ledger/oom_kills.h"
 #include "session/ledger/ram_between.h"
@@ -52,6 +53,7 @@ struct ledger {
     struct gpu_usage gpu_usage;
     struct ram_between between;
     struct oom_kills oom_kills;
+    struct limit_group limit_group;
     struct collected collected;
     struct tracker_cost cost;
     struct session_starts starts_before, starts_after; /* where the kernel does not announce them */

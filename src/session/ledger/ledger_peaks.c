@@ -304,7 +304,7 @@ void ledger_fill_peaks(
     if (ledger->settings->mode == SESSION_MACHINE) {
         set_peak(&results->peaks.main, NAN, NAN, "no process is tracked");
         results->peaks.descendants = results->peaks.combined = results->peaks.control_group =
-            results->peaks.main;
+            results->peaks.limit_group = results->peaks.main;
         return;
     }
     take_between(ledger, results);
@@ -320,4 +320,6 @@ void ledger_fill_peaks(
     if (ledger_peaks_are_reset(ledger))
         remove_upper_bounds(results);
     fill_control_group(ledger, &results->peaks.control_group);
+    limit_group_fill(
+        &ledger->limit_group, results->peaks.control_group.bytes, &results->peaks.limit_group);
 }
