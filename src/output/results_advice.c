@@ -51,7 +51,7 @@ static void add_oom_kills(struct advice *advice)
 {
     const struct gput_accounting *accounting = &advice->results->accounting;
     if (accounting->oom_killed > 0)
-        add(advice, "%.0f process%s killed: out of memory (%.80s).", accounting->oom_killed,
+        add(advice, "%.0f process%s killed: out of memory (%.110s).", accounting->oom_killed,
             accounting->oom_killed == 1 ? " was" : "es were", accounting->oom_killed_reason);
 }
 

@@ -177,6 +177,15 @@ class Cores(JobTest):
             self.rank(rank, ram=2.4e9, identity={"cgroup": f"/pod{rank}"}, allowed={"unit": "bytes", "ram": 10e9, "memory_max": 10e9})
         self.assertNotIn("ram_short", self.findings())
 
+    def test_ram_that_a_control_group_was_not_charged_for_is_not_near_its_limit(self):
+        allowed = {"unit": "bytes", "ram": 1e9, "memory_max": 1e9}
+        for charged, is_short in (0.97e9, True), (0.2e9, False):
+            peaks = {"unit": "bytes", "limit_group": charged}
+            self.rank(0, world=1, ram=1.2e9, allowed=allowed, members={"peaks": peaks})
+            self.assertEqual(
+                self.findings().get("ram_short"),
+                "RAM is nearly used up (97 % of what is allowed): ask for more: 970 MB of 1 GB: rank 0 on n1" if is_short else None)  # fmt: skip
+
 
 if __name__ == "__main__":
     command.main()

@@ -30,10 +30,12 @@ void oom_kills_update(struct oom_kills *kills, const struct own_cgroup *own)
 
 void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accounting)
 {
-    bool is_own = !isnan(kills->own);
+    bool is_own = !isnan(kills->own), is_shared = !isnan(kills->shared);
+    bool is_counted = is_own || is_shared;
     accounting->oom_killed = is_own ? kills->own : kills->shared;
-    text_fit(accounting->oom_killed_reason, sizeof accounting->oom_killed_reason, "%s",
-        is_own                  ? "counted by the command's own control group"
-        : !isnan(kills->shared) ? "counted by its control group, in which others may be"
-                                : "no control group of it counts them");
+    text_fit(accounting->oom_killed_reason, sizeof accounting->oom_killed_reason, "%s%s",
+        is_own      ? "counted by the command's own control group"
+        : is_shared ? "counted by its control group, in which others may be"
+                    : "no control group of it counts them",
+        is_counted && !kills->memory.is_v2 ? "; version 1: without groups below it" : "");
 }

@@ -25,5 +25,6 @@ void oom_kills_finish(struct oom_kills *kills);
  * and of the one around it. What was counted once stays when a group is gone. */
 void oom_kills_update(struct oom_kills *kills, const struct own_cgroup *own);
 
-/* Without a group made for the command it is the group around it, in which others may be. */
+/* Without a group made for the command it is the group around it, in which others may be. Version 1
+ * counts those of each group by itself, which is said. */
 void oom_kills_fill(const struct oom_kills *kills, struct gput_accounting *accounting);

@@ -61,13 +61,18 @@ static void the_group_of_the_command_alone_is_preferred(void **state)
     fake_sysfs_write("memory/memory.oom_control", "under_oom 0\noom_kill 3\n");
     fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 0\n");
     oom_kills_update(&kills, &own); /* the command was not moved into it: nothing is charged */
-    assert_true(filled(&kills, "counted by its control group, in which others may be") == 3);
+    assert_true(filled(&kills, "counted by its control group, in which others may be; version 1: "
+                               "without groups below it") == 3);
     fake_sysfs_write("memory/own/memory.max_usage_in_bytes", "4096\n");
     oom_kills_update(&kills, &own);
-    assert_true(filled(&kills, "counted by the command's own control group") == 0);
+    assert_true(
+        filled(&kills,
+            "counted by the command's own control group; version 1: without groups below it") == 0);
     fake_sysfs_write("memory/own/memory.oom_control", "under_oom 0\noom_kill 1\n");
     oom_kills_update(&kills, &own);
-    assert_true(filled(&kills, "counted by the command's own control group") == 1);
+    assert_true(
+        filled(&kills,
+            "counted by the command's own control group; version 1: without groups below it") == 1);
     oom_kills_finish(&kills);
 }
 
