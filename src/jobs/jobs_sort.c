@@ -13,14 +13,16 @@
 
 /* ---- Jobs ---- */
 
-/* The element of an array, as "_7", or as PBS has it, "[7].server"; the job's own id ends before
- * it. NULL: it is none. Users of torchrun make up its ids. */
+/* The element of an array, as "_7", as PBS has it, "[7].server", or as AWS Batch does, ":7"; the
+ * job's own id ends before it. NULL: it is none. Users of torchrun make up its ids. */
 static const char *element_of(const struct jobs_rank *rank)
 {
     const char *mark = strpbrk(rank->job_id, "[");
     bool is_alone = isnan(rank->world_size) || rank->world_size == 1, is_pbs = mark;
     if (!mark && (rank->task[0] || strcmp(rank->launcher, "torchrun") != 0))
         mark = strrchr(rank->job_id, '_');
+    if (!mark && rank->task[0])
+        mark = strrchr(rank->job_id, ':');
     size_t digits = mark ? strspn(mark + 1, "0123456789") : 0;
     return is_alone && digits > 0 && mark[digits + 1] == (is_pbs ? ']' : '\0') ? mark : NULL;
 }
@@ -40,7 +42,7 @@ static void name_job(const struct jobs_rank *rank, char *name, size_t size)
     else
         text_fit(name, size, "%s",
             rank->launcher[0] ? rank->launcher
-            : rank->task[0]   ? "of GNU parallel" /* of schedulers' arrays an id is known */
+            : rank->task[0]   ? "of GNU parallel"
                               : "without a launcher");
 }
 

@@ -59,9 +59,13 @@ static const struct launcher_row {
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
 
 /* Who gives jobs their ids: schedulers before launchers. */
-static const char *const job_ids[] = {"SLURM_ARRAY_JOB_ID", "SLURM_JOB_ID", "FLUX_JOB_ID",
-    "LSB_JOBID", "PBS_JOBID", "TRAINING_JOB_NAME", "TORCHELASTIC_RUN_ID", "RAY_JOB_ID",
-    "PMIX_NAMESPACE"};
+static const struct id_variable {
+    const char *name;
+    const char *also; /* must be set too: the other is a common name; or NULL */
+} job_ids[] = {{"SLURM_ARRAY_JOB_ID", NULL}, {"SLURM_JOB_ID", NULL}, {"FLUX_JOB_ID", NULL},
+    {"LSB_JOBID", NULL}, {"PBS_JOBID", NULL}, {"JOB_ID", "SGE_TASK_ID"}, {"AWS_BATCH_JOB_ID", NULL},
+    {"TRAINING_JOB_NAME", NULL}, {"TORCHELASTIC_RUN_ID", NULL}, {"RAY_JOB_ID", NULL},
+    {"PMIX_NAMESPACE", NULL}};
 
 /* What some have instead of an id: torchrun without --rdzv-id, Ray before a job has one. */
 static const char *const no_ids[] = {"none", "ffffffff"};
@@ -70,8 +74,10 @@ static const char *const no_ids[] = {"none", "ffffffff"};
 static const struct element_variable {
     const char *name;
     long first;
-} elements[] = {{"SLURM_ARRAY_TASK_ID", 0}, {"LSB_JOBINDEX", 1}, {"PBS_ARRAY_INDEX", 0},
-    {"PBS_ARRAYID", 0}, {"SGE_TASK_ID", 1}, {"AWS_BATCH_JOB_ARRAY_INDEX", 0}};
+    bool is_in_id; /* the job's id ends with it */
+} elements[] = {{"SLURM_ARRAY_TASK_ID", 0, false}, {"LSB_JOBINDEX", 1, false},
+    {"PBS_ARRAY_INDEX", 0, true}, {"PBS_ARRAYID", 0, true}, {"SGE_TASK_ID", 1, false},
+    {"AWS_BATCH_JOB_ARRAY_INDEX", 0, true}};
 
 static const char *text_of(launcher_variable *variable, void *user, const char *name)
 {
@@ -89,14 +95,16 @@ static long number_of(launcher_variable *variable, void *user, const char *name)
     return is_number && number < INT_MAX ? (long)number : -1;
 }
 
-/* srun --mpi=pmi2 sets the variables of MPICH's mpirun, but for those of the machine: Slurm's own
- * say more. */
-static bool is_pmi_of_slurm(launcher_variable *variable, void *user)
+/* srun --mpi=pmi2 and Flux set the variables of MPICH's mpirun, but for those of the machine: their
+ * own say more. */
+static bool is_pmi_of_scheduler(launcher_variable *variable, void *user)
 {
+    long rank = number_of(variable, user, "PMI_RANK"), size = number_of(variable, user, "PMI_SIZE");
     return !text_of(variable, user, "MPI_LOCALRANKID") &&
-           number_of(variable, user, "PMI_RANK") == number_of(variable, user, "SLURM_PROCID") &&
-           number_of(variable, user, "PMI_SIZE") ==
-               number_of(variable, user, "SLURM_STEP_NUM_TASKS");
+           ((rank == number_of(variable, user, "SLURM_PROCID") &&
+                size == number_of(variable, user, "SLURM_STEP_NUM_TASKS")) ||
+               (rank == number_of(variable, user, "FLUX_TASK_RANK") &&
+                   size == number_of(variable, user, "FLUX_JOB_SIZE")));
 }
 
 /* A script of srun's task often sets them from Slurm's own, or before srun, alike for all tasks:
@@ -111,7 +119,7 @@ static bool are_of_pytorch(launcher_variable *variable, void *user)
 
 static bool applies(launcher_variable *variable, void *user, const struct launcher_row *row)
 {
-    if (row->rank && strcmp(row->rank, "PMI_RANK") == 0 && is_pmi_of_slurm(variable, user))
+    if (row->rank && strcmp(row->rank, "PMI_RANK") == 0 && is_pmi_of_scheduler(variable, user))
         return false;
     if (strcmp(row->name, "PyTorch") == 0 && !are_of_pytorch(variable, user))
         return false;
@@ -198,21 +206,20 @@ static void read_rank(launcher_variable *variable, void *user, struct launcher *
 static void read_job(launcher_variable *variable, void *user, struct launcher *launcher)
 {
     for (size_t i = 0; i < sizeof job_ids / sizeof job_ids[0] && !launcher->job; i++) {
-        const char *id = text_of(variable, user, job_ids[i]);
-        launcher->job = is_id(id) ? id : NULL;
+        const char *id = text_of(variable, user, job_ids[i].name);
+        bool applies_here = !job_ids[i].also || text_of(variable, user, job_ids[i].also);
+        launcher->job = applies_here && is_id(id) ? id : NULL;
     }
     launcher->step = text_of(variable, user, "SLURM_STEP_ID");
-    launcher->array_task = text_of(variable, user, "SLURM_ARRAY_TASK_ID");
-    const char *index = text_of(variable, user, "LSB_JOBINDEX"); /* 0: there is no array */
-    if (!launcher->array_task && number_of(variable, user, "LSB_JOBINDEX") > 0)
-        launcher->array_task = index;
 }
 
 static void read_element(launcher_variable *variable, void *user, struct launcher *launcher)
 {
     for (size_t i = 0; i < sizeof elements / sizeof elements[0] && !launcher->element; i++) {
-        if (number_of(variable, user, elements[i].name) >= elements[i].first)
-            launcher->element = text_of(variable, user, elements[i].name);
+        if (number_of(variable, user, elements[i].name) < elements[i].first)
+            continue;
+        launcher->element = text_of(variable, user, elements[i].name);
+        launcher->array_task = elements[i].is_in_id ? NULL : launcher->element;
     }
     if (number_of(variable, user, "PARALLEL_SEQ") >= 0)
         launcher->sequence = text_of(variable, user, "PARALLEL_SEQ");

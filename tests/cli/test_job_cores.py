@@ -105,6 +105,14 @@ class Cores(JobTest):
         self.assertEqual([(job["name"], job["ranks"]) for job in read["jobs"]], [("12[].srv (array)", 2), ("lr_1", 1), ("lr_2", 1)])
         self.assertEqual([rank["rank"] for rank in read["ranks"]], [1, 2, 0, 0])
 
+    def test_arrays_of_grid_engine_and_aws_batch_are_apart(self):
+        for number, (job_id, element) in enumerate((("55_1", "1"), ("55_2", "2"), ("56_1", "1"), ("56_2", "2"), ("1e7f:0", "0"), ("1e7f:1", "1"))):
+            job = {"launcher": None, "job_id": job_id, "task": element, "rank": None, "world_size": None, "node": None}
+            self.rank(number, name=f"s{number}.json", identity={"pid": 1 + number}, members={"job": job})
+        read = self.job()
+        self.assertEqual(
+            [(job["name"], job["ranks"]) for job in read["jobs"]], [("1e7f (array)", 2), ("55 (array)", 2), ("56 (array)", 2)])  # fmt: skip
+
     def test_a_session_without_a_rank_hides_no_rank_that_is_missing(self):
         prep = {"job": {"launcher": None, "job_id": "4711", "rank": None, "world_size": None, "node": "n1"}}
         self.rank(9, start=-50, seconds=40, cpu=1, name="prep.json", members=prep)

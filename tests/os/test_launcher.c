@@ -114,6 +114,18 @@ static void reads_elements_of_arrays_and_counts_from_1(void **state)
     assert_null(launcher.array_task); /* PBS has it in the job's id */
     assert_string_equal(launcher.sequence, "4");
     assert_null(launcher.step);
+    PARSE(&launcher, "JOB_ID=55", "SGE_TASK_ID=2", "SGE_TASK_LAST=2");
+    assert_string_equal(launcher.job, "55");
+    assert_string_equal(launcher.array_task, "2");
+    PARSE(&launcher, "JOB_ID=55", "SGE_TASK_ID=undefined");
+    assert_string_equal(launcher.job, "55");
+    assert_null(launcher.array_task);
+    PARSE(&launcher, "JOB_ID=55"); /* anybody's */
+    assert_null(launcher.job);
+    PARSE(&launcher, "AWS_BATCH_JOB_ID=1e7f:3", "AWS_BATCH_JOB_ARRAY_INDEX=3");
+    assert_string_equal(launcher.job, "1e7f:3");
+    assert_string_equal(launcher.element, "3");
+    assert_null(launcher.array_task);
     PARSE(&launcher, "PARALLEL_SEQ=4", "PARALLEL_PID=1940");
     assert_string_equal(launcher.step, "1940");
     PARSE(&launcher, "PARALLEL_PID=1940"); /* descendants of a task have both */
@@ -197,6 +209,13 @@ static const struct recording {
     {{"FLUX_JOB_ID=f23", "FLUX_TASK_RANK=2", "FLUX_JOB_SIZE=4", "FLUX_TASK_LOCAL_ID=0",
          "FLUX_JOB_NNODES=2"},
         "Flux", "f23", "", 2, 4, 0, -1, -1, 2},
+    {{"FLUX_JOB_ID=f23", "FLUX_TASK_RANK=2", "FLUX_JOB_SIZE=4", "FLUX_TASK_LOCAL_ID=0",
+         "FLUX_JOB_NNODES=2", "PMI_RANK=2", "PMI_SIZE=4"},
+        "Flux", "f23", "", 2, 4, 0, -1, -1, 2},
+    /* mpirun of MPICH in a job of Flux */
+    {{"FLUX_JOB_ID=f23", "FLUX_TASK_RANK=0", "FLUX_JOB_SIZE=1", "PMI_RANK=0", "PMI_SIZE=1",
+         "MPI_LOCALRANKID=0", "MPI_LOCALNRANKS=1"},
+        "MPICH", "f23", "", 0, 1, 0, 1, -1, -1},
     {{"PBS_JOBID=12.head", "PALS_RANKID=3", "PALS_LOCAL_RANKID=1", "PALS_NODEID=1"}, "PALS",
         "12.head", "", 3, -1, 1, -1, 1, -1},
     {{"PBS_JOBID=12.head", "PALS_RANKID=3", "PALS_LOCAL_RANKID=1", "PALS_NODEID=1", "PMI_RANK=3",
