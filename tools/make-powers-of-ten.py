@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints src/base/powers_of_ten.c: the top 128 bits of every power of ten that a double can need."""
+"""Prints the source of src/base/powers_of_ten.h: the top 128 bits of every power of ten that a double can need."""
 
 FIRST, LAST = -342, 324
 
@@ -15,19 +15,8 @@ def top_bits(exponent):
     return value >> (value.bit_length() - 128)
 
 
-def main():
-    print("/* Made by tools/make-powers-of-ten.py. */")
-    print('#include "base/powers_of_ten.h"\n')
-    print("/* clang-format off */")
-    print("const struct power_of_ten powers_of_ten[] = {")
-    entries = []
-    for exponent in range(FIRST, LAST + 1):
-        bits = top_bits(exponent)
-        entries.append(f"{{0x{bits >> 64:016x}, 0x{bits & (1 << 64) - 1:016x}}},")
-    for i in range(0, len(entries), 2):
-        print("    " + " ".join(entries[i : i + 2]))
-    print("};")
-    print("/* clang-format on */")
-
-
-main()
+print('#include "base/powers_of_ten.h"\n\nconst struct power_of_ten powers_of_ten[] = {')
+for exponent in range(FIRST, LAST + 1):
+    bits = top_bits(exponent)
+    print(f"    {{0x{bits >> 64:016x}, 0x{bits & (1 << 64) - 1:016x}}}, /* 10^{exponent} */")
+print("};")

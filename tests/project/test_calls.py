@@ -25,7 +25,7 @@ def symbols(*folders):
     text = subprocess.run(["nm", "-A", "-g", *map(str, objects)], check=True, capture_output=True, text=True).stdout
     defined, used = collections.defaultdict(set), collections.defaultdict(set)
     for path, kind, name in re.findall(r"(?m)^(\S+):[0-9a-f ]+ (\w) (\S+)$", text):
-        (used if kind == "U" else defined)[pathlib.Path(path).name].add(name)
+        (used if kind == "U" else defined)[pathlib.Path(path).name.removeprefix("meson-generated_.._")].add(name)
     return defined, used
 
 
