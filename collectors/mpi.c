@@ -10,7 +10,6 @@
 #include "region_value.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 

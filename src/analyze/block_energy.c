@@ -1,5 +1,7 @@
 #include "analyze/block_energy.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +120,7 @@ struct stop {
 static int by_time(const void *left, const void *right)
 {
     double a = ((const struct stop *)left)->time, b = ((const struct stop *)right)->time;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 static struct stop *sort_stops(const struct call *calls, size_t n_calls)

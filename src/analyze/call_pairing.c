@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "formats/marks/open_starts.h"
 
 #include <math.h>
@@ -18,17 +19,15 @@ struct mark {
 static int compare_by_position(const void *left, const void *right)
 {
     const struct mark *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
+    ORDER_BY(a->time, b->time);
     return a->position - b->position;
 }
 
 static int compare_by_order(const void *left, const void *right)
 {
     const struct mark *a = left, *b = right;
-    if (a->time != b->time)
-        return a->time < b->time ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    ORDER_BY(a->time, b->time);
+    return ORDER(a->order, b->order);
 }
 
 static bool in_order(const struct call_lane *lane, bool by_thread)

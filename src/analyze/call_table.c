@@ -2,6 +2,7 @@
 
 #include "analyze/call_pairing.h"
 #include "base/array.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -170,20 +171,13 @@ int call_table_add(struct call_table *table, const struct sub_tracking_mark *row
     return GPUT_OK;
 }
 
-static int compare_int64(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_lanes(const void *left, const void *right)
 {
     const struct call_lane *a = left, *b = right;
-    if (a->block != b->block)
-        return a->block < b->block ? -1 : 1;
-    int order = compare_int64(a->rank, b->rank);
-    if (order == 0)
-        order = compare_int64(a->process_id, b->process_id);
-    return order ? order : compare_int64(a->thread_id, b->thread_id);
+    ORDER_BY(a->block, b->block);
+    ORDER_BY(a->rank, b->rank);
+    ORDER_BY(a->process_id, b->process_id);
+    return ORDER(a->thread_id, b->thread_id);
 }
 
 static int compare_names(const void *left, const void *right, void *context)
@@ -226,8 +220,8 @@ static int compare_tracks(const void *left, const void *right, void *context)
     const struct call_lane *lanes = context;
     const struct call_lane *a = &lanes[*(const uint32_t *)left];
     const struct call_lane *b = &lanes[*(const uint32_t *)right];
-    int order = compare_int64(a->process_id, b->process_id);
-    return order ? order : compare_int64(a->thread_id, b->thread_id);
+    ORDER_BY(a->process_id, b->process_id);
+    return ORDER(a->thread_id, b->thread_id);
 }
 
 /* Gives lanes of one process (and thread) one number. */
@@ -252,9 +246,8 @@ static int number_tracks(struct call_table *table, struct gput_error *error)
 int call_compare(const void *left, const void *right)
 {
     const struct call *a = left, *b = right;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->stop < b->stop) - (a->stop > b->stop); /* the outer of two that start together */
+    ORDER_BY(a->start, b->start);
+    return ORDER(b->stop, a->stop); /* the outer of two that start together */
 }
 
 static void sort_calls(struct call *calls, size_t count)

@@ -1,5 +1,6 @@
 #include "analyze/recorded_part.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/sized.h"
 #include "base/table.h"
 #include "formats/tracking/tracking_reader.h"
@@ -30,7 +31,7 @@ struct spans {
 static int compare_spans(const void *left, const void *right)
 {
     const struct gput_recorded_span *a = left, *b = right;
-    return (a->start > b->start) - (a->start < b->start);
+    return ORDER(a->start, b->start);
 }
 
 static int join_spans(

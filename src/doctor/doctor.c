@@ -16,7 +16,6 @@
 #include "os/own_cgroup.h"
 #include "os/proc_children.h"
 #include "os/proc_smaps_rollup.h"
-#include "os/proc_stat.h"
 #include "os/procfs.h"
 #include "os/sysfs.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/order.h"
 #include "os/procfs.h"
 #include "os/sysfs.h"
 
@@ -159,9 +160,8 @@ static int classify(
 static int compare_usages(const void *left, const void *right)
 {
     const struct drm_usage *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return (a->client > b->client) - (a->client < b->client);
+    ORDER_BY(a->device, b->device);
+    return ORDER(a->client, b->client);
 }
 
 static double engine_percent(

@@ -1,6 +1,7 @@
 #include "gpu/process_list.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "os/pid_vector.h"
 
 #include <stdlib.h>
@@ -69,11 +70,9 @@ bool gpu_process_list_copy(struct gpu_process_list *to, const struct gpu_process
 static int compare(const void *left, const void *right)
 {
     const struct gpu_process *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->client != b->client)
-        return a->client < b->client ? -1 : 1;
-    return (a->pid > b->pid) - (a->pid < b->pid);
+    ORDER_BY(a->device, b->device);
+    ORDER_BY(a->client, b->client);
+    return ORDER(a->pid, b->pid);
 }
 
 void gpu_process_list_sort(struct gpu_process_list *list)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "os/pid_vector.h"
 
 #include <math.h>
@@ -25,9 +26,8 @@ void gpu_process_ram_list_finish(struct gpu_process_ram_list *ram_list)
 static int compare_uses(const void *left, const void *right)
 {
     const struct gpu_use *a = left, *b = right;
-    if (a->pid != b->pid)
-        return a->pid < b->pid ? -1 : 1;
-    return (a->device > b->device) - (a->device < b->device);
+    ORDER_BY(a->pid, b->pid);
+    return ORDER(a->device, b->device);
 }
 
 /* The tracked process to which an entry belongs; 0: none. */
@@ -152,8 +152,7 @@ static void merge(struct gpu_process_ram_list *ram_list)
 static int compare_by_device(const void *left, const void *right)
 {
     const struct gpu_use *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
+    ORDER_BY(a->device, b->device);
     return pid_compare(&a->pid, &b->pid);
 }
 

@@ -1,6 +1,7 @@
 #include "import/cprofile.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/utf8.h"
 #include "import/marshal.h"
 
@@ -291,9 +292,8 @@ struct place {
 static int largest_first(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    if (a->figure != b->figure)
-        return a->figure > b->figure ? -1 : 1;
-    return a->order < b->order ? -1 : a->order > b->order;
+    ORDER_BY(b->figure, a->figure);
+    return ORDER(a->order, b->order);
 }
 
 static uint32_t *sort_functions(

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/doc.h"
+#include "base/order.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -112,9 +113,8 @@ struct place {
 static int longest_first(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    if (a->seconds != b->seconds)
-        return a->seconds > b->seconds ? -1 : 1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    ORDER_BY(b->seconds, a->seconds);
+    return ORDER(a->function, b->function);
 }
 
 static void put_session(const struct pyinstrument *sum, struct gput_tables *tables)

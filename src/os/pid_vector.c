@@ -1,6 +1,7 @@
 #include "os/pid_vector.h"
 
 #include "base/array.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -21,5 +22,5 @@ void pid_vector_finish(struct pid_vector *vector)
 int pid_compare(const void *left, const void *right)
 {
     pid_t a = *(const pid_t *)left, b = *(const pid_t *)right;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }

@@ -1,6 +1,7 @@
 #include "os/proc_list.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
 
@@ -12,7 +13,7 @@
 static int compare_entries(const void *left, const void *right)
 {
     const struct proc_list_entry *a = left, *b = right;
-    return (a->pid > b->pid) - (a->pid < b->pid);
+    return ORDER(a->pid, b->pid);
 }
 
 static int list_pids(const char *root, struct pid_vector *pids, struct gput_error *error)

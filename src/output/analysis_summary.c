@@ -2,6 +2,7 @@
 #include <gputracker/summary.h>
 
 #include "analyze/analysis.h"
+#include "base/order.h"
 #include "base/sized.h"
 #include "output/analysis_render.h"
 #include "output/figure_text.h"
@@ -227,7 +228,8 @@ static int longest_first(const void *left, const void *right)
     double first = (*a)->compute_time_total, second = (*b)->compute_time_total;
     if (isnan(first) || isnan(second))
         return isnan(first) - isnan(second);
-    return first > second ? -1 : first < second ? 1 : (*a > *b) - (*a < *b);
+    ORDER_BY(second, first);
+    return ORDER(*a, *b);
 }
 
 static void put_block_head(struct summary *summary)

@@ -3,6 +3,7 @@
 
 #include "analyze/comparison.h"
 #include "base/array.h"
+#include "base/order.h"
 #include "base/sized.h"
 #include "output/figure_text.h"
 
@@ -92,9 +93,8 @@ static void add_rows_of(struct summary *summary, size_t block)
 static int by_change_descending(const void *left, const void *right)
 {
     const struct compared *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank > b->rank ? -1 : 1;
-    return (a->position > b->position) - (a->position < b->position);
+    ORDER_BY(b->rank, a->rank);
+    return ORDER(a->position, b->position);
 }
 
 static void put_change(struct summary *summary, const struct compared *row, size_t session)

@@ -1,6 +1,7 @@
 #include "process/exec_generations.h"
 
 #include "base/array.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -14,8 +15,7 @@ static int by_exec_generation(const void *left, const void *right)
 {
     const struct process *a = *(struct process *const *)left;
     const struct process *b = *(struct process *const *)right;
-    return (a->polled->exec_generation > b->polled->exec_generation) -
-           (a->polled->exec_generation < b->polled->exec_generation);
+    return ORDER(a->polled->exec_generation, b->polled->exec_generation);
 }
 
 /* A hash of a process. The sum of the hashes identifies a set of processes. */

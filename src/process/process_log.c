@@ -1,6 +1,7 @@
 #include "process/process_log.h"
 
 #include "base/clock.h"
+#include "base/order.h"
 #include "os/proc_stat.h"
 #include "process/bytes.h"
 #include "process/process_figures.h"
@@ -167,7 +168,7 @@ static bool must_stay(const struct process_log *log, const struct process *proce
 static int by_number_descending(const void *a, const void *b)
 {
     const struct process *const *left = a, *const *right = b;
-    return ((*left)->number < (*right)->number) - ((*left)->number > (*right)->number);
+    return ORDER((*right)->number, (*left)->number);
 }
 
 static void close_ended(struct process_log *log)

@@ -1,5 +1,7 @@
 #include "process/process_ranking.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +13,7 @@ static const struct process *at(const void *element)
 static int by_cpu(const void *left, const void *right)
 {
     int64_t a = at(left)->cpu_ns, b = at(right)->cpu_ns;
-    return (a < b) - (a > b);
+    return ORDER(b, a);
 }
 
 static double memory_of(const struct process *process)
@@ -23,13 +25,13 @@ static double memory_of(const struct process *process)
 static int by_peak(const void *left, const void *right)
 {
     double a = memory_of(at(left)), b = memory_of(at(right));
-    return (a < b) - (a > b);
+    return ORDER(b, a);
 }
 
 static int by_number(const void *left, const void *right)
 {
     uint64_t a = at(left)->number, b = at(right)->number;
-    return (a > b) - (a < b);
+    return ORDER(a, b);
 }
 
 void process_ranking_mark(struct process **processes, size_t count, size_t max_kept)

@@ -1,23 +1,17 @@
 #include "process/shared_ranges.h"
 
+#include "base/order.h"
 #include "process/bytes.h"
 
 #include <stdlib.h>
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int by_object_start_owner(const void *left, const void *right)
 {
     const struct shared_range *a = left, *b = right;
-    int order = compare(a->device, b->device);
-    if (order == 0)
-        order = compare(a->inode, b->inode);
-    if (order == 0)
-        order = compare(a->start, b->start);
-    return order ? order : compare(a->owner, b->owner);
+    ORDER_BY(a->device, b->device);
+    ORDER_BY(a->inode, b->inode);
+    ORDER_BY(a->start, b->start);
+    return ORDER(a->owner, b->owner);
 }
 
 static bool same_object(const struct shared_range *a, const struct shared_range *b)
@@ -35,9 +29,8 @@ struct sums {
 static int by_moment_owner(const void *left, const void *right)
 {
     const struct shared_range *a = left, *b = right;
-    if (a->read_ns != b->read_ns)
-        return a->read_ns < b->read_ns ? -1 : 1;
-    return compare(a->owner, b->owner);
+    ORDER_BY(a->read_ns, b->read_ns);
+    return ORDER(a->owner, b->owner);
 }
 
 /* What one owner has in a cluster. */

@@ -1,5 +1,6 @@
 #include "report/plot_blocks.h"
 
+#include "base/order.h"
 #include "base/str.h"
 #include "report/document/report_column_reader.h"
 
@@ -144,9 +145,8 @@ static struct block *find_longest(struct blocks *blocks)
 static int compare_starts(const void *left, const void *right)
 {
     const struct block *a = *(struct block *const *)left, *b = *(struct block *const *)right;
-    if (a->first != b->first)
-        return a->first < b->first ? -1 : 1;
-    return (a->seconds < b->seconds) - (a->seconds > b->seconds);
+    ORDER_BY(a->first, b->first);
+    return ORDER(b->seconds, a->seconds);
 }
 
 /* Rows in the order in which they begin. */

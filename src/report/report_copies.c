@@ -1,6 +1,7 @@
 #include "report/report_copies.h"
 
 #include "base/file.h"
+#include "base/order.h"
 #include "formats/tracking/tracking_samples.h"
 #include "report/document/report_rank.h"
 #include "report/report_origin.h"
@@ -34,17 +35,16 @@ static void add_copy(struct copy *copy, const struct report_plan *plan, size_t s
 static int by_start(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
-    return (a->start > b->start) - (a->start < b->start);
+    return ORDER(a->start, b->start);
 }
 
 /* The one that knows whose samples these are is the first. */
 static int by_samples(const void *left, const void *right)
 {
     const struct copy *a = left, *b = right;
-    int order = (a->hash > b->hash) - (a->hash < b->hash);
-    if (order == 0)
-        order = b->has_identity - a->has_identity;
-    return order == 0 ? (a->session > b->session) - (a->session < b->session) : order;
+    ORDER_BY(a->hash, b->hash);
+    ORDER_BY(b->has_identity, a->has_identity);
+    return ORDER(a->session, b->session);
 }
 
 static uint64_t hash_of(const char *path)

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "base/sized.h"
 #include "base/str.h"
 #include "base/text.h"
@@ -271,7 +272,7 @@ struct ranked {
 static int by_rank(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
-    return (a->rank > b->rank) - (a->rank < b->rank);
+    return ORDER(a->rank, b->rank);
 }
 
 /* Ranks of one job are in the order of their numbers: a shell gives "r10" before "r2". Who names

@@ -7,13 +7,11 @@
 #include "os/cpu_clock.h"
 #include "os/environment.h"
 #include "os/proc_children.h"
-#include "os/proc_stat.h"
 #include "os/procfs.h"
 #include "process/launch.h"
 #include "session/session_allowed.h"
 #include "session/session_files.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "formats/marks/region_category.h"
 
 #include <inttypes.h>
@@ -79,17 +80,15 @@ bool sub_tracking_labels_add(
 
 static int compare_keys(const struct sub_tracking_label *a, const struct sub_tracking_label *b)
 {
-    if (a->process_id != b->process_id)
-        return a->process_id < b->process_id ? -1 : 1;
-    return (a->thread_id > b->thread_id) - (a->thread_id < b->thread_id);
+    ORDER_BY(a->process_id, b->process_id);
+    return ORDER(a->thread_id, b->thread_id);
 }
 
 static int by_key_and_time(const void *left, const void *right)
 {
     const struct sub_tracking_label *a = left, *b = right;
-    int order = compare_keys(a, b);
-    return order ? order
-                 : (a->timestamp_ns > b->timestamp_ns) - (a->timestamp_ns < b->timestamp_ns);
+    ORDER_BY_RESULT(compare_keys(a, b));
+    return ORDER(a->timestamp_ns, b->timestamp_ns);
 }
 
 /* The last one of that process and thread. */

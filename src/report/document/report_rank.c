@@ -1,6 +1,7 @@
 #include "report/document/report_rank.h"
 
 #include "base/number.h"
+#include "base/order.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ long report_rank_of(const char *name)
 static int compare(const void *left, const void *right)
 {
     const long *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    return ORDER(*a, *b);
 }
 
 bool report_ranks_of(const char *const *names, size_t count, long *ranks)

@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "report/export/report_overlaps.h"
 
 #include "base/array.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static bool split_calls(struct split *split, size_t count)
 static int by_time(const void *left, const void *right)
 {
     const struct end *a = left, *b = right;
-    return (a->at > b->at) - (a->at < b->at);
+    return ORDER(a->at, b->at);
 }
 
 bool report_overlaps_split(struct stack_call *calls, size_t count)

@@ -1,6 +1,7 @@
 #include "report/export/report_stacks.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "report/document/report_column_reader.h"
 #include "report/export/report_overlaps.h"
 
@@ -69,15 +70,11 @@ static int read_calls(const struct report_payload *payload, const struct doc *ca
 static int compare(const void *left, const void *right)
 {
     const struct stack_call *a = left, *b = right;
-    if (a->process != b->process)
-        return a->process < b->process ? -1 : 1;
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->stack != b->stack)
-        return a->stack < b->stack ? -1 : 1;
-    if (a->start != b->start)
-        return a->start < b->start ? -1 : 1;
-    return (a->stop < b->stop) - (a->stop > b->stop); /* the outer one first */
+    ORDER_BY(a->process, b->process);
+    ORDER_BY(a->thread, b->thread);
+    ORDER_BY(a->stack, b->stack);
+    ORDER_BY(a->start, b->start);
+    return ORDER(b->stop, a->stop); /* the outer one first */
 }
 
 /* ---- Walking ---- */

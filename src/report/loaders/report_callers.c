@@ -1,5 +1,7 @@
 #include "report/loaders/report_callers.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +29,9 @@ struct callers {
 static int by_caller(const void *left, const void *right)
 {
     const struct callee *a = left, *b = right;
-    if (a->caller != b->caller)
-        return a->caller < b->caller ? -1 : 1;
-    if (a->seconds != b->seconds)
-        return a->seconds > b->seconds ? -1 : 1;
-    return a->function < b->function ? -1 : a->function > b->function;
+    ORDER_BY(a->caller, b->caller);
+    ORDER_BY(b->seconds, a->seconds);
+    return ORDER(a->function, b->function);
 }
 
 /* What of a function's time no function called is "called" by a function behind the last one: the

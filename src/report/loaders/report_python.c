@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/file.h"
+#include "base/order.h"
 #include "base/table.h"
 #include "import/pyinstrument.h"
 #include "training/python/python_profiles.h"
@@ -54,9 +55,8 @@ static void functions_finish(struct functions *functions)
 static int longest_first(const void *left, const void *right)
 {
     const struct function *a = left, *b = right;
-    if (a->own_seconds != b->own_seconds)
-        return a->own_seconds > b->own_seconds ? -1 : 1;
-    return a->name < b->name ? -1 : a->name > b->name;
+    ORDER_BY(b->own_seconds, a->own_seconds);
+    return ORDER(a->name, b->name);
 }
 
 static int put_functions(

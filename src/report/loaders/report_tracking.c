@@ -8,8 +8,6 @@
 #include "model/measurement_list.h"
 #include "model/results_identity.h"
 
-#include <string.h>
-
 #define ROWS_AT_ONCE 256
 /* Seconds by which the first row may be before its session, or after it. */
 #define CLOCK_DOUBT 1.0

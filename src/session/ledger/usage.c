@@ -3,7 +3,6 @@
 #include "model/measurement_list.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 void usage_init(struct usage *usage)
 {

@@ -1,6 +1,7 @@
 #include "session/sinks/owners.h"
 
 #include "base/clock.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "os/container.h"
 #include "os/environment.h"
@@ -144,7 +145,7 @@ static void find_owners(struct owners *owners, struct owned_process *owned)
 static int by_pid(const void *a, const void *b)
 {
     const struct owned_process *left = a, *right = b;
-    return (left->pid > right->pid) - (left->pid < right->pid);
+    return ORDER(left->pid, right->pid);
 }
 
 static const struct owned_process *find_owned(

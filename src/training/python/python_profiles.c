@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/nearest.h"
 #include "base/number.h"
+#include "base/order.h"
 #include "base/str.h"
 #include "base/text.h"
 
@@ -242,8 +243,7 @@ static int by_time(const void *left, const void *right)
     const struct python_profile *a = left, *b = right;
     double x = isnan(a->start.time_us) ? -INFINITY : a->start.time_us;
     double y = isnan(b->start.time_us) ? -INFINITY : b->start.time_us;
-    if (x != y)
-        return x < y ? -1 : 1;
+    ORDER_BY(x, y);
     return strcmp(a->path, b->path);
 }
 

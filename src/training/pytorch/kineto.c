@@ -1,5 +1,6 @@
 #include "training/pytorch/kineto.h"
 
+#include "base/order.h"
 #include "base/str.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
@@ -161,27 +162,23 @@ static int add_event(
 static int launches_in_order(const void *left, const void *right)
 {
     const struct launch *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->correlation != b->correlation)
-        return a->correlation < b->correlation ? -1 : 1;
-    return a->time_ns < b->time_ns ? -1 : a->time_ns > b->time_ns;
+    ORDER_BY(a->rank, b->rank);
+    ORDER_BY(a->correlation, b->correlation);
+    return ORDER(a->time_ns, b->time_ns);
 }
 
 static int by_correlation(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->correlation < b->correlation ? -1 : a->correlation > b->correlation;
+    ORDER_BY(a->rank, b->rank);
+    return ORDER(a->correlation, b->correlation);
 }
 
 /* Compares the launch with the wanted span: < 0, 0, > 0. */
 static int launch_against(const struct launch *launch, const struct gpu_span *span)
 {
-    if (launch->rank != span->rank)
-        return launch->rank < span->rank ? -1 : 1;
-    return launch->correlation < span->correlation ? -1 : launch->correlation > span->correlation;
+    ORDER_BY(launch->rank, span->rank);
+    return ORDER(launch->correlation, span->correlation);
 }
 
 /* Gives each span the moment its launch was called, and hands it on. */

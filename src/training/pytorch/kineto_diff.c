@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/names.h"
+#include "base/order.h"
 #include "base/str.h"
 #include "trace/event_stream.h"
 #include "trace/json_text.h"
@@ -93,9 +94,8 @@ struct place {
 static int by_change_descending(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
-    if (a->change_ns != b->change_ns)
-        return a->change_ns > b->change_ns ? -1 : 1;
-    return a->key < b->key ? -1 : a->key > b->key;
+    ORDER_BY(b->change_ns, a->change_ns);
+    return ORDER(a->key, b->key);
 }
 
 static void put_row(const struct comparing *comparing, uint32_t key, struct gput_table *table)

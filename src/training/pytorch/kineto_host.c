@@ -1,6 +1,7 @@
 #include "training/pytorch/kineto_host.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "training/pytorch/kineto_spans.h"
 
 #include <stdlib.h>
@@ -72,12 +73,9 @@ static int open_operator(struct host *host, const struct gpu_span *span, struct 
 static int by_thread(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    int order = kineto_spans_compare_streams(a, b);
-    if (order == 0)
-        order = kineto_spans_compare_starts(a, b);
-    if (order == 0)
-        order = a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns; /* the outer one first */
-    return order;
+    ORDER_BY_RESULT(kineto_spans_compare_streams(a, b));
+    ORDER_BY_RESULT(kineto_spans_compare_starts(a, b));
+    return ORDER(b->end_ns, a->end_ns); /* the outer one first */
 }
 
 static int begin_thread(struct host *host, const struct gpu_span *span, struct gput_error *error)
@@ -116,8 +114,7 @@ static int add_to_thread(struct host *host, const struct gpu_span *span, struct 
 static int thread_order(const void *left, const void *right)
 {
     const struct host_thread *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
+    ORDER_BY(a->rank, b->rank);
     return by_thread(&a->first, &b->first);
 }
 
@@ -206,9 +203,8 @@ static void make_gaps(const struct host *host, struct gput_tables *tables)
 static int by_own_time(const void *left, const void *right)
 {
     const struct operator_sum *a = left, *b = right;
-    if (a->own_ns != b->own_ns)
-        return a->own_ns > b->own_ns ? -1 : 1;
-    return a->name < b->name ? -1 : a->name > b->name;
+    ORDER_BY(b->own_ns, a->own_ns);
+    return ORDER(a->name, b->name);
 }
 
 static void put_operator(const struct host *host, const struct operator_sum *sum, const char *name,

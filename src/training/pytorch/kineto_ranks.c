@@ -1,6 +1,7 @@
 #include "training/pytorch/kineto_ranks.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "base/str.h"
 #include "trace/trace_folder.h"
 #include "trace/trace_root.h"
@@ -174,7 +175,7 @@ void kineto_ranks_warn_of_missing(
 static int by_number(const void *left, const void *right)
 {
     const struct kineto_rank *a = left, *b = right;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
+    return ORDER(a->rank, b->rank);
 }
 
 /* "ranks 0, 1", "1 trace of unknown rank" */

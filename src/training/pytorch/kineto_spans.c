@@ -1,5 +1,7 @@
 #include "training/pytorch/kineto_spans.h"
 
+#include "base/order.h"
+
 static int add_span(void *user, const struct gpu_span *span, struct gput_error *error)
 {
     struct kineto_spans *spans = user;
@@ -25,9 +27,8 @@ void kineto_spans_finish(struct kineto_spans *spans)
 
 int kineto_spans_compare_devices(const struct gpu_span *a, const struct gpu_span *b)
 {
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return a->device < b->device ? -1 : a->device > b->device;
+    ORDER_BY(a->rank, b->rank);
+    return ORDER(a->device, b->device);
 }
 
 int kineto_spans_compare_streams(const struct gpu_span *a, const struct gpu_span *b)
@@ -38,7 +39,7 @@ int kineto_spans_compare_streams(const struct gpu_span *a, const struct gpu_span
 
 int kineto_spans_compare_starts(const struct gpu_span *a, const struct gpu_span *b)
 {
-    return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+    return ORDER(a->start_ns, b->start_ns);
 }
 
 void span_cover_add(struct span_cover *cover, const struct gpu_span *span)

@@ -1,4 +1,5 @@
 #include "base/array.h"
+#include "base/order.h"
 #include "base/sized.h"
 #include "base/table.h"
 #include "training/pytorch/kineto_diff.h"
@@ -11,19 +12,16 @@
 static int by_device(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    int devices = kineto_spans_compare_devices(a, b);
-    return devices ? devices : kineto_spans_compare_starts(a, b);
+    ORDER_BY_RESULT(kineto_spans_compare_devices(a, b));
+    return kineto_spans_compare_starts(a, b);
 }
 
 static int by_stream(const void *left, const void *right)
 {
     const struct gpu_span *a = left, *b = right;
-    int order = kineto_spans_compare_streams(a, b);
-    if (order == 0)
-        order = kineto_spans_compare_starts(a, b);
-    if (order == 0)
-        order = a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
-    return order;
+    ORDER_BY_RESULT(kineto_spans_compare_streams(a, b));
+    ORDER_BY_RESULT(kineto_spans_compare_starts(a, b));
+    return ORDER(a->end_ns, b->end_ns);
 }
 
 /* How long spans of some kinds of work cover together. */
@@ -83,8 +81,7 @@ static int add_result(struct gpu_results *results, const struct kineto_run *run,
 static int by_rank(const void *left, const void *right)
 {
     const struct gpu_result *a = left, *b = right;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
+    ORDER_BY(a->rank, b->rank);
     return by_stream(&a->first, &b->first);
 }
 
@@ -216,9 +213,8 @@ static void add_call(struct kernel *kernel, const struct kernel *call)
 static int by_time_descending(const void *left, const void *right)
 {
     const struct kernel *a = left, *b = right;
-    if (a->total_ns != b->total_ns)
-        return a->total_ns > b->total_ns ? -1 : 1;
-    return a->name < b->name ? -1 : a->name > b->name;
+    ORDER_BY(b->total_ns, a->total_ns);
+    return ORDER(a->name, b->name);
 }
 
 static void put_kernel(const struct kernel *kernel, const char *name, const char *work,

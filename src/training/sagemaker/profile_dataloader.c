@@ -1,6 +1,7 @@
 #include "training/sagemaker/profile_views.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "training/statistics.h"
 
 #include <stdlib.h>
@@ -57,22 +58,18 @@ struct measured {
 static int longest_first(const void *left, const void *right)
 {
     const struct measured *a = left, *b = right;
-    if (a->group != b->group)
-        return a->group < b->group ? -1 : 1;
-    if (a->duration_us != b->duration_us)
-        return a->duration_us > b->duration_us ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    ORDER_BY(a->group, b->group);
+    ORDER_BY(b->duration_us, a->duration_us);
+    return ORDER(a->place, b->place);
 }
 
 /* By node and process, then time: what batch times are differences of. */
 static int by_process(const void *left, const void *right)
 {
     const struct measured *a = left, *b = right;
-    if (a->row.node != b->row.node)
-        return a->row.node < b->row.node ? -1 : 1;
-    if (a->row.pid != b->row.pid)
-        return a->row.pid < b->row.pid ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
+    ORDER_BY(a->row.node, b->row.node);
+    ORDER_BY(a->row.pid, b->row.pid);
+    return ORDER(a->place, b->place);
 }
 
 /* What is known of the measures of a group. */

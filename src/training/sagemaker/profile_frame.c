@@ -1,5 +1,6 @@
 #include "training/sagemaker/profile_frame.h"
 
+#include "base/order.h"
 #include "base/str.h"
 #include "trace/framework_events.h"
 #include "trace/json_text.h"
@@ -165,16 +166,14 @@ static int on_event(void *user, const struct framework_event *event, struct gput
 static int compare_system(const void *left, const void *right)
 {
     const struct system_row *a = left, *b = right;
-    if (a->time_us != b->time_us)
-        return a->time_us < b->time_us ? -1 : 1;
+    ORDER_BY(a->time_us, b->time_us);
     const uint32_t x[] = {a->type, a->name, a->dimension, a->node};
     const uint32_t y[] = {b->type, b->name, b->dimension, b->node};
     for (int i = 0; i < 4; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
+        ORDER_BY(x[i], y[i]);
     if (isnan(a->value) || isnan(b->value)) /* missing ones first: NaN compares with nothing */
         return (isnan(b->value) != 0) - (isnan(a->value) != 0);
-    return (a->value > b->value) - (a->value < b->value);
+    return ORDER(a->value, b->value);
 }
 
 static int compare_framework(const void *left, const void *right)
@@ -185,8 +184,7 @@ static int compare_framework(const void *left, const void *right)
     const int64_t y[] = {b->start_us, -b->end_us, b->step, b->pid, b->tid, b->bytes, b->metric,
         b->phase, b->node, b->worker_id, b->num_workers, b->pin_memory};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
+        ORDER_BY(x[i], y[i]);
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "training/sagemaker/profile_views.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "training/sagemaker/step_index.h"
 #include "training/statistics.h"
 
@@ -19,11 +20,9 @@ struct member {
 static int compare_members(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->mode != b->mode)
-        return a->mode < b->mode ? -1 : 1;
-    return a->step < b->step ? -1 : a->step > b->step;
+    ORDER_BY(a->key, b->key);
+    ORDER_BY(a->mode, b->mode);
+    return ORDER(a->step, b->step);
 }
 
 static bool same_group(const struct member *a, const struct member *b)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/nearest.h"
+#include "base/order.h"
 #include "training/sagemaker/profile_views.h"
 #include "training/statistics.h"
 
@@ -121,16 +122,15 @@ static int compare_lines(const struct member *a, const struct member *b)
     const uint32_t x[] = {a->resource, a->node, a->dimension, a->phase};
     const uint32_t y[] = {b->resource, b->node, b->dimension, b->phase};
     for (int i = 0; i < 4; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
+        ORDER_BY(x[i], y[i]);
     return 0;
 }
 
 static int compare_members(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    int order = compare_lines(a, b);
-    return order != 0 ? order : (a->value > b->value) - (a->value < b->value);
+    ORDER_BY_RESULT(compare_lines(a, b));
+    return ORDER(a->value, b->value);
 }
 
 static int gather(struct profile_frame *frame, const struct gput_profile_options *options,
@@ -206,12 +206,10 @@ static int summarize(struct row_sorter *members, struct lines *lines, struct gpu
 static int in_order(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
-    if (a->key.resource != b->key.resource)
-        return a->key.resource < b->key.resource ? -1 : 1;
-    int order = strcmp(a->node, b->node);
-    if (order == 0)
-        order = strcmp(a->dimension, b->dimension);
-    return order != 0 ? order : (a->key.phase > b->key.phase) - (a->key.phase < b->key.phase);
+    ORDER_BY(a->key.resource, b->key.resource);
+    ORDER_BY_TEXT(a->node, b->node);
+    ORDER_BY_TEXT(a->dimension, b->dimension);
+    return ORDER(a->key.phase, b->key.phase);
 }
 
 /* All but those of the network are percentages; NULL: these are among them. */
@@ -357,8 +355,7 @@ static int count_readings(struct profile_frame *frame, const struct gput_profile
 static int by_resource(const void *left, const void *right)
 {
     const struct usage *a = left, *b = right;
-    if (a->resource != b->resource)
-        return a->resource < b->resource ? -1 : 1;
+    ORDER_BY(a->resource, b->resource);
     return strcmp(a->node, b->node);
 }
 

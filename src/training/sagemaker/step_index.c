@@ -1,6 +1,7 @@
 #include "training/sagemaker/step_index.h"
 
 #include "base/array.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -27,11 +28,11 @@ static const struct {
 
 static int compare_begins(enum step_order order, const struct step *a, const struct step *b)
 {
-    if (kinds[order].number && a->number != b->number)
-        return a->number < b->number ? -1 : 1;
-    if (kinds[order].node && a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return a->start_us < b->start_us ? -1 : a->start_us > b->start_us;
+    if (kinds[order].number)
+        ORDER_BY(a->number, b->number);
+    if (kinds[order].node)
+        ORDER_BY(a->node, b->node);
+    return ORDER(a->start_us, b->start_us);
 }
 
 /* Full orders, so that the same step is found in every run. Of those that begin together the
@@ -44,7 +45,7 @@ static int compare_steps(const void *left, const void *right, void *order)
     const int64_t y[] = {a->end_us, b->number, b->metric, b->node};
     int compared = compare_begins(*(enum step_order *)order, a, b);
     for (size_t i = 0; compared == 0 && i < sizeof x / sizeof *x; i++)
-        compared = (x[i] > y[i]) - (x[i] < y[i]);
+        compared = ORDER(x[i], y[i]);
     return compared;
 }
 
