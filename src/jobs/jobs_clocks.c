@@ -127,6 +127,12 @@ static void find_late(struct gput_jobs *jobs, const struct jobs_job *job, const 
         starts > 0 ? "after" : "before", reference->name, why);
 }
 
+static bool are_synchronized(const struct clock *clock, const struct clock *reference)
+{
+    return strcmp(clock->machine->kernel_clock, "synchronized") == 0 &&
+           strcmp(reference->machine->kernel_clock, "synchronized") == 0;
+}
+
 /* ---- By marks ---- */
 
 /* A clock that NTP keeps is not off by little. */
@@ -134,10 +140,8 @@ static bool is_to_correct(
     const struct clock *clock, const struct clock *reference, const struct jobs_apart *apart)
 {
     double offset = fabs(apart->seconds);
-    bool are_kept = strcmp(clock->machine->kernel_clock, "synchronized") == 0 &&
-                    strcmp(reference->machine->kernel_clock, "synchronized") == 0;
     return offset > fmax(MIN_OFFSET_SECONDS, apart->doubt) &&
-           (offset > BARRIER_SECONDS || !are_kept);
+           (offset > BARRIER_SECONDS || !are_synchronized(clock, reference));
 }
 
 /* False: they do not say how far the clock is off. A block that ranks do not leave together, as a
@@ -188,6 +192,10 @@ static void compare_by_ends(struct gput_jobs *jobs, const struct jobs_job *job,
         doubt); /* ends depend on the work */
     if (!(fabs(starts) > BARRIER_SECONDS + width))
         return;
+    if (are_synchronized(clock, reference)) { /* then a late start is more likely */
+        find_late(jobs, job, clock, reference, "", evidence);
+        return;
+    }
     if (are_alike) {
         correct(jobs, job, clock->number);
         jobs_find(jobs, (double)(job - jobs->jobs), "clock", evidence,

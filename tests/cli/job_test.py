@@ -45,7 +45,7 @@ class JobTest(unittest.TestCase):
     def rank(self, rank, *, machine="n1", world=4, start=0, seconds=100, cpu=90, ram=1e9, clock=0, job="4711", name=None, **more):
         report = json.loads(self.report)
         report["identity"] |= {
-            "host": machine, "boot_id": f"boot-of-{machine}", "clock": "synchronized", "cpus": None, "pid": 100 + rank, "exit_status": 0,
+            "host": machine, "boot_id": f"boot-of-{machine}", "clock": "unsynchronized" if clock else "synchronized", "cpus": None, "pid": 100 + rank, "exit_status": 0,
             "start": moment(start + clock), "end": moment(start + seconds + clock)} | more.get("identity", {})  # fmt: skip
         report["job"] = {"launcher": "Open MPI", "job_id": job, "rank": rank, "world_size": world, "node": machine} | more.get("job", {})
         report["compute_time"] = {"unit": "seconds", "time": seconds}

@@ -81,10 +81,23 @@ class Clocks(JobTest):
 
     def test_a_machine_that_starts_late_keeps_its_times(self):
         for rank in range(4):
-            self.rank(rank, machine=f"n{rank // 2}", start=0 if rank < 2 else 60, seconds=100 if rank < 2 else 40)
+            self.rank(rank, machine=f"n{rank // 2}", start=0 if rank < 2 else 60, seconds=100 if rank < 2 else 40,
+                      identity={"clock": "unsynchronized"})  # fmt: skip
         read = self.job()
         self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0])
         self.assertIn("started 60.0 s after those on n0, or its clock is off: their ends are not off by the same", self.findings()["late_start"])
+
+    def test_clocks_that_are_synchronized_are_right(self):
+        """Two nodes of which one began 40 seconds later, and ended so."""
+        for rank in 0, 1:
+            self.rank(rank, world=2, machine=f"n{rank}", start=40 * rank, identity={"clock": "synchronized"})
+        read = self.job()
+        self.assertAlmostEqual(read["jobs"][0]["seconds"], 140, delta=0.1)
+        self.assertEqual([machine["clock_is_corrected"] for machine in read["machines"]], [0, 0])
+        findings = self.findings()
+        self.assertNotIn("clock", findings)
+        self.assertIn("The ranks on n1 started 40.0 s after those on n0", findings["late_start"])
+        self.assertIn("by their kernels the clock of n1 is synchronized, that of n0 synchronized", findings["late_start"])
 
     def test_elements_of_an_array_that_run_later_have_clocks_that_are_right(self):
         for rank in range(4):
@@ -171,7 +184,7 @@ class Clocks(JobTest):
 
     def test_blocks_that_are_not_left_together(self):
         """Each rank at its own pace: their ends drift apart, by more than a clock does."""
-        self.two_machines(clock=3600, seconds=400)
+        self.two_machines(clock=3600, seconds=400, kernel="unsynchronized")
         self.marks(0, [10.0 + step for step in range(200)])
         self.marks(2, [10 + 1.5 * step for step in range(200)], clock=3600)
         clock = self.clock()
