@@ -159,7 +159,9 @@ export class Chart {
         });
         const rows = Array.from({ length: TABLE_ROWS }, (_, i) => {
             const start = from + i * step;
-            return [`${moment(start, step)} – ${moment(start + step, step)}`, ...lines.map((line) => intervalText(line, start, start + step))];
+            // The last has the sample at its very end, too.
+            const end = start + step * (i === TABLE_ROWS - 1 ? 1 + 1e-6 : 1);
+            return [`${moment(start, step)} – ${moment(end, step)}`, ...lines.map((line) => intervalText(line, start, end))];
         });
         replaceChildren(
             this.#table,
@@ -181,7 +183,7 @@ export class Chart {
 function intervalText(line: Line, from: number, to: number): string {
     const first = line.moments.indexAt(from);
     // What ended at the beginning is of the time before it.
-    const { min, max } = line.extremes(first + Number(line.ofInterval && line.times[first] === from), line.endAt(to));
+    const { min, max } = line.extremes(first + (line.ofInterval && line.times[first] === from ? 1 : 0), line.endAt(to));
     if (!Number.isFinite(min)) return "–";
     const low = figure(min, line.unit);
     const high = figure(max, line.unit);

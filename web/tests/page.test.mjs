@@ -386,15 +386,22 @@ test("lists intervals by time, not by samples, and keeps the minus of what was j
     delete session.blocks;
     session.times = [made.encoder.f64([-0.4, 10, 20, 30])];
     session.series = [{ id: "read", label: "Read", group: "io", scope: "read", unit: "bytes_per_second", of_interval: true, values: made.encoder.f64([NaN, 1e6, 3e6, 2e6]) }];
+    session.times.push(made.encoder.f64([-0.4, 10, 10.5, 30]));
+    session.series.push({ id: "threads", label: "Combined", group: "threads", scope: "combined", unit: "count", time: 1, values: made.encoder.f64([4, 5, 9, 7]) });
     session.identity.seconds = 30;
     const page = await browser.open(browser.write("intervals", made));
-    const table = page.locator('[data-panel="io:bytes_per_second"] .chart-table');
-    await table.locator("summary").click();
-    const rows = await table.locator("table").last().locator("tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
+    const intervalsOf = async (id) => {
+        const table = page.locator(`[data-panel="${id}"] .chart-table`);
+        await table.locator("summary").click();
+        return table.locator("table").last().locator("tbody tr").evaluateAll((found) => found.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll("\u00a0", " "))));
+    };
+    const rows = await intervalsOf("io:bytes_per_second");
     assert.equal(rows.length, 24);
     assert.match(rows[0][0], /^\u22120\.4 s – /);
     assert.deepEqual([...new Set(rows.map(([, rate]) => rate))], ["1 MB/s", "1 MB/s – 3 MB/s", "3 MB/s", "2 MB/s – 3 MB/s", "2 MB/s"]);
     assert.equal(rows.filter(([, rate]) => rate === "1 MB/s").length, 8);
+    // What is of moments has no figure between them.
+    assert.deepEqual((await intervalsOf("threads:count")).map(([, count]) => count).filter((count) => count !== "–"), ["4", "5 – 9", "7"]);
     await close(page);
 });
 
