@@ -95,11 +95,14 @@ void command_output_take_back(struct command_output *output)
     close_one(&output->slave);
 }
 
-void command_output_resize(const struct command_output *output, const struct terminal *terminal)
+bool command_output_resize(const struct command_output *output, const struct terminal *terminal)
 {
-    struct winsize size;
-    if (output->master >= 0 && ioctl(terminal->fd, TIOCGWINSZ, &size) == 0)
-        ioctl(output->master, TIOCSWINSZ, &size);
+    struct winsize size, before;
+    if (output->master < 0 || ioctl(terminal->fd, TIOCGWINSZ, &size) != 0 ||
+        ioctl(output->master, TIOCGWINSZ, &before) != 0 ||
+        (size.ws_col == before.ws_col && size.ws_row == before.ws_row))
+        return false;
+    return ioctl(output->master, TIOCSWINSZ, &size) == 0;
 }
 
 /* 0: nothing is there. Where no process has the other end open, one may open it again. */

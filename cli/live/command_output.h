@@ -32,8 +32,8 @@ void command_output_close(struct command_output *output);
 void command_output_give(struct command_output *output);
 void command_output_take_back(struct command_output *output);
 
-/* The size of the terminal has changed. */
-void command_output_resize(const struct command_output *output, const struct terminal *terminal);
+/* The pseudo-terminal gets the size of the terminal. True: it had another one. */
+bool command_output_resize(const struct command_output *output, const struct terminal *terminal);
 
 /* Reads what there is, a part at a time, and keeps it for later. False: the spool cannot take it
  * (`errno`), and the view should be closed. `*any`: something was read. */

@@ -13,6 +13,7 @@
 #include "view.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,17 +183,24 @@ static void watch(struct live *live)
     }
 }
 
+/* Whether the terminal is the command's: the user closed the view, or the command has a view of its
+ * own, such as a pager or an editor, for now. */
+static bool is_away(const struct live *live)
+{
+    return live->is_closed || live->output.transcript.is_alternate;
+}
+
 /* Also after a stop, or when a command comes to the foreground. */
 static void show(struct live *live, int64_t now)
 {
     bool has_settings = atomic_load(&live->guard.state->has_settings);
     if (live->is_gone || now < live->show_ms || !terminal_is_ours(&live->terminal))
         return;
-    if (live->is_closed && live->view.takes_input && !has_settings)
+    if (is_away(live) && live->view.takes_input && !has_settings)
         terminal_pass_keys(&live->terminal);
-    if (!live->is_closed || live->view.takes_input)
+    if (!is_away(live) || live->view.takes_input)
         atomic_store(&live->guard.state->has_settings, true);
-    if (live->is_closed || live->terminal.is_shown)
+    if (is_away(live) || live->terminal.is_shown)
         return;
     atomic_store(&live->guard.state->is_shown, true);
     terminal_show(&live->terminal);
@@ -200,10 +208,9 @@ static void show(struct live *live, int64_t now)
     live->has_changed = true;
 }
 
-/* The user goes on without the view: the command's output and input are passed on. */
-static void close_view(struct live *live)
+/* The command's output and input are passed on. */
+static void hide_view(struct live *live)
 {
-    live->is_closed = true;
     terminal_hide(&live->terminal);
     terminal_flush(&live->terminal);
     atomic_store(&live->guard.state->is_shown, false);
@@ -211,6 +218,13 @@ static void close_view(struct live *live)
         return;
     terminal_restore(&live->terminal);
     atomic_store(&live->guard.state->has_settings, false);
+}
+
+/* The user goes on without the view. */
+static void close_view(struct live *live)
+{
+    live->is_closed = true;
+    hide_view(live);
 }
 
 static void note_hang_up(struct live *live)
@@ -314,13 +328,13 @@ static void read_terminal(struct live *live, int64_t now)
     if (live->is_gone || !terminal_is_ours(&live->terminal))
         return;
     for (;;) {
-        size_t space = live->is_closed ? sizeof bytes : sizeof bytes - live->keys.length;
+        size_t space = is_away(live) ? sizeof bytes : sizeof bytes - live->keys.length;
         ssize_t got = read(live->terminal.fd, bytes, space);
         if (got == 0 || (got < 0 && errno == EIO))
             note_hang_up(live);
         if (got <= 0)
             break;
-        if (live->is_closed) {
+        if (is_away(live)) {
             command_output_send(&live->output, bytes, (size_t)got);
             continue;
         }
@@ -330,7 +344,7 @@ static void read_terminal(struct live *live, int64_t now)
     }
     if (live->escape_ms && now >= live->escape_ms)
         take_keys(live, true);
-    if (live->keys.length == 0 || live->is_closed)
+    if (live->keys.length == 0 || is_away(live))
         live->escape_ms = 0;
 }
 
@@ -352,6 +366,8 @@ static void read_output(struct live *live, int64_t now)
             flush(live);
         } else if (!command_output_read(&live->output, &any)) {
             close_view(live);
+        } else if (is_away(live)) {
+            hide_view(live);
         } else if (any && !live->output_due_ms) {
             live->output_due_ms = now + OUTPUT_MS;
         }
@@ -374,7 +390,9 @@ static void check_size(struct live *live)
     grid_resize(&live->wanted, columns, rows);
     live->knows_screen = false;
     live->has_changed = true;
-    command_output_resize(&live->output, &live->terminal);
+    /* The kernel told the command before its pseudo-terminal had that size. */
+    if (command_output_resize(&live->output, &live->terminal) && terminal_is_ours(&live->terminal))
+        kill(0, SIGWINCH);
 }
 
 static void draw(struct live *live)

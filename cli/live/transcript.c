@@ -62,6 +62,15 @@ static size_t parameter(const struct transcript *transcript)
     return (size_t)strtoul(transcript->parameters, NULL, 10);
 }
 
+/* Which screen is written to. */
+static void choose_screen(struct transcript *transcript, bool is_alternate)
+{
+    static const char *const modes[] = {"?1049", "?1047", "?47"};
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(transcript->parameters, modes[i]) == 0)
+            transcript->is_alternate = is_alternate;
+}
+
 static void obey(struct transcript *transcript, char letter)
 {
     size_t n = parameter(transcript), by = n > 0 ? n : 1;
@@ -135,7 +144,10 @@ static void add_escaped(struct transcript *transcript, uint32_t code)
     case TRANSCRIPT_SEQUENCE:
         if (code >= 0x40 && code <= 0x7E) {
             transcript->state = TRANSCRIPT_TEXT;
-            obey(transcript, (char)code);
+            if (code == 'h' || code == 'l')
+                choose_screen(transcript, code == 'h');
+            else if (!transcript->is_alternate)
+                obey(transcript, (char)code);
         } else if (transcript->parameter_count + 1 < sizeof transcript->parameters) {
             transcript->parameters[transcript->parameter_count++] = (char)code;
         }
@@ -153,6 +165,8 @@ static void add_code(struct transcript *transcript, uint32_t code)
 {
     if (transcript->state != TRANSCRIPT_TEXT)
         add_escaped(transcript, code);
+    else if (transcript->is_alternate && code != '\033')
+        return;
     else if (code < 0x20)
         control(transcript, code);
     else

@@ -2,7 +2,7 @@
  * The last lines of what a command prints, as a terminal would show them. Carriage returns, tabs,
  * backspaces and moves of the cursor between lines have their effect, so that progress bars stay
  * one line. So have colours of letters, bold and reverse (text_style). All other sequences are
- * skipped.
+ * skipped, and so is what goes to the alternate screen.
  */
 #pragma once
 
@@ -21,7 +21,8 @@ struct transcript {
     size_t first, count; /* `count` is at least 1 */
     size_t line;         /* of the cursor, counted from `first` */
     size_t column;
-    unsigned style; /* of what comes next, enum style */
+    bool is_alternate; /* the command draws on the alternate screen, as editors and pagers do */
+    unsigned style;    /* of what comes next, enum style */
     enum { TRANSCRIPT_TEXT, TRANSCRIPT_ESCAPE, TRANSCRIPT_SEQUENCE, TRANSCRIPT_STRING } state;
     char parameters[48];
     size_t parameter_count;

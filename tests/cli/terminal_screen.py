@@ -28,6 +28,7 @@ class Screen:
     def __init__(self, columns, rows):
         self.other, self.sequences = False, []
         self.is_shared = False  # others write to it, too, while the view is there
+        self.has_one_screen = False  # asking for the other one has no effect
         self.resize(columns, rows)
 
     def resize(self, columns, rows):
@@ -50,11 +51,14 @@ class Screen:
         if letter == b"H":
             row, column = map(int, parameters.split(b";"))
             self.row, self.column = row - 1, column - 1
-        elif letter == b"K":
+        elif letter in b"JK":
             self.cells[self.row][self.column:] = [" "] * (self.columns - self.column)
+            for row in self.cells[self.row + 1:] if letter == b"J" else []:
+                row[:] = [" "] * self.columns
         elif parameters + letter in (b"?1049h", b"?1049l"):
             self.other = letter == b"h"
-            self.clear()
+            if not self.has_one_screen:
+                self.clear()
         elif letter not in b"mhlpc":
             raise AssertionError(f"the view wrote {parameters + letter}")
 

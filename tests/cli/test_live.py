@@ -185,6 +185,46 @@ class Live(CommandTest):
         terminal.expect("Any key: back")
         self.assertNotIn(b"?2026h", terminal.written)
 
+    def test_a_command_that_draws_on_the_whole_terminal_has_it_meanwhile(self):
+        code = ("import sys\nprint('ready', flush=True)\nsys.stdin.readline()\nprint('\\033[?1049hfull screen', flush=True)\n"
+                "line = sys.stdin.readline().strip()\nprint('\\033[?1049l')\nprint('got', line, flush=True)\nsys.stdin.readline()")
+        terminal = self.run_live(*python(code))
+        terminal.expect("^CPU")
+        terminal.expect("^ready$")
+        terminal.screen.is_shared = True
+        terminal.send("i\r")
+        terminal.expect_written(LEAVE)
+        terminal.expect("^full screen$")
+        terminal.send("quit\r")
+        terminal.wait_for(lambda: terminal.written.count(ENTER) == 3, "the view again")
+        terminal.expect("^got quit$")
+        terminal.expect("^CPU")
+        self.assertFalse(terminal.shows("full screen"))
+        terminal.send("i\r")
+        self.assertEqual(terminal.end(), 0)
+        self.assertEqual(terminal.written.count(b"full screen"), 1)
+        self.assert_restored(terminal)
+
+    def test_a_command_is_told_when_its_terminal_has_another_size(self):
+        code = ("import os, signal, time\n"
+                "signal.signal(signal.SIGWINCH, lambda *_: print('columns', os.get_terminal_size().columns, flush=True))\n"
+                "print('ready', flush=True)\nwhile True: time.sleep(1000)")
+        terminal = self.run_live(*python(code))
+        terminal.expect("^CPU")
+        terminal.expect("^ready$")
+        terminal.resize(120, 24)
+        terminal.expect("^columns 120$")
+        terminal.send("\x03")
+        terminal.end()
+
+    def test_a_terminal_with_one_screen_keeps_nothing_of_the_view(self):
+        terminal = self.view("live", "--st", "0.1", os.getpid(), columns=60, rows=12)
+        terminal.expect("^CPU")
+        terminal.screen.has_one_screen = True
+        terminal.send("q")
+        self.assertEqual(terminal.end(), 0)
+        self.assertEqual(set(terminal.screen.lines()), {""})
+
     # How it ends
 
     def test_q_leaves_the_command_alone(self):

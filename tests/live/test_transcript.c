@@ -84,6 +84,20 @@ static void styles_titles_and_others_are_skipped(void **state)
     assert_lines("red text .x");
 }
 
+static void what_is_on_the_alternate_screen_is_skipped(void **state)
+{
+    (void)state;
+    add("one\r\n\033[?1049h\033[2Jfull\r\nscreen\033[1A\033[31m");
+    assert_true(transcript.is_alternate);
+    assert_lines("one");
+    add("\033[?25l\033[?1049ltwo");
+    assert_false(transcript.is_alternate);
+    assert_lines("one/two");
+    add("\033[?47h.\033[?47l\033[?1047h.\033[?1047l\033[?2004h");
+    assert_false(transcript.is_alternate);
+    assert_lines("one/two");
+}
+
 static void assert_style(const char *text, unsigned style)
 {
     struct grid grid = {0};
@@ -179,6 +193,7 @@ int main(void)
         TEST(a_progress_bar_stays_one_line),
         TEST(several_bars_are_drawn_over),
         TEST(styles_titles_and_others_are_skipped),
+        TEST(what_is_on_the_alternate_screen_is_skipped),
         TEST(colours_of_letters_are_kept),
         TEST(characters_may_come_in_parts),
         TEST(much_output_leaves_the_last_lines),
