@@ -68,7 +68,11 @@ void live_curve_reduce(const struct curve *curve, double span, double *values, i
 static uint32_t glyph(const struct grid *grid, int level)
 {
     static const char ascii[] = " .:-=+*#@";
-    return grid->is_ascii ? (uint32_t)ascii[level] : level == 0 ? ' ' : 0x2580u + (unsigned)level;
+    if (grid->is_ascii)
+        return (uint32_t)ascii[level];
+    if (grid->is_coarse && level > 0)
+        level = level <= LEVELS / 2 ? LEVELS / 2 : LEVELS;
+    return level == 0 ? ' ' : 0x2580u + (unsigned)level;
 }
 
 /* What is above 0 shows. */

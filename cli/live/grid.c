@@ -33,7 +33,7 @@ bool grid_resize(struct grid *grid, int columns, int rows)
 void grid_finish(struct grid *grid)
 {
     free(grid->cells);
-    *grid = (struct grid){.is_ascii = grid->is_ascii};
+    *grid = (struct grid){.is_ascii = grid->is_ascii, .is_coarse = grid->is_coarse};
 }
 
 void grid_clear(struct grid *grid)

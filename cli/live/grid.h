@@ -34,6 +34,7 @@ struct grid {
     int columns, rows;
     struct cell *cells; /* owned; row by row */
     bool is_ascii;      /* the terminal has no other glyphs: these are shown as "?" */
+    bool is_coarse;     /* its font has blocks of half and of full height, no others */
 };
 
 /* Sets the size; the content is blank afterwards. False without memory: the grid is then empty. */

@@ -25,6 +25,7 @@ static int take(int *left, int wanted)
     return taken;
 }
 
+/* `left`: with one row for each figure. */
 static int figure_rows(int figures, int left)
 {
     if (figures == 0)
@@ -39,7 +40,8 @@ static void place(struct layout *layout, bool has_heading, int table, bool has_s
     if (has_heading)
         layout->heading_row = row++;
     layout->figures_row = row;
-    layout->gpus_row = layout->figures_row + layout->figures * layout->figure_rows;
+    int tall = layout->figures - layout->flat_figures;
+    layout->gpus_row = layout->figures_row + tall * layout->figure_rows + layout->flat_figures;
     layout->blocks_row = layout->gpus_row + layout->gpus;
     layout->table_row = layout->blocks_row + layout->blocks;
     layout->table_rows = most(table - 1, 0);
@@ -64,10 +66,12 @@ struct layout layout_make(int columns, int rows, const struct layout_needs *need
     int heading = is_spacious ? take(&left, 1) : 0;
     layout.gpus = take(&left, least(needs->gpus, most(1, left / 2)));
     layout.blocks = take(&left, least(needs->blocks, most(1, left / 3)));
-    layout.figure_rows = is_spacious ? figure_rows(layout.figures, left) : 1;
-    left -= layout.figures * (layout.figure_rows - 1);
+    layout.flat_figures = needs->last_is_flat && layout.figures == needs->figures;
+    int tall = layout.figures - layout.flat_figures;
+    layout.figure_rows = is_spacious ? figure_rows(tall, left) : 1;
+    left -= tall * (layout.figure_rows - 1);
     if (needs->has_output && !needs->output_is_empty)
-        output += take(&left, left / 2);
+        output += take(&left, most(left / 2, left - most(needs->processes - MIN_TABLE_ROWS, 0)));
     table += left;
     if (needs->has_output && needs->output_is_large) {
         output += table;

@@ -11,6 +11,8 @@ enum { LAYOUT_MIN_COLUMNS = 20, LAYOUT_MIN_ROWS = 5 };
 /* What there is to be shown. */
 struct layout_needs {
     int figures, gpus, blocks;
+    int processes;        /* the most so far: a table that only grows does not jump */
+    bool last_is_flat;    /* one row is enough for the last figure */
     bool has_output;      /* of the command, on this terminal */
     bool output_is_empty; /* so far: one row is kept for it */
     bool output_is_large; /* it takes the place of the processes */
@@ -19,8 +21,9 @@ struct layout_needs {
 struct layout {
     bool is_too_small;
     int figures_row, figures; /* the first row, and how many are shown */
-    int figure_rows;          /* rows of each */
-    int heading_row;          /* above the figures; -1: none */
+    int figure_rows;          /* rows of each, but of those at the end that have one */
+    int flat_figures;
+    int heading_row; /* above the figures; -1: none */
     int gpus_row, gpus;
     int blocks_row, blocks;
     int table_row, table_rows; /* its heading, and the rows of processes below that */

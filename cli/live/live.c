@@ -78,6 +78,7 @@ static void prepare_view(struct live *live)
     live->blocks.path = live->options.sub_tracking_file;
     view->blocks = &live->blocks;
     live->shown.is_ascii = live->wanted.is_ascii = live->terminal.is_ascii;
+    live->shown.is_coarse = live->wanted.is_coarse = live->terminal.is_coarse;
     live->frame.has_colors = live->terminal.has_colors;
 }
 
@@ -390,7 +391,7 @@ static void check_size(struct live *live)
     grid_resize(&live->wanted, columns, rows);
     live->knows_screen = false;
     live->has_changed = true;
-    /* The kernel told the command before its pseudo-terminal had that size. */
+    /* The kernel signals the command before its pseudo-terminal had that size. */
     if (command_output_resize(&live->output, &live->terminal) && terminal_is_ours(&live->terminal))
         kill(0, SIGWINCH);
 }
@@ -416,7 +417,6 @@ static void draw(struct live *live)
     live->knows_screen = true;
     if (live->wanted.columns != drawn.columns || live->wanted.rows != drawn.rows)
         grid_resize(&live->wanted, drawn.columns, drawn.rows);
-    live->wanted.is_ascii = drawn.is_ascii;
 }
 
 static int earlier(int64_t due, int64_t now, int timeout)
@@ -471,9 +471,14 @@ void live_begin(struct live *live, struct gput_session *session, const char *tit
 {
     if (!live)
         return;
+    pid_t pid = gput_session_pid(session);
+    char *command =
+        live->options.runs_command || pid == 0 ? NULL : command_line_read(live->procfs, pid);
     live->session = session;
     live->show_ms = now_ms() + SHOW_MS;
-    snprintf(live->view.title, sizeof live->view.title, "%s", title);
+    snprintf(live->view.title, sizeof live->view.title, "%s%s%s", title, command ? "  " : "",
+        command ? command : "");
+    free(command);
 }
 
 static int nothing(void *user)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *three_digits(double value, const char *unit, char *text)
 {
@@ -63,4 +64,16 @@ const char *quantity_duration(double seconds, char *text)
     else
         snprintf(text, QUANTITY_SIZE, "%ld d %02ld:%02ld", hours / 24, hours % 24, minutes % 60);
     return text;
+}
+
+void quantity_share(enum quantity quantity, double value, double full, char *text, size_t size)
+{
+    char part[QUANTITY_SIZE], whole[QUANTITY_SIZE];
+    quantity_text(quantity, value, part);
+    quantity_text(quantity, full, whole);
+    char *unit = strchr(part, ' ');
+    const char *other = strchr(whole, ' ');
+    if (unit && other && strcmp(unit, other) == 0)
+        *unit = '\0';
+    snprintf(text, size, "%s of %s", part, whole);
 }

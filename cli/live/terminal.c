@@ -28,6 +28,12 @@ static bool is_utf8(void)
     return false;
 }
 
+/* Of the DEC terminals that people still name, those without colours. */
+static bool is_monochrome(const char *type)
+{
+    return strncmp(type, "vt1", 3) == 0 || strncmp(type, "vt2", 3) == 0 || strstr(type, "-mono");
+}
+
 const char *terminal_open(struct terminal *terminal)
 {
     char path[32];
@@ -51,7 +57,8 @@ const char *terminal_open(struct terminal *terminal)
         return "no memory is left";
     }
     terminal->is_ascii = !is_utf8();
-    terminal->has_colors = !no_color || !no_color[0];
+    terminal->is_coarse = strcmp(type, "linux") == 0; /* its usual fonts have 256 glyphs */
+    terminal->has_colors = (!no_color || !no_color[0]) && !is_monochrome(type);
     return NULL;
 }
 

@@ -22,6 +22,7 @@ struct terminal {
     int fd; /* of our own: what is set for it is not set for others */
     struct termios before;
     bool is_ascii;   /* it, or the user's locale, has no other characters */
+    bool is_coarse;  /* see grid.h */
     bool has_colors; /* and the user wants them */
     bool is_shown;
     int columns;          /* when it was shown */

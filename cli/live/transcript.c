@@ -38,6 +38,7 @@ static void next_line(struct transcript *transcript)
         transcript->count++;
     } else {
         transcript->first = (transcript->first + 1) % TRANSCRIPT_LINES;
+        transcript->dropped++;
         transcript->line--;
     }
     memset(line_at(transcript, transcript->line), 0, sizeof *transcript->lines);
@@ -218,6 +219,7 @@ static void draw_line(const uint32_t *line, struct grid *grid, int row)
 {
     size_t end = TRANSCRIPT_COLUMNS;
     int column = 0;
+    bool is_whole = true;
     while (end > 0 && line[end - 1] == 0)
         end--;
     for (size_t i = 0; i < end && column < grid->columns; i++) {
@@ -226,7 +228,10 @@ static void draw_line(const uint32_t *line, struct grid *grid, int row)
         if (code)
             grid_put(grid, row, column, code, line[i] >> STYLE_SHIFT);
         column += columns < 0 ? 1 : columns;
+        is_whole = i + 1 == end && column <= grid->columns;
     }
+    if (!is_whole)
+        grid_put(grid, row, grid->columns - 1, '~', STYLE_GRAY);
 }
 
 static bool is_empty(const uint32_t *line)
@@ -242,11 +247,23 @@ bool transcript_is_empty(const struct transcript *transcript)
     return transcript->count == 1 && is_empty(line_at(transcript, 0));
 }
 
-void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows)
+size_t transcript_kept(const struct transcript *transcript)
 {
     /* After a line's end the cursor waits in an empty one. */
-    size_t count = transcript->count - is_empty(line_at(transcript, transcript->count - 1));
-    size_t shown = count < (size_t)rows ? count : (size_t)rows;
+    return transcript->count - is_empty(line_at(transcript, transcript->count - 1));
+}
+
+size_t transcript_lines(const struct transcript *transcript)
+{
+    return transcript->dropped + transcript_kept(transcript);
+}
+
+void transcript_draw(
+    const struct transcript *transcript, struct grid *grid, int row, int rows, size_t up)
+{
+    size_t count = transcript_kept(transcript);
+    size_t end = up < count ? count - up : 0;
+    size_t shown = end < (size_t)rows ? end : (size_t)rows;
     for (size_t i = 0; i < shown; i++)
-        draw_line(line_at(transcript, count - shown + i), grid, row + (int)i);
+        draw_line(line_at(transcript, end - shown + i), grid, row + (int)i);
 }

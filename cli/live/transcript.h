@@ -19,6 +19,7 @@ struct transcript {
     /* A ring; owned. A character, and above its bits its style; 0: nothing was written there. */
     uint32_t (*lines)[TRANSCRIPT_COLUMNS];
     size_t first, count; /* `count` is at least 1 */
+    size_t dropped;      /* lines that were before the first one */
     size_t line;         /* of the cursor, counted from `first` */
     size_t column;
     bool is_alternate; /* the command draws on the alternate screen, as editors and pagers do */
@@ -39,5 +40,11 @@ void transcript_add(struct transcript *transcript, const char *bytes, size_t len
 /* Whether nothing that shows has come. */
 bool transcript_is_empty(const struct transcript *transcript);
 
-/* Draws the last lines, the latest one at the bottom. */
-void transcript_draw(const struct transcript *transcript, struct grid *grid, int row, int rows);
+/* Lines that show: all that have come, and those of them that are still there. */
+size_t transcript_lines(const struct transcript *transcript);
+size_t transcript_kept(const struct transcript *transcript);
+
+/* Draws lines up to that which `up` others follow, the latest one at the bottom. A line that is
+ * longer than a row ends with "~". */
+void transcript_draw(
+    const struct transcript *transcript, struct grid *grid, int row, int rows, size_t up);

@@ -2,6 +2,7 @@
 
 #include "layout.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +76,8 @@ static void draw_figure(
     struct layout_figure at = layout_make_figure(grid->columns);
     char text[QUANTITY_SIZE], note[48];
     enum quantity quantity = figure_quantity(id);
-    grid_text(grid, row, 0, at.now, STYLE_CYAN, figure_name(id));
-    int name_end = (int)strlen(figure_name(id)) + 1;
+    grid_text(grid, row, 0, at.now, STYLE_CYAN, figure_name(figures, id));
+    int name_end = (int)strlen(figure_name(figures, id)) + 1;
     grid_text_right(grid, row, name_end, at.now - name_end, STYLE_BOLD,
         quantity_text(quantity, figure->curve.now, text));
     if (at.peak > at.now)
@@ -103,8 +104,9 @@ static void draw_figures(const struct view *view, const struct layout *layout, s
     for (int id = 0; id < FIGURE_COUNT && left > 0; id++) {
         if (!figure_is_shown(&view->figures, (enum figure_id)id))
             continue;
-        draw_figure(&view->figures, (enum figure_id)id, grid, row, layout->figure_rows);
-        row += layout->figure_rows;
+        int rows = left > layout->flat_figures ? layout->figure_rows : 1;
+        draw_figure(&view->figures, (enum figure_id)id, grid, row, rows);
+        row += rows;
         left--;
     }
 }
@@ -113,7 +115,7 @@ static void draw_gpu(const struct view *view, size_t index, struct grid *grid, i
 {
     const struct gpu_figure *gpu = &view->figures.gpus[index];
     struct layout_figure at = layout_make_figure(grid->columns);
-    char text[QUANTITY_SIZE], capacity[QUANTITY_SIZE], watts[QUANTITY_SIZE], note[320];
+    char text[QUANTITY_SIZE], ram[2 * QUANTITY_SIZE + 4], watts[QUANTITY_SIZE], note[320];
     snprintf(note, sizeof note, "GPU %zu", index);
     grid_text(grid, row, 0, at.now, STYLE_CYAN, note);
     int name_end = (int)strlen(note) + 1;
@@ -122,9 +124,8 @@ static void draw_gpu(const struct view *view, size_t index, struct grid *grid, i
     if (at.peak > at.now)
         grid_text_right(grid, row, at.now, at.peak - at.now, STYLE_PLAIN,
             quantity_text(QUANTITY_PERCENT, gpu->utilization.peak, text));
-    snprintf(note, sizeof note, "%s of %s  %s  %s%s%s",
-        quantity_text(QUANTITY_BYTES, gpu->ram_bytes, text),
-        quantity_text(QUANTITY_BYTES, gpu->capacity_bytes, capacity),
+    quantity_share(QUANTITY_BYTES, gpu->ram_bytes, gpu->capacity_bytes, ram, sizeof ram);
+    snprintf(note, sizeof note, "%s  %s  %s%s%s", ram,
         quantity_text(QUANTITY_WATTS, gpu->watts, watts), gpu->users[0] ? gpu->users : gpu->name,
         gpu->users[0] ? "  " : "", gpu->users[0] ? gpu->name : "");
     int space = grid->columns - at.curve;
@@ -274,8 +275,21 @@ static void draw_processes(struct view *view, const struct layout *layout, struc
 
 /* ---- the lower part ---- */
 
-static void draw_output(const struct view *view, const struct layout *layout, struct grid *grid)
+/* Lines that come do not move what one scrolled to. */
+static void keep_output_in_place(struct view *view, int rows)
 {
+    size_t lines = transcript_lines(view->output), kept = transcript_kept(view->output);
+    size_t most = kept > (size_t)rows ? kept - (size_t)rows : 0;
+    if (view->output_up > 0 && lines > view->output_lines)
+        view->output_up += lines - view->output_lines;
+    view->output_up = view->output_up < most ? view->output_up : most;
+    view->output_lines = lines;
+    view->output_page = rows;
+}
+
+static void draw_output(struct view *view, const struct layout *layout, struct grid *grid)
+{
+    char below[48];
     if (!view->output || layout->output_rows <= 0)
         return;
     if (layout->separator_row >= 0) {
@@ -283,7 +297,14 @@ static void draw_output(const struct view *view, const struct layout *layout, st
             grid->is_ascii ? '-' : 0x2500);
         grid_text(grid, layout->separator_row, 2, grid->columns - 2, STYLE_GRAY, " output ");
     }
-    transcript_draw(view->output, grid, layout->output_row, layout->output_rows);
+    keep_output_in_place(view, layout->output_rows);
+    transcript_draw(view->output, grid, layout->output_row, layout->output_rows, view->output_up);
+    if (view->output_up == 0)
+        return;
+    snprintf(below, sizeof below, " %zu line%s below ", view->output_up,
+        view->output_up == 1 ? "" : "s");
+    int row = layout->separator_row >= 0 ? layout->separator_row : layout->output_row;
+    grid_text_right(grid, row, 0, grid->columns, STYLE_YELLOW, below);
 }
 
 static void prompt(struct grid *grid, int row, const char *question, const char *typed)
@@ -372,7 +393,7 @@ static void draw_help(struct view *view, struct grid *grid)
         {"/", "show processes with a text"},
         {"K x", "signal a selected process"},
         {"p", "pause the view"},
-        {"o", "large or small output"},
+        {"o", "output: large, to scroll"},
         {"i", "type a line to the command"},
         {"Ctrl-L", "draw everything anew"},
         {"", ""},
@@ -403,6 +424,10 @@ void view_draw(struct view *view, struct grid *grid)
         .output_is_large = view->output_is_large};
     for (int id = 0; id < FIGURE_COUNT; id++)
         needs.figures += figure_is_shown(&view->figures, (enum figure_id)id);
+    view->most_processes =
+        view->processes.total > view->most_processes ? view->processes.total : view->most_processes;
+    needs.processes = view->most_processes < INT_MAX ? (int)view->most_processes : INT_MAX;
+    needs.last_is_flat = figure_is_shown(&view->figures, FIGURE_THREADS);
     struct layout layout = layout_make(grid->columns, grid->rows, &needs);
     grid_clear(grid);
     if (layout.is_too_small) {

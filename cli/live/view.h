@@ -54,6 +54,10 @@ struct view {
         help_next; /* the first line of the help that is shown, and of its next page; 0: no other */
     size_t top;    /* the first row of processes that is shown */
     int page;      /* how many are */
+    size_t most_processes;
+    size_t output_up;    /* lines of output below what is shown of it; 0: its end is */
+    int output_page;     /* rows that it has */
+    size_t output_lines; /* how many there had been when it was drawn */
 };
 
 void view_finish(struct view *view);

@@ -28,9 +28,10 @@ void view_figures_finish(struct view_figures *figures)
     *figures = (struct view_figures){0};
 }
 
-const char *figure_name(enum figure_id id)
+const char *figure_name(const struct view_figures *figures, enum figure_id id)
 {
-    return kinds[id].name;
+    bool is_of_machine = id == FIGURE_POWER && !figures->is_machine && !figures->knows_share;
+    return is_of_machine ? "Machine" : kinds[id].name;
 }
 
 enum quantity figure_quantity(enum figure_id id)
@@ -45,7 +46,7 @@ static int measurement_of(const struct view_figures *figures, enum figure_id id)
 
 static enum gput_energy_figure energy_of(const struct view_figures *figures)
 {
-    return figures->is_machine ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
+    return figures->is_machine || !figures->knows_share ? GPUT_ENERGY_TOTAL : GPUT_ENERGY_COMBINED;
 }
 
 /* Threads of the machine are those of all processes. */
@@ -164,10 +165,20 @@ static void add_gpus(struct view_figures *figures, const struct gput_snapshot *s
     }
 }
 
+/* The share of the tracked processes may be known later than the machine's power. */
+static void find_share(struct view_figures *figures, const struct gput_snapshot *snapshot)
+{
+    if (figures->knows_share || isnan(gput_snapshot_watts(snapshot, GPUT_ENERGY_COMBINED)))
+        return;
+    figures->knows_share = true;
+    figures->figures[FIGURE_POWER] = (struct figure){0};
+}
+
 void view_figures_add(struct view_figures *figures, const struct gput_snapshot *snapshot,
     const struct gput_results *results)
 {
     figures->elapsed_seconds = gput_snapshot_elapsed_seconds(snapshot);
+    find_share(figures, snapshot);
     figures->processes = gput_snapshot_process_count(snapshot);
     if (results)
         read_capacities(figures, results);

@@ -43,7 +43,8 @@ struct view_figures {
     struct gpu_figure *gpus; /* owned */
     size_t n_gpus, gpu_capacity;
     double elapsed_seconds, joules;
-    double cores; /* of the machine */
+    bool knows_share; /* the power of the tracked processes; else that of the machine is shown */
+    double cores;     /* of the machine */
     size_t processes;
 };
 
@@ -54,7 +55,7 @@ void view_figures_add(struct view_figures *figures, const struct gput_snapshot *
     const struct gput_results *results);
 
 /* "CPU", "RAM" …, and what its values are. Static. */
-const char *figure_name(enum figure_id id);
+const char *figure_name(const struct view_figures *figures, enum figure_id id);
 enum quantity figure_quantity(enum figure_id id);
 
 /* A few words on it: "of 8 cores", "412 J". "": nothing to say. */

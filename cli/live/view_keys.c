@@ -81,16 +81,28 @@ static void sort_by(struct view *view, int by)
     process_rows_arrange(&view->processes);
 }
 
-static void move_selection(struct view *view, uint32_t key)
+/* Rows down. */
+static long way_of(uint32_t key, int shown, long all)
 {
-    long page = view->page > 1 ? view->page - 1 : 1, all = (long)view->processes.count;
-    long by = key == KEY_UP || key == 'k'     ? -1
-              : key == KEY_DOWN || key == 'j' ? 1
-              : key == KEY_PAGE_UP            ? -page
-              : key == KEY_PAGE_DOWN          ? page
-              : key == KEY_HOME               ? -all
-                                              : all;
-    process_rows_move(&view->processes, by);
+    long page = shown > 1 ? shown - 1 : 1;
+    return key == KEY_UP || key == 'k'     ? -1
+           : key == KEY_DOWN || key == 'j' ? 1
+           : key == KEY_PAGE_UP            ? -page
+           : key == KEY_PAGE_DOWN          ? page
+           : key == KEY_HOME               ? -all
+                                           : all;
+}
+
+/* Among the processes; where the output has their place, in that. */
+static void move(struct view *view, uint32_t key)
+{
+    if (view->output_is_large) {
+        long all = (long)transcript_kept(view->output);
+        long up = (long)view->output_up - way_of(key, view->output_page, all);
+        view->output_up = up > 0 ? (size_t)up : 0;
+    } else {
+        process_rows_move(&view->processes, way_of(key, view->page, (long)view->processes.count));
+    }
 }
 
 static void escape(struct view *view)
@@ -134,7 +146,7 @@ static void list_key(struct view *view, uint32_t key)
     case KEY_END:
     case 'j':
     case 'k':
-        move_selection(view, key);
+        move(view, key);
         break;
     default:
         break;
@@ -161,6 +173,7 @@ static enum view_action normal_key(struct view *view, uint32_t key)
         break;
     case 'o':
         view->output_is_large = view->output && !view->output_is_large;
+        view->output_up = 0;
         break;
     case 'i':
         view->input[0] = '\0';

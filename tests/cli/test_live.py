@@ -91,7 +91,7 @@ class Live(CommandTest):
                 terminal.expect(r"^CPU +\d")
                 terminal.wait_for(lambda: terminal.screen.lines()[-1].startswith("q quit  ? help"), "the last row")
                 terminal.expect(rf"^ *{os.getpid()} ")
-                self.assertRegex(terminal.screen.lines()[0], rf"^ Process {os.getpid()} .* s$")
+                self.assertRegex(terminal.screen.lines()[0], rf"^ Process {os.getpid()}  .*python.* s$")
                 self.assertTrue(terminal.shows(r"PID +.*CPU % +.*Command$"))
                 terminal.send("q")
                 self.assertEqual(terminal.end(), 0)
@@ -174,6 +174,17 @@ class Live(CommandTest):
         terminal.send("i\r")
         self.assertEqual(terminal.end(), 7)
 
+    def test_terminals_of_few_glyphs_or_colours_get_no_others(self):
+        for term, glyphs, has_colours in ("linux", "▄█", True), ("vt100", "▁▂▃▄▅▆▇█", False):
+            with self.subTest(term=term):
+                terminal = self.view("live", "--st", "0.1", os.getpid(), TERM=term)
+                terminal.expect("^RAM.*█")
+                terminal.send("q")
+                self.assertEqual(terminal.end(), 0)
+                drawn = re.findall("[\u2580-\u259f]", terminal.written.decode())
+                self.assertLessEqual(set(drawn), set(glyphs))
+                self.assertEqual(any(re.search(rb"(^|;)[39]\dm$", s) for s in terminal.screen.sequences), has_colours)
+
     def test_frames_are_drawn_at_once_where_the_terminal_can(self):
         terminal = self.view("live", "--st", "0.1", answers=b"\033[?2026;2$y\033[?62c")
         terminal.expect_written(b"\033[?2026l")
@@ -205,7 +216,7 @@ class Live(CommandTest):
         self.assertEqual(terminal.written.count(b"full screen"), 1)
         self.assert_restored(terminal)
 
-    def test_a_command_is_told_when_its_terminal_has_another_size(self):
+    def test_a_command_learns_when_its_terminal_has_another_size(self):
         code = ("import os, signal, time\n"
                 "signal.signal(signal.SIGWINCH, lambda *_: print('columns', os.get_terminal_size().columns, flush=True))\n"
                 "print('ready', flush=True)\nwhile True: time.sleep(1000)")

@@ -37,8 +37,7 @@ double gput_snapshot_elapsed_seconds(const struct gput_snapshot *snapshot)
 
 double gput_snapshot_watts(const struct gput_snapshot *snapshot, enum gput_energy_figure figure)
 {
-    (void)figure;
-    return snapshot->watts;
+    return figure == GPUT_ENERGY_TOTAL ? snapshot->machine_watts : snapshot->watts;
 }
 
 double gput_results_max(const struct gput_results *results, enum gput_measurement_id measurement)

@@ -5,7 +5,7 @@
 #include <gputracker/snapshot.h>
 
 struct gput_snapshot {
-    double elapsed_seconds, watts;
+    double elapsed_seconds, watts, machine_watts;
     struct gput_sample sample;
     struct gput_snapshot_process *processes;
     size_t n_processes;

@@ -81,6 +81,11 @@ static void what_is_not_known_is_blank_and_0_too_but_little_is_not(void **state)
     live_curve_draw(&curve, &grid, &place);
     assert_int_equal(grid.cells[6].code, '.');
     assert_int_equal(grid.cells[7].code, '@');
+    grid.is_ascii = false;
+    grid.is_coarse = true;
+    live_curve_draw(&curve, &grid, &place);
+    assert_int_equal(grid.cells[6].code, 0x2584);
+    assert_int_equal(grid.cells[7].code, 0x2588);
     grid_finish(&grid);
 }
 

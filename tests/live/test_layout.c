@@ -25,7 +25,8 @@ static void check(int columns, int rows, const struct layout_needs *needs)
     take(layout.footer_row, 1, rows);
     take(layout.heading_row, layout.heading_row >= 0, rows);
     assert_true(layout.figure_rows >= 1);
-    take(layout.figures_row, layout.figures * layout.figure_rows, rows);
+    take(layout.figures_row,
+        (layout.figures - layout.flat_figures) * layout.figure_rows + layout.flat_figures, rows);
     take(layout.gpus_row, layout.gpus, rows);
     take(layout.blocks_row, layout.blocks, rows);
     take(layout.table_row, layout.table_rows > 0 ? 1 + layout.table_rows : 0, rows);
@@ -45,6 +46,8 @@ static void parts_never_overlap(void **state)
             struct layout_needs needs = {.figures = 2 + n % 4,
                 .gpus = (n >> 2 & 3) * (n >> 2 & 3) * 7,
                 .blocks = (n >> 4 & 3) * 4,
+                .processes = n % 5 * 9,
+                .last_is_flat = n & 1,
                 .has_output = n >> 6 & 1,
                 .output_is_large = n >> 7 & 1};
             check(80, rows, &needs);
@@ -72,6 +75,12 @@ static void output_takes_half_of_the_rest_once_there_is_some(void **state)
     assert_true(layout.output_rows >= 10);
     assert_int_equal(
         layout.table_rows + layout.output_rows, silent.table_rows + silent.output_rows);
+    assert_int_equal(layout.table_rows, 3);
+    needs.processes = 7;
+    assert_int_equal(layout_make(80, 40, &needs).table_rows, 7);
+    needs.processes = 500;
+    layout = layout_make(80, 40, &needs);
+    assert_in_range(layout.output_rows - layout.table_rows + 3, 0, 3);
 }
 
 static void columns_fit_every_width(void **state)

@@ -34,7 +34,7 @@ static void assert_lines(const char *wanted)
     for (const char *at = wanted; *at; at++)
         rows += *at == '/';
     assert_true(grid_resize(&grid, 40, rows));
-    transcript_draw(&transcript, &grid, 0, rows);
+    transcript_draw(&transcript, &grid, 0, rows, 0);
     for (int row = 0; row < rows; row++) {
         int end = 40;
         while (end > 0 && grid.cells[row * 40 + end - 1].code == ' ')
@@ -104,7 +104,7 @@ static void assert_style(const char *text, unsigned style)
     add("\r\n\033[m");
     add(text);
     assert_true(grid_resize(&grid, 8, 1));
-    transcript_draw(&transcript, &grid, 0, 1);
+    transcript_draw(&transcript, &grid, 0, 1, 0);
     assert_int_equal(grid.cells[0].code, 'x');
     assert_int_equal(grid.cells[0].style, style);
     grid_finish(&grid);
@@ -153,6 +153,28 @@ static void much_output_leaves_the_last_lines(void **state)
     assert_lines("line 997/line 998/line 999");
 }
 
+static void earlier_lines_and_long_ones_are_drawn(void **state)
+{
+    (void)state;
+    struct grid grid = {0};
+    assert_true(grid_resize(&grid, 4, 2));
+    add("one\r\nabcd\r\nabcde\r\nabc\xe4\xb8\xad\r\nlast\r\n");
+    assert_int_equal(transcript_lines(&transcript), 5);
+    static const char *const wanted[] = {
+        "abc~last", "abc~abc~", "abcdabc~", "one abcd", "    one ", "        ", "        "};
+    for (size_t up = 0; up < sizeof wanted / sizeof wanted[0]; up++) {
+        grid_clear(&grid);
+        transcript_draw(&transcript, &grid, 0, 2, up);
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(grid.cells[up == 4 ? (i + 4) % 8 : i].code, wanted[up][i]);
+    }
+    for (int i = 0; i < TRANSCRIPT_LINES; i++)
+        add("x\r\n");
+    assert_int_equal(transcript_lines(&transcript), 5 + TRANSCRIPT_LINES);
+    assert_int_equal(transcript_kept(&transcript), TRANSCRIPT_LINES - 1);
+    grid_finish(&grid);
+}
+
 static void what_shows_nothing_is_empty(void **state)
 {
     (void)state;
@@ -178,7 +200,7 @@ static void any_bytes_are_harmless(void **state)
     }
     struct grid grid = {0};
     assert_true(grid_resize(&grid, 30, 10));
-    transcript_draw(&transcript, &grid, 0, 10);
+    transcript_draw(&transcript, &grid, 0, 10, 0);
     for (int i = 0; i < 300; i++)
         assert_true(grid.cells[i].columns == 0 || grid.cells[i].code >= ' ');
     grid_finish(&grid);
@@ -197,6 +219,7 @@ int main(void)
         TEST(colours_of_letters_are_kept),
         TEST(characters_may_come_in_parts),
         TEST(much_output_leaves_the_last_lines),
+        TEST(earlier_lines_and_long_ones_are_drawn),
         TEST(what_shows_nothing_is_empty),
         TEST(any_bytes_are_harmless),
     };

@@ -101,8 +101,26 @@ static void figures_have_now_and_peak(void **state)
     assert_true(shows("1.23 kJ so far"));
     assert_true(shows("500 processes"));
     assert_true(shows("GPU 0         93 %      93 %"));
-    assert_true(shows("12.0 GB of 80.0 GB"));
+    assert_true(shows("12.0 of 80.0 GB"));
     assert_true(shows("train.py --epochs 3"));
+}
+
+static void without_a_share_the_power_is_the_machines(void **state)
+{
+    (void)state;
+    view.figures.knows_share = false;
+    snapshot.watts = NAN;
+    snapshot.machine_watts = 222;
+    take(2);
+    assert_true(shows("Machine      222 W"));
+    assert_true(shows("1.23 kJ so far"));
+    snapshot.watts = 45;
+    take(3);
+    assert_true(shows("Power       45.0 W    45.0 W"));
+    assert_false(shows("Machine"));
+    snapshot.watts = NAN;
+    take(4);
+    assert_true(shows("Power            -    45.0 W"));
 }
 
 /* The last character of a figure's curve, in the lowest of its rows. */
@@ -300,6 +318,40 @@ static void the_selection_is_always_in_view(void **state)
     assert_null(process_rows_selected(&view.processes));
 }
 
+static void large_output_is_scrolled_and_stays_there(void **state)
+{
+    (void)state;
+    struct transcript transcript;
+    assert_true(transcript_init(&transcript));
+    view.output = &transcript;
+    for (int i = 100; i < 200; i++) {
+        char line[16];
+        transcript_add(&transcript, line, (size_t)snprintf(line, sizeof line, "line %d\r\n", i));
+    }
+    view_key(&view, KEY_UP);
+    assert_true(shows("line 199"));
+    view_key(&view, 'o');
+    assert_true(shows("line 199"));
+    view_key(&view, 'k');
+    assert_true(shows("1 line below"));
+    assert_false(shows("line 199"));
+    transcript_add(&transcript, "more\r\n", 6);
+    assert_true(shows("line 198"));
+    assert_false(shows("more"));
+    view_key(&view, KEY_HOME);
+    assert_true(shows("line 100"));
+    view_key(&view, KEY_PAGE_DOWN);
+    assert_false(shows("line 100"));
+    view_key(&view, KEY_END);
+    assert_true(shows("more"));
+    assert_false(shows("below"));
+    view_key(&view, 'k');
+    view_key(&view, 'o');
+    assert_true(shows("more"));
+    transcript_finish(&transcript);
+    view.output = NULL;
+}
+
 static void a_line_is_typed_for_the_command(void **state)
 {
     (void)state;
@@ -321,6 +373,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(figures_have_now_and_peak),
+        TEST(without_a_share_the_power_is_the_machines),
         TEST(little_does_not_fill_its_curve),
         TEST(each_gpu_says_who_uses_it),
         TEST(what_is_not_known_is_a_dash),
@@ -330,6 +383,7 @@ int main(void)
         TEST(a_deep_tree_has_branches_in_a_narrow_column),
         TEST(a_signal_needs_a_selection_and_a_yes),
         TEST(the_selection_is_always_in_view),
+        TEST(large_output_is_scrolled_and_stays_there),
         TEST(a_line_is_typed_for_the_command),
     };
     return cmocka_run_group_tests_name("live/view", tests, NULL, NULL);
