@@ -71,6 +71,23 @@ static bool is_exact(const struct gput_results *results, const char *name)
     return source && source->state == GPUT_SOURCE_EXACT;
 }
 
+/* Reports of the older gpu_tracker have no CPU time, but the use that samples had. */
+static void write_cpu_of_samples(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    double cores = results->mean[GPUT_CPU_COMBINED_SUM] / 100;
+    const struct gput_source *source = find_source(results, "kernel_cpu_time");
+    char used[HUMAN_SIZE], figure[HUMAN_SIZE + 8];
+    if (source || isnan(cores)) {
+        summary_row(summary, "CPU", "n/a", "%s", source ? source->reason : "");
+        return;
+    }
+    snprintf(figure, sizeof figure, "%s cores", human_cores(cores, used));
+    human_cores(results->max[GPUT_CPU_COMBINED_SUM] / 100, used);
+    summary_row(summary, "CPU", figure, "of %u, the mean of the samples; at most %s",
+        results->static_data.system_core_count, used);
+}
+
 static void write_cpu(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
@@ -84,8 +101,7 @@ static void write_cpu(struct summary *summary)
     if (isnan(seconds)) /* of a process of another user, which was attached to */
         seconds = accounting->sampled_cpu_seconds;
     if (isnan(seconds)) {
-        const struct gput_source *source = find_source(results, "kernel_cpu_time");
-        summary_row(summary, "CPU", "n/a", "%s", source ? source->reason : "");
+        write_cpu_of_samples(summary);
         return;
     }
     if (!is_limited)
@@ -236,8 +252,12 @@ static void write_processes(struct summary *summary)
     const struct gput_accounting *accounting = &summary->results->accounting;
     double threads = summary->results->max[GPUT_COMBINED_THREADS];
     char figure[HUMAN_SIZE], highest[64] = "";
-    if (!accounting->processes_seen)
+    if (!accounting->processes_seen) {
+        snprintf(figure, sizeof figure, "%.0f", threads);
+        if (!isnan(threads))
+            summary_row(summary, "Threads", figure, "seen at once");
         return;
+    }
     snprintf(figure, sizeof figure, "%llu", (unsigned long long)accounting->processes_seen);
     if (!isnan(threads))
         snprintf(highest, sizeof highest, "%.0f thread%s seen at once", threads,

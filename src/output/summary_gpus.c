@@ -95,9 +95,27 @@ static void write_gpu(struct summary *summary, uint32_t index, const struct form
     str_finish(&text);
 }
 
+/* Of reports that have no single GPU, as those of the older gpu_tracker. */
+static void write_all_gpus(struct summary *summary)
+{
+    const struct gput_results *results = summary->results;
+    double mean = results->mean[GPUT_GPU_HARDWARE_UTILIZATION];
+    double peak = results->max[GPUT_COMBINED_GPU_RAM];
+    char figure[HUMAN_SIZE], capacity[HUMAN_SIZE], busy[64] = "";
+    if (results->n_gpus > 0 || results->static_data.system_gpu_count == 0 ||
+        (isnan(mean) && isnan(peak)))
+        return;
+    if (!isnan(mean))
+        snprintf(busy, sizeof busy, "; busy %.0f %% on average, at most %.0f %%", mean,
+            results->max[GPUT_GPU_HARDWARE_UTILIZATION]);
+    summary_row(summary, "GPUs", human_bytes(peak, figure), "peak of RAM, of %s in all%s",
+        human_bytes(results->static_data.gpu_ram_system_capacity_bytes, capacity), busy);
+}
+
 void summary_gpus_write(struct summary *summary)
 {
     const struct gput_results *results = summary->results;
+    write_all_gpus(summary);
     struct form form = find_form(summary);
     unsigned shown = 0, more = 0;
     for (uint32_t i = next_shown(results, 0); i < results->n_gpus; i = next_shown(results, i + 1)) {

@@ -99,6 +99,51 @@ static void add_figure(struct report_session *session, const char *id, const cha
     add_card(session, &card);
 }
 
+/* ---- Of samples ---- */
+
+static double allowed_or(double allowed, double all)
+{
+    return isnan(allowed) ? all : allowed;
+}
+
+static void add_highest(struct report_session *session, const char *id, const char *label,
+    const char *unit, double highest, double limit)
+{
+    struct card card = no_card;
+    card.id = id;
+    card.label = label;
+    card.unit = unit;
+    card.value = card.at_least = highest;
+    card.limit = limit;
+    card.bounded_by = of_samples;
+    add_card(session, &card);
+}
+
+static void add_mean_cores(
+    struct report_session *session, const struct gput_static_data *data, const double *mean)
+{
+    struct card card = no_card;
+    card.id = "cores";
+    card.label = "Cores used";
+    card.unit = "cores";
+    card.value = mean[GPUT_CPU_COMBINED_SUM] / 100;
+    card.limit = allowed_or(
+        data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
+    add_card(session, &card);
+}
+
+/* Of all GPUs together: of none alone there are figures. */
+static void add_all_gpus(struct report_session *session, const struct gput_static_data *data,
+    const double *max, const double *mean)
+{
+    if (data->system_gpu_count == 0)
+        return;
+    add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", max[GPUT_COMBINED_GPU_RAM],
+        data->gpu_ram_system_capacity_bytes);
+    add_figure(session, "gpu_busy", "Mean GPU utilization", "percent",
+        mean[GPUT_GPU_HARDWARE_UTILIZATION], NULL);
+}
+
 /* ---- From results ---- */
 
 /* The results of a killed session are older than its last samples. */
@@ -120,6 +165,10 @@ static void add_cpu(struct report_session *session)
     double allowed = results->static_data.allowed_cores;
     double seconds = accounting->kernel_cpu_seconds;
     struct card card = no_card, time = no_card;
+    if (results->n_sources == 0 && isnan(seconds) && isnan(accounting->sampled_cpu_seconds)) {
+        add_mean_cores(session, &results->static_data, results->mean);
+        return;
+    }
     bool is_of_samples = isnan(seconds) && !isnan(accounting->sampled_cpu_seconds);
     if (is_of_samples) /* it was killed, or is of another user's process: the summary has it, too */
         seconds = accounting->sampled_cpu_seconds;
@@ -187,6 +236,9 @@ static void add_counts(struct report_session *session)
     if (accounting->processes_seen > 0)
         add_figure(session, "processes", "Processes", "count", (double)accounting->processes_seen,
             "processes");
+    else
+        add_figure(session, "threads", "Threads seen at once", "count",
+            session->results->max[GPUT_COMBINED_THREADS], NULL);
 }
 
 /* What RAM is compared with; NaN: with nothing, for its limit counts something else. */
@@ -208,6 +260,8 @@ static void add_from_results(struct report_session *session)
         limit_of_ram(results, results->max[GPUT_COMBINED_RAM]));
     if (results->accounting.processes_seen != 1) /* that of one process is the same */
         add_peak(session, "ram_main", "RAM peak of main", &results->peaks.main, GPUT_MAIN_RAM, NAN);
+    if (results->n_gpus == 0)
+        add_all_gpus(session, &results->static_data, results->max, results->mean);
     for (uint32_t i = 0; i < results->n_gpus; i++) {
         if (results->gpus[i].selected)
             add_gpu(session, i, &results->gpus[i]);
@@ -245,46 +299,16 @@ static int add_texts(struct report_session *session, struct gput_error *error)
 
 /* ---- From samples ---- */
 
-static void add_highest(struct report_session *session, const char *id, const char *label,
-    const char *unit, enum gput_measurement_id measurement, double limit)
-{
-    struct card card = no_card;
-    card.id = id;
-    card.label = label;
-    card.unit = unit;
-    card.value = card.at_least = session->max[measurement];
-    card.limit = limit;
-    card.bounded_by = of_samples;
-    add_card(session, &card);
-}
-
-static double allowed_or(double allowed, double all)
-{
-    return isnan(allowed) ? all : allowed;
-}
-
 static void add_from_samples(struct report_session *session)
 {
     const struct gput_static_data *data = &session->static_data;
     add_figure(session, "wall", "Wall time", "seconds", report_session_seconds(session), NULL);
-    add_highest(session, "ram", "RAM peak", "bytes", GPUT_COMBINED_RAM,
+    add_highest(session, "ram", "RAM peak", "bytes", session->max[GPUT_COMBINED_RAM],
         session->described ? limit_of_ram(session->described, session->max[GPUT_COMBINED_RAM])
                            : allowed_or(data->allowed_ram_bytes, data->ram_system_capacity_bytes));
-    add_highest(session, "ram_main", "RAM peak of main", "bytes", GPUT_MAIN_RAM, NAN);
-    struct card cores = no_card;
-    cores.id = "cores";
-    cores.label = "Cores used";
-    cores.unit = "cores";
-    cores.value = session->mean[GPUT_CPU_COMBINED_SUM] / 100;
-    cores.limit = allowed_or(
-        data->allowed_cores, data->system_core_count > 0 ? data->system_core_count : NAN);
-    add_card(session, &cores);
-    if (data->system_gpu_count > 0) {
-        add_highest(session, "gpu_ram", "GPU RAM peak", "bytes", GPUT_COMBINED_GPU_RAM,
-            data->gpu_ram_system_capacity_bytes);
-        add_figure(session, "gpu_busy", "Mean GPU utilization", "percent",
-            session->mean[GPUT_GPU_HARDWARE_UTILIZATION], NULL);
-    }
+    add_highest(session, "ram_main", "RAM peak of main", "bytes", session->max[GPUT_MAIN_RAM], NAN);
+    add_mean_cores(session, data, session->mean);
+    add_all_gpus(session, data, session->max, session->mean);
 }
 
 int report_cards_add(struct report_session *session, struct gput_error *error)

@@ -256,6 +256,30 @@ class Results(ReportTest):
         self.assertEqual(session["kind"], "results")
         self.assertNotIn("series", session)
 
+    def test_the_older_gpu_tracker_s_results_have_all_figures_that_they_know(self):
+        use = dict(max_sum_percent=311.6, max_hardware_percent=311.6, mean_sum_percent=249.5, mean_hardware_percent=249.5)
+        ram = {part: dict(total_rss=4.25, private_rss=2.0, shared_rss=2.25) for part in ("main", "descendants", "combined")}
+        (self.folder / "r.json").write_text(json.dumps({
+            "max_ram": {"unit": "megabytes", "system_capacity": 67000.0, "system": 31000.0, **ram},
+            "max_gpu_ram": {"unit": "kilobytes", "system_capacity": 36594000.0, "system": 6500000.0,
+                            "main": 1600000.0, "descendants": 4300000.0, "combined": 5800000.0},
+            "cpu_utilization": {"system_core_count": 4, "n_expected_cores": 1, "combined": use, "main": use, "descendants": use, "system": use,
+                                "main_n_threads": 2, "descendants_n_threads": 6, "combined_n_threads": 8},
+            "gpu_utilization": {"system_gpu_count": 3, "n_expected_gpus": 2, "gpu_percentages": {
+                "max_sum_percent": 125.0, "max_hardware_percent": 62.0, "mean_sum_percent": 75.0, "mean_hardware_percent": 37.0}},
+            "compute_time": {"unit": "minutes", "time": 5.0}}))  # fmt: skip
+        report = self.report("r.json")
+        cards = report.cards()
+        self.assertEqual({name: (round(card["value"], 6), card["unit"], card.get("limit")) for name, card in cards.items()}, {
+            "wall": (300, "seconds", None), "cores": (2.495, "cores", 4), "ram": (4.25e6, "bytes", 67e9), "ram_main": (4.25e6, "bytes", None),
+            "gpu_ram": (5.8e9, "bytes", 36.594e9), "gpu_busy": (37, "percent", None), "threads": (8, "count", None)})  # fmt: skip
+        lines = [line.split(maxsplit=1) for line in report.sessions[0]["summary"].splitlines() if line]
+        self.assertEqual(
+            {label: text for label, text in lines if label in ("CPU", "GPUs", "Threads")},
+            {"CPU": "2.5 cores  of 4, the mean of the samples; at most 3.1",
+             "GPUs": "5.8 GB  peak of RAM, of 36.6 GB in all; busy 37 % on average, at most 62 %",
+             "Threads": "8  seen at once"})  # fmt: skip
+
 
 class Comparisons(ReportTest):
     def rows_of(self, table):
