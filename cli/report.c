@@ -6,6 +6,7 @@
 #include "screen.h"
 
 #include <gputracker/file.h>
+#include <gputracker/rank.h>
 #include <gputracker/screen.h>
 
 #include <errno.h>
@@ -95,6 +96,18 @@ enum gput_format report_format(const struct arguments *arguments, enum option_id
     return report_is_file(output) && find_format_of_path(output, id, &format) ? format : usual;
 }
 
+/* Ranks of one job have one command line. */
+static bool says_rank_0(void)
+{
+    struct gput_rank *rank;
+    struct gput_error ignored;
+    if (gput_rank_create(NULL, &rank, &ignored) != GPUT_OK)
+        return false;
+    bool is_another = gput_rank_number(rank) > 0;
+    gput_rank_destroy(rank);
+    return is_another;
+}
+
 /* Whoever names a file for a format that it cannot get. */
 static void warn_of_extension(
     const struct arguments *arguments, enum option_id id, const char *output)
@@ -102,7 +115,8 @@ static void warn_of_extension(
     enum gput_format format;
     char text[MESSAGE_LINE_SIZE];
     if (arguments_have(arguments, id) || !report_is_file(output) ||
-        !has_extension_of_format(output) || find_format_of_path(output, id, &format))
+        !has_extension_of_format(output) || find_format_of_path(output, id, &format) ||
+        says_rank_0())
         return;
     snprintf(text, sizeof text, "%s is written as text: -f has no format for %s, only %s", output,
         strrchr(output, '.'), option(id)->words);

@@ -21,6 +21,12 @@ class Extensions(CommandTest):
             self.assertEqual(self.run_command(*arguments).stderr.count(said), 1, name)
         self.assertTrue((self.folder / "y.yml").read_text().startswith("Max RAM:\n"))
 
+    def test_of_many_ranks_one_says_it(self):
+        for rank, expected in (0, 1), (1, 0), (2, 0):
+            environment = {**os.environ, "PMI_RANK": str(rank), "PMI_SIZE": "3"}
+            stderr = self.run_command("run", "-q", "-o", "y.yml", "true", env=environment).stderr
+            self.assertEqual(stderr.count("y.yml is written as text"), expected, stderr)
+
     def test_others_and_those_of_a_format_that_was_given_are_not(self):
         for arguments in (["run", "-q", "-o", "y.txt"], ["run", "-q", "-o", "y.2026-11-27"], ["run", "-q", "-o", "y.json"], ["run", "-q", "-o", "y.yml", "-f", "text"]):
             self.assertEqual(self.run_command(*arguments, "true").stderr, "", arguments)
