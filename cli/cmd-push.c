@@ -144,6 +144,7 @@ static int push(const struct arguments *arguments, struct gput_error *error)
     if (interval && !tracking_read_number(interval, 0, &options.interval_seconds))
         return fail(error, GPUT_ERROR_INVALID,
             "--push-interval=%s is not a valid interval. It is a number of seconds.", interval);
+    TRY(tracking_read_push_timeout(arguments, &options.timeout_seconds, error));
     int code = tracking_read_labels(arguments, &labels, error);
     options.labels = labels;
     if (code == GPUT_OK)

@@ -1,7 +1,8 @@
 #include "command-options.h"
 
 /* Where metrics go. */
-#define PUSH_OPTIONS OPTION_OTLP, OPTION_REMOTE_WRITE, OPTION_PUSH_INTERVAL, OPTION_LABEL
+#define PUSH_OPTIONS                                                                               \
+    OPTION_OTLP, OPTION_REMOTE_WRITE, OPTION_PUSH_INTERVAL, OPTION_PUSH_TIMEOUT, OPTION_LABEL
 
 /* What all commands that track take. */
 #define TRACKING_OPTIONS                                                                           \
@@ -45,7 +46,7 @@ const enum option_id show_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_TRA
 const enum option_id report_options[] = {COMMON_OPTIONS, OPTION_REPORT_OUTPUT, OPTION_REPORT_FORMAT,
     OPTION_PERFETTO, OPTION_REPORT_MARKS, OPTION_REPORT_TITLE, OPTION_END};
 const enum option_id push_options[] = {COMMON_OPTIONS, OPTION_OTLP, OPTION_REMOTE_WRITE,
-    OPTION_SENT_INTERVAL, OPTION_LABEL, OPTION_END};
+    OPTION_SENT_INTERVAL, OPTION_PUSH_TIMEOUT, OPTION_LABEL, OPTION_END};
 const enum option_id job_options[] = {COMMON_OPTIONS, OPTION_OUTPUT, OPTION_JOB_FORMAT,
     OPTION_JOB_TABLE, OPTION_HTML_REPORT, OPTION_END};
 const enum option_id plot_options[] = {COMMON_OPTIONS, OPTION_PLOT_OUTPUT, OPTION_PLOT_FIGURES,

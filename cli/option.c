@@ -198,6 +198,10 @@ static const struct option options[OPTION_COUNT] = {
     [OPTION_PUSH_INTERVAL] = {0, "push-interval", ARGUMENT_TEXT, "seconds", .newer = true,
         .help = "Seconds between two samples that are sent, 0.5 or more. Defaults to "
                 "OTEL_METRIC_EXPORT_INTERVAL or 60 for --otlp, and to 15 for --remote-write."},
+    [OPTION_PUSH_TIMEOUT] = {0, "push-timeout", ARGUMENT_TEXT, "seconds", .newer = true,
+        .help = "Seconds that a receiver has to answer, 0.1 to 3600; at the end of a command 10 at "
+                "most. Defaults to OTEL_EXPORTER_OTLP_TIMEOUT or 10 for --otlp, and to 30 for "
+                "--remote-write; the end is then shorter: 0.5 to 3 seconds."},
     [OPTION_OWNERS] = {0, "owners", ARGUMENT_NONE,
         .help = "Also serve what each user and each job of the machine uses: CPU time, RAM and "
                 "GPUs. Anyone who can read the page sees their names."},

@@ -116,6 +116,16 @@ int tracking_read_labels(const struct arguments *arguments, char **labels, struc
     return GPUT_OK;
 }
 
+int tracking_read_push_timeout(
+    const struct arguments *arguments, double *seconds, struct gput_error *error)
+{
+    const char *text = arguments_value(arguments, OPTION_PUSH_TIMEOUT);
+    if (text && (!tracking_read_number(text, 0.1, seconds) || !(*seconds <= 3600)))
+        return fail(error, GPUT_ERROR_INVALID,
+            "--push-timeout=%s is not a valid time. It is a number of seconds, 0.1 to 3600.", text);
+    return GPUT_OK;
+}
+
 /* Labels on the command line replace those of a config file. */
 static int read_push(
     const struct arguments *arguments, struct tracking *tracking, struct gput_error *error)
@@ -126,6 +136,7 @@ static int read_push(
         return fail(error, GPUT_ERROR_INVALID,
             "--push-interval=%s is not a valid interval. It is a number of seconds, 0.5 or more.",
             text);
+    TRY(tracking_read_push_timeout(arguments, &options->push_timeout_seconds, error));
     TRY(tracking_read_labels(arguments, &tracking->labels, error));
     options->labels = tracking->labels ? tracking->labels : options->labels;
     return GPUT_OK;

@@ -78,3 +78,7 @@ bool tracking_read_number(const char *text, double min, double *seconds);
  * GPUT_ERROR_MEMORY. */
 int tracking_read_labels(
     const struct arguments *arguments, char **labels, struct gput_error *error);
+
+/* Reads --push-timeout; without it `*seconds` stays. Errors: GPUT_ERROR_INVALID. */
+int tracking_read_push_timeout(
+    const struct arguments *arguments, double *seconds, struct gput_error *error);

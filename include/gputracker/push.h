@@ -32,6 +32,8 @@ struct gput_push_options {
      * the receiver refused. NULL: none. */
     void (*warn)(void *user, const char *message);
     void *user;
+    double timeout_seconds; /**< a request may take; 0: OTEL_EXPORTER_OTLP_TIMEOUT or 10 by OTLP, 30
+                                 by remote write */
 };
 
 /** Sets the defaults in a struct of that size; for gput_push_options_default(). */

@@ -141,6 +141,9 @@ struct gput_session_options {
      * tracked processes that are then kept open. A command that the session launches keeps the
      * limit that was; what the caller starts later has the raised one. */
     bool raises_file_limit;
+    double push_timeout_seconds; /**< that a receiver of metrics has to answer, and at the end, 10
+                                    at most then; 0: OTLP: OTEL_EXPORTER_OTLP_TIMEOUT, else 10;
+                                      remote write: 30; at the end 5 % of the time, 0.5 to 3 */
 };
 
 /** Sets the defaults in a struct of that size; for gput_session_options_default(). */

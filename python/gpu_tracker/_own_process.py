@@ -19,7 +19,7 @@ _BEGIN_SECONDS = 30
 # must not change. The file of results so far is another one there.
 _PATHS = {"tracking_file": "--tf", "energy_folder": "--energy-folder", "resource_usage_file": None}
 # What says that an option was not given, where that is not None.
-_NOT_GIVEN = {"n_expected_cores": 0, "push_interval": 0}
+_NOT_GIVEN = {"n_expected_cores": 0, "push_interval": 0, "push_timeout": 0}
 
 
 def _literal(path):

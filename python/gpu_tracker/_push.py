@@ -31,6 +31,7 @@ def push(
     remote_write: str | None = None,
     labels: Mapping[str, str] | None = None,
     interval: float = 0,
+    timeout: float = 0,
 ) -> Pushed:
     """Sends sessions that have ended to a receiver of metrics, with the times of their samples, as `gpu-tracker push` does.
 
@@ -39,6 +40,7 @@ def push(
     ("http://prometheus:9090"); one of them at least.
     labels: of all metrics.
     interval: at least so many seconds between two samples; 0: all are sent.
+    timeout: seconds that the receiver has to answer; 0: 10 by otlp, 30 by remote_write.
 
     A session that cannot be sent is a warning, and the others are sent; where the receiver is not there, they are not tried. Raises
     OSError (ConnectionError: it is not there) or ValueError where none could be sent, and FileNotFoundError and ValueError for what is not a session.
@@ -59,7 +61,7 @@ def push(
         counts: list[tuple[int, int, int]] = []
         pushed.sessions += 1
         try:
-            warnings += _native.push_session(*files, counts, otlp=otlp, remote_write=remote_write, labels=text, interval=interval)
+            warnings += _native.push_session(*files, counts, otlp=otlp, remote_write=remote_write, labels=text, interval=interval, timeout=timeout)
         except (OSError, ValueError) as error:
             is_there = not isinstance(error, ProcessLookupError)
             problem = problem or (error if is_there else ConnectionError(str(error)))

@@ -95,7 +95,8 @@ class Tracker:
         port alone listens on this machine only. Port 0 chooses a free port, which `address` then has. Other names of
         this machine follow after commas: "0.0.0.0:5001,trainer.example.org".
     otlp: "http://collector:4318", or "" for what OpenTelemetry's variables say: where metrics are sent while tracking
-        runs. remote_write: the same for Prometheus' remote write. push_interval: seconds between two samples that are sent. labels: {"job": "train"}: of all metrics.
+        runs. remote_write: the same for Prometheus' remote write. push_interval: seconds between two samples that are sent.
+        push_timeout: seconds that a receiver has to answer, at the end 10 at most; 0: 10 by otlp, 30 by remote_write, at the end 0.5 to 3. labels: {"job": "train"}: of all metrics.
         textfile_folder: a folder of node_exporter's textfile collector, which sessions may share: a file with the metrics of this one.
     limits: {"ram": "8GB", "gpu_ram": 2e9, "seconds": "2h", "cpu_seconds": 90}, any of them: when the tracked processes
         exceed one, there is a warning, and `limit_passed` is set. Sizes take B, KB, KiB and so on, times s, m, h, d.
@@ -150,6 +151,7 @@ class Tracker:
         push_interval: float = 0,
         remote_write: str | None = None,
         textfile_folder: str | os.PathLike[str] | None = None,
+        push_timeout: float = 0,
     ) -> None:
         _check_join(n_join_attempts, join_timeout)
         self.state = self.State.NEW
@@ -188,6 +190,7 @@ class Tracker:
             "push_interval": push_interval,
             "remote_write": remote_write,
             "textfile_folder": textfile_folder and os.path.abspath(textfile_folder),
+            "push_timeout": push_timeout,
         }
         self._has_processes = options["processes"] and not own_process
         self._takes_free_names = _name_files(options)

@@ -7,12 +7,12 @@ static bool read_options(PyObject *held, PyObject *args, PyObject *keywords,
     struct gput_push_options *options, const char **samples, const char **results,
     PyObject **counts)
 {
-    static char *names[] = {
-        "samples", "results", "counts", "otlp", "remote_write", "labels", "interval", NULL};
+    static char *names[] = {"samples", "results", "counts", "otlp", "remote_write", "labels",
+        "interval", "timeout", NULL};
     PyObject *sample_path, *results_path;
-    return PyArg_ParseTupleAndKeywords(args, keywords, "OOO!|$zzzd", names, &sample_path,
+    return PyArg_ParseTupleAndKeywords(args, keywords, "OOO!|$zzzdd", names, &sample_path,
                &results_path, &PyList_Type, counts, &options->otlp, &options->remote_write,
-               &options->labels, &options->interval_seconds) &&
+               &options->labels, &options->interval_seconds, &options->timeout_seconds) &&
            held_optional_path(held, sample_path, samples) &&
            held_optional_path(held, results_path, results);
 }
@@ -53,7 +53,8 @@ static PyObject *push_session(PyObject *Py_UNUSED(module), PyObject *args, PyObj
 
 static PyMethodDef functions[] = {
     {"push_session", WITH_KEYWORDS(push_session),
-        "push_session(samples, results, counts, *, otlp, remote_write, labels, interval) -> "
+        "push_session(samples, results, counts, *, otlp, remote_write, labels, interval, timeout) "
+        "-> "
         "warnings; adds (sent, lost, refused) to the list `counts`"},
     {NULL, NULL, 0, NULL},
 };

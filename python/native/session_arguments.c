@@ -84,9 +84,9 @@ static bool parse(PyObject *args, PyObject *kwargs, struct session_arguments *gi
         "resource_usage_file", "ram_mode", "procfs_root", "sysfs_root", "nvml_path", "keep_samples",
         "processes", "command_lines", "energy_folder", "energy_sqlite", "energy_period",
         "energy_continue", "listen", "limits", "enforce", "energy_unit", "carbon_intensity", "otlp",
-        "labels", "push_interval", "remote_write", "textfile_folder", NULL};
+        "labels", "push_interval", "remote_write", "textfile_folder", "push_timeout", NULL};
     struct gput_session_options *options = &given->options;
-    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&zzdzz",
+    return PyArg_ParseTupleAndKeywords(args, kwargs, "|$dsssO&zzO&pO&szzzO&ppO&pdpzO&psO&zzdzzd",
         names, &options->sleep_time_seconds, &given->ram, &given->gpu_ram, &given->time,
         native_read_number, &given->n_expected_cores, &options->gpu_uuids, &options->gpu_brand,
         read_path, &given->tracking_file, &given->overwrite, read_path, &given->resource_usage_file,
@@ -95,7 +95,8 @@ static bool parse(PyObject *args, PyObject *kwargs, struct session_arguments *gi
         read_path, &given->energy_folder, &given->energy_sqlite, &options->energy_period_seconds,
         &given->energy_continue, &options->listen, read_limits, &given->limits, &given->enforce,
         &given->energy, read_carbon_intensity, options, &options->otlp, &options->labels,
-        &options->push_interval_seconds, &options->remote_write, &options->textfile_folder);
+        &options->push_interval_seconds, &options->remote_write, &options->textfile_folder,
+        &options->push_timeout_seconds);
 }
 
 /* What `given` says of the options that are not arguments as they are. */

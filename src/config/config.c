@@ -106,6 +106,18 @@ static int read_push_interval(
     return GPUT_OK;
 }
 
+static int read_push_timeout(
+    struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
+{
+    (void)config;
+    double seconds = value->kind == DOC_INT ? (double)value->integer : value->number;
+    if ((value->kind != DOC_INT && value->kind != DOC_DOUBLE) ||
+        !(seconds >= 0.1 && seconds <= 3600))
+        return wrong_type(value, "a number of seconds, 0.1 to 3600", error);
+    *(double *)field = seconds;
+    return GPUT_OK;
+}
+
 static int read_ram_unit(
     struct gput_config *config, const struct doc *value, void *field, struct gput_error *error)
 {
@@ -264,6 +276,7 @@ static const struct member {
     {"textfile_folder", read_string, IN_CONFIG(options.textfile_folder)},
     {"labels", read_string, IN_CONFIG(options.labels)},
     {"push_interval", read_push_interval, IN_CONFIG(options.push_interval_seconds)},
+    {"push_timeout", read_push_timeout, IN_CONFIG(options.push_timeout_seconds)},
     {"limits", read_limits, IN_CONFIG(limits)},
     {"enforce", read_bool, IN_CONFIG(limits.enforce)},
     {"processes", read_bool, IN_CONFIG(options.processes)},

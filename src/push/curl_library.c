@@ -9,6 +9,8 @@
 /* Of its API, which keeps these values since version 7. */
 enum {
     OK = 0,
+    TIMED_OUT = 28,
+    ABORTED = 42,
     ERROR_SIZE = 256,
     HTTP_VERSION_1_1 = 2,
     OPTION_WRITE_DATA = 10001,
@@ -24,6 +26,7 @@ enum {
     OPTION_NO_SIGNAL = 99,
     OPTION_TIMEOUT_MS = 155,
     OPTION_SUPPRESS_CONNECT_HEADERS = 265,
+    OPTION_QUICK_EXIT = 322, /* from 7.87 on */
     OPTION_WRITE_FUNCTION = 20011,
     OPTION_HEADER_FUNCTION = 20079,
     OPTION_XFERINFO_FUNCTION = 20219,
@@ -140,10 +143,21 @@ static void set_options(const struct curl_library *library, void *curl, struct t
     library->curl_easy_setopt(curl, OPTION_NO_SIGNAL, 1L);
     library->curl_easy_setopt(curl, OPTION_HTTP_VERSION, (long)HTTP_VERSION_1_1);
     library->curl_easy_setopt(curl, OPTION_SUPPRESS_CONNECT_HEADERS, 1L);
+    /* Its thread that asks name servers is not waited for. */
+    library->curl_easy_setopt(curl, OPTION_QUICK_EXIT, 1L);
     library->curl_easy_setopt(curl, OPTION_TIMEOUT_MS, (long)http_post_remaining_ms(post));
     const char *authority = post->authority ? post->authority : named_authority();
     if (authority)
         library->curl_easy_setopt(curl, OPTION_CA_INFO, authority);
+}
+
+static int fail(const char *url, int failure, const char *why, struct gput_error *error)
+{
+    if (failure == TIMED_OUT || failure == ABORTED)
+        return error_set(error, GPUT_ERROR_IO, "%s did not answer in time", url);
+    if (failure != OK)
+        return error_set(error, GPUT_ERROR_IO, "%s: %s", url, why);
+    return error_set(error, GPUT_ERROR_IO, "%s does not answer as HTTP", url);
 }
 
 static int perform(const struct curl_library *library, void *curl, struct transfer *transfer,
@@ -156,16 +170,15 @@ static int perform(const struct curl_library *library, void *curl, struct transf
     library->curl_easy_setopt(curl, OPTION_ERROR_BUFFER, why);
     int failure = library->curl_easy_perform(curl);
     library->curl_slist_free_all(fields);
-    if (failure != OK)
-        return error_set(error, GPUT_ERROR_IO, "%s: %s", transfer->post->url->text, why);
     if (transfer->head.failed || transfer->body->failed)
         return error_memory(error);
-    if (transfer->head.length == 0 ||
-        !http_answer_parse(transfer->head.data, transfer->head.length,
-            clock_realtime_ns() / NS_PER_SECOND, answer) ||
-        answer->status == 0)
-        return error_set(
-            error, GPUT_ERROR_IO, "%s does not answer as HTTP", transfer->post->url->text);
+    /* It is the answer, whatever became of the body. */
+    bool has_head = transfer->head.length > 0 &&
+                    http_answer_parse(transfer->head.data, transfer->head.length,
+                        clock_realtime_ns() / NS_PER_SECOND, answer) &&
+                    answer->status > 0;
+    if (!has_head)
+        return fail(transfer->post->url->text, failure, why, error);
     answer->is_chunked = false; /* it joined them */
     return GPUT_OK;
 }

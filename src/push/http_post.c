@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "push/curl_library.h"
+#include "push/host_lookup.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -59,11 +59,8 @@ static int connect_to(
 /* Each address of the host, until one accepts. */
 static int connect_host(const struct http_post *post, int *fd, struct gput_error *error)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
-    int failure = getaddrinfo(post->url->host, post->url->port, &hints, &found);
-    if (failure)
-        return error_set(error, GPUT_ERROR_NOT_FOUND, "%s: %s", post->url->host,
-            failure == EAI_SYSTEM ? strerror(errno) : gai_strerror(failure));
+    struct addrinfo *found;
+    TRY(host_lookup(post, &found, error));
     int code = GPUT_ERROR_IO;
     for (const struct addrinfo *at = found; at && code != GPUT_OK; at = at->ai_next) {
         code = connect_to(post, at, fd, error);
@@ -123,19 +120,27 @@ static ssize_t receive_some(int fd, struct str *bytes)
     return received;
 }
 
+/* Once there is a head, that is the answer, whatever becomes of the body: the receiver may have
+ * taken what would be sent twice otherwise. */
 static int receive_answer(const struct http_post *post, int fd, struct str *bytes,
     struct http_answer *answer, struct gput_error *error)
 {
     bool has_head = false;
     while (bytes->length < MAX_ANSWER_BYTES && !bytes->failed) {
-        if (!await(post, fd, POLLIN))
+        if (!await(post, fd, POLLIN)) {
+            if (has_head)
+                break;
             return fail_late(post, "answer", error);
+        }
         ssize_t received = receive_some(fd, bytes);
-        if (received < 0 && errno != EAGAIN && errno != EINTR)
+        if (received < 0 && (errno == EAGAIN || errno == EINTR))
+            continue;
+        if (received < 0 && !has_head)
             return fail_errno(post, errno, error);
-        has_head = bytes->length > 0 && http_answer_parse(bytes->data, bytes->length,
-                                            clock_realtime_ns() / NS_PER_SECOND, answer);
-        if (received == 0 ||
+        has_head =
+            has_head || (bytes->length > 0 && http_answer_parse(bytes->data, bytes->length,
+                                                  clock_realtime_ns() / NS_PER_SECOND, answer));
+        if (received <= 0 ||
             (has_head && http_answer_is_complete(answer, bytes->data, bytes->length)))
             break;
     }

@@ -86,7 +86,8 @@ static void read_field(struct piece line, int64_t now, struct http_answer *answe
         answer->content_length = length;
 }
 
-bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct http_answer *answer)
+/* One head; false: its end has not come yet. */
+static bool parse_head(const char *bytes, size_t length, int64_t now, struct http_answer *answer)
 {
     *answer = (struct http_answer){.retry_after = -1, .content_length = -1};
     const char *at = bytes, *end = bytes + length, *newline;
@@ -98,6 +99,17 @@ bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct htt
             read_field(line, now, answer);
         answer->head_length = (size_t)(newline + 1 - bytes);
         if (answer->status == 0 || (n > 0 && line.length == 0))
+            return true;
+    }
+    return false;
+}
+
+bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct http_answer *answer)
+{
+    size_t before = 0;
+    while (parse_head(bytes + before, length - before, now, answer)) {
+        before = answer->head_length += before;
+        if (answer->status < 100 || answer->status > 199)
             return true;
     }
     return false;

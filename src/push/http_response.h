@@ -14,11 +14,12 @@ struct http_answer {
     double retry_after;     /* seconds; -1: it does not say */
     bool is_chunked;        /* the body */
     int64_t content_length; /* -1: it does not say */
-    size_t head_length;     /* bytes before the body */
+    size_t head_length;     /* all bytes before the body */
 };
 
-/* Reads the head. False: its end has not come yet. `now` is the time in seconds since the epoch,
- * which a date in Retry-After counts from. */
+/* Reads the head; those before it that announce an answer (status 100 to 199) are left out. False:
+ * its end has not come yet. `now` is the time in seconds since the epoch, which a date in
+ * Retry-After counts from. */
 bool http_answer_parse(const char *bytes, size_t length, int64_t now, struct http_answer *answer);
 
 /* Whether the body that follows the head is complete; one that ends with the connection never is.

@@ -91,6 +91,7 @@ static int open_receivers(struct replay *replay, const char *path)
     if (options->otlp) {
         code = push_settings_of_otlp(&settings, options->otlp, options->labels,
             options->interval_seconds, variable, replay->error);
+        push_settings_set_timeout(&settings, options->timeout_seconds);
         if (code == GPUT_OK)
             code = add_receiver(replay, &push_otlp, &settings, "service.instance.id", path);
         push_settings_finish(&settings);
@@ -98,6 +99,7 @@ static int open_receivers(struct replay *replay, const char *path)
     if (code == GPUT_OK && options->remote_write) {
         code = push_settings_of_remote_write(&settings, options->remote_write, options->labels,
             options->interval_seconds, replay->error);
+        push_settings_set_timeout(&settings, options->timeout_seconds);
         if (code == GPUT_OK)
             code = add_receiver(replay, &push_remote_write, &settings, "instance", path);
         push_settings_finish(&settings);

@@ -130,6 +130,12 @@ int push_settings_of_remote_write(struct push_settings *settings, const char *ur
     return labels_add_list(&settings->labels, labels, LABELS_OF_PROMETHEUS, error);
 }
 
+void push_settings_set_timeout(struct push_settings *settings, double seconds)
+{
+    if (seconds > 0)
+        settings->timeout_ns = settings->end_ns = (int64_t)(seconds * (double)NS_PER_SECOND);
+}
+
 void push_settings_finish(struct push_settings *settings)
 {
     labels_finish(&settings->labels);

@@ -40,4 +40,7 @@ int push_settings_of_otlp(struct push_settings *settings, const char *url, const
 int push_settings_of_remote_write(struct push_settings *settings, const char *url,
     const char *labels, double interval_seconds, struct gput_error *error);
 
+/* So long a request may take, and the last ones at the end. 0: as it was. */
+void push_settings_set_timeout(struct push_settings *settings, double seconds);
+
 void push_settings_finish(struct push_settings *settings);

@@ -1,7 +1,10 @@
 """A receiver of metrics on the loopback, which answers as a test says; and protobuf, as far as requests have it."""
 
+import contextlib
 import gzip
 import http.server
+import re
+import socket
 import struct
 import threading
 
@@ -97,3 +100,43 @@ def hang(handler):
 
 def hang_up(handler):
     handler.close_connection = True
+
+
+class RawReceiver:
+    """Answers each connection with whatever bytes a test says: `answer(connection, ended)` is called when the request has come."""
+
+    def __init__(self, answer, family=socket.AF_INET, address="127.0.0.1"):
+        self.answer = answer
+        self.requests = 0
+        self.ended = threading.Event()
+        self.socket = socket.create_server((address, 0), family=family)
+        self.port = self.socket.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while not self.ended.is_set():
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.handle, args=(connection,), daemon=True).start()
+
+    def handle(self, connection):
+        with connection, contextlib.suppress(OSError):
+            read_request(connection)
+            self.requests += 1
+            self.answer(connection, self.ended)
+
+    def close(self):
+        self.ended.set()
+        self.socket.close()
+
+
+def read_request(connection):
+    request = b""
+    while b"\r\n\r\n" not in request:
+        request += connection.recv(65536)
+    head, _, body = request.partition(b"\r\n\r\n")
+    [length] = re.findall(rb"(?i)content-length: (\d+)", head)
+    while len(body) < int(length):
+        body += connection.recv(65536)

@@ -32,6 +32,19 @@ static void reads_status_and_fields(void **state)
     assert_true(parse("HTTP/1.1 429 x\r\nRetry-After: later\r\n\r\n").retry_after == -1);
 }
 
+static void what_announces_an_answer_is_left_out(void **state)
+{
+    (void)state;
+    const char *text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: "
+                       "x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab";
+    struct http_answer answer = parse(text);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(text + answer.head_length, "ab");
+    assert_true(http_answer_is_complete(&answer, text, strlen(text)));
+    assert_false(http_answer_parse(text, strlen("HTTP/1.1 100 Continue\r\n\r\n"), 0, &answer));
+    assert_false(http_answer_parse(text, strlen(text) - 4, 0, &answer));
+}
+
 static void what_is_no_http_has_no_status(void **state)
 {
     (void)state;
@@ -78,6 +91,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_status_and_fields),
+        cmocka_unit_test(what_announces_an_answer_is_left_out),
         cmocka_unit_test(what_is_no_http_has_no_status),
         cmocka_unit_test(knows_where_a_body_ends),
         cmocka_unit_test(chunks_are_joined),

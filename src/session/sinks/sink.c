@@ -40,6 +40,7 @@ bool sink_await_end(struct sink *sink)
 {
     bool has_ended = !sink->writer || sink_writer_await_end(sink->writer);
     sink_pass_warnings(sink);
+    sink->is_left = !has_ended;
     if (!has_ended)
         session_warn(sink->settings,
             "The %s of the %s does not answer. It is not waited for any more, and what was not "

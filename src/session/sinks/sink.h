@@ -32,6 +32,7 @@ struct sink {
     char *option; /* the text of the option that the class names; owned; may be NULL */
     struct sink_writer *writer; /* NULL: the class has no job */
     uint64_t items_lost;        /* that the writer had no space for */
+    bool is_left;               /* its writer did not end, and is not waited for any more */
     bool wants_processes;       /* at its end */
     bool wants_bytes;           /* while processes run: then `bytes` of its class is called */
 

@@ -4,13 +4,13 @@
  * thread.
  */
 #include "base/clock.h"
+#include "base/text.h"
 #include "push/push.h"
 #include "session/sinks/sink.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Requests are given up in time. A name that cannot be looked up is not, and is waited for no
@@ -27,7 +27,7 @@ struct push_output {
     int64_t last_ns;      /* of the sample before */
     pthread_mutex_t lock; /* guards what follows, and the life of this */
     char description[512];
-    uint64_t lost;
+    uint64_t lost, unsent;
     bool has_lost;
     unsigned holders; /* the writer and the sink */
 };
@@ -64,6 +64,7 @@ static void publish(struct push_output *output)
     pthread_mutex_lock(&output->lock);
     push_describe(push, output->description, sizeof output->description);
     output->lost = push->lost;
+    output->unsent = push->n_waiting;
     output->has_lost = push->lost + push->refused > 0;
     pthread_mutex_unlock(&output->lock);
 }
@@ -77,6 +78,7 @@ static void write_item(struct sink_writer *writer, void *user, void *bytes)
         output->last_ns = item->time_ns;
     }
     gput_results_destroy(item->results);
+    publish(output);
     push_send(output->push);
     publish(output);
     if (output->push->problem[0] && !output->has_warned)
@@ -98,6 +100,7 @@ static void end_output(struct sink_writer *writer, void *user, const struct sink
         time_ns += NS_PER_MS;
     if (end->results && !end->is_unused)
         push_add(push, time_ns, end->results);
+    publish(output);
     push_finish(push);
     publish(output);
     if (push->lost > 0)
@@ -156,6 +159,7 @@ static int open_otlp(struct sink *sink, struct gput_error *error)
     const struct gput_session_options *options = &sink->settings->options;
     int code = push_settings_of_otlp(
         &settings, sink->option, options->labels, options->push_interval_seconds, variable, error);
+    push_settings_set_timeout(&settings, options->push_timeout_seconds);
     return finish_open(sink, &push_otlp, &settings, code, error);
 }
 
@@ -165,6 +169,7 @@ static int open_remote_write(struct sink *sink, struct gput_error *error)
     const struct gput_session_options *options = &sink->settings->options;
     int code = push_settings_of_remote_write(
         &settings, sink->option, options->labels, options->push_interval_seconds, error);
+    push_settings_set_timeout(&settings, options->push_timeout_seconds);
     return finish_open(sink, &push_remote_write, &settings, code, error);
 }
 
@@ -212,10 +217,12 @@ static void add_source(const struct sink *base, struct gput_results *results)
     if (!sink->output)
         return;
     pthread_mutex_lock(&sink->output->lock);
-    bool has_lost = sink->output->has_lost;
+    uint64_t unsent = base->is_left ? sink->output->unsent : 0;
+    bool has_lost = sink->output->has_lost || unsent > 0;
     double *lost = &results->tracker.metrics_lost;
-    *lost = (isnan(*lost) ? 0 : *lost) + (double)(sink->output->lost + base->items_lost);
-    snprintf(text, sizeof text, "%s", sink->output->description);
+    *lost = (isnan(*lost) ? 0 : *lost) + (double)(sink->output->lost + unsent + base->items_lost);
+    text_fit(text, sizeof text, unsent > 0 ? "%s; %llu more were not answered in time" : "%s",
+        sink->output->description, (unsigned long long)unsent);
     pthread_mutex_unlock(&sink->output->lock);
     if (text[0])
         results_add_source(results, base->class->source,
