@@ -34,6 +34,12 @@ struct gput_analysis {
     bool has_categories;   /* of some blocks */
 };
 
+struct call_window;
+
+/* gput_analysis_create() of the calls that do not lie wholly outside of that time; NULL: of all. */
+int analysis_create_within(const struct gput_analysis_options *options,
+    const struct call_window *window, struct gput_analysis **analysis, struct gput_error *error);
+
 /* An empty analysis with those measurements (copied) and lists for them. NULL without memory. */
 struct gput_analysis *analysis_create(const char *const *measurements, size_t count);
 

@@ -3,6 +3,7 @@
 #include "analyze/block_energy.h"
 #include "analyze/block_groups.h"
 #include "analyze/call_table.h"
+#include "analyze/call_window.h"
 #include "analyze/duration_statistics.h"
 #include "analyze/exact_figures.h"
 #include "analyze/self_time.h"
@@ -29,6 +30,7 @@ struct work {
     const struct gput_analysis_options *options;
     struct sub_tracking_names *names;
     struct call_table table;
+    const struct call_window *window;  /* outside of which calls are left out; NULL: all count */
     struct sub_tracking_labels labels; /* of processes and threads */
     struct block_groups groups;
     struct sweep_lane *lanes; /* one for each lane of the table */
@@ -126,6 +128,9 @@ static int load_calls(struct work *work, struct gput_error *error)
         format == SUB_TRACKING_LOG, true);
     work->analysis->exact = work->table.exact;
     int code = read_marks(work, reader, error);
+    struct call_window_rest rest;
+    if (code == GPUT_OK && work->window)
+        code = call_window_apply(work->window, &work->table, &rest, error);
     sub_tracking_reader_close(reader);
     return code;
 }
@@ -539,11 +544,12 @@ static int analyze(struct work *work, struct gput_error *error)
     return code == GPUT_OK ? fill_results(work, error) : code;
 }
 
-int gput_analysis_create(const struct gput_analysis_options *given, struct gput_analysis **analysis,
-    struct gput_error *error)
+int analysis_create_within(const struct gput_analysis_options *given,
+    const struct call_window *window, struct gput_analysis **analysis, struct gput_error *error)
 {
     struct gput_analysis_options options = usual;
     struct work work = {.options = &options,
+        .window = window,
         .first_row = INFINITY,
         .last_row = -INFINITY,
         .previous_row = -INFINITY};
@@ -567,4 +573,10 @@ int gput_analysis_create(const struct gput_analysis_options *given, struct gput_
     else
         *analysis = work.analysis;
     return code;
+}
+
+int gput_analysis_create(const struct gput_analysis_options *options,
+    struct gput_analysis **analysis, struct gput_error *error)
+{
+    return analysis_create_within(options, NULL, analysis, error);
 }

@@ -235,6 +235,12 @@ int exact_figures_pair_unmatched_stops(
     return GPUT_OK;
 }
 
+void exact_figures_forget(struct exact_figures *figures)
+{
+    for (int i = 0; i < GPUT_EXACT_FIGURE_COUNT; i++)
+        figures->totals[i] = SUB_TRACKING_UNKNOWN;
+}
+
 static double in_unit(int64_t count, enum gput_exact_figure figure)
 {
     return count < 0 ? NAN : (double)count / kinds[figure].per_unit;

@@ -37,6 +37,9 @@ int exact_figures_add_open(
 int exact_figures_pair_unmatched_stops(
     struct exact_figures *figures, struct exact_figures *all, struct gput_error *error);
 
+/* What is known of calls together is not any more. */
+void exact_figures_forget(struct exact_figures *figures);
+
 /* Those that marks with these optional columns have; a set of bits 1 << figure. */
 unsigned exact_figures_of_columns(unsigned columns);
 

@@ -150,6 +150,9 @@ class Documented(CommandTest):
             shutil.copytree(self.folder / "recorded", self.folder / "exp1")
         if re.search(r"gpu-tracker (run|attach|-e) ", command) and (made := re.search(r"--tf[ =](\S+)", command)):
             (self.folder / made[1]).unlink(missing_ok=True)
+        if "train.sqlite --stf" in command:  # of the time of the marks
+            (self.folder / "train.sqlite").unlink(missing_ok=True)
+            write_tracking(self.folder / "train.sqlite", [row(second) for second in range(10)])
         regions = self.folder / "samples-regions.gputblocks"  # of a program that announces some
         if "--regions" in command:
             regions.unlink(missing_ok=True)

@@ -118,6 +118,31 @@ class Blocks(ReportTest):
         report = self.report("t.csv", "--stf", "a.csv", "--stf", "b.sqlite")
         self.assertEqual(self.calls_of(report), [(1, "a", 0, 2, 0), (2, "b", 1, 3, 0)])
 
+    def test_calls_before_and_after_the_session_are_left_out(self):
+        """A file of marks that an earlier run left, say: the session and its blocks stay as they are."""
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(11)])
+        inside = [*call(1, "step", -0.5, 2), *call(1, "step", 3, 4), (1, "open", 0, START + 5)]
+        outside = [*call(2, "step", -300, -290), *call(2, "late", 20, 30), (2, "open", 0, START - 280)]
+        write_marks(self.folder / "m.csv", [*inside, *outside])
+        done = self.run_report("t.csv", "--stf", "m.csv", "-o", "report.html")
+        self.assertEqual((done.returncode, done.stderr), (0, "gpu-tracker: warning: Sub-tracking file m.csv: 3 calls are before or after the "
+                         "session, by up to 4 min 49 s, and left out: they seem to be of another run.\n"))
+        report = Report(self.folder / "report.html")
+        self.assertEqual(report.sessions[0]["identity"]["seconds"], 10)
+        self.assertEqual(self.calls_of(report), [(1, "step", -0.5, 2, 0), (1, "step", 3, 4, 0), (1, "open", 5, None, 0)])
+        blocks, names = report.sessions[0]["blocks"], report.sessions[0]["calls"]["names"]
+        (step,) = [found for found in report.columns(blocks, "name", "calls", "total_s") if names[int(found[0])] == "step"]
+        self.assertEqual(step[1:], (2, 3.5))
+        self.assertFalse([name for name, in report.columns(blocks, "name") if names[int(name)] == "late"])
+
+    def test_warnings_name_the_files_that_were_read_together(self):
+        write_tracking(self.folder / "t.csv", [row(second) for second in range(5)])
+        write_marks(self.folder / "t.a.csv", [*call(1, "a", 0, 2), (1, "o", 0, START + 3)])
+        write_marks(self.folder / "t.b.csv", call(2, "b", 1, 2))
+        report = self.report(".")
+        self.assertEqual(report.sessions[0]["warnings"],
+                         ['Sub-tracking file ./t.a.csv, ./t.b.csv: 1 call did not end: "o" (1 s up to the end of the session).'])
+
     def test_marks_go_to_the_session_at_their_place(self):
         for name in "x.csv", "y.csv":
             write_tracking(self.folder / name, [row(second) for second in range(5)])

@@ -126,7 +126,7 @@ class Exports(ReportTest):
             "2, thread 2;load 4000000"]))
 
     def test_several_sessions_are_stacks_of_their_own(self):
-        write_tracking(self.folder / "u.csv", self.rows[:4])
+        write_tracking(self.folder / "u.csv", self.rows[:8])
         lines = self.export("collapsed", "t.csv", "u.csv", "--stf", "m.csv", "--stf", "m.csv").splitlines()
         self.assertIn("u.csv;2, thread 2;load 4000000", lines)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
 from command import main
@@ -74,12 +75,12 @@ class Folders(ReportTest):
         job = self.folder / "job"
         job.mkdir()
         for rank in range(3):
+            now = time.time()
             self.run_command("run", "-q", "--tf", job / "samples.csv", "-o", job / "usage.json", "--", "sleep", f"0.{rank + 2}",
                              env=os.environ | {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": "3"})
             pid = json.loads((job / f"usage.r{rank}.json").read_text())["identity"]["pid"]
-            write_marks(job / f"{pid}.csv", [(pid, f"main{rank}", 0, START), (pid, f"main{rank}", 1, START + 1)])
-            write_marks(job / f"{pid}-99.csv", call(99, f"fork{rank}", 1, 2))
-            write_marks(job / f"child.r{rank}.csv", call(1, f"child{rank}", 1, 2))
+            for name, process, block in (f"{pid}", pid, "main"), (f"{pid}-99", 99, "fork"), (f"child.r{rank}", 1, "child"):
+                write_marks(job / f"{name}.csv", [(process, f"{block}{rank}", 0, now), (process, f"{block}{rank}", 1, now + 0.1)])
         sessions = self.report("job").sessions
         self.assertEqual([session["name"] for session in sessions], [f"samples.r{rank}.csv" for rank in range(3)])
         self.assertEqual([session["identity"]["rank"] for session in sessions], [0, 1, 2])

@@ -46,6 +46,8 @@ struct report_session {
     struct gput_static_data static_data;
     double max[GPUT_TRACKING_FILE_COLUMNS];  /* of the samples; NaN: there was none */
     double mean[GPUT_TRACKING_FILE_COLUMNS]; /* likewise, over the rows alike */
+    double sample_seconds;                   /* from one to the next, in the mean */
+    double first_sample; /* seconds since the epoch of the earliest: a clock can be set back */
 
     struct gput_analysis *analysis; /* of its samples; NULL: not made; owned */
 
@@ -64,6 +66,9 @@ struct report_session {
     struct doc *tables;
     struct doc *warnings;
 };
+
+/* Seconds by which what belongs to a session may seem to lie outside of it. */
+#define REPORT_CLOCK_DOUBT 1.0
 
 /* Times beyond this (the year 2255) are none of a session. */
 #define REPORT_LAST_SECOND 9e9

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "analyze/call_window.h"
 #include "base/error.h"
 #include "report/document/report_session.h"
 
@@ -11,6 +12,10 @@
  * Errors: GPUT_ERROR_MEMORY. */
 int report_analysis_make(
     struct report_session *session, const char *marks, struct gput_error *error);
+
+/* When calls may be of a session, by its samples and what it says of its start and end; infinite
+ * where it says nothing, or did not come to its end. */
+struct call_window report_analysis_window(const struct report_session *session);
 
 /* From the unit that a tracking file has of a measurement to the base unit. */
 double report_analysis_factor(const struct gput_static_data *data, const char *measurement);

@@ -195,13 +195,32 @@ static int add_analyzed(struct blocks *blocks, const struct gput_code_block *blo
     return GPUT_OK;
 }
 
-static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *analysis,
-    const struct names *names, struct gput_error *error)
+/* Which names have calls; of others all were before or after the session. NULL without memory; to
+ * be freed by free(). */
+static bool *find_called(const struct call_table *calls, const struct names *names)
 {
-    TRY(prepare_usage(blocks, analysis, error));
-    for (size_t i = 0; i < gput_analysis_block_count(analysis); i++)
-        TRY(add_analyzed(blocks, gput_analysis_block(analysis, i), names, error));
-    return put_blocks(blocks, analysis, error);
+    bool *called = calloc(names->count + 1, sizeof *called);
+    for (size_t i = 0; called && i < calls->n_calls; i++)
+        called[calls->lanes[calls->calls[i].lane].name] = true;
+    for (size_t i = 0; called && i < calls->n_open; i++)
+        called[calls->lanes[calls->open[i].lane].name] = true;
+    return called;
+}
+
+static int add_all_analyzed(struct blocks *blocks, const struct gput_analysis *analysis,
+    const struct names *names, const struct call_table *calls, struct gput_error *error)
+{
+    bool *called = find_called(calls, names);
+    int code = called ? prepare_usage(blocks, analysis, error) : error_memory(error);
+    for (size_t i = 0; code == GPUT_OK && i < gput_analysis_block_count(analysis); i++) {
+        const struct gput_code_block *block = gput_analysis_block(analysis, i);
+        const char *text = gput_code_block_name(block);
+        uint32_t name = names_find(names, text, strlen(text));
+        if (name == NAMES_NONE || called[name])
+            code = add_analyzed(blocks, block, names, error);
+    }
+    free(called);
+    return code == GPUT_OK ? put_blocks(blocks, analysis, error) : code;
 }
 
 /* ---- From the calls alone ---- */
@@ -248,7 +267,7 @@ int report_blocks_add(struct report_session *session, const char *marks, const s
         return GPUT_OK;
     TRY(report_analysis_make(session, marks, error));
     init_blocks(&blocks, session);
-    int code = session->analysis ? add_all_analyzed(&blocks, session->analysis, names, error)
+    int code = session->analysis ? add_all_analyzed(&blocks, session->analysis, names, calls, error)
                                  : add_all_counted(&blocks, calls, error);
     finish_blocks(&blocks);
     return code;

@@ -2,7 +2,9 @@
 
 #include "analyze/call_table.h"
 #include "formats/marks/sub_tracking_file.h"
+#include "output/human.h"
 #include "report/document/report_calls.h"
+#include "report/loaders/report_analysis.h"
 #include "report/loaders/report_blocks.h"
 #include "report/loaders/report_loader.h"
 
@@ -20,6 +22,8 @@
 
 #define ROWS_AT_ONCE 256
 #define PATH_SIZE 64
+/* How many of several files are named. */
+#define FILES_NAMED 3
 
 /* From 2004 to 2038 doubles that are seconds since the epoch are multiples of this. */
 #define SECONDS_OF_TODAY 0x1p30
@@ -30,6 +34,7 @@
 struct marks {
     struct report_session *session;
     const char *path;
+    const char *label; /* what messages call it: the files that it was made of */
     struct sub_tracking_names *names;
     struct sub_tracking_reader *reader;
     struct call_table table;
@@ -38,20 +43,67 @@ struct marks {
     int64_t *pids; /* by the number of the process; owned */
 };
 
+/* Says which calls are not of the session, by their times. */
+static void warn_of_outside(const struct marks *marks, const struct call_window_rest *rest)
+{
+    size_t count = rest->before + rest->after;
+    struct str text = {0};
+    char seconds[HUMAN_SIZE];
+    if (count == 0)
+        return;
+    str_printf(&text,
+        "Sub-tracking file %.200s: %zu call%s before or after the session, by up to %s, and left "
+        "out: %s of another run.",
+        marks->label, count, count > 1 ? "s are" : " is", human_seconds(rest->farthest, seconds),
+        count > 1 ? "they seem to be" : "it seems to be");
+    report_session_warn(marks->session, str_text(&text));
+    str_finish(&text);
+}
+
 static int read_marks(struct marks *marks, struct gput_error *error)
 {
     struct sub_tracking_mark rows[ROWS_AT_ONCE];
     size_t count;
+    enum sub_tracking_format format;
+    TRY(sub_tracking_format_of(marks->path, &format, error));
+    TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
+    marks->is_log = format == SUB_TRACKING_LOG;
+    call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
+        marks->is_log, false);
+    marks->table.keep_open = true;
     do {
         TRY(sub_tracking_reader_next(marks->reader, rows, ROWS_AT_ONCE, &count, error));
         TRY(call_table_add(&marks->table, rows, count, error));
     } while (count > 0);
-    report_session_warn(marks->session, sub_tracking_reader_warning(marks->reader));
     marks->table.has_lost = sub_tracking_reader_lost(marks->reader)->at_least;
-    TRY(call_table_pair(&marks->table, error));
+    return call_table_pair(&marks->table, error);
+}
+
+/* Of calls that start at one moment, the longer first. */
+static void order_equal_starts(struct call_table *table)
+{
+    for (size_t i = 0, end; i < table->n_calls; i = end) {
+        for (end = i + 1; end < table->n_calls; end++)
+            if (table->calls[end].start != table->calls[i].start)
+                break;
+        if (end - i > 1)
+            qsort(&table->calls[i], end - i, sizeof *table->calls, call_compare);
+    }
+}
+
+/* What of them is of the session. */
+static int select_calls(struct marks *marks, struct gput_error *error)
+{
+    struct report_session *session = marks->session;
+    const struct call_window window = report_analysis_window(session);
+    struct call_window_rest rest;
     char warning[CALL_TABLE_WARNING_SIZE];
-    if (call_table_warning(&marks->table, marks->path, warning))
-        report_session_warn(marks->session, warning);
+    report_session_warn(session, sub_tracking_reader_warning(marks->reader));
+    if (call_table_warning(&marks->table, marks->label, warning))
+        report_session_warn(session, warning);
+    TRY(call_window_apply(&window, &marks->table, &rest, error));
+    warn_of_outside(marks, &rest);
+    order_equal_starts(&marks->table);
     return GPUT_OK;
 }
 
@@ -65,18 +117,6 @@ static const struct call *next_call(const struct call_table *table, size_t *call
     if (is_open)
         return &table->open[(*open)++];
     return has_call ? &table->calls[(*calls)++] : NULL;
-}
-
-/* Of calls that start at one moment, the longer first. */
-static void order_equal_starts(struct call_table *table)
-{
-    for (size_t i = 0, end; i < table->n_calls; i = end) {
-        for (end = i + 1; end < table->n_calls; end++)
-            if (table->calls[end].start != table->calls[i].start)
-                break;
-        if (end - i > 1)
-            qsort(&table->calls[i], end - i, sizeof *table->calls, call_compare);
-    }
 }
 
 /* All names, with the numbers that the lanes have. */
@@ -112,6 +152,7 @@ static int add_calls(struct marks *marks, struct gput_error *error)
     struct report_session *session = marks->session;
     size_t calls = 0, open = 0;
     const struct call *call = next_call(table, &calls, &open);
+    double end = isinf(report_analysis_window(session).to) ? NAN : session->end;
     if (isnan(session->start) && call)
         report_session_time(session, table->origin + call->start);
     double offset = table->origin - session->start;
@@ -126,6 +167,8 @@ static int add_calls(struct marks *marks, struct gput_error *error)
             has_thread ? lane->thread_id : lane->process_id, lane->track, offset + call->start,
             offset + call->stop, error));
     }
+    if (!isnan(end)) /* which marks do not change */
+        session->end = end;
     return GPUT_OK;
 }
 
@@ -142,7 +185,7 @@ static int note_open(struct marks *marks, struct gput_error *error)
     double end = session->start + report_session_seconds(session) - table->origin;
     if (table->n_open == 0 || session->curves_only)
         return GPUT_OK;
-    str_printf(&text, "Sub-tracking file %.200s: %zu call%s did not end: ", marks->path,
+    str_printf(&text, "Sub-tracking file %.200s: %zu call%s did not end: ", marks->label,
         table->n_open, table->n_open > 1 ? "s" : "");
     for (size_t i = 0; i < table->n_open && i < OPEN_NAMED; i++) {
         const struct call *call = &table->open[i];
@@ -160,39 +203,30 @@ static int note_open(struct marks *marks, struct gput_error *error)
     return has_failed ? error_memory(error) : GPUT_OK;
 }
 
-static int load_calls(struct marks *marks, struct gput_error *error)
+static int add_marks(struct marks *marks, struct gput_error *error)
 {
-    enum sub_tracking_format format;
-    TRY(sub_tracking_format_of(marks->path, &format, error));
-    TRY(sub_tracking_reader_salvage(marks->path, marks->names, &marks->reader, error));
-    marks->is_log = format == SUB_TRACKING_LOG;
-    call_table_init(&marks->table, marks->names, sub_tracking_reader_columns(marks->reader),
-        marks->is_log, false);
-    marks->table.keep_open = true;
+    TRY(read_marks(marks, error));
+    TRY(select_calls(marks, error));
     report_calls_init(&marks->calls, marks->session);
-    int code = read_marks(marks, error);
-    order_equal_starts(&marks->table);
-    if (code == GPUT_OK)
-        code = add_names(marks, error);
-    if (code == GPUT_OK)
-        code = add_calls(marks, error);
-    if (code == GPUT_OK)
-        code = report_calls_end(&marks->calls, marks->pids, error);
-    if (code == GPUT_OK)
-        code = note_open(marks, error);
-    if (code == GPUT_OK && !marks->session->curves_only)
-        code = report_blocks_add(
-            marks->session, marks->path, &marks->calls.names, &marks->table, error);
-    report_calls_finish(&marks->calls);
-    call_table_finish(&marks->table);
-    sub_tracking_reader_close(marks->reader);
-    return code;
+    TRY(add_names(marks, error));
+    TRY(add_calls(marks, error));
+    TRY(report_calls_end(&marks->calls, marks->pids, error));
+    TRY(note_open(marks, error));
+    if (marks->session->curves_only)
+        return GPUT_OK;
+    return report_blocks_add(
+        marks->session, marks->path, &marks->calls.names, &marks->table, error);
 }
 
-static int add_file(struct report_session *session, const char *path, struct gput_error *error)
+static int add_file(
+    struct report_session *session, const char *path, const char *label, struct gput_error *error)
 {
-    struct marks marks = {.session = session, .path = path, .names = sub_tracking_names_create()};
-    int code = marks.names ? load_calls(&marks, error) : error_memory(error);
+    struct marks marks = {
+        .session = session, .path = path, .label = label, .names = sub_tracking_names_create()};
+    int code = marks.names ? add_marks(&marks, error) : error_memory(error);
+    report_calls_finish(&marks.calls);
+    call_table_finish(&marks.table);
+    sub_tracking_reader_close(marks.reader);
     sub_tracking_names_destroy(marks.names);
     free(marks.pids);
     return code;
@@ -219,29 +253,40 @@ static int combine(struct report_session *session, char *const *paths, size_t co
     return gput_sub_tracking_combine(path, (const char *const *)paths, count, &options, error);
 }
 
-int report_marks_add(
+static int add_combined(
     struct report_session *session, char *const *paths, size_t count, struct gput_error *error)
 {
     char folder[] = "/var/tmp/gpu-tracker-XXXXXX", path[PATH_SIZE] = "";
-    if (count == 0)
-        return GPUT_OK;
-    if (count == 1)
-        return add_file(session, paths[0], error);
+    struct str label = {0};
+    for (size_t i = 0; i < count && i < FILES_NAMED; i++)
+        str_printf(&label, "%s%s", i > 0 ? ", " : "", paths[i]);
+    if (count > FILES_NAMED)
+        str_printf(&label, " and %zu more", count - FILES_NAMED);
     int code = combine(session, paths, count, folder, path, error);
     if (code == GPUT_OK)
-        code = add_file(session, path, error);
+        code = add_file(session, path, str_text(&label), error);
     if (path[0]) {
         unlink(path);
         rmdir(folder);
     }
+    str_finish(&label);
     return code;
+}
+
+int report_marks_add(
+    struct report_session *session, char *const *paths, size_t count, struct gput_error *error)
+{
+    if (count == 0)
+        return GPUT_OK;
+    return count == 1 ? add_file(session, paths[0], paths[0], error)
+                      : add_combined(session, paths, count, error);
 }
 
 /* ---- The loader of marks by themselves ---- */
 
 static int load(struct report_session *session, struct gput_error *error)
 {
-    return add_file(session, session->path, error);
+    return add_file(session, session->path, session->path, error);
 }
 
 static int probe(const char *path, bool is_folder, struct gput_error *error)

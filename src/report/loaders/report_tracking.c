@@ -9,8 +9,6 @@
 #include "model/results_identity.h"
 
 #define ROWS_AT_ONCE 256
-/* Seconds by which the first row may be before its session, or after it. */
-#define CLOCK_DOUBT 1.0
 
 struct loading {
     struct report_session *session;
@@ -55,6 +53,7 @@ static int add_row(
         return GPUT_OK;
     }
     double time = report_session_time(loading->session, row->timestamp);
+    loading->session->first_sample = fmin(loading->session->first_sample, row->timestamp);
     TRY(report_column_add(&loading->time, time, error));
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++) {
         struct report_column *column = &loading->values[i];
@@ -158,8 +157,8 @@ static bool is_of_samples(
 {
     double start = results_identity_seconds(identity->start);
     double end = results_identity_seconds(identity->end);
-    return isnan(session->start) ||
-           (session->start >= start - CLOCK_DOUBT && !(session->start > end + CLOCK_DOUBT));
+    return isnan(session->start) || (session->start >= start - REPORT_CLOCK_DOUBT &&
+                                        !(session->start > end + REPORT_CLOCK_DOUBT));
 }
 
 static int read_identity(struct report_session *session, struct gput_error *error)
@@ -200,8 +199,12 @@ static void add_allowed(struct report_session *session)
 
 static int load_rows(struct loading *loading, struct gput_error *error)
 {
+    struct report_session *session = loading->session;
     begin_columns(loading);
     int code = read_rows(loading, error);
+    session->sample_seconds = loading->time.count > 1 ? (session->end - session->start) /
+                                                            (double)(loading->time.count - 1)
+                                                      : 0;
     if (code == GPUT_OK)
         code = add_curves(loading, error);
     finish_columns(loading);
@@ -213,6 +216,7 @@ static int load(struct report_session *session, struct gput_error *error)
     struct loading loading = {.session = session};
     TRY(tracking_reader_salvage(session->path, &loading.reader, error));
     session->has_samples = true;
+    session->first_sample = NAN;
     session->static_data = *tracking_reader_static_data(loading.reader);
     for (int i = 0; i < GPUT_TRACKING_FILE_COLUMNS; i++)
         session->max[i] = session->mean[i] = NAN;
