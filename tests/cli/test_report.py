@@ -169,6 +169,18 @@ class Tables(ReportTest):
         self.assertEqual(found["power_package"], ([0, 1, 3], [None, 20, 5]))
         self.assertNotIn("power_total", found)
 
+    def test_power_begins_with_the_first_interval(self):
+        """Counters have their baseline in the first row; it has no joules yet, and the second one those since then."""
+        times, package, gpu = (0, 0.04, 0.5, 1), (None, 0.8, 10, 20), (None, 0, 5, 10)
+        self.write([("energy_data", "timestamp REAL, package REAL, psys REAL",
+                     [(START + time, *joules) for time, *joules in zip(times, package, gpu, strict=True)])])
+        found = self.report("t.sqlite").series()
+        self.assertEqual(found["power_package"], ([0, 0.5, 1], [None, 20, 20]))
+        self.assertEqual(found["power_psys"][1], [None, 10, 10])
+        (self.folder / "t.sqlite").unlink()
+        self.write([("energy_data", "timestamp REAL, package REAL", [(START, None), (START + 1, 0), (START + 2, 30)])])
+        self.assertEqual(self.report("t.sqlite").series()["power_package"][1], [None, None, 30], "its baseline came later")
+
     def test_bytes_become_rates(self):
         self.write([("io_data", "timestamp REAL, read_bytes REAL, write_bytes REAL, storage_read_bytes REAL",
                      [(START, 0, 0, None), (START + 1, 4e6, 0, None), (START + 3, 4e6, 5e6, None)])])

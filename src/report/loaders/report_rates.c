@@ -42,11 +42,22 @@ void report_rates_init(struct report_rates *rates, const struct report_rates_tab
         report_column_init(&rates->values[i], spool, table->step);
 }
 
+/* The first row has no totals of a source whose baseline it is: those after it count from there.
+ * One that was not read then has its own baseline later, which is 0. */
+static void begin_at_zero(struct report_rates *rates, const struct report_totals *row)
+{
+    for (size_t i = 0; rates->time.count == 1 && i < rates->table->count; i++) {
+        if (isnan(rates->begin.values[i]) && row->values[i] > 0)
+            rates->begin.values[i] = 0;
+    }
+}
+
 /* The rates from the row before to this one: of the first, none. */
 static int add_rates(
     struct report_rates *rates, const struct report_totals *row, struct gput_error *error)
 {
     double seconds = row->time - rates->begin.time;
+    begin_at_zero(rates, row);
     TRY(report_column_add(&rates->time, report_session_time(rates->session, row->time), error));
     for (size_t i = 0; i < rates->table->count; i++) {
         double amount = row->values[i] - rates->begin.values[i];
