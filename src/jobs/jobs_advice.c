@@ -222,13 +222,21 @@ static void find_empty(struct gput_jobs *jobs, const struct jobs_job *job, size_
     str_finish(&list);
 }
 
+/* Nothing says what was in the rows that were lost. */
+static bool is_partial(const struct jobs_rank *rank)
+{
+    return rank->rows_lost > 0 && rank->files == JOBS_SAMPLES;
+}
+
 static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, size_t index)
 {
     struct str list = {0};
     size_t count = 0;
+    bool is_unknown = false;
     for (size_t i = job->first; i < end_of(job); i++) {
         char name[96];
         const struct jobs_rank *rank = &jobs->ranks[i];
+        is_unknown |= is_partial(rank);
         if (!(rank->rows_lost > 0) || count++ >= MAX_NAMED)
             continue;
         jobs_name_rank(rank, name, sizeof name);
@@ -237,8 +245,11 @@ static void find_lost_rows(struct gput_jobs *jobs, const struct jobs_job *job, s
     if (count > 0)
         FIND("rows_lost", str_text(&list),
             "Rows of %zu tracking file%s could not be written: the disk was full, or did not keep "
-            "up",
-            count, count > 1 ? "s" : "");
+            "up%s",
+            count, count > 1 ? "s" : "",
+            is_unknown ? ". CPU time and use of GPUs are not known where there is no report, and "
+                         "RAM may have been more"
+                       : "");
     str_finish(&list);
 }
 
@@ -374,7 +385,8 @@ static void find_ram(struct gput_jobs *jobs, const struct jobs_job *job, size_t 
     if (percent > HIGH_RAM_PERCENT)
         FIND("ram_short", evidence,
             "RAM is nearly used up (%.0f %% of what is allowed): ask for more", percent);
-    else if (percent < LOW_RAM_PERCENT && job->seconds >= SHORT_SECONDS && job->count == 1)
+    else if (percent < LOW_RAM_PERCENT && job->seconds >= SHORT_SECONDS && job->count == 1 &&
+             !is_partial(highest))
         FIND("idle_ram", evidence, "%.0f %% of the RAM that is allowed was used: ask for less",
             percent);
 }

@@ -200,7 +200,8 @@ static bool read_results(struct gput_jobs *jobs, const char *path, struct gput_e
 
 /* ---- Tracking files ---- */
 
-/* A disk that was full has no samples of the end, whose time is known all the same. */
+/* A disk that was full has no samples of the end, whose time is known all the same. How busy the
+ * CPU was while rows were lost is not known, wherever they were. */
 static void take_times(
     struct gput_jobs *jobs, const struct tracking_samples *samples, struct jobs_rank *rank)
 {
@@ -209,7 +210,7 @@ static void take_times(
     double missing = rank->end > samples->last ? rank->end - samples->last : 0;
     rank->start = known(rank->start, samples->first);
     rank->seconds = samples->jump == 0 ? samples->last + missing - rank->start : NAN;
-    rank->cpu_seconds = samples->count > 0 ? samples->cpu_seconds : NAN;
+    rank->cpu_seconds = samples->count > 0 && !(rank->rows_lost > 0) ? samples->cpu_seconds : NAN;
     if (samples->count == 0 || samples->jump != 0 ||
         missing < MAX_MISSING_SECONDS + MAX_MISSING_SAMPLES * interval)
         return;
@@ -244,7 +245,9 @@ static void take_samples(struct gput_jobs *jobs, const char *path,
                        : NAN;
     rank->gpu_percent =
         rank->gpus > 0 && samples->gpu_count > 0 ? samples->gpu_sum / samples->gpu_count : NAN;
-    if (samples->system_count > 0)
+    if (rank->rows_lost > 0) /* it is of a part */
+        rank->gpu_percent = NAN;
+    else if (samples->system_count > 0)
         rank->system_busy_cores = samples->system_sum / samples->system_count / 100;
     rank->samples = samples->count;
     rank->samples_hash = tracking_samples_hash(samples);

@@ -157,6 +157,13 @@ static void add_cpu_time(double *total, double percent, double gap)
         *total = (isnan(*total) ? 0 : *total) + gap * percent / 100;
 }
 
+/* Rows that could not be written: what the CPU did meanwhile is not known. */
+static uint64_t rows_lost_of(const struct replay *replay)
+{
+    uint64_t lost = replay->results.tracker.rows_lost, of_report = replay->end.tracker.rows_lost;
+    return lost > of_report ? lost : of_report;
+}
+
 static void take_row(struct replay *replay, const struct tracking_row *row)
 {
     struct gput_results *results = &replay->results;
@@ -168,7 +175,7 @@ static void take_row(struct replay *replay, const struct tracking_row *row)
         results->now.values[i] = values[i] / factor;
         results->max[i] = fmax(results->max[i], results->now.values[i]);
     }
-    if (gap > 0 && gap < MAX_GAP_SECONDS) {
+    if (gap > 0 && gap < MAX_GAP_SECONDS && rows_lost_of(replay) == 0) {
         add_cpu_time(&results->now.main_cpu_seconds, values[GPUT_CPU_MAIN_SUM], gap);
         add_cpu_time(&results->now.descendants_cpu_seconds, values[GPUT_CPU_DESCENDANTS_SUM], gap);
         add_cpu_time(&results->accounting.sampled_cpu_seconds, values[GPUT_CPU_COMBINED_SUM], gap);
@@ -399,6 +406,17 @@ static void begin(struct replay *replay, const struct tracking_reader *reader)
     replay->last_read = NAN;
 }
 
+static void warn_of_lost_rows(const struct replay *replay, const char *path)
+{
+    char text[512];
+    uint64_t lost = rows_lost_of(replay);
+    text_fit(text, sizeof text,
+        "%s lacks %llu row%s, which could not be written: its samples are sent without counters of "
+        "CPU time",
+        path, (unsigned long long)lost, lost > 1 ? "s" : "");
+    warn(replay, lost > 0 ? text : NULL);
+}
+
 static int send_file(struct replay *replay, struct tracking_reader *reader, const char *path)
 {
     TRY(tracking_identity_of(reader, path, &replay->results, replay->error));
@@ -406,6 +424,7 @@ static int send_file(struct replay *replay, struct tracking_reader *reader, cons
     TRY(open_receivers(replay, path));
     TRY(send_rows(replay, reader));
     warn(replay, tracking_reader_warning(reader));
+    warn_of_lost_rows(replay, path);
     return text_ends_with(path, ".sqlite") ? send_further(replay, reader) : GPUT_OK;
 }
 

@@ -94,9 +94,11 @@ class BadDays(CommandTest):
         read = self.job()
         self.the_job(read, ranks=3)  # how it ended took the place of what was written at the start
         self.assertRegex(read["found"]["rows_lost"], r"^Rows of 1 tracking file could not be written: .*: rank 2 on .*: [1-9]\d*$")
+        self.assertEqual(json.JSONDecoder().raw_decode(said[said.index("{\n") :])[0]["tracker"]["rows_lost"], json.loads((self.folder / "kept/s.r2.csv.session.json").read_text())["rows_lost"])
         (full,) = [rank for rank in read["ranks"] if rank["rank"] == 2]
         self.assertGreater(full["samples"], 5)
         self.assertGreater(full["rows_lost"], 5)
+        self.assertIsNone(full["cpu_seconds"])
         self.assertEqual(full["exit_status"], 0)
         self.assertGreater(full["max_ram_bytes"], 100_000)
 

@@ -195,6 +195,18 @@ class Ended(PushTest):
         instances = {dict(labels)["instance"] for _, _, body in server.requests for labels in read_remote_write(body)}
         self.assertEqual({name for name in instances if name.endswith(".csv")}, {"other.csv"})
 
+    def test_counters_of_cpu_time_are_not_made_of_rows_that_were_lost(self):
+        folder, _ = self.session("s", ".csv")
+        (folder / "a.json").unlink()
+        sidecar = folder / "a.csv.session.json"
+        sidecar.write_text(json.dumps(json.loads(sidecar.read_text()) | {"rows_lost": 3}))
+        server = self.receive()
+        done = self.push("s", "--remote-write", server.url())
+        self.assertIn("s/a.csv lacks 3 rows, which could not be written: its samples are sent without counters of CPU time", done.stderr)
+        found = self.samples(server)
+        self.assertIn("gputracker_combined_memory_bytes", found)
+        self.assertEqual([name for name in found if "cpu_seconds" in name], [])
+
     def test_damaged_files_are_named_and_the_others_are_sent(self):
         folder, _ = self.session("s", ".csv")
         database, report = self.session("t")[0] / "a.sqlite", self.session("u")[0] / "a.json"

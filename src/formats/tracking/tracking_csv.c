@@ -89,9 +89,9 @@ static int put_static_data(struct tracking_file *file, bool are_same, struct gpu
     if (!writer->has_head || !is_plain)
         TRY(write_head(writer, error));
     writer->has_head = true;
-    return is_plain && writer->is_regular
-               ? tracking_sidecar_write(file->path, &file->static_data, NULL, error)
-               : GPUT_OK;
+    return is_plain && writer->is_regular ? tracking_sidecar_write(file->path, &file->static_data,
+                                                NULL, file->rows_lost, error)
+                                          : GPUT_OK;
 }
 
 static bool is_regular(int fd)

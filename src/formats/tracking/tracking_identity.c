@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 
 #define ROWS_AT_ONCE 512
+/* After the identity. */
+#define TABLE_COLUMNS (RESULTS_IDENTITY_COLUMNS + 1)
 
 /* ---- The table ---- */
 
@@ -18,7 +20,7 @@
 static int add_table(struct tracking_file *file, const struct results_identity_column *identity,
     size_t count, struct gput_error *error)
 {
-    struct tracking_column columns[RESULTS_IDENTITY_COLUMNS];
+    struct tracking_column columns[TABLE_COLUMNS];
     if (file->has_identity_table)
         return GPUT_OK;
     for (size_t i = 0; i < count; i++) {
@@ -30,6 +32,7 @@ static int add_table(struct tracking_file *file, const struct results_identity_c
                               : is_whole                             ? TRACKING_INTEGER
                                                                      : TRACKING_REAL};
     }
+    columns[count++] = (struct tracking_column){TRACKING_ROWS_LOST, TRACKING_INTEGER};
     TRY(tracking_file_add_table(
         file, TRACKING_IDENTITY_TABLE, columns, count, &file->identity_table, error));
     file->has_identity_table = true;
@@ -49,15 +52,23 @@ static struct tracking_value value_of(
     return tracking_integer((int64_t)fmin(number, 0x1p62));
 }
 
+/* As far as it is known: rows may have failed since the results were made. */
+static uint64_t rows_lost_of(const struct tracking_file *file, const struct gput_results *results)
+{
+    uint64_t lost = tracking_file_rows_lost(file);
+    return lost > results->tracker.rows_lost ? lost : results->tracker.rows_lost;
+}
+
 static int write_table(
     struct tracking_file *file, const struct gput_results *results, struct gput_error *error)
 {
     struct results_identity_column identity[RESULTS_IDENTITY_COLUMNS];
-    struct tracking_value values[RESULTS_IDENTITY_COLUMNS];
+    struct tracking_value values[TABLE_COLUMNS];
     size_t count = results_identity_columns(identity);
     TRY(add_table(file, identity, count, error));
     for (size_t i = 0; i < count; i++)
         values[i] = value_of(identity[i].column, results);
+    values[count] = tracking_integer((int64_t)rows_lost_of(file, results));
     return tracking_file_write_table_row(
         file, file->identity_table, values, clock_monotonic_ns(), error);
 }
@@ -72,8 +83,8 @@ static int write_file(
         return GPUT_OK;
     if (!file->has_identity_file)
         TRY(tracking_sidecar_check(file->path, error));
-    TRY(tracking_sidecar_write(
-        file->path, file->format->is_plain ? &file->static_data : NULL, results, error));
+    TRY(tracking_sidecar_write(file->path, file->format->is_plain ? &file->static_data : NULL,
+        results, rows_lost_of(file, results), error));
     file->has_identity_file = true;
     return GPUT_OK;
 }
@@ -122,8 +133,10 @@ void tracking_identity_read_table(const struct gput_table *table, struct gput_re
     struct doc *object = rows > 0 ? doc_create_object() : NULL;
     for (size_t i = 0; object && i < gput_table_column_count(table); i++)
         add_cell(table, rows - 1, i, object);
-    if (object)
+    if (object) {
         results_identity_read(object, results);
+        results->tracker.rows_lost = tracking_sidecar_rows_lost(object);
+    }
     doc_destroy(object);
 }
 

@@ -12,7 +12,6 @@
 
 #define MAX_BYTES ((size_t)1 << 20)
 #define FIRST_KEY "tracking_file"
-#define ROWS_LOST_KEY "rows_lost"
 
 static char *path_of(const char *tracking_file)
 {
@@ -55,7 +54,7 @@ int tracking_sidecar_check(const char *tracking_file, struct gput_error *error)
 
 uint64_t tracking_sidecar_rows_lost(const struct doc *doc)
 {
-    double lost = doc_number(doc_get(doc, ROWS_LOST_KEY));
+    double lost = doc_number(doc_get(doc, TRACKING_ROWS_LOST));
     return lost > 0 && lost < 0x1p53 ? (uint64_t)lost : 0;
 }
 
@@ -80,7 +79,7 @@ static void add_value(struct doc *object, const char *name, struct tracking_valu
 }
 
 static struct doc *document(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results)
+    const struct gput_results *results, uint64_t rows_lost)
 {
     struct doc *doc = doc_create_object();
     if (!doc)
@@ -91,8 +90,8 @@ static struct doc *document(const char *tracking_file, const struct gput_static_
         add_value(object, tracking_static_columns[i].name, tracking_static_value(static_data, i));
     if (results)
         results_identity_add(results, doc);
-    if (results && results->tracker.rows_lost > 0)
-        doc_add_int(doc, ROWS_LOST_KEY, (int64_t)results->tracker.rows_lost);
+    if (rows_lost > 0)
+        doc_add_int(doc, TRACKING_ROWS_LOST, (int64_t)rows_lost);
     return doc;
 }
 
@@ -108,11 +107,11 @@ static int write_text(const char *path, const struct str *text, struct gput_erro
 }
 
 int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results, struct gput_error *error)
+    const struct gput_results *results, uint64_t rows_lost, struct gput_error *error)
 {
     struct str text = {0};
     char *path = path_of(tracking_file);
-    struct doc *doc = document(tracking_file, static_data, results);
+    struct doc *doc = document(tracking_file, static_data, results, rows_lost);
     if (doc) {
         doc_write_json(doc, 1, &text);
         str_append_char(&text, '\n');

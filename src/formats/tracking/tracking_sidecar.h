@@ -8,6 +8,9 @@
 #include "base/error.h"
 #include "model/results.h"
 
+/* The key, and in databases the column. */
+#define TRACKING_ROWS_LOST "rows_lost"
+
 /* What is in the file next to a tracking file. NULL: there is none that can be read. The caller's.
  */
 struct doc *tracking_sidecar_read(const char *tracking_file);
@@ -23,6 +26,7 @@ uint64_t tracking_sidecar_rows_lost(const struct doc *doc);
 void tracking_sidecar_remove(const char *tracking_file);
 
 /* Writes it, whole. `static_data`: NULL where the tracking file has them. `results`: NULL while
- * nothing is known of the session. Errors: as of files. */
+ * nothing is known of the session. `rows_lost`: of the tracking file so far. Errors: as of files.
+ */
 int tracking_sidecar_write(const char *tracking_file, const struct gput_static_data *static_data,
-    const struct gput_results *results, struct gput_error *error);
+    const struct gput_results *results, uint64_t rows_lost, struct gput_error *error);
