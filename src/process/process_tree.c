@@ -21,6 +21,15 @@ struct process *process_tree_get(const struct process_tree *tree, pid_t pid)
     return process;
 }
 
+struct process *process_tree_forked_from(
+    const struct process_tree *tree, const struct process *process)
+{
+    const struct polled *polled = process->polled;
+    struct process *parent =
+        proc_stat_is_fork(&polled->stat) ? process_tree_get(tree, polled->stat.ppid) : NULL;
+    return parent && parent->polled->exec_generation == polled->exec_generation ? parent : NULL;
+}
+
 /* ---- vfork parents ---- */
 
 /* Of the processes that could be its vfork parent, no more are tested. */

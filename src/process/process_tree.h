@@ -103,5 +103,9 @@ bool process_tree_close_cached_files(struct process_tree *tree);
 /* The process with that pid that procfs has, or NULL. */
 struct process *process_tree_get(const struct process_tree *tree, pid_t pid);
 
+/* Its parent, where it was forked from that and neither has called execve() since; or NULL. */
+struct process *process_tree_forked_from(
+    const struct process_tree *tree, const struct process *process);
+
 /* Main, or NULL when it has been removed, or there is none. */
 struct process *process_tree_main(const struct process_tree *tree);

@@ -114,14 +114,6 @@ static uint64_t unseen_of(const struct process_tree *tree, const struct process 
         status.peak_rss_bytes, process->polled->peak_resident_bytes + tree->view.lag_bytes);
 }
 
-static struct process *forked_from(const struct process_tree *tree, const struct process *process)
-{
-    const struct polled *polled = process->polled;
-    struct process *parent =
-        proc_stat_is_fork(&polled->stat) ? process_tree_get(tree, polled->stat.ppid) : NULL;
-    return parent && parent->polled->exec_generation == polled->exec_generation ? parent : NULL;
-}
-
 static void mark_forks(const struct process_tree *tree)
 {
     for (size_t i = 0; i < tree->count; i++) {
@@ -132,7 +124,7 @@ static void mark_forks(const struct process_tree *tree)
     }
     for (size_t i = 0; i < tree->count; i++) {
         const struct process *process = tree->processes[i];
-        struct process *parent = forked_from(tree, process);
+        struct process *parent = process_tree_forked_from(tree, process);
         if (!parent)
             continue;
         parent->polled->metered.forks.any = true;
@@ -149,7 +141,7 @@ static void mark_forks(const struct process_tree *tree)
  */
 static uint64_t grown_bytes(const struct process_tree *tree, const struct process *process)
 {
-    const struct process *parent = forked_from(tree, process);
+    const struct process *parent = process_tree_forked_from(tree, process);
     if (!parent || !parent->polled->metered.forks.any_unread || process->polled->metered.forks.any)
         return 0;
     uint64_t beyond = bytes_minus(memory_anonymous_bytes(&process->polled->memory),

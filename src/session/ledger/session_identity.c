@@ -295,39 +295,57 @@ void session_identity_add(
     fill_ranks(state, &launcher, before == state->n_ranks);
 }
 
-/* A launcher sets the variables of a rank in execve(): before it a process has those of who forked
- * it. */
-static bool is_unread(const struct process *process, int64_t now_ns)
+/* That of the program that it runs: execve() replaces it. */
+static bool is_read(const struct process *process)
 {
     const struct polled *polled = process->polled;
-    if (polled->exec_generation == 0)
-        return !polled->environment.is_read && process->start.at_ns <= now_ns - SETTLED_NS;
-    return !polled->environment.is_read ||
-           polled->environment.exec_generation != polled->exec_generation;
+    return polled->environment.is_read &&
+           polled->environment.exec_generation == polled->exec_generation;
 }
 
-static void add_process(struct session_identity *state, const char *procfs_root, pid_t pid,
+/* A launcher sets the variables of a rank in execve(): before it a process has those of who forked
+ * it. */
+static bool is_settled(const struct process *process, int64_t now_ns)
+{
+    return process->polled->exec_generation != 0 || process->start.at_ns <= now_ns - SETTLED_NS;
+}
+
+static void note_read(struct process *process)
+{
+    process->polled->environment = (struct environment_reading){
+        .is_read = true, .exec_generation = process->polled->exec_generation};
+}
+
+static void read_process(struct session_identity *state, const char *procfs_root, pid_t pid,
     struct environment *environment)
 {
+    if (environment_read(procfs_root, pid, environment, NULL) != GPUT_OK)
+        return;
     session_identity_add(state, environment_variable, environment, true);
     add_run_of_process(state, procfs_root, pid, true);
 }
 
+/* Forks have the environment of their parent: that of one of them is that of all. */
 void session_identity_read_processes(struct session_identity *state, const char *procfs_root,
     const struct process_log *log, int64_t now_ns)
 {
+    const struct process_tree *tree = log->options.tree;
     struct environment environment = {0};
     unsigned readings = 0;
-    for (EACH_OPEN_PROCESS(&log->options.tree->table, process)) {
+    for (EACH_OPEN_PROCESS(&tree->table, process)) {
         if (state->unsuccessful >= MAX_UNSUCCESSFUL || readings >= MAX_READINGS)
             break;
-        if (process->is_main || !process->polled || !is_unread(process, now_ns))
+        if (process->is_main || !process->polled || is_read(process) ||
+            !is_settled(process, now_ns))
             continue;
+        struct process *origin = process_tree_forked_from(tree, process);
+        note_read(process);
+        if (origin && is_read(origin))
+            continue;
+        if (origin)
+            note_read(origin);
         readings++;
-        process->polled->environment.is_read = true;
-        process->polled->environment.exec_generation = process->polled->exec_generation;
-        if (environment_read(procfs_root, process->pid, &environment, NULL) == GPUT_OK)
-            add_process(state, procfs_root, process->pid, &environment);
+        read_process(state, procfs_root, process->pid, &environment);
     }
     environment_finish(&environment);
 }

@@ -139,6 +139,33 @@ static void an_environment_is_read_again_after_execve(void **state)
     remove_process(&tree.table, process);
 }
 
+/* The first fork of a program is read for its siblings, but not for those that call execve(). */
+static void forks_of_one_program_are_read_once(void **state)
+{
+    (void)state;
+    struct process_tree tree = {0};
+    struct process_log log = {.options.tree = &tree};
+    struct process *process = add_process(&tree.table);
+    struct process *main = process_table_add(&tree.table, PID - 1);
+    main->state = PROCESS_RUNNING;
+    main->is_main = true;
+    main->polled = calloc(1, sizeof *main->polled);
+    main->polled->exec_generation = 1;
+    process->polled->stat.ppid = PID - 1;
+    process->polled->stat.flags = PROC_STAT_FORKED_NO_EXEC;
+    set_environment("PMI_RANK=1");
+    assert_int_equal(read_ranks(&log, 1), 1); /* main may have called execve() since the start */
+    process->polled->environment.is_read = false; /* as of a sibling */
+    set_environment("PMI_RANK=2");
+    assert_int_equal(read_ranks(&log, 1), 1);
+    process->polled->exec_generation = 2;
+    process->polled->stat.flags = 0;
+    assert_int_equal(read_ranks(&log, 1), 2);
+    free(main->polled);
+    main->polled = NULL;
+    remove_process(&tree.table, process);
+}
+
 /* Without the right to see it, time has to do. */
 static void without_exec_generations_a_process_is_read_when_it_has_settled(void **state)
 {
@@ -216,6 +243,7 @@ int main(void)
         cmocka_unit_test_setup(ranks_of_descendants_replace_that_of_their_launcher, begin),
         cmocka_unit_test_setup(the_only_rank_of_a_machine_is_that_of_the_session, begin),
         cmocka_unit_test_setup(an_environment_is_read_again_after_execve, begin),
+        cmocka_unit_test_setup(forks_of_one_program_are_read_once, begin),
         cmocka_unit_test_setup(
             without_exec_generations_a_process_is_read_when_it_has_settled, begin),
         cmocka_unit_test_setup(an_outer_launcher_replaces_nothing, begin),
