@@ -15,18 +15,18 @@ struct proc_stat {
     pid_t pid;
     pid_t ppid;
     pid_t session;
-    char state;     /* R running, S sleeping, D disk, Z zombie, T stopped, X dead … */
-    char name[64];  /* raw bytes, truncated to 15 by the kernel except for its own threads */
     uint32_t flags; /* PF_* of the kernel, for the functions below */
-    uint64_t minor_faults, major_faults;   /* of all threads, including ended ones */
-    uint64_t cminor_faults, cmajor_faults; /* of collected children */
-    uint64_t utime_ticks, stime_ticks;     /* of all threads, including ended ones */
-    uint64_t cutime_ticks, cstime_ticks;   /* of collected children, and theirs */
     uint32_t thread_count;
+    char state; /* R running, S sleeping, D disk, Z zombie, T stopped, X dead … */
+    uint64_t cutime_ticks, cstime_ticks; /* of collected children, and theirs */
     uint64_t start_time_ticks; /* since boot; identifies the process together with the pid */
     /* Start of its stack: set by every execve() and inherited by fork(), so that equal numbers mean
      * one exec generation. 0 without permission to ptrace the process. */
     uint64_t start_stack_address;
+    uint64_t utime_ticks, stime_ticks;     /* of all threads, including ended ones */
+    uint64_t minor_faults, major_faults;   /* of all threads, including ended ones */
+    uint64_t cminor_faults, cmajor_faults; /* of collected children */
+    char name[64]; /* raw bytes, truncated to 15 by the kernel except for its own threads */
 };
 
 #define PROC_STAT_FORKED_NO_EXEC 0x00000040u

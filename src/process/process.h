@@ -53,10 +53,10 @@ struct metered {
 /* When the kernel's peak and I/O were read, and page faults, RSS and exec generation of that moment
  * (process_readings). */
 struct kernel_readings {
-    uint64_t faults, rss_bytes, exec_generation;
-    int64_t peak_read_ns, io_read_ns;
     bool peak_is_pending;    /* VmHWM may have risen and was not read yet */
     bool counts_are_pending; /* the same for its counters */
+    uint64_t faults, rss_bytes, exec_generation;
+    int64_t peak_read_ns, io_read_ns;
 };
 
 /* Whether its environment was read, and when: execve() replaces it. */
@@ -71,12 +71,11 @@ struct cached_files {
     int io_fd; /* after process_open_io() */
 };
 
-/* What polls have read: it is in procfs, also as a zombie. */
+/* What polls have read: it is in procfs, also as a zombie. First what each poll of an idle process
+ * needs: a large tree is not in the processor's caches. */
 struct polled {
-    struct proc_stat stat; /* as last read: its parent is another than the process that started it,
-                              if that ended */
-    int64_t read_ns;       /* when stat and statm were last read */
-    int64_t cpu_ns;        /* CPU time used so far, all threads, user and system */
+    int64_t cpu_ns;  /* CPU time used so far, all threads, user and system */
+    int64_t read_ns; /* when stat and statm were last read */
     /*
      * Identifies the program image: processes that were forked from one another and have not called
      * execve since have the same. 0: not known.
@@ -94,6 +93,10 @@ struct polled {
     bool children_unread; /* it ran since its children were last read */
     bool is_reaped;       /* its parent has waited for it: the next scan removes it */
 
+    struct kernel_readings readings;
+    struct proc_stat stat; /* as last read: its parent is another than the process that started it,
+                              if that ended */
+
     struct cached_files files;
     /* The pid under which procfs shows its memory: its own, or, when its leader has exited, that of
      * another thread. Procfs has a folder for every thread, though it does not list them. */
@@ -102,7 +105,6 @@ struct polled {
     uint64_t peak_resident_bytes; /* highest RSS polled, but as a vfork child */
 
     struct metered metered;
-    struct kernel_readings readings;
     struct environment_reading environment; /* kept by who reads it */
 };
 
@@ -180,23 +182,24 @@ struct process_peak {
     double gpu_ram_bytes; /* the highest that drivers listed; NaN: not known */
 };
 
+/* First what each tick needs. */
 struct process {
     pid_t pid;
-    bool is_main;
-    uint64_t number;          /* in order of discovery */
-    pid_t parent_pid;         /* the process that started it */
-    struct process *parent;   /* NULL: it is main, or not known */
-    struct process *next;     /* in the same slot of the table */
     enum process_state state; /* changed by the process log alone */
+    bool is_main;
+    struct process_history history;
+    struct process *next; /* in the same slot of the table */
 
     /* What each kind of input gave. Each may be NULL; all are owned. */
     struct polled *polled;
-    struct exit_figures *exits;
     struct baseline *baseline; /* of main, and of those that are old */
+    struct exit_figures *exits;
 
-    struct process_start start;
     struct process_end end;
-    struct process_history history;
+    struct process_start start;
+    uint64_t number;        /* in order of discovery */
+    pid_t parent_pid;       /* the process that started it */
+    struct process *parent; /* NULL: it is main, or not known */
     struct program program;
     struct last_poll last_poll;
 
