@@ -203,8 +203,6 @@ static bool put(struct sink_writer *writer, const void *item)
         return false;
     memcpy(items->bytes + items->count * writer->job->item_size, item, writer->job->item_size);
     items->count++;
-    if (writer->is_idle || items->count == writer->job->max_items / 2)
-        pthread_cond_signal(&writer->wake);
     return true;
 }
 
@@ -218,7 +216,11 @@ bool sink_writer_put(struct sink_writer *writer, const void *item)
     }
     pthread_mutex_lock(&writer->lock);
     bool fits = put(writer, item);
+    bool wakes = writer->is_idle || writer->waiting.count == writer->job->max_items / 2;
     pthread_mutex_unlock(&writer->lock);
+    /* Only now: the thread begins with the lock. */
+    if (fits && wakes)
+        pthread_cond_signal(&writer->wake);
     return fits;
 }
 
