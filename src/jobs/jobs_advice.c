@@ -1,8 +1,8 @@
 /* What people should know of a job, each with its evidence. */
 #include "jobs/jobs.h"
 
-#include "base/doubles.h"
 #include "output/human.h"
+#include "rank/missing_ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,25 +36,14 @@ static size_t end_of(const struct jobs_job *job)
 /* "3, 7-9", of a job whose world size is known. */
 static void list_missing(const struct gput_jobs *jobs, const struct jobs_job *job, struct str *list)
 {
-    size_t count = 0, ranges = 0;
-    double next = 0, *present = calloc(job->count + 1, sizeof *present);
+    size_t count = 0;
+    double *present = calloc(job->count, sizeof *present);
     for (size_t i = job->first; present && i < end_of(job); i++) {
         if (!isnan(jobs->ranks[i].rank))
             present[count++] = jobs->ranks[i].rank;
     }
-    if (!present)
-        return;
-    qsort(present, count, sizeof *present, doubles_compare);
-    present[count] = job->world_size;
-    for (size_t i = 0; i <= count && ranges <= MAX_NAMED; i++) {
-        if (present[i] > next && ranges++ < MAX_NAMED) {
-            str_printf(list, "%s%.0f", list->length ? ", " : "", next);
-            if (present[i] > next + 1)
-                str_printf(list, "-%.0f", present[i] - 1);
-        }
-        next = present[i] + 1;
-    }
-    str_append(list, ranges > MAX_NAMED ? " and more" : "");
+    if (present)
+        missing_ranks_list(present, count, job->world_size, list);
     free(present);
 }
 

@@ -8,6 +8,7 @@
 #include "report/export/report_export.h"
 #include "report/export/report_html.h"
 #include "report/report_compose.h"
+#include "report/report_missing.h"
 #include "report/report_plan.h"
 #include "report/report_sessions.h"
 
@@ -64,7 +65,9 @@ static int fill(struct report_payload *payload, const struct gput_report_options
     for (size_t i = 0; i < options->note_count; i++)
         doc_add_string(notes, NULL, options->notes[i]);
     doc_add_array(root, "sessions");
-    return report_sessions_add(payload, options, plan, false, error);
+    TRY(report_sessions_add(payload, options, plan, false, error));
+    /* `gpu-tracker job` has it among its notes. */
+    return options->note_count ? GPUT_OK : report_missing_warn(payload, options, error);
 }
 
 static int write_planned(const struct gput_report_options *options, const struct report_plan *plan,

@@ -72,7 +72,7 @@ static bool all_have_blocks(const struct gput_comparison *comparison)
 }
 
 /* Why code blocks are not compared goes to the page: sessions need not be of one program. */
-static int match(struct gput_comparison *comparison, struct doc *root,
+static int match(struct gput_comparison *comparison, struct report_payload *payload,
     const struct gput_report_options *options, struct gput_error *error)
 {
     struct gput_error reason;
@@ -83,7 +83,7 @@ static int match(struct gput_comparison *comparison, struct doc *root,
         return GPUT_OK;
     if (code == GPUT_ERROR_MEMORY)
         return error_memory(error);
-    doc_add_string(doc_add_array(root, "warnings"), NULL, reason.message);
+    report_payload_warn(payload, reason.message);
     forget_blocks(comparison);
     return comparison_match(comparison, options->warn, options->user, error);
 }
@@ -147,13 +147,13 @@ static int add_tables(
     return code;
 }
 
-int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
+int report_comparison_end(struct gput_comparison *comparison, struct report_payload *payload,
     const struct gput_report_options *options, struct gput_error *error)
 {
     if (comparison->n_sessions < 2)
         return GPUT_OK;
-    int code = match(comparison, root, options, error);
+    int code = match(comparison, payload, options, error);
     if (code != GPUT_OK) /* a measurement that a file lacks */
         return code == GPUT_ERROR_MEMORY ? code : GPUT_OK;
-    return add_tables(comparison, doc_add_array(root, "comparison"), error);
+    return add_tables(comparison, doc_add_array(payload->root, "comparison"), error);
 }

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "base/doc.h"
 #include "base/error.h"
 #include "report/document/report_session.h"
 
@@ -16,5 +15,5 @@ int report_comparison_add(
 
 /* Adds the tables to the document, where there are two sessions or more. What cannot be compared is
  * warned of. Errors: GPUT_ERROR_MEMORY. */
-int report_comparison_end(struct gput_comparison *comparison, struct doc *root,
+int report_comparison_end(struct gput_comparison *comparison, struct report_payload *payload,
     const struct gput_report_options *options, struct gput_error *error);

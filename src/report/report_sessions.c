@@ -154,7 +154,7 @@ int report_sessions_add(struct report_payload *payload, const struct gput_report
     for (size_t i = 0; code == GPUT_OK && i < plan->count; i++)
         code = add_session(payload, options, plan, i, curves_only, ranks, comparison, error);
     if (code == GPUT_OK && !curves_only)
-        code = report_comparison_end(comparison, payload->root, options, error);
+        code = report_comparison_end(comparison, payload, options, error);
     gput_comparison_destroy(comparison);
     free(ranks);
     return code;

@@ -2,12 +2,14 @@
 
 import json
 import os
+import subprocess
 import time
 
 from analysis_files import MEASUREMENTS, START, call, row, write_marks, write_tracking
-from command import main
+from command import COMMAND, main
 from report_data import Report
 from report_test import ReportTest
+from test_identity import without_launchers
 
 
 class Folders(ReportTest):
@@ -176,6 +178,16 @@ class Ranks(ReportTest):
         names = sorted(f"run.r{rank}.csv" for rank in range(12))
         self.assertEqual(names[2], "run.r10.csv")
         self.assertEqual(self.ranks_of(*names), [(f"run.r{rank}.csv", rank) for rank in range(12)])
+
+    def test_ranks_of_which_there_is_no_file_are_named(self):
+        for rank in 0, 1, 4:
+            environment = without_launchers() | {"PMI_RANK": str(rank), "PMI_SIZE": "6"}
+            done = subprocess.run([COMMAND, "run", "-q", "-o", "u.json", "--", "true"], cwd=self.folder, env=environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_report("u.r0.json", "u.r1.json", "u.r4.json", "-o", "report.html")
+        missing = "3 of 6 ranks are missing: 2-3, 5. There is no file of theirs."
+        self.assertEqual((done.returncode, done.stderr), (0, f"gpu-tracker: warning: {missing}\n"))
+        self.assertEqual(Report(self.folder / "report.html").document["warnings"], [missing])
 
     def test_sessions_are_ranks_by_names_that_are_given(self):
         self.write("a.csv", "b.csv", "x=y.csv")

@@ -34,7 +34,7 @@ MAY_INCLUDE = {
     "report/loaders": {"base", "model", "formats", "import", "trace", "analyze", "timeline", "training", "output", "report/document"},
     "report/export": {"base", "report/document"},
     "report": {"base", "model", "formats", "rank", "blocks", "analyze", "plot", "output", "report/document", "report/loaders", "report/export"},
-    "jobs": {"base", "model", "formats", "output"},
+    "jobs": {"base", "model", "formats", "rank", "output"},
     "push": {"base", "model", "formats", "output"},
     "serve": {"base"},
     "config": {"base", "model", "analyze"},

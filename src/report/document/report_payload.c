@@ -28,6 +28,13 @@ static uint64_t padding_of(uint64_t length)
     return (REPORT_ALIGNMENT - length % REPORT_ALIGNMENT) % REPORT_ALIGNMENT;
 }
 
+void report_payload_warn(struct report_payload *payload, const char *message)
+{
+    if (!payload->warnings)
+        payload->warnings = doc_add_array(payload->root, "warnings");
+    doc_add_string(payload->warnings, NULL, message);
+}
+
 void report_payload_begin_session(struct report_payload *payload)
 {
     payload->first_shared = payload->part_count;

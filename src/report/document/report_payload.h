@@ -20,6 +20,7 @@
 struct report_payload {
     struct report_spool spool;  /* of all columns */
     struct doc *root;           /* the document; owned */
+    struct doc *warnings;       /* a part of it; NULL: there is none yet */
     struct report_bytes *parts; /* what follows it, in order; owned */
     size_t part_count;
     size_t first_shared;  /* from this part on, what is equal is there once: those of a session */
@@ -34,6 +35,9 @@ void report_payload_finish(struct report_payload *payload);
 
 /* Columns that follow share their bytes with equal ones that follow, not with those before. */
 void report_payload_begin_session(struct report_payload *payload);
+
+/* Adds a warning about the sessions together. */
+void report_payload_warn(struct report_payload *payload, const char *message);
 
 /*
  * Adds a column to the document, as member `key` of an object or, with NULL, as item of an array,
