@@ -106,10 +106,10 @@ static int read_marks(struct reading *reading, struct gput_error *error)
         TRY(next_marks(reading, rows, &count, &end, error));
         for (size_t i = 0; i < count; i++) {
             put_mark(reading, table, &rows[i], exact, n_exact);
-            TRY(recorded_pass(reading->options, table, false, error));
+            TRY(recorded_pass_full(reading->options, table, error));
         }
     }
-    return recorded_pass(reading->options, table, true, error);
+    return recorded_pass_rest(reading->options, table, error);
 }
 
 /* ---- Calls ---- */
@@ -166,9 +166,9 @@ static int put_calls(
         add_exact(table, calls->exact);
     for (size_t i = 0; i < calls->n_calls; i++) {
         put_call(reading, table, calls, &calls->calls[i]);
-        TRY(recorded_pass(reading->options, table, false, error));
+        TRY(recorded_pass_full(reading->options, table, error));
     }
-    return recorded_pass(reading->options, table, true, error);
+    return recorded_pass_rest(reading->options, table, error);
 }
 
 static int pair_marks(struct reading *reading, struct call_table *calls, struct gput_error *error)
@@ -203,12 +203,12 @@ static int put_segment(void *user, double start, uint32_t leaf, const uint32_t *
     const struct call_table *calls = to->calls;
     table_put_double(to->segments, start);
     table_put_int(to->segments, leaf);
-    TRY(recorded_pass(to->reading->options, to->segments, false, error));
+    TRY(recorded_pass_full(to->reading->options, to->segments, error));
     for (size_t i = 0; blocks && i < n_blocks; i++) {
         table_put_int(to->leaves, leaf);
         table_put_text(
             to->leaves, sub_tracking_names_text(to->reading->names, calls->block_names[blocks[i]]));
-        TRY(recorded_pass(to->reading->options, to->leaves, false, error));
+        TRY(recorded_pass_full(to->reading->options, to->leaves, error));
     }
     return GPUT_OK;
 }
@@ -224,8 +224,8 @@ static int put_segments(
     table_add_column(to.leaves, "leaf", GPUT_COLUMN_INT);
     table_add_column(to.leaves, "code_block_name", GPUT_COLUMN_TEXT);
     TRY(call_segments_walk(calls, put_segment, &to, error));
-    TRY(recorded_pass(reading->options, to.segments, true, error));
-    return recorded_pass(reading->options, to.leaves, true, error);
+    TRY(recorded_pass_rest(reading->options, to.segments, error));
+    return recorded_pass_rest(reading->options, to.leaves, error);
 }
 
 /* ---- Calls of a file ---- */

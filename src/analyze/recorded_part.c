@@ -2,11 +2,18 @@
 
 #define PART_ROWS 131072
 
-int recorded_pass(const struct gput_recorded_options *options, struct gput_table *table, bool ended,
-    struct gput_error *error)
+int recorded_pass_full(
+    const struct gput_recorded_options *options, struct gput_table *table, struct gput_error *error)
+{
+    bool is_full = table && gput_table_row_count(table) >= PART_ROWS;
+    return is_full ? recorded_pass_rest(options, table, error) : GPUT_OK;
+}
+
+int recorded_pass_rest(
+    const struct gput_recorded_options *options, struct gput_table *table, struct gput_error *error)
 {
     struct gput_tables *part;
-    if (!options->take || !table || (!ended && gput_table_row_count(table) < PART_ROWS))
+    if (!options->take || !table)
         return GPUT_OK;
     TRY(table_take_rows(table, &part, error));
     return options->take(options->user, part, error);

@@ -5,9 +5,10 @@
 
 #include <gputracker/recorded.h>
 
-#include <stdbool.h>
-
-/* To be called after each row, and after the last one of a table. Errors: those of the caller's
- * function, GPUT_ERROR_MEMORY. */
-int recorded_pass(const struct gput_recorded_options *options, struct gput_table *table, bool ended,
+/* To be called after each row of a table (NULL: not wanted): gives its rows to the caller's
+ * function when there are enough. Errors: those of that function, GPUT_ERROR_MEMORY. */
+int recorded_pass_full(const struct gput_recorded_options *options, struct gput_table *table,
+    struct gput_error *error);
+/* After the last row: those that are left. */
+int recorded_pass_rest(const struct gput_recorded_options *options, struct gput_table *table,
     struct gput_error *error);

@@ -239,10 +239,16 @@ void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, 
     tables->sink_rows = rows;
 }
 
-int table_pass_rows(struct gput_table *table, bool ended, struct gput_error *error)
+int table_pass_full(struct gput_table *table, struct gput_error *error)
+{
+    bool is_full = table && table->list && table->row_count >= table->list->sink_rows;
+    return is_full ? table_pass_rest(table, error) : GPUT_OK;
+}
+
+int table_pass_rest(struct gput_table *table, struct gput_error *error)
 {
     struct gput_tables *list = table ? table->list : NULL;
-    if (!list || !list->sink || (!ended && table->row_count < list->sink_rows))
+    if (!list || !list->sink)
         return GPUT_OK;
     if (list->failed)
         return error_memory(error);

@@ -60,9 +60,11 @@ typedef int table_sink(void *user, const struct gput_tables *tables, const struc
     struct gput_error *error);
 void tables_set_sink(struct gput_tables *tables, size_t rows, table_sink *sink, void *user);
 
-/* To be called after each row, and after the last one of a table: passes its rows to the sink, if
- * there is one, when there are enough or the table has ended. */
-int table_pass_rows(struct gput_table *table, bool ended, struct gput_error *error);
+/* Passes the rows of a table (NULL: none) to the sink, if there is one. To be called after each
+ * row: when there are enough. */
+int table_pass_full(struct gput_table *table, struct gput_error *error);
+/* After the last row: those that are left, and that the table has ended. */
+int table_pass_rest(struct gput_table *table, struct gput_error *error);
 
 /* Moves the rows of a table into a list of their own, with a table of the same name and columns;
  * the caller owns `*part`. Errors: GPUT_ERROR_MEMORY. */

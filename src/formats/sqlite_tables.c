@@ -90,9 +90,9 @@ static int read_rows(sqlite3 *database, const char *path, const char *name, sqli
             if (!put_value(table, rows, column))
                 return value_error(
                     database, path, name, row, sqlite3_column_name(rows, column), error);
-        TRY(table_pass_rows(table, false, error));
+        TRY(table_pass_full(table, error));
     }
-    return result == SQLITE_DONE ? table_pass_rows(table, true, error)
+    return result == SQLITE_DONE ? table_pass_rest(table, error)
                                  : sqlite_file_error(database, "read", path, error);
 }
 

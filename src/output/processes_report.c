@@ -110,11 +110,17 @@ static void append_figure(const struct tree *tree, enum figure figure, double va
         str_printf(to, "%.*f", figure == FIGURE_SECONDS ? 3 : 0, value);
 }
 
+static void append_value(const struct tree *tree, enum cell cell, double value, struct str *to)
+{
+    append_figure(tree, cells[cell].figure, value, to);
+}
+
+/* Of what may be more than that. */
 static void append_bound(
     const struct tree *tree, enum cell cell, bool is_at_least, double value, struct str *to)
 {
     str_append(to, is_at_least && !isnan(value) ? "≥" : "");
-    append_figure(tree, cells[cell].figure, value, to);
+    append_value(tree, cell, value, to);
 }
 
 static void append_status(const struct gput_process *process, struct str *to)
@@ -136,7 +142,7 @@ static void append_cell(
     bool is_kept = process->peak != GPUT_PROCESS_PEAK_FINAL;
     switch (cell) {
     case START:
-        append_bound(tree, cell, false, start, to);
+        append_value(tree, cell, start, to);
         break;
     case LIVED:
         append_bound(tree, cell, !process->end_is_exact, lived, to);
@@ -170,16 +176,16 @@ static void append_cell_of_others(const struct tree *tree, enum cell cell, struc
         append_bound(tree, cell, true, list->others.cpu_seconds, to);
         break;
     case PEAK_RAM:
-        append_bound(tree, cell, false, list->others.peak_ram_bytes, to);
+        append_value(tree, cell, list->others.peak_ram_bytes, to);
         break;
     case PEAK_GPU_RAM:
-        append_bound(tree, cell, false, list->others.peak_gpu_ram_bytes, to);
+        append_value(tree, cell, list->others.peak_gpu_ram_bytes, to);
         break;
     case READ:
-        append_bound(tree, cell, false, list->others.read_bytes, to);
+        append_value(tree, cell, list->others.read_bytes, to);
         break;
     case WRITTEN:
-        append_bound(tree, cell, false, list->others.write_bytes, to);
+        append_value(tree, cell, list->others.write_bytes, to);
         break;
     default:
         break;

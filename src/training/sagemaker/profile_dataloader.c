@@ -226,11 +226,11 @@ static int put_outliers(const struct profile_frame *frame, const struct measurin
             const struct measured *measured = row;
             if (median > 0 && (double)measured->duration_us >= OUTLIER_FACTOR * median) {
                 put_row(frame, measured, tables[part]);
-                TRY(table_pass_rows(tables[part], false, error));
+                TRY(table_pass_full(tables[part], error));
             }
             TRY(row_sorter_next(measuring->measures, &row, error));
         }
-        TRY(table_pass_rows(tables[part], true, error));
+        TRY(table_pass_rest(tables[part], error));
     }
     return GPUT_OK;
 }
@@ -287,8 +287,8 @@ static int put_all(const struct profile_frame *frame, const struct measuring *me
     struct gput_table *outliers[PARTS] = {add_row_table(tables, "initialization_outliers"),
         add_row_table(tables, "worker_outliers"), add_row_table(tables, "getnext_outliers"),
         add_row_table(tables, "batch_time_outliers")};
-    TRY(table_pass_rows(summary, true, error));
-    TRY(table_pass_rows(kinds, true, error));
+    TRY(table_pass_rest(summary, error));
+    TRY(table_pass_rest(kinds, error));
     return put_outliers(frame, measuring, outliers, error);
 }
 

@@ -65,11 +65,11 @@ static int put_readings(struct profile_frame *frame, const struct gput_profile_o
             table_put_text(table, profile_frame_text(frame, row->dimension));
             table_put_text(table, profile_frame_text(frame, row->node));
             table_put_text(table, profile_frame_text(frame, row->type));
-            TRY(table_pass_rows(table, false, error));
+            TRY(table_pass_full(table, error));
         }
         TRY(profile_frame_next_reading(frame, &row, error));
     }
-    return table_pass_rows(table, true, error);
+    return table_pass_rest(table, error);
 }
 
 static void put_times(
@@ -111,11 +111,11 @@ static int put_framework_rows(
     for (bool first = true; row; first = false) {
         if (first || !same_in_framework(&last, row))
             put_framework_row(frame, row, table);
-        TRY(table_pass_rows(table, false, error));
+        TRY(table_pass_full(table, error));
         last = *row;
         TRY(profile_frame_next_event(frame, &row, error));
     }
-    return table_pass_rows(table, true, error);
+    return table_pass_rest(table, error);
 }
 
 /* Marks which of the metrics that are asked for a row is of. */
@@ -224,8 +224,8 @@ int profile_events(struct profile_frame *frame, const struct gput_profile_option
     TRY(profile_frame_first_event(frame, &row, error));
     while (row) {
         put_event(frame, row, table);
-        TRY(table_pass_rows(table, false, error));
+        TRY(table_pass_full(table, error));
         TRY(profile_frame_next_event(frame, &row, error));
     }
-    return table_pass_rows(table, true, error);
+    return table_pass_rest(table, error);
 }
