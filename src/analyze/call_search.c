@@ -1,5 +1,7 @@
 #include "analyze/call_search.h"
 
+#include "base/order.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,15 +52,9 @@ void call_search_destroy(struct call_search *search)
 
 size_t call_search_started(const struct call_search *search, double time)
 {
-    size_t low = 0, high = search->n_calls;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (search->calls[middle].start <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    size_t after;
+    PARTITION_POINT(after, search->n_calls, search->calls[after].start <= time);
+    return after;
 }
 
 /* The next leaf after `leaf` whose latest stop is not before `time`; n_leaves when there is none.

@@ -59,15 +59,9 @@ static int join_spans(
 
 static bool spans_hold(const struct spans *spans, double time)
 {
-    size_t from = 0, to = spans->count; /* the first interval that begins after `time` */
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (spans->items[middle].start <= time)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from > 0 && time <= spans->items[from - 1].stop;
+    size_t after;
+    PARTITION_POINT(after, spans->count, spans->items[after].start <= time);
+    return after > 0 && time <= spans->items[after - 1].stop;
 }
 
 /* ---- Static data ---- */
@@ -175,7 +169,7 @@ static int put_rows(const struct reading *reading, const struct tracking_row *ro
         if (spans->items && !spans_hold(spans, rows[i].timestamp))
             continue;
         put_row(reading, &rows[i]);
-        TRY(recorded_pass(reading->options, reading->table, false, error));
+        TRY(recorded_pass_full(reading->options, reading->table, error));
     }
     return GPUT_OK;
 }
@@ -193,7 +187,7 @@ static int read_rows(const struct reading *reading, struct gput_error *error)
             code = put_rows(reading, rows, count, error);
     }
     free(rows);
-    return code == GPUT_OK ? recorded_pass(reading->options, reading->table, true, error) : code;
+    return code == GPUT_OK ? recorded_pass_rest(reading->options, reading->table, error) : code;
 }
 
 static int read_samples(

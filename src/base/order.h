@@ -1,5 +1,5 @@
 /*
- * For functions that compare, as qsort() wants them.
+ * For functions that compare, as qsort() wants them, and for searches in what is sorted.
  *
  *     static int longest_first(const void *left, const void *right)
  *     {
@@ -26,3 +26,22 @@
 /* Ends the function where these differ. */
 #define ORDER_BY(a, b) ORDER_BY_RESULT(ORDER(a, b))
 #define ORDER_BY_TEXT(a, b) ORDER_BY_RESULT(strcmp(a, b))
+
+/*
+ * Sets `at` to the first of `count` places for which `is_before`, an expression of `at`, is false;
+ * to `count` where it is true for all. It is true up to some place and false from there on:
+ *
+ *     PARTITION_POINT(at, n_calls, calls[at].start <= time); // the first call after `time`
+ */
+#define PARTITION_POINT(at, count, is_before)                                                      \
+    do {                                                                                           \
+        size_t low_ = 0, high_ = (count);                                                          \
+        while (low_ < high_) {                                                                     \
+            (at) = low_ + (high_ - low_) / 2;                                                      \
+            if (is_before)                                                                         \
+                low_ = (at) + 1;                                                                   \
+            else                                                                                   \
+                high_ = (at);                                                                      \
+        }                                                                                          \
+        (at) = low_;                                                                               \
+    } while (0)

@@ -1,5 +1,6 @@
 #include "blocks/peak_segments.h"
 
+#include "base/order.h"
 #include "formats/marks/sub_tracking_file.h"
 
 /* Makes space: the peak of two neighbors is that of the first, which is higher. It is not known any
@@ -26,14 +27,8 @@ void peak_segments_add(struct peak_segments *peaks, int64_t end_ns, int64_t byte
 
 int64_t peak_segments_since(const struct peak_segments *peaks, int64_t time_ns)
 {
-    size_t first = 0, end = peaks->count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (peaks->segments[middle].end_ns > time_ns)
-            end = middle;
-        else
-            first = middle + 1;
-    }
-    bool is_known = first < peaks->count && time_ns < peaks->segments[first].first_end_ns;
-    return is_known ? peaks->segments[first].bytes : SUB_TRACKING_UNKNOWN;
+    size_t at;
+    PARTITION_POINT(at, peaks->count, peaks->segments[at].end_ns <= time_ns);
+    bool is_known = at < peaks->count && time_ns < peaks->segments[at].first_end_ns;
+    return is_known ? peaks->segments[at].bytes : SUB_TRACKING_UNKNOWN;
 }

@@ -79,22 +79,16 @@ static void mark_not_card(struct drm_process *process, pid_t fd)
 
 static struct drm_process *process_of(struct drm_client_reader *reader, pid_t pid, int64_t now_ns)
 {
-    size_t low = 0, high = reader->n_processes;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (reader->processes[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == reader->n_processes || reader->processes[low].pid != pid) {
+    size_t place;
+    PARTITION_POINT(place, reader->n_processes, reader->processes[place].pid < pid);
+    if (place == reader->n_processes || reader->processes[place].pid != pid) {
         if (!ARRAY_RESERVE(reader->processes, reader->n_processes, reader->process_capacity))
             return NULL;
-        struct drm_process *at = &reader->processes[low];
-        memmove(at + 1, at, (reader->n_processes++ - low) * sizeof *at);
+        struct drm_process *at = &reader->processes[place];
+        memmove(at + 1, at, (reader->n_processes++ - place) * sizeof *at);
         *at = (struct drm_process){.pid = pid, .not_card_until_ns = now_ns + NOT_CARD_VALID_NS};
     }
-    struct drm_process *process = &reader->processes[low];
+    struct drm_process *process = &reader->processes[place];
     process->alive = true;
     if (now_ns >= process->not_card_until_ns) {
         if (process->not_card)

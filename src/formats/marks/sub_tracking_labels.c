@@ -96,19 +96,13 @@ static const struct sub_tracking_label *find(
     struct sub_tracking_labels *labels, int64_t process_id, int64_t thread_id)
 {
     struct sub_tracking_label key = {.process_id = process_id, .thread_id = thread_id};
-    size_t first = 0, end = labels->count;
+    size_t after;
     if (!labels->is_sorted && labels->count > 0)
         qsort(labels->items, labels->count, sizeof *labels->items, by_key_and_time);
     labels->is_sorted = true;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (compare_keys(&labels->items[middle], &key) <= 0)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    bool is_found = first > 0 && compare_keys(&labels->items[first - 1], &key) == 0;
-    return is_found ? &labels->items[first - 1] : NULL;
+    PARTITION_POINT(after, labels->count, compare_keys(&labels->items[after], &key) <= 0);
+    bool is_found = after > 0 && compare_keys(&labels->items[after - 1], &key) == 0;
+    return is_found ? &labels->items[after - 1] : NULL;
 }
 
 int64_t sub_tracking_labels_rank(struct sub_tracking_labels *labels, int64_t process_id)

@@ -4,6 +4,7 @@
 #include "session/ledger/ledger.h"
 
 #include "base/error.h"
+#include "base/order.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "base/wall_clock.h"
@@ -113,17 +114,11 @@ static void mark_reset_peaks(struct gput_processes *list)
 static ptrdiff_t place_of(
     struct process *const *processes, size_t count, const struct process *wanted)
 {
-    size_t low = 0, high = count;
-    while (wanted && low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (processes[middle] == wanted)
-            return (ptrdiff_t)middle;
-        if (processes[middle]->number < wanted->number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return -1;
+    size_t at;
+    if (!wanted)
+        return -1;
+    PARTITION_POINT(at, count, processes[at]->number < wanted->number);
+    return at < count && processes[at] == wanted ? (ptrdiff_t)at : -1;
 }
 
 static void add_others(struct gput_processes *list, const struct process_others *others)

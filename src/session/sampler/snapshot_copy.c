@@ -1,6 +1,7 @@
 #include "session/sampler/snapshot_copy.h"
 
 #include "base/clock.h"
+#include "base/order.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -56,19 +57,11 @@ static const struct copied_process *find_before(
 
 static double gpu_ram_of(const struct snapshot *snapshot, pid_t pid)
 {
-    size_t low = 0, high;
+    size_t count, at;
     uint64_t version;
-    const struct gpu_process_ram *held = gpu_set_process_ram(snapshot->gpus, &high, &version);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (held[middle].pid == pid)
-            return held[middle].ram_bytes;
-        if (held[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NAN;
+    const struct gpu_process_ram *held = gpu_set_process_ram(snapshot->gpus, &count, &version);
+    PARTITION_POINT(at, count, held[at].pid < pid);
+    return at < count && held[at].pid == pid ? held[at].ram_bytes : NAN;
 }
 
 /* False without memory: a process without a name would be a wrong one. */

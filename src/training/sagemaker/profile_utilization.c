@@ -96,16 +96,10 @@ static void phase_moments_finish(struct phase_moments *moments)
 static uint32_t phase_at(const struct phase_moments *moments, int64_t time_us)
 {
     const struct phase_interval *intervals = moments->intervals.intervals;
-    size_t low = 0, high = moments->intervals.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (intervals[middle].start_us <= time_us)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    size_t place = end_index_find(&moments->ends, 0, low, time_us);
-    return place < low ? intervals[place].name : NO_PHASE;
+    size_t after;
+    PARTITION_POINT(after, moments->intervals.count, intervals[after].start_us <= time_us);
+    size_t place = end_index_find(&moments->ends, 0, after, time_us);
+    return place < after ? intervals[place].name : NO_PHASE;
 }
 
 /* A reading, and the line of the result that it is part of. */

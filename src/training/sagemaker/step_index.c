@@ -85,15 +85,10 @@ static size_t count_before(const struct step_index *index, enum step_order order
     const struct framework_row *row, int64_t start_us, bool with)
 {
     const struct step key = {.number = row->step, .node = row->node, .start_us = start_us};
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (compare_begins(order, index->ordered[order][middle], &key) < with)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct step **steps = index->ordered[order];
+    size_t at;
+    PARTITION_POINT(at, index->count, compare_begins(order, steps[at], &key) < with);
+    return at;
 }
 
 static const struct step *find(const struct step_index *index, const struct framework_row *row)
